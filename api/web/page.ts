@@ -37,6 +37,8 @@ export interface PageRequest<Params = unknown, Query = unknown, Form = unknown> 
 export interface Notice {
   kind: 'good' | 'bad';
   text: string;
+  /** Id of the element that it is about, which shows it if the page has it. */
+  at?: string;
 }
 
 /** A page to render: a file of `views/` with its data. */
@@ -46,6 +48,8 @@ export interface View {
   title: string;
   data: Record<string, unknown>;
   status?: number;
+  /** Ids of elements that show a notice about them. */
+  noticePlaces?: readonly string[];
 }
 
 /** A redirect, with changes of the browser's session. */

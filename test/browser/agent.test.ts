@@ -3,8 +3,8 @@ import type { Browser } from 'playwright-core';
 import { answerByRules } from '../../api/agent/turns/answer-by-rules.js';
 import { givePasswords } from '../api/web/browser.js';
 import { PASSWORD } from '../factories/accounts.js';
-import { buildSession } from '../factories/agent.js';
-import { buildProject, buildTask, buildTeam } from '../factories/people.js';
+import { buildSession, staged } from '../factories/agent.js';
+import { buildProject, buildTask, buildTeam, type TestTeam } from '../factories/people.js';
 import { startApp, type TestApp } from '../support/app.js';
 import { until } from '../support/worker.js';
 import { faultsOf, launch, openWindow } from './chromium.js';
@@ -58,3 +58,71 @@ it('an answer shows without a reload, what is typed meanwhile stays, and a stop 
   expect([...faults, ...complaints]).toEqual([]);
   await close();
 });
+
+/** A talk of forty messages; the plan of the eighth from the end waits. */
+async function buildTalk(team: TestTeam) {
+  const { task_id } = await buildTask(app, team, await buildProject(app, team), { title: 'Login 500' });
+  const session = await buildSession(app, team.member);
+  const { action_id } = await staged(
+    app,
+    team.member,
+    [{ tool: 'task.update', params: { status: 'done' }, entity_id: task_id }],
+    {
+      session,
+    },
+  );
+  const rows = Array.from({ length: 40 }, (_, n) => ({
+    session_id: session.session_id,
+    role: n % 2 === 0 ? 'user' : 'assistant',
+    content: `Message ${n}\nand what it says`,
+    action_id: n === 31 ? action_id : null,
+    created_at: new Date(Date.now() - (40 - n) * 60_000),
+  }));
+  await app.services.db('agent_messages').insert(rows);
+  return { path: `/app/agent/${session.session_id}`, action_id };
+}
+
+it.each([true, false])(
+  'a long talk opens at its newest message, and at the plan that was decided; scripts: %s',
+  async (scripts) => {
+    const team = await buildTeam(app);
+    const { path, action_id } = await buildTalk(team);
+    await givePasswords(app);
+    const options = { viewport: { width: 390, height: 844 }, javaScriptEnabled: scripts };
+    const { page, complaints, close } = await openWindow(browser as Browser, app.url, options);
+    /** Whether the element is on the screen, between the header and the navigation. */
+    const isSeen = async (selector: string) => {
+      const box = await page.locator(selector).first().boundingBox();
+      const header = await page.locator('header.top').boundingBox();
+      return box !== null && header !== null && box.y >= header.y + header.height && box.y + Math.min(box.height, 100) < 844;
+    };
+    await page.goto('/app/sign-in');
+    await page.fill('[name=email]', team.member.email);
+    await page.fill('[name=password]', PASSWORD);
+    await page.press('[name=password]', 'Enter');
+    await page.waitForURL(`${app.url}/app`);
+
+    await page.goto('/app/agent');
+    await page.click('main ul.rows a');
+    await page.waitForURL(`**${path}#last`);
+    const newest = 'ol.talk > li:last-child';
+    expect(await isSeen(newest)).toBe(true);
+    if (scripts) {
+      await page.goto('/app/agent');
+      await page.goto(path);
+      await until(() => isSeen(newest));
+    }
+
+    await page.locator(`#plan-${action_id} button:has-text("Confirm")`).click();
+    await page.waitForURL(`**${path}#plan-${action_id}`);
+    expect([await isSeen('.notice'), await isSeen(`#plan-${action_id} header`)]).toEqual([true, true]);
+    expect(await page.locator('.notice').allTextContents()).toEqual([expect.stringContaining('Applied 1 of 1 changes')]);
+    expect(await page.locator(`#plan-${action_id} .notice`).count()).toBe(1);
+    if (scripts) expect([...(await faultsOf(page)), ...complaints]).toEqual([]);
+
+    await page.locator(`#plan-${action_id} button:has-text("Undo")`).click();
+    await page.waitForURL((url) => url.hash.startsWith('#plan-') && url.hash !== `#plan-${action_id}`);
+    expect([await isSeen('.notice'), await isSeen(`article.plan:has(.notice) header`)]).toEqual([true, true]);
+    await close();
+  },
+);

@@ -85,6 +85,15 @@
   new MutationObserver(follow).observe(document.documentElement, { childList: true, characterData: true, subtree: true });
   document.addEventListener('DOMContentLoaded', follow);
 
+  /* A conversation opens at its newest message, unless the address says where or the reader was here before. */
+  const openAt = () => {
+    const [visit] = performance.getEntriesByType('navigation');
+    const list = document.querySelector('[data-open-at]');
+    if (list && location.hash === '' && visit?.type === 'navigate')
+      document.getElementById(list.dataset.openAt)?.scrollIntoView();
+  };
+  document.addEventListener('DOMContentLoaded', openAt);
+
   /* A card that is dropped on another column sends its own form, as the button would. */
   let dragged = null;
   document.addEventListener('dragstart', (event) => {

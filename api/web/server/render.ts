@@ -24,8 +24,9 @@ export type Render = (view: View, shell: Shell) => string;
 /** Creates the renderer. Templates are our files and escape their output; user input is never compiled. */
 export function createRenderer(files: StaticFiles): Render {
   const eta = new Eta({ views: fileURLToPath(new URL('../views/', import.meta.url)), autoEscape: true, cache: true });
-  return ({ view, title, data }, shell) => {
-    const common = { ...shell, title, icon, asset: files.addressOf, words: createFormatter(shell.me) };
+  return ({ view, title, data, noticePlaces = [] }, shell) => {
+    const isNoticeInside = noticePlaces.some((place) => place === shell.notice?.at);
+    const common = { ...shell, title, isNoticeInside, icon, asset: files.addressOf, words: createFormatter(shell.me) };
     const body = eta.render(view, { problem: undefined, given: {}, ...data, ...common });
     return eta.render('layout', { ...common, body });
   };

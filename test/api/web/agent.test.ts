@@ -45,7 +45,7 @@ it('a person finds an item, links it, takes a suggestion, confirms its plan and 
   expect(empty).toContain('value="close Login 500"');
   expect(empty).toContain('value="Login 500 blocks Cache the session"');
 
-  expect((await send('close Login 500')).headers.get('location')).toBe(`${path}#end`);
+  expect((await send('close Login 500')).headers.get('location')).toBe(`${path}#last`);
   const talk = await until(async () => {
     const html = await page();
     return html.includes('name="plan_hash"') && html;

@@ -11,9 +11,10 @@ import { stopSession } from '../../../agent/turns/chat.js';
 import { sendMessage } from '../../../agent/turns/conversation.js';
 import { Chat } from '../../../agent/turns/schema.js';
 import { Id } from '../../../core/fields.js';
-import { type FormError, page, type Page, type Redirect, requireUser } from '../../page.js';
+import { type FormError, type Notice, page, type Page, type Redirect, requireUser } from '../../page.js';
+import type { Fields } from '../../server/read-form.js';
 import { TickedIndexes } from './plan-lines.js';
-import { conversationView } from './conversation-view.js';
+import { anchorOf, conversationView } from './conversation-view.js';
 
 /** Time in ms that a form waits for the answer, so that most need no refresh. */
 const WAIT_MS = 2_500;
@@ -30,6 +31,12 @@ const pathOf = (sessionId: string): string => `/app/agent/${sessionId}`;
 type SessionVisit = { params: { session_id: string } };
 const back = ({ params }: SessionVisit, { message }: FormError): Promise<Redirect> =>
   Promise.resolve({ to: pathOf(params.session_id), notice: { kind: 'bad', text: message } });
+
+/** Redirects to a plan of the conversation, which shows the notice. */
+function atPlan(sessionId: string, actionId: string, kind: Notice['kind'], text: string): Redirect {
+  const at = anchorOf(actionId);
+  return { to: `${pathOf(sessionId)}#${at}`, notice: { kind, text, at } };
+}
 
 /** Browsers send every line break of a text as CRLF. */
 const Typed = z.string().transform((text) => text.replaceAll('\r\n', '\n'));
@@ -99,7 +106,7 @@ const messages: Page[] = [
     form: z.object({ message: Typed.pipe(Chat.shape.message), message_id: z.uuid().transform((id) => id.toLowerCase()) }),
     async handle({ ctx, params: { session_id }, form: { message, message_id } }) {
       await sendMessage(ctx, { session_id, message }, message_id, WAIT_MS);
-      return { to: `${pathOf(session_id)}#end` };
+      return { to: `${pathOf(session_id)}#last` };
     },
     /** Shows the page again with what was typed. */
     onError: (visit, problem) => {
@@ -116,7 +123,7 @@ const messages: Page[] = [
     params: SessionParams,
     async handle({ ctx, params }) {
       await stopSession(ctx, params.session_id);
-      return { to: `${pathOf(params.session_id)}#end` };
+      return { to: `${pathOf(params.session_id)}#last` };
     },
     onError: back,
   }),
@@ -151,6 +158,15 @@ const links: Page[] = [
   }),
 ];
 
+/** Shows the error at the plan. */
+const refused = ({ params, form }: SessionVisit & { form: Fields }, { message }: FormError): Promise<Redirect> => {
+  const actionId = Id.safeParse(form['action_id']);
+  const to = pathOf(params.session_id);
+  return Promise.resolve(
+    actionId.success ? atPlan(params.session_id, actionId.data, 'bad', message) : { to, notice: { kind: 'bad', text: message } },
+  );
+};
+
 const Decided = z.object({ action_id: Id, plan_hash: z.string().max(100), index: TickedIndexes.optional() });
 
 const plans: Page[] = [
@@ -162,11 +178,11 @@ const plans: Page[] = [
     params: SessionParams,
     form: Decided,
     async handle({ ctx, params: { session_id }, form: { action_id, plan_hash, index } }) {
-      if (!index?.length) return { to: pathOf(session_id), notice: { kind: 'bad', text: 'Tick at least one change.' } };
+      if (!index?.length) return atPlan(session_id, action_id, 'bad', 'Tick at least one change.');
       const { message } = await confirmPlan(ctx, { session_id, action_id, confirmed: true, plan_hash, action_indexes: index });
-      return { to: `${pathOf(session_id)}#end`, notice: { kind: 'good', text: message } };
+      return atPlan(session_id, action_id, 'good', message);
     },
-    onError: back,
+    onError: refused,
   }),
   page({
     method: 'post',
@@ -177,9 +193,9 @@ const plans: Page[] = [
     form: z.object({ action_id: Id }),
     async handle({ ctx, params: { session_id }, form: { action_id } }) {
       const { message } = await discardPlan(ctx, { session_id, action_id });
-      return { to: `${pathOf(session_id)}#end`, notice: { kind: 'good', text: message } };
+      return atPlan(session_id, action_id, 'good', message);
     },
-    onError: back,
+    onError: refused,
   }),
   page({
     method: 'post',
@@ -188,11 +204,10 @@ const plans: Page[] = [
     params: SessionParams,
     form: z.object({ action_id: Id }),
     async handle({ ctx, params: { session_id }, form: { action_id } }) {
-      await undoPlan(ctx, action_id);
-      const text = 'A plan that takes the changes back waits for your confirmation.';
-      return { to: `${pathOf(session_id)}#end`, notice: { kind: 'good', text } };
+      const { action_id: undo } = await undoPlan(ctx, action_id);
+      return atPlan(session_id, undo, 'good', 'A plan that takes the changes back waits for your confirmation.');
     },
-    onError: back,
+    onError: refused,
   }),
 ];
 

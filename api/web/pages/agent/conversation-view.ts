@@ -15,6 +15,9 @@ const FOUND = 8;
 /** Types that can be linked; a note of the kind idea is linked as a note. */
 const LINKABLE = ['task', 'project', 'note', 'file', 'whiteboard'];
 
+/** Returns the id of a plan's card on the page. */
+export const anchorOf = (actionId: string): string => `plan-${actionId}`;
+
 /** A message that was refused, with what was typed. */
 interface Rejected {
   problem: FormError;
@@ -65,15 +68,16 @@ export async function conversationView(
   // A plan is shown to members of every team it touches, so that its items are theirs to read.
   const titles = Object.fromEntries([...places.values()].map(({ item_id, title }) => [item_id, title]));
   const messages = session.messages.map((message) => ({ ...message, content: withVisibleNames(message.content) }));
+  const cards = cardsOf(plans, lineContext({ ...members, ...titles }, me.user_id, changes));
   const data = {
     session: { ...session, messages },
     open,
-    cards: cardsOf(plans, lineContext({ ...members, ...titles }, me.user_id, changes)),
+    cards,
     suggestions: session.messages.length === 0 ? suggestionsFor(session) : [],
     q: query,
     found,
     rejected,
     messageId: newId(),
   };
-  return { view: 'agent/session', title: session.title, data };
+  return { view: 'agent/session', title: session.title, data, noticePlaces: Object.keys(cards).map(anchorOf) };
 }
