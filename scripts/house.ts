@@ -27,6 +27,7 @@ export const ROOMS = [
   'auth',
   'audit/log',
   'teams',
+  'approvals',
   'agent/triage',
   'bulk',
   'runs',

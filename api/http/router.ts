@@ -15,6 +15,7 @@ import { authRoutes } from '../auth/routes.js';
 import { sessionRoutes } from '../auth/sessions/routes.js';
 import { signUpRoutes } from '../auth/sign-up/routes.js';
 import { twoFactorRoutes } from '../auth/two-factor/routes.js';
+import { decisionRoutes } from '../approvals/routes.js';
 import { approvalRoutes } from '../runs/approvals/routes.js';
 import { dispatchRoutes } from '../runs/dispatch/routes.js';
 import { ownershipRoutes } from '../automations/ownership/routes.js';
@@ -84,6 +85,7 @@ export const ENDPOINTS: Endpoint[] = [
   ...activityRoutes,
   ...auditRoutes,
   ...approvalRoutes,
+  ...decisionRoutes,
   ...deadLetterRoutes,
   ...secretRoutes,
   ...dispatchRoutes,

@@ -1,4 +1,4 @@
-// Made by npm run client from the document with SHA-256 24266da2b40448c001a2d0a03d982f63d1ab2fe2dc2d0fe9cd4983d848a92c27.
+// Made by npm run client from the document with SHA-256 42bd210dc8eb8bfb1c9dcc00425dd789ff0f64f711908d68c1e0635ac19bffb0.
 /** Operations that send a form with a file, those that send its bytes alone, and those that return bytes. */
 export const UPLOADS: readonly string[] = ['uploadFile'];
 export const STREAMS: readonly string[] = ['uploadBulkInput'];
@@ -160,6 +160,9 @@ export const OPERATIONS = {
   listApprovals: { method: 'GET', path: '/api/automations/approvals', takesKey: false, rows: 'approvals' },
   approveRun: { method: 'POST', path: '/api/automations/runs/{run_id}/approve', takesKey: true },
   rejectRun: { method: 'POST', path: '/api/automations/runs/{run_id}/reject', takesKey: true },
+  listDecisions: { method: 'GET', path: '/api/approvals', takesKey: false, rows: '' },
+  getDecision: { method: 'GET', path: '/api/approvals/{kind}/{id}', takesKey: false },
+  decideMany: { method: 'POST', path: '/api/approvals/decide', takesKey: true },
   listDeadLetters: { method: 'GET', path: '/api/automations/dead-letter', takesKey: false, rows: 'entries' },
   replayRun: { method: 'POST', path: '/api/automations/dead-letter/{run_id}/retry', takesKey: true },
   listSecrets: { method: 'GET', path: '/api/automations/secrets', takesKey: false },

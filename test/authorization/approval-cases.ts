@@ -104,6 +104,31 @@ const approvals: Row[] = [
     send: () => ({ query: { limit: '200' } }),
     list: true,
   },
+  {
+    route: 'GET /api/approvals',
+    subject: 'runForManager',
+    kinds: ['own', 'foreign'],
+    send: () => ({ query: { limit: '100' } }),
+    list: true,
+  },
+  {
+    route: 'GET /api/approvals/:kind/:id',
+    subject: 'runForManager',
+    kinds: LIVE,
+    send: (s: Subject) => ({ params: { kind: 'gate', id: s.id } }),
+  },
+  {
+    route: 'POST /api/approvals/decide',
+    subject: 'runForManager',
+    author: 'colleague',
+    kinds: ['own'],
+    send: (s: Subject) => ({
+      body: { decision: 'approve', mode: 'all', items: [{ kind: 'gate', id: s.id, staged_hash: 'sha256:other' }] },
+    }),
+    lowest: 'manager',
+    reference: { own: 409 },
+    why: 'the gate names the role, and its text is another one',
+  },
   ...decisions,
 ];
 

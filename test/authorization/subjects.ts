@@ -1,3 +1,4 @@
+import { composeTail } from '../../api/runs/staging/tail.js';
 import { createHmac } from 'node:crypto';
 import { eventIdOfDelivery } from '../../api/webhooks/history/delivery-id.js';
 import { v7 as uuidv7 } from 'uuid';
@@ -245,13 +246,14 @@ const runAs =
       /* sql */ `
       with ${AUTOMATION},
       run as (insert into automation_runs (run_id, automation_id, automation_version, automation_name, team_id, project_id, creator_id,
-          status, trigger_type, event, correlation_id, started_at, finished_at, triggered_by)
+          status, trigger_type, event, correlation_id, started_at, finished_at, triggered_by, gate_expires_at)
         values (:id, :automation_id, 1, :canary, :of_team, :of_project, :creator, :status, 'task.created', '{"type":"task.created"}',
-          uuidv7(), now(), case when :status <> 'paused' then now() end, :starter)),
+          uuidv7(), now(), case when :status <> 'paused' then now() end, :starter,
+          case when :role::text is not null then now() + case when :expired then interval '-1 hour' else interval '1 hour' end end)),
       gate as (insert into run_actions (run_id, index, type, status)
         select :id, 0, 'require_approval', 'running' where :role::text is not null)
-      insert into gates (run_id, gate_index, required_role, allow_self_approval, expires_at)
-        select :id, 0, :role, :lenient, now() + case when :expired then interval '-1 hour' else interval '1 hour' end
+      insert into gates (run_id, gate_index, required_role, allow_self_approval, expires_at, staged, staged_hash, staged_tried)
+        select :id, 0, :role, :lenient, now() + case when :expired then interval '-1 hour' else interval '1 hour' end, :staged, :staged_hash, true
         where :role::text is not null`,
       {
         ...subject,
@@ -267,6 +269,16 @@ const runAs =
         status,
         role: gate?.role ?? null,
         expired: gate?.expired ?? false,
+        // A gate without a text would get one from the first reader, and a reader must write nothing here.
+        ...composeTail({
+          v: 1,
+          run_id: subject.id,
+          gate_index: 0,
+          automation_id: subject.id,
+          automation_version: 1,
+          creator_id: colleague,
+          actions: [],
+        }),
       },
     );
     return subject;

@@ -5,7 +5,7 @@ import { hasChanged, readVersions, seenHash } from '../../staging/changed-since.
 import { lockRun } from '../execution/load-run.js';
 import { storedTail } from '../staging/store-tail.js';
 import { readTail, type StagedStep, type StoredTail } from '../staging/tail.js';
-import type { LockedGate, LockedRun } from './lock-gate.js';
+import { type LockedGate, type LockedRun, otherText } from './lock-gate.js';
 import type { ApproveGate } from './schema.js';
 
 /** Returns who changed which target since, as far as the caller may know it. */
@@ -40,8 +40,7 @@ export async function checkSeen(
   const { staged } = gate;
   const row = staged === null ? await lockRun(ctx.db, run_id) : undefined;
   const tail = row ? await storedTail(ctx, row, gate.gate_index) : { staged: staged ?? '', staged_hash: gate.staged_hash };
-  if (staged_hash != null && staged_hash !== tail.staged_hash)
-    throw conflict('The gate releases something else than you have read');
+  if (staged_hash != null && staged_hash !== tail.staged_hash) throw otherText();
   if (seen_hash == null) return tail;
   const steps = readTail(tail).actions;
   const versions = await readVersions(ctx, steps);

@@ -33,6 +33,9 @@ export interface LockedGate {
 
 export type LockedRun = Pick<AutomationRun, (typeof LOCKED_COLUMNS)[number]>;
 
+/** Error for a decision about another text than the gate holds. */
+export const otherText = () => conflict('The gate releases something else than you have read');
+
 /** Error for a gate past its deadline. */
 export const approvalExpired = (runId: string, gate: LockedGate) =>
   new DomainError('APPROVAL_EXPIRED', `This approval expired at ${gate.expires_at.toISOString()}`, {

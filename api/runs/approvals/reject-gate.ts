@@ -3,19 +3,20 @@ import { type Context, inTransaction, userOf, callerJson } from '../../core/cont
 import { errorOf, settle } from '../record/rules.js';
 import { publish } from '../execution/publish.js';
 import { decisionChange } from './decision-change.js';
-import { lockGate } from './lock-gate.js';
+import { lockGate, otherText } from './lock-gate.js';
 import { rejectStatement } from './reject-gate.sql.js';
 import type { RejectGate, Rejected } from './schema.js';
 
 /**
  * Rejects the gate that a run waits at, even after its deadline. The run ends in the same commit; the workflow is only woken to
  * end too. A failure before the gate stays visible (docs/decisions.md#failures-stay-visible).
- * @throws RESOURCE_NOT_FOUND | PERMISSION_DENIED | RESOURCE_CONFLICT already decided | APPROVAL_EXPIRED the run has expired
+ * @throws RESOURCE_NOT_FOUND | PERMISSION_DENIED | RESOURCE_CONFLICT already decided, or another text | APPROVAL_EXPIRED the run has expired
  */
 export function rejectGate(ctx: Context, runId: string, { gate_index, ...given }: RejectGate): Promise<Rejected> {
   return inTransaction(ctx, async (ctx) => {
     const reason = given.reason ?? given.comment;
     const { locked, gate } = await lockGate(ctx, runId, 'rejected', gate_index ?? null);
+    if (given.staged_hash != null && given.staged_hash !== gate.staged_hash) throw otherText();
     const userId = userOf(ctx);
     const { status, skipReason } = settle(gate.failed, true);
     const end = [status, skipReason, errorOf(gate.failed)];

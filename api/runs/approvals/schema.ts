@@ -27,6 +27,7 @@ export const RejectGate = z
   .object({
     gate_index: GateIndex,
     reason: Comment,
+    staged_hash: Hash.meta({ description: 'The `staged_hash` that was read; another one is a 409' }),
     comment: Comment.meta({ description: 'Another name for `reason`, which wins' }),
   })
   .meta({ id: 'RejectGate' });

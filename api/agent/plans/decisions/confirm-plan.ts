@@ -21,6 +21,8 @@ import { checkOpen, checkToken, type LockedPlan, lockPlan, planExpired, wakePlan
 import { lockTargets, type StaleAction } from './lock-targets.js';
 import type { ConfirmPlan, DecidedPlan } from './schema.js';
 
+/** A confirmation; without a session it names the plan alone. */
+type Confirmation = Omit<ConfirmPlan, 'session_id'> & { session_id: string | null };
 type Made = NonNullable<Performed['made']>;
 
 /** What a confirmation came to; the last two are recorded and committed before the error is thrown. */
@@ -164,7 +166,7 @@ async function apply(
   };
 }
 
-async function decide(ctx: Context, { session_id, action_id, action_indexes, plan_hash }: ConfirmPlan): Promise<Outcome> {
+async function decide(ctx: Context, { session_id, action_id, action_indexes, plan_hash }: Confirmation): Promise<Outcome> {
   const { plan, seats } = await lockPlan(ctx, action_id, session_id);
   const isDamaged = !planHash(plan.canonical).equals(plan.plan_hash);
   const actions = isDamaged ? [] : readPlan(plan.canonical).actions;
@@ -188,7 +190,7 @@ async function decide(ctx: Context, { session_id, action_id, action_indexes, pla
  * @throws RESOURCE_NOT_FOUND unknown or foreign | PERMISSION_DENIED role, or the proposing token | RESOURCE_CONFLICT decided, another hash, or
  * stale, which closes the plan | PLAN_EXPIRED | INVALID_REQUEST indexes | what an operation throws, with `action_index`
  */
-export async function confirmPlan(ctx: Context, input: ConfirmPlan): Promise<DecidedPlan> {
+export async function confirmPlan(ctx: Context, input: Confirmation): Promise<DecidedPlan> {
   const outcome = await inTransaction(ctx, (ctx) => decide(ctx, input));
   if ('decided' in outcome) {
     countPlans(outcome.source, 'applied');

@@ -4,12 +4,14 @@ import { type Context, userOf } from '../../../core/context.js';
 import { forbidden, notFound } from '../../../core/errors.js';
 import type { PlanRecord } from '../decisions/schema.js';
 import { canConfirm, isReadable, type PlanRow, presentPlan } from './present-plan.js';
-import { getPlanStatement } from './read-plans.sql.js';
+import { getPlansStatement } from './read-plans.sql.js';
+
+const readPlans = (ctx: Context, ids: readonly string[]): Promise<PlanRow[]> =>
+  run<PlanRow & Record<string, unknown>>(ctx.db, getPlansStatement, [ids, userOf(ctx), rolesFor('plan.decide')]);
 
 /** @throws RESOURCE_NOT_FOUND unknown or foreign | PERMISSION_DENIED it changes a team that the caller has left */
 async function readPlan(ctx: Context, actionId: string): Promise<PlanRow> {
-  const values = [actionId, userOf(ctx), rolesFor('plan.decide')];
-  const [row] = await run<PlanRow & Record<string, unknown>>(ctx.db, getPlanStatement, values);
+  const [row] = await readPlans(ctx, [actionId]);
   if (!row) throw notFound('Plan');
   if (!isReadable(row)) throw forbidden('You are not a member of this team');
   return row;
@@ -28,12 +30,18 @@ export interface PlanToDecide extends PlanRecord {
   can_confirm: boolean;
 }
 
+const toDecide = (ctx: Context, row: PlanRow): PlanToDecide => {
+  const { session_title = null, note = null } = row;
+  return { ...presentPlan(row), session_title, note, can_confirm: canConfirm(ctx, row) };
+};
+
 /**
  * Returns a plan as `getPlan` does, with what was said with it and whether the caller may confirm it.
  * @throws the errors of `getPlan`
  */
-export async function getPlanToDecide(ctx: Context, actionId: string): Promise<PlanToDecide> {
-  const row = await readPlan(ctx, actionId);
-  const { session_title = null, note = null } = row;
-  return { ...presentPlan(row), session_title, note, can_confirm: canConfirm(ctx, row) };
-}
+export const getPlanToDecide = async (ctx: Context, actionId: string): Promise<PlanToDecide> =>
+  toDecide(ctx, await readPlan(ctx, actionId));
+
+/** Returns plans by id, without those that the caller may not see. */
+export const getPlansToDecide = async (ctx: Context, ids: readonly string[]): Promise<PlanToDecide[]> =>
+  ids.length === 0 ? [] : (await readPlans(ctx, ids)).filter(isReadable).map((row) => toDecide(ctx, row));

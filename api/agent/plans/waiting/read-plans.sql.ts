@@ -25,17 +25,17 @@ const COLUMNS = /* sql */ `
       ) end as results`;
 
 /**
- * $1 = plan id, $2 = caller id, $3 = roles that may read a team's plan. Returns the plan with the teams in which the caller has a role, and the role
- * in its own.
+ * $1 = plan ids, $2 = caller id, $3 = roles that may read a team's plan. Returns the plans with the teams in which the caller has a role, and the
+ * role in their own.
  */
-export const getPlanStatement: Statement = {
-  name: 'get_plan',
+export const getPlansStatement: Statement = {
+  name: 'get_plans',
   text: /* sql */ `
     select ${COLUMNS},
       array(select m.team_id from memberships m where m.user_id = $2 and m.team_id = any(p.team_ids)) as member_of,
       (select m.role from memberships m where m.user_id = $2 and m.team_id = p.team_id) as seat, ${SAID}
     from agent_plans p
-    where p.action_id = $1 and (p.owner_id = $2
+    where p.action_id = any($1::uuid[]) and (p.owner_id = $2
       or exists (select from memberships m where m.team_id = p.team_id and m.user_id = $2 and m.role = any($3::text[])))`,
 };
 

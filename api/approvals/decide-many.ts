@@ -1,0 +1,94 @@
+import { run, type Statement } from '../../db/statement.js';
+import { confirmPlan } from '../agent/plans/decisions/confirm-plan.js';
+import { discardPlan } from '../agent/plans/decisions/discard-plan.js';
+import { type Context, inTransaction } from '../core/context.js';
+import { toDomainError } from '../core/database-errors.js';
+import { conflict, DomainError, invalid } from '../core/errors.js';
+import { requireScope } from '../core/scopes.js';
+import { approveGate } from '../runs/approvals/approve-gate.js';
+import { rejectGate } from '../runs/approvals/reject-gate.js';
+import { gateDecisions } from './gate-decisions.js';
+import { planDecisions } from './plan-decisions.js';
+import type { DecideItem, DecideMany, DecideResult, Decision } from './schema.js';
+
+/** Scope that each kind needs of a token. */
+const SCOPES = { gate: 'approvals:decide', plan: 'ai:confirm' } as const;
+
+/** Locks the runs in the order of their ids, so that two batches never wait for each other in a circle. $1 = run ids. */
+const lockStatement: Statement = {
+  name: 'lock_decided_runs',
+  text: `select run_id from automation_runs where run_id = any($1::uuid[]) order by run_id for update`,
+};
+
+/** @throws PERMISSION_DENIED */
+function checkScope({ actor }: Context, kind: DecideItem['kind']): void {
+  if (actor.type === 'pat') requireScope(actor.scopes, SCOPES[kind]);
+}
+
+/** A yes to many is for what is read at a glance. @throws RESOURCE_CONFLICT `decide_singly` */
+function checkGlance(decision: Decision): void {
+  const isRisky = decision.actions === null || decision.actions.some(({ risk, changed }) => risk === 'high' || changed !== null);
+  if (!isRisky && decision.requirement.approvals === 1) return;
+  throw conflict('Open it and decide it by itself: it is of high risk, has changed, or needs more than one approval', {
+    extra: { reason: 'decide_singly' },
+  });
+}
+
+async function decideOne(ctx: Context, item: DecideItem, { decision, comment }: DecideMany): Promise<DecideResult> {
+  const { kind, id, gate_index, staged_hash } = item;
+  checkScope(ctx, kind);
+  const seen = (await (kind === 'gate' ? gateDecisions : planDecisions)(ctx, [id])).get(id);
+  // Whoever may not decide learns that first, from the decision itself.
+  if (decision === 'approve' && seen?.can_decide) checkGlance(seen);
+  if (kind === 'plan') {
+    if (seen && seen.staged_hash !== staged_hash) throw conflict('The plan differs from the one that you have read');
+    const plan = { session_id: null, action_id: id };
+    const decided =
+      decision === 'approve'
+        ? await confirmPlan(ctx, { ...plan, confirmed: true, plan_hash: staged_hash })
+        : await discardPlan(ctx, plan);
+    return { kind, id, status: decided.status };
+  }
+  const place = { ...(gate_index !== undefined && { gate_index }), comment, staged_hash };
+  const { status } = decision === 'approve' ? await approveGate(ctx, id, place) : await rejectGate(ctx, id, place);
+  return { kind, id, status };
+}
+
+function refusalOf({ kind, id }: DecideItem, thrown: unknown): DecideResult {
+  const { code, status, message, extra } = toDomainError(thrown);
+  const { reason } = extra;
+  return { kind, id, error_code: code, ...(typeof reason === 'string' && { reason }), message, http_status: status };
+}
+
+/** Decides all or none. @throws the error of the first item that is refused, with `item` */
+function decideAll(ctx: Context, input: DecideMany): Promise<DecideResult[]> {
+  const { items } = input;
+  if (items.some(({ kind }) => kind !== 'gate')) throw invalid('mode all decides gates only');
+  return inTransaction(ctx, async (ctx) => {
+    await run(ctx.db, lockStatement, [items.map(({ id }) => id)]);
+    const results: DecideResult[] = [];
+    for (const item of items) {
+      const result = await decideOne(ctx, item, input).catch((thrown: unknown) => {
+        const { code, message, detail, status, extra } = toDomainError(thrown);
+        const about = { item: { kind: item.kind, id: item.id } };
+        throw new DomainError(code, message, { detail, status, extra: { ...extra, ...about }, cause: thrown });
+      });
+      results.push(result);
+    }
+    return results;
+  });
+}
+
+/**
+ * Decides up to 100 gates and plans, in the given order. With `each` an item that is refused leaves the others: its result says why. What is of high
+ * risk, has changed, or needs several approvals is approved by itself only.
+ * @throws with `all`, the error of the first refused item; nothing is decided then
+ */
+export async function decideMany(ctx: Context, input: DecideMany): Promise<{ results: DecideResult[] }> {
+  if (input.mode === 'all') return { results: await decideAll(ctx, input) };
+  const results: DecideResult[] = [];
+  for (const item of input.items) {
+    results.push(await decideOne(ctx, item, input).catch((thrown: unknown) => refusalOf(item, thrown)));
+  }
+  return { results };
+}

@@ -1,0 +1,101 @@
+import { run } from '../../db/statement.js';
+import type { GateRole } from '../actions/rules.js';
+import { isAdmitted, rolesFor, type Seat } from '../core/access.js';
+import { webAddress } from '../core/config.js';
+import { type Context, userOf } from '../core/context.js';
+import { mayApprove } from '../runs/approvals/policy.js';
+import { describeGate, describeGates } from '../runs/staging/describe-gates.js';
+import type { Decision, DecisionState } from './schema.js';
+import { gateRecordsStatement } from './waiting.sql.js';
+
+interface Row extends Record<string, unknown> {
+  run_id: string;
+  automation_name: string;
+  team_id: string | null;
+  creator_id: string;
+  triggered_by: string | null;
+  trigger_type: string;
+  run_status: string;
+  gate_index: number;
+  message: string | null;
+  required_role: GateRole;
+  required_approvals: number;
+  allow_self_approval: boolean;
+  excluded: string[];
+  behind: string[];
+  signed_in: boolean;
+  requested_at: Date;
+  expires_at: Date;
+  expired: boolean;
+  decision: 'approved' | 'rejected' | null;
+  decided_by: string | null;
+  decided_at: Date | null;
+  reason: string | null;
+  staged_hash: string;
+  seat: Seat | null;
+  approvals: { user_id: string; at: string; comment: string | null }[];
+}
+
+function stateOf({ decision, expired, run_status }: Row): DecisionState {
+  if (decision !== null) return decision;
+  if (run_status === 'expired' || (run_status === 'paused' && expired)) return 'expired';
+  return run_status === 'paused' ? 'pending' : 'cancelled';
+}
+
+function canDecide(ctx: Context, row: Row): boolean {
+  const { actor } = ctx;
+  if (row.run_status !== 'paused' || !isAdmitted('gate.decide', actor)) return false;
+  if (row.signed_in && actor.type !== 'user') return false;
+  return mayApprove(row, row, { userId: userOf(ctx), seat: row.seat });
+}
+
+/** Returns the gates of runs by run id, as far as the caller may see them. `whole`: with their actions, however long. */
+export async function gateDecisions(ctx: Context, runIds: readonly string[], whole = false): Promise<Map<string, Decision>> {
+  if (runIds.length === 0) return new Map();
+  const rows = await run<Row>(ctx.db, gateRecordsStatement, [userOf(ctx), runIds, rolesFor('automation.write')]);
+  const [only] = rows;
+  const open = rows.filter(({ run_status }) => run_status === 'paused').map(({ run_id }) => run_id);
+  const one = whole && only ? await describeGate(ctx, only.run_id) : undefined;
+  const described = whole ? { ...(one && only && { [only.run_id]: one }) } : await describeGates(ctx, open);
+  return new Map(
+    rows.map((row): [string, Decision] => {
+      const what = described[row.run_id];
+      return [
+        row.run_id,
+        {
+          kind: 'gate',
+          id: row.run_id,
+          gate_index: row.gate_index,
+          title: row.automation_name,
+          message: row.message,
+          team_id: row.team_id,
+          requested_by: row.triggered_by ?? row.creator_id,
+          requested_at: row.requested_at.toISOString(),
+          expires_at: row.expires_at.toISOString(),
+          state: stateOf(row),
+          requirement: {
+            role: row.team_id === null ? null : row.required_role,
+            approvals: row.required_approvals,
+            allow_self: row.allow_self_approval,
+            signed_in: row.signed_in,
+          },
+          approvals: row.approvals.map(({ user_id, at, comment }) => ({
+            user_id,
+            at: new Date(at).toISOString(),
+            ...(comment !== null && { comment }),
+          })),
+          decided_by: row.decided_by,
+          decided_at: row.decided_at?.toISOString() ?? null,
+          comment: row.reason,
+          staged_hash: what?.staged_hash ?? row.staged_hash,
+          seen_hash: what?.seen_hash ?? null,
+          actions: what?.lines ?? null,
+          behind: row.behind,
+          can_decide: canDecide(ctx, row),
+          started_with_event: row.trigger_type === 'manual',
+          url: webAddress(ctx.config, `/app/approvals/gate/${row.run_id}`),
+        },
+      ];
+    }),
+  );
+}

@@ -1,0 +1,59 @@
+import { z } from 'zod';
+import { type Endpoint, endpoint } from '../endpoint/endpoint.js';
+import { decideMany } from './decide-many.js';
+import { getDecision } from './get-decision.js';
+import { pageOfDecisions } from './list-decisions.js';
+import { DecidedMany, DecideMany, Decision, DecisionParams, ListDecisions } from './schema.js';
+
+const tag = 'Approvals';
+
+export const decisionRoutes: Endpoint[] = [
+  endpoint({
+    id: 'listDecisions',
+    method: 'get',
+    path: '/api/approvals',
+    tag,
+    summary: 'List what waits for a decision',
+    description:
+      'Gates of your teams and personal automations, plans of your teams, and your own plans, nearest deadline first. Each shows its actions in words, with old and new values.',
+    ability: 'automation.list',
+    scope: 'automations:read',
+    query: ListDecisions,
+    response: z.array(Decision),
+    pages: { cut: true },
+    handle: ({ ctx, query }) => pageOfDecisions(ctx, query),
+  }),
+  endpoint({
+    id: 'getDecision',
+    method: 'get',
+    path: '/api/approvals/:kind/:id',
+    tag,
+    summary: 'Get a decision',
+    ability: 'automation.read',
+    scope: 'automations:read',
+    params: DecisionParams,
+    response: Decision,
+    errors: [404],
+    handle: ({ ctx, params }) => getDecision(ctx, params.kind, params.id),
+  }),
+  endpoint({
+    id: 'decideMany',
+    method: 'post',
+    path: '/api/approvals/decide',
+    tag,
+    summary: 'Decide many gates and plans',
+    description:
+      'In the given order. `each`: an item that is refused leaves the others, and its result says why. `all`: gates only; the first refusal rolls all back. What is of high risk, has changed since it was staged, or needs several approvals is approved by itself only (`decide_singly`); a rejection takes any. A token needs `approvals:decide` for gates and `ai:confirm` for plans.',
+    ability: 'gate.decide',
+    scope: 'approvals:decide',
+    limit: 'ai_confirm',
+    body: DecideMany,
+    response: DecidedMany,
+    errors: [404, 409, 410],
+    example: {
+      decision: 'approve',
+      items: [{ kind: 'gate', id: '019a9f00-0000-7000-8000-000000000003', staged_hash: 'sha256:0f' }],
+    },
+    handle: ({ ctx, body }) => decideMany(ctx, body),
+  }),
+];

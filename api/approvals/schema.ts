@@ -1,0 +1,100 @@
+import { z } from 'zod';
+import { GATE_ROLES } from '../actions/rules.js';
+import { Id, StrictInt, Text, Timestamp } from '../core/fields.js';
+import { byCursor } from '../endpoint/pages.js';
+import { ActionLine } from '../staging/schema.js';
+
+const KINDS = ['gate', 'plan'] as const;
+export type DecisionKind = (typeof KINDS)[number];
+const STATES = ['pending', 'approved', 'rejected', 'expired', 'cancelled', 'stale'] as const;
+export type DecisionState = (typeof STATES)[number];
+
+export const ListDecisions = z.object({
+  ...byCursor('id', StrictInt(1, 100, 50)),
+  team_id: Id.optional(),
+  kind: z.enum(KINDS).optional(),
+  state: z
+    .enum(['pending', 'expired'])
+    .default('pending')
+    .meta({ description: '`expired`: gates past their deadline, which can still be rejected' }),
+});
+export type ListDecisions = z.output<typeof ListDecisions>;
+
+export const DecisionParams = z.object({ kind: z.enum(KINDS), id: Id });
+
+/** A decision that waits for people, or has ended: a gate of a run, or a plan of the agent. */
+export const Decision = z
+  .object({
+    kind: z.enum(KINDS),
+    id: z.string().meta({ description: '`run_id` of a gate, `action_id` of a plan' }),
+    gate_index: z.int().nullable(),
+    title: z.string(),
+    message: z.string().nullable().meta({ description: 'What the gate asks' }),
+    team_id: z.string().nullable(),
+    requested_by: z.string().nullable().meta({ description: 'Who started the run or caused it; for whom a plan was staged' }),
+    requested_at: Timestamp,
+    expires_at: Timestamp,
+    state: z.enum(STATES),
+    requirement: z.object({
+      role: z.enum(GATE_ROLES).nullable().meta({ description: 'Lowest role; null for a plan or a run of one person' }),
+      approvals: z.int(),
+      allow_self: z.boolean(),
+      signed_in: z.boolean().meta({ description: 'No token decides' }),
+    }),
+    approvals: z.array(z.object({ user_id: z.string(), at: Timestamp, comment: z.string().optional() })),
+    decided_by: z.string().nullable(),
+    decided_at: Timestamp.nullable(),
+    comment: z.string().nullable().meta({ description: 'Words of whoever rejected or confirmed' }),
+    staged_hash: z.string().meta({ description: 'Of the text that is performed; `plan_hash` of a plan' }),
+    seen_hash: z
+      .string()
+      .nullable()
+      .meta({ description: 'Of that text and the versions of its targets now; null once it has ended' }),
+    actions: z
+      .array(ActionLine)
+      .nullable()
+      .meta({ description: 'Null in a list if they are too long for it: read the decision by its id' }),
+    behind: z.array(z.string()).meta({ description: 'Users behind the cause; where `allow_self` is false they may not approve' }),
+    can_decide: z.boolean(),
+    started_with_event: z.boolean().meta({ description: 'Started by hand, with an event of its own' }),
+    url: z.string().meta({ description: 'Page of the decision' }),
+  })
+  .meta({ id: 'Decision' });
+export type Decision = z.output<typeof Decision>;
+
+const Item = z.object({
+  kind: z.enum(KINDS),
+  id: Id,
+  gate_index: z.int().min(0).max(49).optional(),
+  staged_hash: Text.max(100).meta({ description: 'The `staged_hash` that was read' }),
+});
+
+export const DecideMany = z
+  .object({
+    decision: z.enum(['approve', 'reject']),
+    comment: Text.max(2000).nullish(),
+    mode: z
+      .enum(['each', 'all'])
+      .default('each')
+      .meta({ description: '`each`: one transaction an item. `all`: gates only, all or none' }),
+    items: z.array(Item).min(1).max(100),
+  })
+  .refine(({ items }) => new Set(items.map(({ kind, id }) => `${kind} ${id}`)).size === items.length, {
+    path: ['items'],
+    message: 'names an item twice',
+  })
+  .meta({ id: 'DecideMany' });
+export type DecideMany = z.output<typeof DecideMany>;
+export type DecideItem = DecideMany['items'][number];
+
+export const DecideResult = z.object({
+  kind: z.enum(KINDS),
+  id: z.string(),
+  status: z.string().optional().meta({ description: 'Of the run or plan afterwards' }),
+  error_code: z.string().optional(),
+  reason: z.string().optional().meta({ description: '`decide_singly`: open it and decide it by itself' }),
+  message: z.string().optional(),
+  http_status: z.int().optional(),
+});
+export type DecideResult = z.output<typeof DecideResult>;
+export const DecidedMany = z.object({ results: z.array(DecideResult) }).meta({ id: 'DecidedMany' });
