@@ -348,14 +348,22 @@ describe('the web app in a browser', () => {
     await page.click(`${card} details.comment summary`);
     await page.fill(`${card} textarea`, 'Half a sent');
     const second = await buildRun(app, team, { fields: { automation_name: 'The second' } });
+    await app.services.db('gates').where({ run_id: second.run_id }).update({ requested_at: new Date() });
     const waiting = async () => Number.parseInt((await page.textContent('#places .count')) ?? '', 10);
     const before = await waiting();
-    await page.waitForSelector(`#gate-${second.run_id}`);
+    // A new one is announced; nothing moves under the pointer.
+    await page.waitForSelector('#news:has-text("1 new")');
+    expect(await page.locator(`#gate-${second.run_id}`).count()).toBe(0);
     expect(await waiting()).toBe(before + 1);
     expect(await page.inputValue(`${card} textarea`)).toBe('Half a sent');
     expect(await page.isVisible(`${card} textarea`)).toBe(true);
+    await page.click('#news a');
+    await page.waitForSelector(`#gate-${second.run_id}`);
+    const place = await page.locator(`#gate-${second.run_id}`).boundingBox();
     await app.as(team.manager).post(`/api/automations/runs/${second.run_id}/approve`);
-    await page.waitForSelector(`#gate-${second.run_id}`, { state: 'detached' });
+    await page.waitForSelector(`#gate-${second.run_id}.gone`);
+    expect((await page.locator(`#gate-${second.run_id}`).boundingBox())?.y).toBe(place?.y);
+    expect(await page.isDisabled(`#gate-${second.run_id} button:has-text("Approve")`)).toBe(true);
     await page.click(`${card} button:has-text("Approve")`);
     await page.waitForSelector('.notice.good');
     expect(await page.isVisible(card)).toBe(false);

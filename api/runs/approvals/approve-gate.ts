@@ -5,7 +5,7 @@ import { conflict } from '../../core/errors.js';
 import { approveStatement } from './approve-gate.sql.js';
 import { decisionChange } from './decision-change.js';
 import { type LockedGate, lockGate, approvalExpired } from './lock-gate.js';
-import { checkSeen } from './check-seen.js';
+import { checkSeen } from '../staging/check-seen.js';
 import type { ApproveGate, Approved } from './schema.js';
 
 /**

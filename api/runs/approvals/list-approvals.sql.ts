@@ -84,16 +84,16 @@ export const approvalsAfterStatement: Statement = {
     ${ROWS}`,
 };
 
-/** $1 = caller id, $2 = run id, $3 = roles in which a creator may act. */
-export const getApprovalStatement: Statement = {
-  name: 'get_approval',
+/** $1 = caller id, $2 = run ids, $3 = roles in which a creator may act. */
+export const approvalsOfRunsStatement: Statement = {
+  name: 'approvals_of_runs',
   text: /* sql */ `
     with waiting as (
       select r.run_id, r.gate_expires_at, m.role as seat
       from automation_runs r left join memberships m on m.team_id = r.team_id and m.user_id = $1
-      where r.run_id = $2 and r.status = 'paused' and (m.role is not null or (r.team_id is null and r.creator_id = $1))
+      where r.run_id = any($2::uuid[]) and r.status = 'paused' and (m.role is not null or (r.team_id is null and r.creator_id = $1))
     ), total as (
-      select count(*) as total from waiting
+      select null as total
     )
     ${ROWS}`,
 };

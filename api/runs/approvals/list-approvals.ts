@@ -5,8 +5,8 @@ import type { CutPage } from '../../endpoint/endpoint.js';
 import { checkRunCursor } from '../record/check-run-cursor.js';
 import {
   approvalsAfterStatement,
+  approvalsOfRunsStatement,
   approvalsPageStatement,
-  getApprovalStatement,
   listApprovalsStatement,
 } from './list-approvals.sql.js';
 import { mayApprove } from './policy.js';
@@ -70,8 +70,13 @@ export async function listApprovalsAfter(ctx: Context, limit: number, after: str
   return { approvals: rows.slice(0, limit).map((row) => present(row, ctx)), hasMore: rows.length > limit };
 }
 
-/** Returns the gate that a run waits at, as the list shows it; null if there is none or the caller may not see it. */
-export async function getApproval(ctx: Context, runId: string): Promise<Approval | null> {
-  const [row] = await run<Row>(ctx.db, getApprovalStatement, [userOf(ctx), runId, rolesFor('automation.write')]);
-  return row ? present(row, ctx) : null;
+/** Returns the gates that runs wait at, as the list shows them, without those that the caller may not see. */
+export async function approvalsOf(ctx: Context, runIds: readonly string[]): Promise<Approval[]> {
+  if (runIds.length === 0) return [];
+  const rows = await run<Row>(ctx.db, approvalsOfRunsStatement, [userOf(ctx), runIds, rolesFor('automation.write')]);
+  return rows.map((row) => present(row, ctx));
 }
+
+/** Returns the gate that a run waits at, as the list shows it; null if there is none or the caller may not see it. */
+export const getApproval = async (ctx: Context, runId: string): Promise<Approval | null> =>
+  (await approvalsOf(ctx, [runId]))[0] ?? null;

@@ -67,6 +67,29 @@
   document.addEventListener('DOMContentLoaded', countAll);
   countAll();
 
+  /* The bar under the queue counts what is ticked. */
+  document.addEventListener('change', (event) => {
+    if (event.target.form?.id !== 'many') return;
+    const ticked = document.querySelectorAll('input[form=many]:checked').length;
+    document.querySelector('[data-ticked]').textContent = ticked === 0 ? 'Ticked ones' : `${ticked} ticked`;
+  });
+
+  /* A card stays where it is when somebody else has decided it: it says so, and offers nothing any more. */
+  document.addEventListener('htmx:after:swap', () => {
+    const news = document.getElementById('news');
+    if (!news || !('whole' in news.dataset)) return;
+    const waiting = news.dataset.waiting.split(' ');
+    for (const card of document.querySelectorAll('#queue > article, #queue .alike > article')) {
+      if (card.classList.contains('gone') || waiting.includes(card.id.replace(/^(gate|plan)-/, ''))) continue;
+      card.classList.add('gone');
+      for (const control of card.querySelectorAll('button, input, textarea')) control.disabled = true;
+      const note = document.createElement('p');
+      note.className = 'aside';
+      note.textContent = 'Decided or closed meanwhile.';
+      card.append(note);
+    }
+  });
+
   /* A log that grows stays at its end, unless the reader scrolled away from it. */
   const scrolledAway = new WeakSet();
   const follow = () => {

@@ -238,7 +238,7 @@ describe('pages that look for news', () => {
 
   it('get the page itself; once the session is over, word to sign in, not a page to swap in', async () => {
     const browser = await signIn(await personWithPassword());
-    expect((await browser.get('/app/approvals?live', script)).html).toContain('id="live"');
+    expect((await browser.get('/app/approvals?live', script)).html).toContain('id="news"');
     await browser.post('/app/sign-out', {}, { from: '/app' });
     const answer = await browser.get('/app/approvals?live', script);
     expect([answer.status, answer.headers.get('hx-redirect'), answer.html]).toEqual([

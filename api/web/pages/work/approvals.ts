@@ -7,10 +7,13 @@ import { undoPlan } from '../../../agent/plans/decisions/undo-plan.js';
 import type { User } from '../../../auth/schema.js';
 import type { Context } from '../../../core/context.js';
 import { describeRuns } from '../../../runs/describe-runs.js';
+import { decideMany } from '../../../approvals/decide-many.js';
+import type { DecideResult } from '../../../approvals/schema.js';
 import { approveGate } from '../../../runs/approvals/approve-gate.js';
-import { type ApprovalPage, getApproval, listApprovalsAfter } from '../../../runs/approvals/list-approvals.js';
+import { askAgain } from '../../../runs/approvals/ask-again.js';
+import { getApproval } from '../../../runs/approvals/list-approvals.js';
 import { rejectGate } from '../../../runs/approvals/reject-gate.js';
-import { describeGate, describeGates } from '../../../runs/staging/describe-gates.js';
+import { describeGate } from '../../../runs/staging/describe-gates.js';
 import { markNotifications } from '../../../notifications/mark-notifications.js';
 import { getRun } from '../../../runs/get-run.js';
 import { RunParams } from '../../../runs/schema.js';
@@ -20,18 +23,8 @@ import { type Redirect, page, type Page, requireUser, type FormError, type View 
 import type { Fields } from '../../server/read-form.js';
 import { safePath } from '../../server/safe-path.js';
 import { showGates, TickedIndexes } from '../agent/plan-lines.js';
-import { actionableApprovals } from './actionable-approvals.js';
-import { cardsOf, mergeQueue, readApplied, readPlans, type Waiting } from './plan-queue.js';
-
-/** Gates on a page after the first one, which holds as many as the navigation counts. */
-const PAGE_SIZE = 50;
-
-/** The last run of the page before; an invalid one leads to the first page. */
-const Place = z.object({
-  after: z.uuid().optional().catch(undefined),
-  plan: z.uuid().optional().catch(undefined),
-  live: z.unknown().optional(),
-});
+import { QueueFilter, queueView } from './approval-queue.js';
+import { cardsOf } from './plan-queue.js';
 
 /** Gate index that the user saw, so the decision cannot apply to another gate; their words; and the page to return to. */
 const decision = {
@@ -46,54 +39,38 @@ const decision = {
     .transform((value) => (value === undefined ? '/app/approvals' : safePath(value))),
 };
 
+/** What a ticked box of the queue names. */
+const TickedItem = z
+  .string()
+  .regex(/^(gate|plan) [\da-f-]{36} sha256:[\da-f]{64}$/)
+  .transform((text) => {
+    const [kind, id, staged_hash] = text.split(' ') as ['gate' | 'plan', string, string];
+    return { kind, id, staged_hash };
+  });
+const Ticked = z.object({
+  decision: z.enum(['approve', 'reject']),
+  comment: decision.comment,
+  back: decision.back,
+  item: z
+    .union([z.string(), z.array(z.string())])
+    .default([])
+    .transform((given) => [given].flat())
+    .pipe(z.array(TickedItem).max(100)),
+});
+
+/** Says in one line what many decisions came to. */
+function noticeOf(said: 'approve' | 'reject', results: readonly DecideResult[]): NonNullable<Redirect['notice']> {
+  const refusals = results.filter(({ error_code }) => error_code !== undefined);
+  const done = `${results.length - refusals.length} ${said === 'approve' ? 'approved' : 'rejected'}.`;
+  const [first] = refusals;
+  if (!first) return { kind: 'good', text: done };
+  const more = refusals.length > 1 ? ` And ${refusals.length - 1} more.` : '';
+  return { kind: 'bad', text: `${done} ${refusals.length} refused: ${first.message}.${more}` };
+}
+
 /** Redirects back and shows the error. */
 const refused = ({ form }: { form: Fields }, { message }: FormError): Promise<Redirect> =>
   Promise.resolve({ to: decision.back.parse(form['back']), notice: { kind: 'bad', text: message } });
-
-/** Address of a part of the queue. */
-function addressOf({ after, plan }: { after?: string | null | undefined; plan?: string | null | undefined }): string {
-  const query = new URLSearchParams({ ...(after ? { after } : {}), ...(plan ? { plan } : {}) }).toString();
-  return query === '' ? '/app/approvals' : `/app/approvals?${query}`;
-}
-
-/** Gates and plans in one queue: what the user may decide first, then what waits for others. */
-async function approvalsView(ctx: Context, me: User, pending: ApprovalPage, place: z.output<typeof Place>): Promise<View> {
-  const cursor = { after: place.after ?? null, plan: place.plan ?? null };
-  const isFirst = cursor.after === null && cursor.plan === null;
-  const [gates, plans] = await Promise.all([
-    isFirst ? pending : listApprovalsAfter(ctx, PAGE_SIZE, cursor.after),
-    readPlans(ctx, PAGE_SIZE, cursor.plan),
-  ]);
-  const { entries, next } = mergeQueue(gates, plans, PAGE_SIZE, cursor);
-  const approvals = entries.flatMap(({ gate }) => gate ?? []);
-  const [names, about, described, shown] = await Promise.all([
-    namesIn(ctx, me, approvals),
-    describeRuns(ctx, approvals),
-    describeGates(
-      ctx,
-      approvals.map(({ run_id }) => run_id),
-    ),
-    cardsOf(
-      ctx,
-      me,
-      entries.flatMap(({ plan }) => plan ?? []),
-      await readApplied(ctx),
-    ),
-  ]);
-  const actionable = new Set(actionableApprovals(me, approvals));
-  const isMine = ({ gate, plan }: Waiting): boolean => (gate ? actionable.has(gate) : plan.can_confirm);
-  const data = {
-    mine: entries.filter(isMine),
-    others: entries.filter((entry) => !isMine(entry)),
-    ...shown,
-    names,
-    about,
-    described: showGates(described),
-    teamNames: teamNamesOf(me),
-    pages: { address: addressOf(place), first: isFirst ? undefined : addressOf({}), next: next && addressOf(next) },
-  };
-  return { view: 'work/approvals', title: 'Approvals', data };
-}
 
 /** The page of one gate; of one that is decided, the run tells what happened. */
 async function gateView(ctx: Context, me: User, runId: string): Promise<View | Redirect> {
@@ -184,8 +161,33 @@ export const approvalPages: Page[] = [
     method: 'get',
     path: '/app/approvals',
     access: 'automation.list',
-    query: Place,
-    handle: ({ ctx, me, pending, query }) => approvalsView(ctx, requireUser({ me }), pending, query),
+    query: QueueFilter,
+    handle: ({ ctx, me, query }) => queueView(ctx, requireUser({ me }), query),
+  }),
+  page({
+    method: 'post',
+    path: '/app/approvals/decide',
+    access: 'gate.decide',
+    limit: 'ai_confirm',
+    form: Ticked,
+    async handle({ ctx, form: { decision: said, comment, item, back } }) {
+      if (item.length === 0) return { to: back, notice: { kind: 'bad', text: 'Tick at least one.' } };
+      const { results } = await decideMany(ctx, { decision: said, comment, mode: 'each', items: item });
+      return { to: back, notice: noticeOf(said, results) };
+    },
+    onError: refused,
+  }),
+  page({
+    method: 'post',
+    path: '/app/runs/:run_id/ask-again',
+    access: 'automation.dispatch',
+    limit: 'automation_dispatch',
+    params: RunParams,
+    async handle({ ctx, params }) {
+      const { run_id } = await askAgain(ctx, params.run_id);
+      return { to: `/app/approvals/gate/${run_id}`, notice: { kind: 'good', text: 'Asked again. The approvers are told.' } };
+    },
+    onError: refused,
   }),
   page({
     method: 'post',

@@ -1,50 +1,17 @@
 import type { PlanToDecide } from '../../../agent/plans/waiting/get-plan.js';
 import type { PlanRecord } from '../../../agent/plans/decisions/schema.js';
-import { listApplied, listPendingAfter } from '../../../agent/plans/waiting/list-pending.js';
+import { listApplied } from '../../../agent/plans/waiting/list-pending.js';
 import type { PendingPlan } from '../../../agent/plans/waiting/schema.js';
 import { lastChanges } from '../../../activity/last-changes.js';
 import type { User } from '../../../auth/schema.js';
 import type { Context } from '../../../core/context.js';
 import { withVisibleNames } from '../../../core/validation/invisible.js';
 import { placesOf } from '../../../graph/item-place.js';
-import type { Approval, ApprovalPage } from '../../../runs/approvals/list-approvals.js';
 import { namesIn, teamNamesOf } from '../../wording/names.js';
 import { itemIdsOf, lineContext, linesOf, type ShownLine, staleTargetsOf } from '../agent/plan-lines.js';
 
 /** Applied plans that the page offers to take back. */
 const APPLIED = 5;
-
-/** An entry of the queue: a gate of a run, or a plan of the agent. */
-export type Waiting = { gate: Approval; plan?: undefined } | { plan: PendingPlan; gate?: undefined };
-
-const deadlineOf = ({ gate, plan }: Waiting): string => (gate ?? plan).expires_at;
-
-/** A part of the queue, with the last entry of each kind on it or before it, after which the next part begins. */
-export interface QueuePage {
-  entries: Waiting[];
-  next: { after: string | null; plan: string | null } | undefined;
-}
-
-/** Merges gates and plans, nearest deadline first. Each list is in this order and may be longer than the page. */
-export function mergeQueue(
-  { approvals, hasMore }: ApprovalPage,
-  plans: { plans: PendingPlan[]; hasMore: boolean },
-  size: number,
-  cursor: { after: string | null; plan: string | null },
-): QueuePage {
-  const all: Waiting[] = [...approvals.map((gate) => ({ gate })), ...plans.plans.map((plan) => ({ plan }))];
-  all.sort((a, b) => (deadlineOf(a) < deadlineOf(b) ? -1 : 1));
-  const entries = all.slice(0, size);
-  const isWhole = all.length <= size && !hasMore && !plans.hasMore;
-  const last = {
-    after: entries.findLast(({ gate }) => gate)?.gate?.run_id ?? cursor.after,
-    plan: entries.findLast(({ plan }) => plan)?.plan?.action_id ?? cursor.plan,
-  };
-  return { entries, next: isWhole ? undefined : last };
-}
-
-/** Reads the plans that follow the plan `after`. */
-export const readPlans = (ctx: Context, size: number, after: string | null) => listPendingAfter(ctx, size, after);
 
 const ORIGINS: Readonly<Record<PendingPlan['source'], string>> = {
   chat: 'Agent',

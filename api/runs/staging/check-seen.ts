@@ -3,10 +3,10 @@ import { type Context } from '../../core/context.js';
 import { conflict } from '../../core/errors.js';
 import { hasChanged, readVersions, seenHash } from '../../staging/changed-since.js';
 import { lockRun } from '../execution/load-run.js';
-import { storedTail } from '../staging/store-tail.js';
-import { readTail, type StagedStep, type StoredTail } from '../staging/tail.js';
-import { type LockedGate, type LockedRun, otherText } from './lock-gate.js';
-import type { ApproveGate } from './schema.js';
+import { storedTail } from './store-tail.js';
+import { readTail, type StagedStep, type StoredTail } from './tail.js';
+import { type LockedGate, type LockedRun, otherText } from '../approvals/lock-gate.js';
+import type { ApproveGate } from '../approvals/schema.js';
 
 /** Returns who changed which target since, as far as the caller may know it. */
 async function changesOf(ctx: Context, steps: readonly StagedStep[], requestedAt: Date, versions: ReadonlyMap<string, number>) {

@@ -1,0 +1,176 @@
+import { z } from 'zod';
+import { getPlansToDecide } from '../../../agent/plans/waiting/get-plan.js';
+import { listWaiting, type Waiting as WaitingId } from '../../../approvals/list-decisions.js';
+import type { User } from '../../../auth/schema.js';
+import type { Context } from '../../../core/context.js';
+import { type Approval, approvalsOf } from '../../../runs/approvals/list-approvals.js';
+import { describeRuns } from '../../../runs/describe-runs.js';
+import { describeGates } from '../../../runs/staging/describe-gates.js';
+import { namesIn, teamNamesOf } from '../../wording/names.js';
+import type { View } from '../../page.js';
+import { showGates, type ShownLine } from '../agent/plan-lines.js';
+import { actionableApprovals } from './actionable-approvals.js';
+import { cardsOf, type PlanCard, readApplied } from './plan-queue.js';
+
+const PAGE_SIZE = 50;
+/** Gates of one automation above which they fold into one group. */
+const MAX_ALIKE = 5;
+/** Expired gates that the page offers to ask for again. */
+const EXPIRED = 20;
+
+/** Filters and the place in the list; an invalid one is none. */
+export const QueueFilter = z.object({
+  team: z.uuid().optional().catch(undefined),
+  kind: z.enum(['gate', 'plan']).optional().catch(undefined),
+  risk: z.enum(['low', 'medium', 'high']).optional().catch(undefined),
+  after: z.uuid().optional().catch(undefined),
+  /** When the page was opened, ms: what was asked for later is announced. */
+  since: z.coerce.number().int().min(0).optional().catch(undefined),
+  live: z.unknown().optional(),
+});
+type Filter = z.output<typeof QueueFilter>;
+
+/** A gate of a run or a plan of the agent, with its lines where they fit a list. */
+interface Entry {
+  kind: 'gate' | 'plan';
+  id: string;
+  gate?: Approval;
+  card?: PlanCard;
+  lines: readonly ShownLine[] | undefined;
+  isMine: boolean;
+  /** What the box of many decisions sends; undefined where it is decided by itself only. */
+  tick: string | undefined;
+  requestedAt: string;
+  /** Gates of one automation fold together. */
+  group: string;
+}
+
+/** Address of the queue with these filters. */
+function addressOf(filter: Filter): string {
+  const given = (['team', 'kind', 'risk', 'after'] as const).flatMap((name): [string, string][] =>
+    filter[name] === undefined ? [] : [[name, filter[name]]],
+  );
+  const query = new URLSearchParams(given).toString();
+  return query === '' ? '/app/approvals' : `/app/approvals?${query}`;
+}
+
+const queryOf = ({ team, kind, after }: Filter, state: 'pending' | 'expired', limit: number) => ({
+  limit,
+  state,
+  ...(team !== undefined && { team_id: team }),
+  ...(kind !== undefined && { kind }),
+  ...(after !== undefined && state === 'pending' && { before: after }),
+});
+
+const idsOf = (rows: readonly WaitingId[], kind: WaitingId['kind']): string[] =>
+  rows.flatMap((row) => (row.kind === kind ? [row.id] : []));
+
+const highestOf = (lines: readonly ShownLine[]): 'low' | 'medium' | 'high' =>
+  (['high', 'medium'] as const).find((risk) => lines.some((line) => line.risk === risk)) ?? 'low';
+
+/** Whether many may be decided at a glance: of low or medium risk, unchanged, by one approval. */
+const isPlain = (lines: readonly ShownLine[]): boolean =>
+  lines.every(({ risk, changed, isStale }) => risk !== 'high' && changed === null && !isStale);
+
+/** Puts what alike gates have in common where the first of them stands. */
+function grouped(entries: readonly Entry[]): { title: string | null; entries: Entry[] }[] {
+  const sizes = new Map<string, number>();
+  for (const { group } of entries) sizes.set(group, (sizes.get(group) ?? 0) + 1);
+  const groups = new Map<string, { title: string | null; entries: Entry[] }>();
+  for (const entry of entries) {
+    const isMany = (sizes.get(entry.group) ?? 0) > MAX_ALIKE;
+    const key = isMany ? entry.group : entry.id;
+    const group = groups.get(key) ?? { title: isMany ? (entry.gate?.automation_name ?? null) : null, entries: [] };
+    group.entries.push(entry);
+    groups.set(key, group);
+  }
+  return [...groups.values()];
+}
+
+/** Gates that nobody decided in time, each with what it was about. */
+async function readExpired(ctx: Context, filter: Filter): Promise<Approval[]> {
+  if (filter.after !== undefined || filter.kind === 'plan') return [];
+  const { rows } = await listWaiting(ctx, queryOf({ ...filter, kind: 'gate' }, 'expired', EXPIRED));
+  return approvalsOf(ctx, idsOf(rows, 'gate'));
+}
+
+/** Reads the entries of a page with everything that their cards show. */
+async function readEntries(ctx: Context, me: User, rows: readonly WaitingId[]) {
+  const [gates, plans, recent] = await Promise.all([
+    approvalsOf(ctx, idsOf(rows, 'gate')),
+    getPlansToDecide(ctx, idsOf(rows, 'plan')),
+    readApplied(ctx),
+  ]);
+  const runs = gates.map(({ run_id }) => run_id);
+  const [names, about, described, shown] = await Promise.all([
+    namesIn(ctx, me, gates),
+    describeRuns(ctx, gates),
+    describeGates(ctx, runs).then(showGates),
+    cardsOf(ctx, me, plans, recent),
+  ]);
+  const mine = new Set(actionableApprovals(me, gates));
+  const ofGate = (gate: Approval): Entry => {
+    const what = described[gate.run_id];
+    const isOne = what !== undefined && gate.required_approvals === 1 && !gate.creator_left && isPlain(what.lines);
+    return {
+      kind: 'gate',
+      id: gate.run_id,
+      gate,
+      lines: what?.lines,
+      isMine: mine.has(gate),
+      tick: isOne && mine.has(gate) ? `gate ${gate.run_id} ${what.staged_hash}` : undefined,
+      requestedAt: gate.requested_at,
+      group: gate.automation_id,
+    };
+  };
+  const ofPlan = (card: PlanCard): Entry => ({
+    kind: 'plan',
+    id: card.action_id,
+    card,
+    lines: card.lines,
+    isMine: card.canConfirm,
+    tick: card.canConfirm && isPlain(card.lines) ? `plan ${card.action_id} ${card.plan_hash}` : undefined,
+    requestedAt: card.created_at,
+    group: card.action_id,
+  });
+  const byId = new Map([
+    ...gates.map((gate) => [gate.run_id, ofGate(gate)] as const),
+    ...Object.entries(shown.cards).map(([id, card]) => [id, ofPlan(card)] as const),
+  ]);
+  const entries = rows.flatMap(({ id }) => byId.get(id) ?? []);
+  return { entries, names, about, described, applied: shown.applied };
+}
+
+/**
+ * The queue: what the user may decide, then what waits for others, each nearest deadline first. Nothing moves while it is open: a page that looks
+ * for news only counts what was asked for since.
+ */
+export async function queueView(ctx: Context, me: User, filter: Filter): Promise<View> {
+  const [{ rows, next }, expired] = await Promise.all([
+    listWaiting(ctx, queryOf(filter, 'pending', PAGE_SIZE)),
+    filter.live === undefined ? readExpired(ctx, filter) : [],
+  ]);
+  const { entries, ...shown } = await readEntries(ctx, me, rows);
+  const wanted = entries.filter(({ lines }) => filter.risk === undefined || (lines && highestOf(lines) === filter.risk));
+  const since = filter.since ?? Date.now();
+  const data = {
+    ...shown,
+    mine: grouped(wanted.filter(({ isMine }) => isMine)),
+    others: grouped(wanted.filter(({ isMine }) => !isMine)),
+    ticks: wanted.filter(({ tick }) => tick !== undefined).length,
+    news: wanted.filter(({ requestedAt }) => Date.parse(requestedAt) > since).length,
+    shownIds: rows.map(({ id }) => id),
+    expired,
+    filter,
+    since,
+    teams: me.teams,
+    teamNames: teamNamesOf(me),
+    hasFilter: filter.team !== undefined || filter.kind !== undefined || filter.risk !== undefined,
+    pages: {
+      address: addressOf(filter),
+      first: filter.after === undefined ? undefined : addressOf({ ...filter, after: undefined }),
+      next: next === undefined ? undefined : addressOf({ ...filter, after: next }),
+    },
+  };
+  return { view: 'work/approvals', title: 'Approvals', data };
+}
