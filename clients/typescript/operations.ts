@@ -1,4 +1,4 @@
-// Made by npm run client from the document with SHA-256 42bd210dc8eb8bfb1c9dcc00425dd789ff0f64f711908d68c1e0635ac19bffb0.
+// Made by npm run client from the document with SHA-256 f6bb81a51577b9d0447f9ce31da98eb17ba92d66b65b5f8421f9cd26a0757082.
 /** Operations that send a form with a file, those that send its bytes alone, and those that return bytes. */
 export const UPLOADS: readonly string[] = ['uploadFile'];
 export const STREAMS: readonly string[] = ['uploadBulkInput'];
