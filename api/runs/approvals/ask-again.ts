@@ -1,4 +1,4 @@
-import { run } from '../../../db/statement.js';
+import { run, type Statement } from '../../../db/statement.js';
 import type { GateRole } from '../../actions/rules.js';
 import { authorizeManage } from '../../automations/policy.js';
 import { type Context, inTransaction, userOf } from '../../core/context.js';
@@ -17,6 +17,12 @@ interface Opened extends Record<string, unknown> {
   expires_at: Date;
 }
 
+/** $1 = run id. */
+const openGateStatement: Statement = {
+  name: 'open_gate_of_run',
+  text: 'select gate_index from gates where run_id = $1 and decision is null order by gate_index limit 1',
+};
+
 /**
  * Asks again at a gate whose time has passed: the same run waits as long as before, its actions are staged anew, and the approvers are told. Whoever
  * asks counts among the people behind the run.
@@ -29,12 +35,7 @@ export function askAgain(ctx: Context, runId: string): Promise<{ run_id: string;
     const { team_id, project_id, creator_id: created_by, automation_id, automation_name } = row;
     const seat = team_id === null ? null : await seatOf(ctx, team_id);
     authorizeManage('automation.dispatch', { team_id, created_by }, { userId: userOf(ctx), seat });
-    const open = await ctx
-      .db('gates')
-      .where({ run_id: runId })
-      .whereNull('decision')
-      .orderBy('gate_index')
-      .first<{ gate_index: number }>();
+    const [open] = await run<{ gate_index: number }>(ctx.db, openGateStatement, [runId]);
     const values = [runId, open?.gate_index ?? -1, userOf(ctx), ctx.correlationId];
     const [opened] = row.status === 'paused' ? await run<Opened>(ctx.db, askAgainStatement, values) : [];
     if (!open || !opened) throw conflict('The run has no expired approval');
