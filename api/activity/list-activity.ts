@@ -1,5 +1,6 @@
 import { run, type Statement } from '../../db/statement.js';
 import { type Context, userOf } from '../core/context.js';
+import { causesOf } from './causes-of.js';
 import type { ActivityEntry, ListActivity } from './schema.js';
 
 /** Greater than every id. */
@@ -14,7 +15,7 @@ const named = (name: string, page: string): Statement => ({
   name,
   text: /* sql */ `
     select a.activity_id, uuid_extract_timestamp(a.activity_id) as timestamp, a.user_id, u.name as user_name, a.actor_type, a.action, a.entity_type, a.entity_id,
-      a.entity_title, a.team_id, a.project_id, a.summary
+      a.entity_title, a.team_id, a.project_id, a.summary, a.audit_id
     from (${page}) a left join users u using (user_id) order by a.activity_id desc`,
 });
 
@@ -36,8 +37,13 @@ export async function listActivity(ctx: Context, filters: ListActivity): Promise
     limit,
   } = filters;
   const statement = entity_id !== null ? ofEntity : project_id !== null ? ofProject : ofTeams;
-  type Row = Omit<ActivityEntry, 'timestamp'> & { timestamp: Date };
+  type Row = Omit<ActivityEntry, 'timestamp' | 'cause' | 'changes'> & { timestamp: Date; audit_id: string | null };
   const values = [userOf(ctx), team_id, project_id, entity_type, entity_id, user_id, before, limit];
   const rows = await run<Row>(ctx.db, statement, values);
-  return rows.map((row) => ({ ...row, timestamp: row.timestamp.toISOString() }));
+  const causes = await causesOf(ctx, rows);
+  return rows.map(({ audit_id, ...row }) => ({
+    ...row,
+    timestamp: row.timestamp.toISOString(),
+    ...(causes.get(audit_id) ?? { cause: null, changes: null }),
+  }));
 }

@@ -11,7 +11,7 @@ export const activityRoutes: Endpoint[] = [
     tag: 'Activity',
     summary: 'List activity',
     description:
-      'Newest first. Changes write these entries, and nobody can edit them. Entries of an automation carry its creator and `actor_type` `automation`.',
+      'Newest first. Changes write these entries, and nobody can edit them. Entries of an automation carry its creator and `actor_type` `automation`; `cause` tells what made the change, for whom, and who approved it.',
     ability: 'activity.list',
     scope: 'tasks:read',
     query: ListActivity,

@@ -31,6 +31,32 @@ export const ListActivity = z.object({
 });
 export type ListActivity = z.output<typeof ListActivity>;
 
+const ActivityPerson = z
+  .object({ user_id: z.string(), name: z.string().nullable().meta({ description: 'null for a former member of the team' }) })
+  .meta({ id: 'ActivityPerson' });
+
+/** What made a change in somebody's name. */
+const ActivityCause = z
+  .object({
+    type: z.enum(['automation', 'plan']),
+    automation_id: z.string().nullable().meta({ description: 'null also for a personal automation of another user' }),
+    automation_name: z.string().nullable(),
+    run_id: z.string().nullable(),
+    action_id: z.string().nullable().meta({ description: 'The plan of the agent' }),
+    for_user: ActivityPerson.nullable().meta({
+      description: 'The automation’s creator, or the user for whom the plan was staged',
+    }),
+    approvers: z
+      .array(ActivityPerson)
+      .meta({ description: 'Who approved the gate before the change, or confirmed the plan; empty without a gate' }),
+  })
+  .meta({ id: 'ActivityCause' });
+export type ActivityCause = z.output<typeof ActivityCause>;
+
+const ShortValue = z.union([z.string(), z.number(), z.boolean()]).nullable();
+const ActivityChanges = z.record(z.string(), z.object({ from: ShortValue, to: ShortValue }));
+export type ActivityChanges = z.output<typeof ActivityChanges>;
+
 export const ActivityEntry = z
   .object({
     activity_id: z.string(),
@@ -45,6 +71,8 @@ export const ActivityEntry = z
     team_id: z.string(),
     project_id: z.string().nullable(),
     summary: z.string(),
+    cause: ActivityCause.nullable().meta({ description: 'The automation or plan that made the change; null for a user' }),
+    changes: ActivityChanges.nullable().meta({ description: 'Short values of changed fields; `summary` names all fields' }),
   })
   .meta({ id: 'Activity' });
 export type ActivityEntry = z.output<typeof ActivityEntry>;

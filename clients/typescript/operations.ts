@@ -1,4 +1,4 @@
-// Made by npm run client from the document with SHA-256 f6bb81a51577b9d0447f9ce31da98eb17ba92d66b65b5f8421f9cd26a0757082.
+// Made by npm run client from the document with SHA-256 bd96e804af1a7d793c48622426f85d11ad6262341cac941e23fdae87f4624641.
 /** Operations that send a form with a file, those that send its bytes alone, and those that return bytes. */
 export const UPLOADS: readonly string[] = ['uploadFile'];
 export const STREAMS: readonly string[] = ['uploadBulkInput'];

@@ -45,6 +45,7 @@ import * as cascades from './0049_cascades.js';
 import * as versionReferences from './0051_version_references.js';
 import * as decisions from './0053_decisions.js';
 import * as answeredRequests from './0054_answered_requests.js';
+import * as activityCauses from './0055_activity_causes.js';
 
 /** Every migration in order; listed explicitly so that a build contains exactly what was reviewed. Never edited once released. */
 const MIGRATIONS: Record<string, Knex.Migration> = {
@@ -94,6 +95,7 @@ const MIGRATIONS: Record<string, Knex.Migration> = {
   '0051_version_references': versionReferences,
   '0053_decisions': decisions,
   '0054_answered_requests': answeredRequests,
+  '0055_activity_causes': activityCauses,
 };
 
 /** Provides the migrations to knex. */

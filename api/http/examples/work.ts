@@ -156,7 +156,9 @@ export const WORK: Record<string, unknown> = {
     entity_title: task.title,
     team_id: TEAM_ID,
     project_id: PROJECT_ID,
-    summary: 'Max Olsen changed the status from In progress to In review',
+    summary: 'changed status',
+    cause: null,
+    changes: { status: { from: 'in_progress', to: 'in_review' } },
   },
   ForgeDeliveryAccepted: { received: true, event: 'forge.pr_merged', duplicate: false },
   ForgeWebhookStatus: {

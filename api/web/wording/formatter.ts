@@ -2,6 +2,7 @@ import { availableActions } from '../../actions/registry.js';
 import type { User } from '../../auth/schema.js';
 import { plainText } from '../../core/plain-text.js';
 import { TRIGGER_TEXT } from './trigger-text.js';
+import { summaryText } from './change-text.js';
 import { describeApprovers, cannotDecideReason } from './approver-text.js';
 
 /** Advice for a failure, by error code, where there is a general one. */
@@ -100,6 +101,9 @@ function sizeOf(size: number): string {
   return `${size} ${size === 1 ? 'byte' : 'bytes'}`;
 }
 
+const statusOf = (status: string): string =>
+  status === 'todo' ? 'To do' : status.charAt(0).toUpperCase() + status.slice(1).replaceAll('_', ' ');
+
 /** Creates the formatter of code words and times, in the user's locale and time zone. */
 export function createFormatter(me: User | null, now: Date = new Date()) {
   const timeZone = zoneOf(me);
@@ -109,21 +113,22 @@ export function createFormatter(me: User | null, now: Date = new Date()) {
   const clock = new Intl.DateTimeFormat(locale, { timeZone, timeStyle: 'medium' });
   const dayIn = new Intl.DateTimeFormat('en-CA', { timeZone, dateStyle: 'short' });
   const day = new Intl.DateTimeFormat(locale, { timeZone, day: 'numeric', month: 'short' });
+  const date = new Intl.DateTimeFormat(locale, { timeZone: 'UTC', day: 'numeric', month: 'short' });
+  const dayOf = (iso: string): string => (iso.length === 10 ? date : day).format(new Date(iso));
   const relative = new Intl.RelativeTimeFormat('en', { numeric: 'auto' });
   return {
     timeZone,
     duration,
     sizeOf,
     /** Status of a work item: "In review". */
-    statusOf: (status: string): string =>
-      status === 'todo' ? 'To do' : status.charAt(0).toUpperCase() + status.slice(1).replaceAll('_', ' '),
+    statusOf,
     bulkFormat,
     /** "Import from Linear CSV", "Export to NDJSON". */
     bulkTitle: ({ kind, format }: { kind: string; format: string }): string =>
       `${kind === 'export' ? 'Export to' : 'Import from'} ${bulkFormat(format)}`,
-    /** A summary of the activity, with names of fields as words: "changed due date, cycle". Others stay as they are. */
-    summaryOf: (summary: string): string =>
-      /^changed [a-z_, ]+$/.test(summary) ? summary.replaceAll(/_id\b/g, '').replaceAll('_', ' ') : summary,
+    /** What a line of activity tells, with short values: "changed status from In review to Done, cycle". */
+    summaryOf: (line: Parameters<typeof summaryText>[0], names: Record<string, string>): string =>
+      summaryText(line, names, { statusOf, day: dayOf }),
     /** How long a run took: "2 min", "less than a second". */
     took: (ms: number): string => (ms < 1000 ? 'less than a second' : duration(ms / 1000)),
     plainText,
@@ -139,10 +144,7 @@ export function createFormatter(me: User | null, now: Date = new Date()) {
       return (isSameDay ? clock : exact).format(at);
     },
     /** "20 Nov"; a date without time is the same day in every zone. */
-    day: (iso: string): string =>
-      iso.length === 10
-        ? new Intl.DateTimeFormat(locale, { timeZone: 'UTC', day: 'numeric', month: 'short' }).format(new Date(iso))
-        : day.format(new Date(iso)),
+    day: dayOf,
     /** "5 minutes ago", "in 2 days", "just now". */
     relative(iso: string): string {
       const seconds = Math.round((new Date(iso).getTime() - now.getTime()) / 1000);

@@ -1,0 +1,48 @@
+import type { ActivityChanges, ActivityEntry } from '../../activity/schema.js';
+import { withVisibleNames } from '../../core/validation/invisible.js';
+
+interface Words {
+  statusOf: (status: string) => string;
+  day: (iso: string) => string;
+}
+type Value = ActivityChanges[string]['from'];
+
+const DATE = /^\d{4}-\d\d-\d\d/;
+/** Longer texts are left out of a line. */
+const MAX_LENGTH = 80;
+
+/** Returns the words of a field's value; undefined for one that is too long for a line. */
+function valueText(field: string, value: Value, names: Record<string, string>, words: Words): string | undefined {
+  if (value === null) return field === 'assigned_to' ? 'nobody' : 'none';
+  if (typeof value === 'boolean') return value ? 'yes' : 'no';
+  if (typeof value === 'number') return String(value);
+  if (field === 'assigned_to') return names[value] === 'You' ? 'you' : (names[value] ?? 'a former member');
+  if (field === 'status') return words.statusOf(value);
+  if (field.endsWith('_date') && DATE.test(value)) return words.day(value);
+  if (field === 'title' || field === 'name') return value.length > MAX_LENGTH ? undefined : `“${withVisibleNames(value)}”`;
+  return value.length > MAX_LENGTH ? undefined : value;
+}
+
+/**
+ * Returns the summary of a line in words, with the values of short fields: "changed status from In review to Done, cycle". A summary of another
+ * form stays as it is. `names`: of users, by id.
+ */
+export function summaryText(
+  { summary, changes }: Pick<ActivityEntry, 'summary' | 'changes'>,
+  names: Record<string, string>,
+  words: Words,
+): string {
+  if (!/^changed [a-z_, ]+$/.test(summary)) return summary;
+  const fields = summary.slice('changed '.length).split(', ');
+  // The time of completion follows from the status.
+  const told = fields.filter((field) => field !== 'completed_at' || !fields.includes('status'));
+  const parts = told.map((field) => {
+    const name = field.replaceAll(/_id\b/g, '').replaceAll('_', ' ');
+    const change = changes?.[field];
+    const [from, to] = [change?.from, change?.to].map((value) =>
+      value === undefined ? undefined : valueText(field, value, names, words),
+    );
+    return from === undefined || to === undefined ? name : `${name} from ${from} to ${to}`;
+  });
+  return `changed ${parts.join(', ')}`;
+}
