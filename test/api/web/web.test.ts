@@ -413,7 +413,7 @@ describe('approvals', () => {
     for (const words of [
       subject,
       'task <strong>Bug of the cookie</strong>',
-      'Close the task (Change status) <bdi><strong>Bug of the cookie</strong></bdi>',
+      `Close the task (Change status) <bdi><a href="/app/items/${task_id}"><strong>Bug of the cookie</strong></a></bdi>`,
       '<del><bdi>To do</bdi></del> → <span class="unseen">to </span><bdi>Done</bdi>',
       `href="/app/items/${task_id}"`,
       `#42 · ${'y'.repeat(159)}…`,
@@ -439,7 +439,7 @@ describe('approvals', () => {
     const [guest, creator] = [team.guest, team.member].map(({ email }) => email.split('@')[0]);
     for (const words of [
       `href="/app/items/${task.task_id}"`,
-      'Comment on <bdi><strong>Rotate the keys</strong></bdi>',
+      `Comment on <bdi><a href="/app/items/${task.task_id}"><strong>Rotate the keys</strong></a></bdi>`,
       '<dt>content</dt><dd><bdi>For Zoe &lt;b&gt;</bdi></dd>',
       'Say more (Comment on)',
       'Would be refused now: The event has no event.none',
