@@ -45,8 +45,8 @@ async function decideOne(ctx: Context, item: DecideItem, { decision, comment }: 
     const plan = { session_id: null, action_id: id };
     const decided =
       decision === 'approve'
-        ? await confirmPlan(ctx, { ...plan, confirmed: true, plan_hash: staged_hash })
-        : await discardPlan(ctx, plan);
+        ? await confirmPlan(ctx, { ...plan, confirmed: true, plan_hash: staged_hash, comment })
+        : await discardPlan(ctx, { ...plan, comment });
     return { kind, id, status: decided.status };
   }
   const place = { ...(gate_index !== undefined && { gate_index }), comment, staged_hash };

@@ -71,7 +71,7 @@ async function present(ctx: Context, plans: readonly PlanToDecide[]): Promise<De
       approvals: [],
       decided_by: plan.decided_by,
       decided_at: plan.decided_at,
-      comment: null,
+      comment: plan.comment,
       staged_hash: plan.plan_hash,
       seen_hash: isOpen ? seenHash(plan.plan_hash, plan.actions, versions) : null,
       actions: presentActions(actions, names[at] ?? {}),

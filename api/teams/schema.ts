@@ -23,7 +23,14 @@ export const CreateTeam = z
 export type CreateTeam = z.output<typeof CreateTeam>;
 
 export const UpdateTeam = z
-  .object({ name: Title(100).optional(), description: Description.nullable().optional() })
+  .object({
+    name: Title(100).optional(),
+    description: Description.nullable().optional(),
+    decisions_signed_in: z
+      .boolean()
+      .optional()
+      .meta({ description: 'true: only signed-in people decide the gates and plans of the team, no token' }),
+  })
   .meta({ id: 'UpdateTeam' });
 export type UpdateTeam = z.output<typeof UpdateTeam>;
 
@@ -48,6 +55,7 @@ const teamFields = {
   team_id: z.string(),
   name: z.string(),
   description: z.string().nullable(),
+  decisions_signed_in: z.boolean(),
   member_ids: z.array(z.string()),
   created_by: z.string(),
   created_at: Timestamp,

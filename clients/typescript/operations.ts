@@ -1,4 +1,4 @@
-// Made by npm run client from the document with SHA-256 bd96e804af1a7d793c48622426f85d11ad6262341cac941e23fdae87f4624641.
+// Made by npm run client from the document with SHA-256 20f9db453321f474d4d0753cb56e173be50df2ca8ba6e729afa0c1ac3fd7b718.
 /** Operations that send a form with a file, those that send its bytes alone, and those that return bytes. */
 export const UPLOADS: readonly string[] = ['uploadFile'];
 export const STREAMS: readonly string[] = ['uploadBulkInput'];

@@ -7,6 +7,8 @@ export class Team extends BaseModel {
   declare team_id: string;
   declare name: string;
   declare description: string | null;
+  /** Only signed-in people decide its gates and plans, no token. */
+  declare decisions_signed_in: boolean;
   declare plan: 'free' | 'team' | 'scale';
   declare created_by: string;
   declare created_at: Date;

@@ -263,3 +263,20 @@ it('where a gate wants a signed-in person, no token decides', async () => {
   }
   expect((await approve(run)).status).toBe(200);
 });
+
+it('a team may leave decisions to signed-in people; no token lifts that', async () => {
+  const made = await app.as(team.admin).post('/api/auth/tokens', { name: 'All', scopes: ['admin:*'] });
+  const token = { token: made.body.token as string };
+  const path = `/api/teams/${team.team_id}`;
+  expect((await app.as(token).patch(path, { decisions_signed_in: true })).body).toMatchObject({ decisions_signed_in: true });
+  const run = await openedRun([]);
+  expect(await app.as(token).post(`/api/automations/runs/${run.run_id}/approve`, {})).toMatchObject({ status: 403 });
+  expect(await app.as(token).patch(path, { decisions_signed_in: false })).toMatchObject({
+    status: 403,
+    body: { reason: 'signed_in_required' },
+  });
+  expect((await app.as(team.admin).patch(path, { decisions_signed_in: false })).status).toBe(200);
+  const entries = await db()('audit_entries').where({ entity_id: team.team_id, action: 'update' }).orderBy('timestamp');
+  expect(entries.map(({ severity }) => severity)).toEqual([expect.not.stringMatching('HIGH'), 'HIGH']);
+  expect((await app.as(token).post(`/api/automations/runs/${run.run_id}/approve`, {})).status).toBe(200);
+});

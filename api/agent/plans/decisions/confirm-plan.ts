@@ -7,6 +7,7 @@ import { countPlans } from '../../../core/telemetry/metrics.js';
 import { agentContext } from '../agent-context.js';
 import { planHash, readPlan } from '../plan-content.js';
 import { hashText } from '../../../staging/canonical.js';
+import { readVersions, seenHash } from '../../../staging/changed-since.js';
 import { replaceReferences } from '../../../staging/references.js';
 import { refuseAction } from '../refuse-action.js';
 import { planRisk } from '../rules.js';
@@ -116,9 +117,10 @@ async function apply(
   plan: LockedPlan,
   all: readonly PlanAction[],
   chosen: readonly PlanAction[],
+  comment: string | null,
 ): Promise<DecidedPlan> {
   const { action_id, session_id, source, risk, summary, team_id, project_id, depth } = plan;
-  const [applied] = await run<{ decided_at: Date }>(ctx.db, applyPlanStatement, [action_id, userOf(ctx), plan.plan_hash]);
+  const [applied] = await run<{ decided_at: Date }>(ctx.db, applyPlanStatement, [action_id, userOf(ctx), plan.plan_hash, comment]);
   if (!applied) throw planExpired(plan);
   const shown = { action_id, session_id, source, risk, status: 'applied', summary, team_id, project_id, actions: chosen.length };
   await recordChange(ctx, {
@@ -131,6 +133,7 @@ async function apply(
       risk,
       applied: chosen.map(({ index }) => index),
       actions: all.length,
+      ...(comment && { comment }),
     },
     depth,
     event: { type: 'agent.plan_applied', payload: { plan: shown } },
@@ -166,7 +169,10 @@ async function apply(
   };
 }
 
-async function decide(ctx: Context, { session_id, action_id, action_indexes, plan_hash }: Confirmation): Promise<Outcome> {
+async function decide(
+  ctx: Context,
+  { session_id, action_id, action_indexes, plan_hash, seen_hash, comment = null }: Confirmation,
+): Promise<Outcome> {
   const { plan, seats } = await lockPlan(ctx, action_id, session_id);
   const isDamaged = !planHash(plan.canonical).equals(plan.plan_hash);
   const actions = isDamaged ? [] : readPlan(plan.canonical).actions;
@@ -178,10 +184,13 @@ async function decide(ctx: Context, { session_id, action_id, action_indexes, pla
   if (plan_hash != null && plan_hash !== hashText(plan.plan_hash)) {
     throw conflict('The plan differs from the one that you have read', { extra: { plan_status: plan.status } });
   }
+  if (seen_hash != null && seen_hash !== seenHash(hashText(plan.plan_hash), actions, await readVersions(ctx, actions))) {
+    throw conflict('What the plan would change has changed since you have read it', { extra: { plan_status: plan.status } });
+  }
   const chosen = chooseActions(actions, action_indexes);
   const stale = await lockTargets(ctx, chosen);
   if (stale.length > 0) return closeStale(ctx, plan, stale);
-  return { decided: await apply(ctx, plan, actions, chosen), source: plan.source };
+  return { decided: await apply(ctx, plan, actions, chosen, comment), source: plan.source };
 }
 
 /**

@@ -18,6 +18,7 @@ export const standingStatement: Statement = {
   name: 'plan_standing',
   text: /* sql */ `
     select w.team_id, m.role as seat, clock_timestamp() >= p.expires_at as is_past,
+      w.team_id = p.team_id and (select t.decisions_signed_in from teams t where t.team_id = w.team_id) as signed_in,
       exists (select from users u where u.user_id = $2 and u.status = 'active') as is_active
     from agent_plans p cross join unnest($1::uuid[]) as w(team_id)
     left join lateral (
@@ -50,19 +51,19 @@ export const projectsOfTasksStatement: Statement = {
   text: 'select distinct project_id from tasks where task_id = any($1)',
 };
 
-/** $1 = plan id, $2 = caller id, $3 = hash. Returns no row if the plan has expired or differs. */
+/** $1 = plan id, $2 = caller id, $3 = hash, $4 = comment or null. Returns no row if the plan has expired or differs. */
 export const applyPlanStatement: Statement = {
   name: 'apply_plan',
   text: /* sql */ `
-    update agent_plans set status = 'applied', decided_by = $2, decided_at = clock_timestamp()
+    update agent_plans set status = 'applied', decided_by = $2, comment = $4, decided_at = clock_timestamp()
     where action_id = $1 and status = 'staged' and expires_at > clock_timestamp() and plan_hash = $3 returning decided_at`,
 };
 
-/** $1 = plan id, $2 = caller id. An expired plan can still be discarded. */
+/** $1 = plan id, $2 = caller id, $3 = comment or null. An expired plan can still be discarded. */
 export const discardPlanStatement: Statement = {
   name: 'discard_plan',
   text: /* sql */ `
-    update agent_plans set status = 'discarded', closed_reason = 'person', decided_by = $2, decided_at = clock_timestamp()
+    update agent_plans set status = 'discarded', closed_reason = 'person', decided_by = $2, comment = $3, decided_at = clock_timestamp()
     where action_id = $1 and status in ('staged', 'expired') returning decided_at`,
 };
 

@@ -14,13 +14,13 @@ import type { DecidedPlan } from './schema.js';
  */
 export function discardPlan(
   ctx: Context,
-  { session_id, action_id }: { session_id: string | null; action_id: string },
+  { session_id, action_id, comment = null }: { session_id: string | null; action_id: string; comment?: string | null | undefined },
 ): Promise<DecidedPlan> {
   return inTransaction(ctx, async (ctx) => {
     const { plan } = await lockPlan(ctx, action_id, session_id);
     checkOpen(plan);
     const userId = userOf(ctx);
-    const [closed] = await run<{ decided_at: Date }>(ctx.db, discardPlanStatement, [action_id, userId]);
+    const [closed] = await run<{ decided_at: Date }>(ctx.db, discardPlanStatement, [action_id, userId, comment]);
     if (!closed) throw new Error(`Plan ${action_id} is locked but was not closed`);
     await recordChange(ctx, {
       team_id: plan.team_id ?? plan.team_ids[0] ?? null,
@@ -31,7 +31,7 @@ export function discardPlan(
       entity_id: action_id,
       title: plan.summary,
       ...(plan.team_id !== null && { summary: 'discarded a plan' }),
-      details: { plan_hash: hashText(plan.plan_hash), reason: 'person' },
+      details: { plan_hash: hashText(plan.plan_hash), reason: 'person', ...(comment && { comment }) },
     });
     await wakePlan(ctx, plan);
     countPlans(plan.source, 'discarded');

@@ -1,5 +1,5 @@
 import { run } from '../../../../db/statement.js';
-import { authorize, type Seat } from '../../../core/access.js';
+import { authorize, requireSession, type Seat } from '../../../core/access.js';
 import { type Context, userOf } from '../../../core/context.js';
 import { conflict, DomainError, forbidden, notFound, unauthenticated } from '../../../core/errors.js';
 import { enqueue } from '../../../core/outbox.js';
@@ -38,13 +38,16 @@ interface Standing extends Record<string, unknown> {
   seat: Seat | null;
   is_past: boolean;
   is_active: boolean;
+  /** Only a signed-in person decides the plans of this team. */
+  signed_in: boolean | null;
 }
 
 const notFoundPlan = () => notFound('Plan');
 
 /**
  * Locks a plan that the caller may see, and their memberships in every team that it touches. Foreign plans do not exist for the caller.
- * @throws RESOURCE_NOT_FOUND | AUTHENTICATION_REQUIRED suspended during the request | PERMISSION_DENIED a guest of the plan's team
+ * @throws RESOURCE_NOT_FOUND | AUTHENTICATION_REQUIRED suspended during the request | PERMISSION_DENIED a guest of the plan's team, or a token
+ * where only a signed-in person decides
  */
 export async function lockPlan(
   ctx: Context,
@@ -65,6 +68,7 @@ export async function lockPlan(
     const seat = seats.get(row.team_id) ?? null;
     if (seat === null) throw notFoundPlan();
     authorize('plan.decide', seat);
+    if (standing.some(({ signed_in }) => signed_in)) requireSession(ctx.actor);
   }
   return { plan: { ...row, is_past: standing.some(({ is_past }) => is_past) } as LockedPlan, seats };
 }

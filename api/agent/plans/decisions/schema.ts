@@ -15,6 +15,10 @@ export const ConfirmPlan = z
       .max(50)
       .optional()
       .meta({ description: 'Applies these actions only; the others are skipped for good. Default: all' }),
+    seen_hash: Text.max(100)
+      .nullish()
+      .meta({ description: 'The `seen_hash` of the decision; if a target has changed since, 409 and the plan stays' }),
+    comment: Text.max(2000).nullish().meta({ description: 'Plain text for the audit log and the activity' }),
     plan_hash: Text.max(100).nullish().meta({ description: 'The `plan_hash` that was read; another one is a 409' }),
   })
   .meta({ id: 'ConfirmPlan' });
@@ -64,6 +68,7 @@ export const PlanRecord = z
     created_at: Timestamp,
     decided_by: z.string().nullable(),
     decided_at: Timestamp.nullable(),
+    comment: z.string().nullable().meta({ description: 'Words of whoever decided' }),
     undo_of: z.string().nullable(),
     undone_by: z.string().nullable().meta({ description: 'The plan that takes this one back, if it is staged or applied' }),
     stale: z

@@ -25,6 +25,7 @@ export interface PlanRow {
   expires_at: Date;
   decided_by: string | null;
   decided_at: Date | null;
+  comment: string | null;
   undo_of: string | null;
   undone_by: string | null;
   stale: PlanRecord['stale'] | null;
@@ -83,6 +84,7 @@ export function presentPlan(row: PlanRow): PlanRecord {
     created_at: row.staged_at.toISOString(),
     decided_by: row.decided_by,
     decided_at: row.decided_at?.toISOString() ?? null,
+    comment: row.comment,
     undo_of: row.undo_of,
     undone_by: row.undone_by,
     stale: row.stale ?? [],

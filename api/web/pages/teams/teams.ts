@@ -94,9 +94,15 @@ const teamForms: Page[] = [
     path: '/app/teams/:team_id',
     access: 'team.write',
     params: TeamParams,
-    form: z.object({ name: Title(100), description: Text.max(500).optional() }),
+    form: z.object({
+      name: Title(100),
+      description: Text.max(500).optional(),
+      decisions_signed_in: z.literal('yes').optional(),
+    }),
     async handle({ ctx, params, form }) {
-      await updateTeam(ctx, params.team_id, { name: form.name, description: form.description || null });
+      const { name, description, decisions_signed_in } = form;
+      const decisions = { decisions_signed_in: decisions_signed_in === 'yes' };
+      await updateTeam(ctx, params.team_id, { name, description: description || null, ...decisions });
       return { to: teamPath(params.team_id), notice: { kind: 'good', text: 'Saved.' } };
     },
     onError: (visit, problem) => showTeam(visit, visit.params.team_id, { form: 'team', problem, given: visit.form }),
