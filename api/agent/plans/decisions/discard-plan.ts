@@ -14,7 +14,11 @@ import type { DecidedPlan } from './schema.js';
  */
 export function discardPlan(
   ctx: Context,
-  { session_id, action_id, comment = null }: { session_id: string | null; action_id: string; comment?: string | null | undefined },
+  {
+    session_id,
+    action_id,
+    comment = null,
+  }: { session_id: string | null; action_id: string; comment?: string | null | undefined },
 ): Promise<DecidedPlan> {
   return inTransaction(ctx, async (ctx) => {
     const { plan } = await lockPlan(ctx, action_id, session_id);
