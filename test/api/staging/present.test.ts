@@ -34,7 +34,7 @@ const params = fc.dictionary(fieldOf, value, { maxKeys: 8 });
 function leavesOf(given: unknown): string[] {
   if (given === null || given === undefined) return [];
   if (typeof given === 'object') return Object.values(given).flatMap(leavesOf);
-  return [String(given)];
+  return [String(given as string | number | boolean)];
 }
 
 const actionOf = (spec: WorkAction | null, given: Record<string, unknown>, before: boolean): Presented => ({

@@ -120,12 +120,8 @@ async function apply(
   comment: string | null,
 ): Promise<DecidedPlan> {
   const { action_id, session_id, source, risk, summary, team_id, project_id, depth } = plan;
-  const [applied] = await run<{ decided_at: Date }>(ctx.db, applyPlanStatement, [
-    action_id,
-    userOf(ctx),
-    plan.plan_hash,
-    comment,
-  ]);
+  const values = [action_id, userOf(ctx), plan.plan_hash, comment];
+  const [applied] = await run<{ decided_at: Date }>(ctx.db, applyPlanStatement, values);
   if (!applied) throw planExpired(plan);
   const shown = { action_id, session_id, source, risk, status: 'applied', summary, team_id, project_id, actions: chosen.length };
   await recordChange(ctx, {
