@@ -2,7 +2,8 @@ import { createPublicKey, type KeyObject } from 'node:crypto';
 import { resolve } from 'node:path';
 import { v7 as uuidv7 } from 'uuid';
 import { keyIdOf, signingKey } from '../../../api/audit/signing-keys.js';
-import { buildTeam, type TestTeam } from '../../factories/people.js';
+import { buildProject, buildTask, buildTeam, type TestTeam } from '../../factories/people.js';
+import { buildRun } from '../../factories/runs.js';
 import { startApp, type TestApp } from '../../support/app.js';
 import { statementsOf } from '../../support/statements.js';
 import { tamper } from '../audit/support.js';
@@ -51,6 +52,38 @@ it('lists entries with what each one says, and filters them', async () => {
     const found = listed((await browser.get(`${PATH}?${query}`)).html).filter((title) => /update task|delete team/.test(title));
     expect([query, found]).toEqual([query, [...titles]]);
   }
+});
+
+it('names what entries are about, with a link, and nothing of another team', async () => {
+  const project = await buildProject(app, team);
+  const task = await buildTask(app, team, project, { title: 'Login <500>' });
+  const run = await buildRun(app, team);
+  await app.as(team.manager).post(`/api/automations/runs/${run.run_id}/approve`);
+  await app.as(team.member).patch(`/api/tasks/${task.task_id}`, { status: 'done' });
+  await app.as(team.member).post(`/api/tasks/${task.task_id}/comments`, { content: 'Fixed' });
+  const other = await buildTeam(app);
+  const theirs = await buildTask(app, other, await buildProject(app, other), { title: 'Payroll' });
+  const elsewhere = await buildRun(app, other);
+  await write({ entity_id: theirs.task_id });
+  await write({ entity_type: 'automation_run', entity_id: elsewhere.run_id, action: 'reject', feature: 'approvals' });
+  await write({ entity_type: 'agent_plan', entity_id: 'no-uuid', action: 'discard', feature: 'ai_agent' });
+
+  const { html } = await browser.get(PATH);
+  const task_link = `<a href="/app/items/${task.task_id}"><bdi>Login &lt;500&gt;</bdi></a>`;
+  for (const line of [
+    `<strong>approve automation run</strong> <a href="/app/runs/${run.run_id}"><bdi>Deploy on merge</bdi></a>`,
+    `<strong>update task</strong> ${task_link}`,
+    `comment</strong> ${task_link}`,
+  ])
+    expect(html).toContain(line);
+  expect(html).toMatch(/<strong>reject automation run<\/strong>\s/);
+  for (const hidden of ['Payroll', elsewhere.run_id + '"', `/app/items/${theirs.task_id}`]) {
+    const links = [...html.matchAll(/href="([^"]*)"|<bdi>([^<]*)/g)].map(([, href, name]) => href ?? name ?? '');
+    expect(links.filter((link) => link.includes(hidden))).toEqual([]);
+  }
+  await app.as(team.manager).delete(`/api/tasks/${task.task_id}`);
+  expect((await browser.get(PATH)).html).not.toContain(`href="/app/items/${task.task_id}"`);
+  expect((await statementsOf(() => browser.get(PATH))).filter(({ name }) => name === 'audit_subjects')).toHaveLength(1);
 });
 
 it('continues on the next page with the same filter', async () => {

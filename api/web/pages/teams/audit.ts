@@ -4,6 +4,7 @@ import { checkChains } from '../../../audit/log/check-chains.js';
 import { coveredTeams } from '../../../audit/log/covered-teams.js';
 import { exportEntries, exportTable } from '../../../audit/log/export-entries.js';
 import { listEntriesOf } from '../../../audit/log/list-entries.js';
+import { nameSubjects, type Subject } from '../../../audit/log/name-subjects.js';
 import { readHeads } from '../../../audit/log/read-heads.js';
 import { countByDay } from '../../../audit/log/read-stats.js';
 import { ListEntries } from '../../../audit/log/schema.js';
@@ -77,6 +78,8 @@ interface Entry {
   audit_id: string;
   user_id: string | null;
   team_id: string;
+  entity_type: string;
+  entity_id: string | null;
   details: unknown;
 }
 interface EntryPage {
@@ -86,10 +89,19 @@ interface EntryPage {
   has_more: boolean;
 }
 
-/** Returns what an entry calls its entity, if it does. */
-function subjectOf({ details }: Entry): string | undefined {
+/** Pages of entities, by type; the others are work items. */
+const PAGES: Readonly<Record<string, string>> = {
+  automation_run: '/app/runs/',
+  agent_plan: '/app/approvals/plan/',
+  cycle: '/app/cycles/',
+};
+
+/** Returns what an entry calls its entity, or else the name that it has now, and the page of it. */
+function subjectOf({ details, entity_type }: Entry, found: Subject | undefined) {
   const { title, name } = (details ?? {}) as Record<string, unknown>;
-  return [title, name].find((text) => typeof text === 'string');
+  const subject = [title, name, found?.name].find((text) => typeof text === 'string');
+  const href = found?.is_open ? `${PAGES[entity_type] ?? '/app/items/'}${encodeURIComponent(found.page_id)}` : undefined;
+  return { subject, href };
 }
 
 async function showLog({ ctx, me, query: { page: number, check, ...given } }: PageRequest<unknown, z.output<typeof Query>>) {
@@ -105,6 +117,7 @@ async function showLog({ ctx, me, query: { page: number, check, ...given } }: Pa
   const chains = await readHeads(ctx.db, covered);
   const checked = check === undefined ? [] : await checkChains(ctx, chains);
   const names = await namesIn(ctx, person, [...entries, ...teams]);
+  const subjects = await nameSubjects(ctx, entries);
   const isLast = number === LAST_PAGE;
   return {
     view: 'teams/audit',
@@ -112,7 +125,7 @@ async function showLog({ ctx, me, query: { page: number, check, ...given } }: Pa
     data: {
       entries: entries.map((entry) => ({
         ...entry,
-        subject: subjectOf(entry),
+        ...subjectOf(entry, subjects.get(entry.entity_id ?? '')),
         details: JSON.stringify(entry.details, null, 2),
       })),
       total: `${total.toLocaleString('en')}${total_capped ? '+' : ''}`,
