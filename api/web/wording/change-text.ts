@@ -37,7 +37,7 @@ export function summaryText(
   // The time of completion follows from the status.
   const told = fields.filter((field) => field !== 'completed_at' || !fields.includes('status'));
   const parts = told.map((field) => {
-    const name = field.replaceAll(/_id\b/g, '').replaceAll('_', ' ');
+    const name = field === 'assigned_to' ? 'assignee' : field.replaceAll(/_id\b/g, '').replaceAll('_', ' ');
     const change = changes?.[field];
     const [from, to] = [change?.from, change?.to].map((value) =>
       value === undefined ? undefined : valueText(field, value, names, words),

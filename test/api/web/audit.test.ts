@@ -69,11 +69,12 @@ it('names what entries are about, with a link, and nothing of another team', asy
   await write({ entity_type: 'agent_plan', entity_id: 'no-uuid', action: 'discard', feature: 'ai_agent' });
 
   const { html } = await browser.get(PATH);
-  const task_link = `<a href="/app/items/${task.task_id}"><bdi>Login &lt;500&gt;</bdi></a>`;
   for (const line of [
-    `<strong>approve automation run</strong> <a href="/app/runs/${run.run_id}"><bdi>Deploy on merge</bdi></a>`,
-    `<strong>update task</strong> ${task_link}`,
-    `comment</strong> ${task_link}`,
+    '<strong>approve automation run</strong> <bdi>Deploy on merge</bdi>',
+    `<dt>About</dt><dd><a href="/app/runs/${run.run_id}"><bdi>Deploy on merge</bdi></a></dd>`,
+    '<strong>update task</strong> <bdi>Login &lt;500&gt;</bdi>',
+    'comment</strong> <bdi>Login &lt;500&gt;</bdi>',
+    `<dt>About</dt><dd><a href="/app/items/${task.task_id}"><bdi>Login &lt;500&gt;</bdi></a></dd>`,
   ])
     expect(html).toContain(line);
   expect(html).toMatch(/<strong>reject automation run<\/strong>\s/);
