@@ -1,6 +1,7 @@
 import type { Statement } from '../../db/statement.js';
 import { MAX_TREE } from './rules.js';
 import { eventType, kindOfChange } from '../core/make-change.sql.js';
+import { PEOPLE_OF_DUE } from '../core/events/due-people.sql.js';
 
 /**
  * A task and its live subtasks, level by level; the index returns siblings in order, so the limit cuts the deepest and reads
@@ -50,7 +51,7 @@ export const copyStatement: Statement = {
   text: /* sql */ `
 with source as materialized (
   select uuidv7()::text as copy_id, w.place, w.due_date as moved_due, t.task_id, t.parent_task_id, t.title, t.description, t.priority,
-    t.tags, t.estimated_hours, t.position, case when m.found then t.assigned_to end as assigned_to
+    t.tags, t.estimated_hours, t.position, ${PEOPLE_OF_DUE} as due_people, case when m.found then t.assigned_to end as assigned_to
   from unnest($2::text[], $3::text[]) with ordinality as w(task_id, due_date, place)
   cross join lateral (select * from tasks t where t.task_id = w.task_id limit 1) t
   left join lateral (
@@ -60,11 +61,12 @@ with source as materialized (
   insert into item_keys (item_id, item_type) select copy_id, 'task' from source returning item_id
 ), made as (
   insert into tasks (task_id, project_id, team_id, title, description, assigned_to, priority, due_date, tags, estimated_hours,
-    parent_task_id, position, created_by, created_at, updated_at)
+    parent_task_id, position, created_by, created_at, updated_at, due_set_by)
   select s.copy_id, root.project_id, root.team_id, s.title, s.description, s.assigned_to, s.priority, s.moved_due, s.tags,
     s.estimated_hours, case s.parent_task_id when $4::text then root.task_id else parent.copy_id end, s.position, root.created_by,
     -- Siblings without a position keep their order.
-    now() + s.place * interval '1 microsecond', now() + s.place * interval '1 microsecond'
+    now() + s.place * interval '1 microsecond', now() + s.place * interval '1 microsecond',
+    case when s.moved_due is null then '{}' else add_people(s.due_people, people_of_caller($1::jsonb)) end
   from source s join key on key.item_id = s.copy_id
   cross join (select * from tasks where task_id = $5::text) root
   left join source parent on parent.task_id = s.parent_task_id

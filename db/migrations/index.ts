@@ -43,6 +43,7 @@ import * as skippedRuns from './0045_skipped_runs.js';
 import * as bulkEvents from './0048_bulk_events.js';
 import * as cascades from './0049_cascades.js';
 import * as versionReferences from './0051_version_references.js';
+import * as peopleBehind from './0052_people_behind.js';
 import * as decisions from './0053_decisions.js';
 import * as answeredRequests from './0054_answered_requests.js';
 import * as activityCauses from './0055_activity_causes.js';
@@ -93,6 +94,7 @@ const MIGRATIONS: Record<string, Knex.Migration> = {
   '0048_bulk_events': bulkEvents,
   '0049_cascades': cascades,
   '0051_version_references': versionReferences,
+  '0052_people_behind': peopleBehind,
   '0053_decisions': decisions,
   '0054_answered_requests': answeredRequests,
   '0055_activity_causes': activityCauses,

@@ -20,8 +20,11 @@ export interface Series extends Record<string, unknown> {
   blocked_reason: string | null;
   ended_at: Date | null;
   end_reason: EndReason | null;
+  /** Users behind the rule. */
+  rule_set_by: string[];
   /**
-   * The user of the last change, its correlation id and automation depth; `user_ids`: that user and the users behind the change.
+   * The user of the last change, its correlation id and automation depth; `user_ids`: the users of the changes since the newest occurrence,
+   * with those behind them.
    */
   cause: { actor_id: string; correlation_id: string; depth: number; user_ids?: string[] };
   /** Time of the database. */
@@ -119,6 +122,13 @@ export async function actorContext(services: Services, series: Series): Promise<
   const depth = series.completed_index >= series.last_index ? series.cause.depth : 0;
   return {
     ...base(services, series),
-    actor: { type: 'series', userId, email, role, depth, causeUserIds: series.cause.user_ids ?? [] },
+    actor: {
+      type: 'series',
+      userId,
+      email,
+      role,
+      depth,
+      causeUserIds: [...new Set([...series.rule_set_by, ...(series.cause.user_ids ?? [])])],
+    },
   };
 }

@@ -1,4 +1,5 @@
 import type { Statement } from '../../../db/statement.js';
+import { PEOPLE_OF_DUE } from '../../core/events/due-people.sql.js';
 
 /** Tasks announced by one call of the statement. */
 export const BATCH = 500;
@@ -14,7 +15,7 @@ export const announceDueStatement: Statement = {
   name: 'announce_due',
   text: /* sql */ `
   with due as (
-    select t.task_id, t.due_date, t.team_id, t.project_id, t.created_by, task_json(t)::jsonb as task from tasks t
+    select t.task_id, t.due_date, t.team_id, t.project_id, ${PEOPLE_OF_DUE} as people, task_json(t)::jsonb as task from tasks t
     where t.deleted_at is null and t.status <> 'done' and not t.is_archived and t.due_date is not null
       and t.due_date < to_char((now() + interval '2 days') at time zone 'utc', 'YYYY-MM-DD')
       and case $1::text when 'overdue' then ${ENDS} <= now() else ${ENDS} > now() and ${ENDS} <= now() + interval '1 day' end
@@ -23,8 +24,8 @@ export const announceDueStatement: Statement = {
   ), marked as (
     insert into task_due_events (task_id, kind, due_date) select task_id, $1, due_date from due on conflict do nothing returning task_id
   ), told as (
-    -- No user acts here, but at a gate without self-approval the run belongs to the user who set the date.
-    select enqueue_events(jsonb_build_object('correlation_id', uuidv7(), 'cause_user_ids', people_of_due_date(due.task_id, due.created_by)), array[make_change(team_id => team_id, project_id => project_id,
+    -- No user acts here, but at a gate without self-approval the run belongs to those who made the task come due.
+    select enqueue_events(jsonb_build_object('correlation_id', uuidv7(), 'cause_user_ids', to_jsonb(due.people)), array[make_change(team_id => team_id, project_id => project_id,
       feature => null, action => null, entity_type => null, entity_id => null, event_type => $2,
       payload => jsonb_build_object('task', task, 'changes', '{}'::jsonb))]) as events
     from due join marked using (task_id)

@@ -1,5 +1,6 @@
 import type { Statement } from '../../../db/statement.js';
 import { eventType, kindOfChange } from '../../core/make-change.sql.js';
+import { dueAgain } from '../../core/events/due-people.sql.js';
 
 /**
  * $1 = caller (jsonb), $2 = task id, $3 = project id. Moves all descendants, including those in the trash, which get an audit
@@ -13,7 +14,8 @@ with recursive below as (
   union all
   select c.task_id from below b join tasks c on c.parent_task_id = b.task_id
 ), moved as (
-  update tasks t set project_id = $3, version = t.version + 1, updated_at = now() from below b where t.task_id = b.task_id
+  update tasks t set project_id = $3, version = t.version + 1, updated_at = now(), due_set_by = ${dueAgain('$1::jsonb')}
+  from below b where t.task_id = b.task_id
   returning t.task_id, t.title, t.team_id, t.project_id, t.version, t.deleted_at is null as live, task_json(t) as json,
     jsonb_build_object('project_id', jsonb_build_object('from', old.project_id, 'to', new.project_id))
       || case when old.cycle_id is distinct from new.cycle_id

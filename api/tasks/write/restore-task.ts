@@ -1,6 +1,6 @@
 import { run } from '../../../db/statement.js';
 import { authorize } from '../../core/access.js';
-import { type Context, inTransaction } from '../../core/context.js';
+import { callerJson, type Context, inTransaction } from '../../core/context.js';
 import { conflict, notInTrash } from '../../core/errors.js';
 import type { Change } from '../../core/record-change.js';
 import { markItems } from '../../graph/mark-for-search.js';
@@ -40,7 +40,7 @@ export function restoreTask(ctx: Context, taskId: string): Promise<RestoredTask>
     if (!place) throw notInTrash('Task');
     authorize('trash.restore', await seatOf(ctx, place.team_id));
     if (place.in_trash) throw conflict(`The project “${place.name}” is in the trash; restore it first`);
-    const rows = await run<Back>(ctx.db, restoreTaskStatement, [taskId]);
+    const rows = await run<Back>(ctx.db, restoreTaskStatement, [taskId, JSON.stringify(callerJson(ctx))]);
     const task = rows.find((row) => row.task_id === taskId);
     if (!task) throw notInTrash('Task');
     const task_ids = rows.flatMap((row) => (row === task ? [] : [row.task_id]));

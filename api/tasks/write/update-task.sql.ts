@@ -1,4 +1,5 @@
 import type { Statement } from '../../../db/statement.js';
+import { dueAfterUpdate } from '../../core/events/due-people.sql.js';
 import { hasSubscriber } from '../../core/events/has-subscriber.sql.js';
 import { eventType, kindOfChange } from '../../core/make-change.sql.js';
 
@@ -43,6 +44,7 @@ with before as materialized (
     is_archived = (v.wanted).is_archived, recurrence = (v.wanted).recurrence, project_id = (v.wanted).project_id,
     parent_task_id = (v.wanted).parent_task_id,
     completed_at = case when (v.wanted).status = 'done' then coalesce(t.completed_at, now()) end,
+    due_set_by = ${dueAfterUpdate('(v.wanted)', 'v.who')},
     version = t.version + 1, updated_at = now()
   from verdict v
   where t.task_id = (v.task).task_id and coalesce(v.seat = any($2::text[]), false) and not v.stale and v.assignee_ok

@@ -77,10 +77,11 @@ with given as materialized (
 ), made as (
   insert into tasks (task_id, project_id, team_id, title, description, assigned_to, status, priority, due_date, tags,
     estimated_hours, parent_task_id, recurrence, position, series_id, occurrence_index, recurrence_of, actual_hours, is_archived,
-    created_by, created_at, updated_at, completed_at)
+    created_by, created_at, updated_at, completed_at, due_set_by)
   select v.id, v.project_id, v.team_id, v.title, v.description, v.assigned_to, coalesce(v.status, 'todo'),
     coalesce(v.priority, 'medium'), v.due_date, coalesce(v.tags, '{}'), v.estimated_hours, v.parent_task_id, v.recurrence,
-    v.position, v.series_id, v.occurrence_index, v.recurrence_of, coalesce(v.actual_hours, 0), coalesce(v.is_archived, false), v.user_id, v.at, v.at, case v.status when 'done' then v.at end
+    v.position, v.series_id, v.occurrence_index, v.recurrence_of, coalesce(v.actual_hours, 0), coalesce(v.is_archived, false), v.user_id, v.at, v.at, case v.status when 'done' then v.at end,
+    case when v.due_date is null then '{}' else people_of_caller($1::jsonb->v.caller) end
   from key join verdict v on v.id = key.item_id
   returning task_id, title, team_id, project_id, task_json(tasks) as json
 ), recorded as (
