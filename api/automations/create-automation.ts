@@ -9,6 +9,7 @@ import { resolveScope } from './resolve-scope.js';
 import { getAutomation } from './get-automation.js';
 import { lockActiveCaller } from './ownership/present-creator.js';
 import { checkProtection } from './ownership/protection.js';
+import { enabledByCaller } from './schedule/enabled-by.js';
 import type { CreateAutomation, SavedAutomation } from './schema.js';
 import { storeVersion } from './versions/create-version.js';
 import { warningsOf } from './warnings.js';
@@ -49,6 +50,7 @@ export function createAutomation(ctx: Context, input: CreateAutomation, automati
     });
     await assertActionsAllowed(ctx, scope.team_id, actions);
     const is_protected = input.is_protected ?? false;
+    const is_active = input.is_active ?? true;
     await checkProtection(ctx, { team_id: scope.team_id, is_protected: false }, is_protected);
     await checkLimit(ctx, scope.team_id);
     const automation = await Automation.query(ctx.db)
@@ -60,7 +62,8 @@ export function createAutomation(ctx: Context, input: CreateAutomation, automati
         trigger_type: input.trigger_type,
         condition,
         actions,
-        is_active: input.is_active ?? true,
+        is_active,
+        enabled_by: is_active ? enabledByCaller(ctx) : [],
         ...schedule,
         is_protected,
         created_by: userId,

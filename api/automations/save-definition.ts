@@ -2,6 +2,7 @@ import { raw } from 'objection';
 import type { Automation } from '../../db/models/automation.js';
 import { type Context, userOf } from '../core/context.js';
 import { recordChange } from '../core/record-change.js';
+import { enablersAfter } from './schedule/enabled-by.js';
 import { storeVersion } from './versions/create-version.js';
 
 interface Saved {
@@ -21,6 +22,7 @@ export async function saveDefinition(
 ): Promise<Automation> {
   const after = await before.$query(ctx.db).patchAndFetch({
     ...fields,
+    ...enablersAfter(ctx, before, fields),
     version: before.version + 1,
     updated_by: userOf(ctx),
     updated_at: raw('now()') as never,

@@ -5,6 +5,7 @@ import { assertActionsAllowed } from '../secrets/assert-actions-allowed.js';
 import { cancelRuns } from '../runs/record/cancel-runs.js';
 import { lockAutomation } from './lock-automation.js';
 import { requirePresentCreator } from './ownership/present-creator.js';
+import { enablersAfter } from './schedule/enabled-by.js';
 import type { Toggled, ToggleAutomation } from './schema.js';
 
 /**
@@ -20,7 +21,8 @@ export function toggleAutomation(ctx: Context, automationId: string, input: Togg
     if (is_active) await assertActionsAllowed(ctx, automation.team_id, automation.actions);
     if (is_active) await requirePresentCreator(ctx, automation);
     // A manual change clears the previous reason.
-    const switched = { is_active, disabled_reason: null, updated_by: userOf(ctx), updated_at: raw('now()') };
+    const enablers = enablersAfter(ctx, automation, { is_active });
+    const switched = { is_active, disabled_reason: null, ...enablers, updated_by: userOf(ctx), updated_at: raw('now()') };
     if (is_active !== automation.is_active || automation.disabled_reason !== null)
       await automation.$query(ctx.db).patch(switched);
     const ends = !is_active && input.cancel_running === true;

@@ -35,5 +35,7 @@ export class Automation extends BaseModel {
   declare disabled_reason: string | null;
   /** Only team admins change it. */
   declare is_protected: boolean;
+  /** Users who enabled it, and who changed its schedule or took it over since, with the users behind them. */
+  declare enabled_by: string[];
   declare deleted_at: Date | null;
 }

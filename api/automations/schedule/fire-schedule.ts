@@ -10,7 +10,7 @@ import { parseCron } from './cron.js';
 import { countsAs, isTimeOf } from './next-times.js';
 import { newId } from '../../core/ids.js';
 
-type Scheduled = Pick<Automation, 'automation_id' | 'name' | 'team_id' | 'project_id' | 'condition' | 'version'> &
+type Scheduled = Pick<Automation, 'automation_id' | 'name' | 'team_id' | 'project_id' | 'condition' | 'version' | 'enabled_by'> &
   Record<string, unknown> & { schedule_cron: string; schedule_timezone: string; project: object | null; is_missed: boolean };
 
 /**
@@ -22,7 +22,7 @@ export const CATCH_UP_MINUTES = 10;
 const statement: Statement = {
   name: 'scheduled_automation',
   text: /* sql */ `
-    select a.automation_id, a.name, a.team_id, a.project_id, a.created_by, a.trigger_type, a.condition, a.version, a.schedule_cron,
+    select a.automation_id, a.name, a.team_id, a.project_id, a.created_by, a.trigger_type, a.condition, a.version, a.enabled_by, a.schedule_cron,
       a.schedule_timezone, $2::timestamptz < now() - interval '${CATCH_UP_MINUTES} minutes' as is_missed,
       case when p.project_id is not null
         then json_build_object('project_id', p.project_id, 'name', p.name, 'status', p.status) end as project
@@ -89,7 +89,8 @@ async function record(
   const skippedId = skippedIdOf(run_id, at);
   if (matched) {
     if (await isSkipped(services, skippedId)) return false;
-    const one = { run_id, automation, event, trigger_type: 'schedule', depth: 0, correlation_id: newId() };
+    const cause = { trigger_type: 'schedule', depth: 0, cause_user_ids: automation.enabled_by, correlation_id: newId() };
+    const one = { run_id, automation, event, ...cause };
     return (await createRuns(services, [one], null)).length > 0;
   }
   const { automation_id, version: automation_version } = automation;
