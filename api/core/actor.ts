@@ -62,7 +62,7 @@ export interface AgentActor extends Person {
   by: 'user' | 'pat';
   /** Depth of the automations that caused the plan, so that automations and plans cannot start each other forever. */
   depth: number;
-  /** Users for whom the plan was staged, besides the one who confirmed it. */
+  /** Users behind the plan, besides the one who confirmed it. */
   causeUserIds: readonly string[];
 }
 
@@ -79,8 +79,8 @@ interface SeriesActor extends Person {
   /** Depth of the change that completed the last occurrence, so that automations completing recurring tasks cannot loop forever. */
   depth: number;
   /**
-   * Users who completed the last occurrence and the users behind them; at a gate without self-approval they cannot approve what the
-   * series starts.
+   * Users who set the rule, moved or completed the last occurrence, and the users behind them; at a gate without self-approval they cannot
+   * approve what the series starts.
    */
   causeUserIds: readonly string[];
 }

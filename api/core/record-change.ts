@@ -25,6 +25,8 @@ export interface Change {
   details?: Record<string, unknown>;
   /** Depth of the event, if not that of the actor. */
   depth?: number;
+  /** Users behind its event, besides the actor and those behind the actor. */
+  causeUserIds?: readonly string[];
   /** Omitted from the outbox when no automation subscribes to its type. */
   event?: ChangeEvent;
 }
@@ -35,8 +37,10 @@ const statement: Statement = { name: 'record_change', text: 'select record_chang
  * Writes the audit, activity and outbox rows of a change in the change's own transaction, so both commit or neither.
  * @returns the audit entry's id
  */
-export async function recordChange(ctx: Context, { depth, ...change }: Change): Promise<string> {
-  const caller = { ...callerJson(ctx), ...(depth !== undefined && { depth }) };
+export async function recordChange(ctx: Context, { depth, causeUserIds = [], ...change }: Change): Promise<string> {
+  const own = callerJson(ctx);
+  const people = causeUserIds.length > 0 && { cause_user_ids: [...causeUserIds, ...((own['cause_user_ids'] as string[]) ?? [])] };
+  const caller = { ...own, ...(depth !== undefined && { depth }), ...people };
   const [row] = await run<{ audit_id: string }>(ctx.db, statement, [JSON.stringify(caller), JSON.stringify(change)]);
   return row?.audit_id as string;
 }
@@ -49,7 +53,7 @@ const inOrderStatement: Statement = {
 };
 
 /** Records changes of one caller, in one statement. Returns the ids of the audit entries, in the order of the changes. */
-export async function recordChanges(ctx: Context, changes: readonly Omit<Change, 'depth'>[]): Promise<string[]> {
+export async function recordChanges(ctx: Context, changes: readonly Omit<Change, 'depth' | 'causeUserIds'>[]): Promise<string[]> {
   const values = [JSON.stringify(callerJson(ctx)), JSON.stringify(changes)];
   return (await run<{ audit_id: string }>(ctx.db, inOrderStatement, values)).map(({ audit_id }) => audit_id);
 }

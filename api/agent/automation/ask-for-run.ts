@@ -1,5 +1,5 @@
 import { run } from '../../../db/statement.js';
-import { type Context, inTransaction, userOf } from '../../core/context.js';
+import { callerJson, type Context, inTransaction, userOf } from '../../core/context.js';
 import { newId } from '../../core/ids.js';
 import { recordChange } from '../../core/record-change.js';
 import { chooseProvider } from '../turns/choose-provider.js';
@@ -49,7 +49,19 @@ async function openTurn(ctx: Context, step: StepInstruction, attempt: number, te
   if (meanwhile) return { answer: meanwhile, isStored: false };
   await linkItems(ctx, step, { session_id, owner_id: null, team_id: step.team_id });
   const message_id = newId();
-  const values = [message_id, session_id, userOf(ctx), step.instruction, teamId, provider, model, ctx.correlationId, null];
+  const caller = JSON.stringify(callerJson(ctx));
+  const values = [
+    message_id,
+    session_id,
+    userOf(ctx),
+    step.instruction,
+    teamId,
+    provider,
+    model,
+    ctx.correlationId,
+    null,
+    caller,
+  ];
   await run(ctx.db, storeMessageStatement, values);
   await recordChange(ctx, {
     team_id: step.team_id ?? teamId,

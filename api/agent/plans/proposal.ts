@@ -29,6 +29,8 @@ export interface Proposal {
   trigger?: Readonly<Record<string, unknown>> | null;
   /** Depth of the automations that caused it. */
   depth?: number;
+  /** Ids of the users who caused it, besides the caller and the users behind the caller. */
+  behind?: readonly string[];
   /** The applied plan that this one takes back. */
   undoOf?: string | null;
   /** Versions by id of task or project that the proposal builds on; by default the current ones. */

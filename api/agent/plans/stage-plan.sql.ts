@@ -39,12 +39,14 @@ export const insertPlanStatement: Statement = {
   text: /* sql */ `
     with plan as (
       insert into agent_plans (action_id, session_id, owner_id, team_id, project_id, team_ids, source, staged_for, token_id, trigger, summary,
-        risk, canonical, plan_hash, depth, correlation_id, expires_at, remind_at, undo_of)
+        risk, canonical, plan_hash, depth, correlation_id, expires_at, remind_at, undo_of,
+        behind_user_ids)
       select p.action_id, p.session_id, p.owner_id, p.team_id, p.project_id, p.team_ids, p.source, p.staged_for, p.token_id, p.trigger,
-        p.summary, p.risk, $2::text, $3::bytea, p.depth, p.correlation_id, p.expires_at, p.remind_at, p.undo_of
+        p.summary, p.risk, $2::text, $3::bytea, p.depth, p.correlation_id, p.expires_at, p.remind_at, p.undo_of,
+        add_people(p.behind || p.staged_for || (select t.user_id from personal_access_tokens t where t.token_id = p.token_id), people_behind(p.who))
       from jsonb_to_record($1::jsonb) as p(action_id uuid, session_id uuid, owner_id uuid, team_id uuid, project_id uuid, team_ids uuid[],
         source text, staged_for uuid, token_id uuid, trigger jsonb, summary text, risk text, depth integer, correlation_id uuid,
-        expires_at timestamptz, remind_at timestamptz, undo_of uuid)
+        expires_at timestamptz, remind_at timestamptz, undo_of uuid, behind uuid[], who jsonb)
       returning action_id
     )
     insert into agent_actions (action_id, index, tool, entity_type, entity_id, risk, expected_version)

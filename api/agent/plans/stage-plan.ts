@@ -1,5 +1,5 @@
 import { run } from '../../../db/statement.js';
-import { type Context, inTransaction, userOf } from '../../core/context.js';
+import { callerJson, type Context, inTransaction, userOf } from '../../core/context.js';
 import { dryRun } from '../../core/dry-run.js';
 import { conflict, invalid, notFound } from '../../core/errors.js';
 import { newId } from '../../core/ids.js';
@@ -64,7 +64,7 @@ async function checkTeams(ctx: Context, teamIds: string[], { owner_id, team_id }
 async function tryActions(ctx: Context, proposal: Proposal, actionId: string): Promise<Trial> {
   let trial: Trial | undefined;
   await dryRun(ctx.db, async (db) => {
-    const plan = { actionId, planHash: '', depth: 0, stagedFor: userOf(ctx) };
+    const plan = { actionId, planHash: '', depth: 0, behind: [] };
     trial = new Trial({ ...ctx, db }, proposal, plan);
     await trial.tryAll();
   });
@@ -117,10 +117,11 @@ interface StagedRow {
   team_id: string | null;
   undo_of: string | null;
   depth: number;
+  behind: readonly string[];
 }
 
 /** Records the staging: counts and ids only, because the entry of one team must not show texts of another. */
-async function recordStaged(ctx: Context, plan: NewPlan, { team_id, undo_of, depth }: StagedRow): Promise<void> {
+async function recordStaged(ctx: Context, plan: NewPlan, { team_id, undo_of, depth, behind }: StagedRow): Promise<void> {
   const { content, hash, risk, teamIds, projectId } = plan;
   const { action_id, actions, summary, session_id, source } = content;
   const shown = {
@@ -155,6 +156,7 @@ async function recordStaged(ctx: Context, plan: NewPlan, { team_id, undo_of, dep
       session_id,
     },
     depth,
+    causeUserIds: behind,
     event: { type: 'agent.plan_staged', payload: { plan: shown } },
   });
 }
@@ -188,6 +190,8 @@ async function storePlan(
     correlation_id: ctx.correlationId,
     remind_at: team_id === null ? null : remind_at,
     undo_of: proposal.undoOf ?? null,
+    behind: proposal.behind ?? [],
+    who: callerJson(ctx),
   };
   await run(ctx.db, insertPlanStatement, [JSON.stringify(row), canonical, hash, JSON.stringify(actions)]);
   await recordStaged(ctx, plan, row);

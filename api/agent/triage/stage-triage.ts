@@ -10,7 +10,7 @@ import { dropSessionStatement, openSessionStatement, planOfSubjectStatement, rep
 const LIFE_HOURS = 7 * 24;
 
 /** What one night, or one failed CI run, wants staged in a session of its own. */
-export interface TriageProposal extends Pick<Proposal, 'source' | 'actions'> {
+export interface TriageProposal extends Pick<Proposal, 'source' | 'actions' | 'behind'> {
   kind: 'overnight_triage' | 'ci_triage';
   team_id: string;
   /** Unique for the cause, for good. */
@@ -36,7 +36,7 @@ async function replaceOlder(ctx: Context, actionId: string): Promise<void> {
  * of it, and `nothing` if nothing is left to propose, without a trace.
  */
 export async function stageTriage(ctx: Context, proposal: TriageProposal): Promise<TriageResult> {
-  const { kind, team_id, subject_key, title, source, actions, trigger } = proposal;
+  const { kind, team_id, subject_key, title, source, actions, trigger, behind = [] } = proposal;
   const [session] = await run<Proposal['session'] & Record<string, unknown>>(ctx.db, openSessionStatement, [
     kind,
     team_id,
@@ -52,6 +52,7 @@ export async function stageTriage(ctx: Context, proposal: TriageProposal): Promi
     source,
     actions,
     trigger,
+    behind,
     lifeHours: LIFE_HOURS,
     onRefusal: 'leave_out',
   });

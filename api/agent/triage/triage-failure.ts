@@ -9,6 +9,7 @@ import { findLinkedTasks } from '../../forge/links/find-linked-tasks.js';
 import { normalise, type NormalisedEvent } from '../../forge/rules.js';
 import { bindingsStatement, failureStatement, stagedFailuresStatement, triagedCommitStatement } from './ci.sql.js';
 import { type CiFailure, type CiTask, fullSha, proposalsFor, safeName, safeUrl } from './ci-rules.js';
+import { connectedAs } from '../../integrations/connected-as.js';
 import { ciSubject } from './ci-subject.js';
 import { stageTriage } from './stage-triage.js';
 
@@ -97,6 +98,7 @@ async function stageFailure(ctx: Context, teamId: string, receiptId: string): Pr
     subject_key,
     title: `CI failed: ${name} on ${branch}`,
     actions,
+    behind: await connectedAs(ctx.db, 'forge', event.payload.sender),
     trigger: {
       type: event.type,
       repo: event.payload.repo,

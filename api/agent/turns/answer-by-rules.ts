@@ -38,7 +38,7 @@ async function propose(ctx: Context, turn: ClaimedTurn, actions: readonly Propos
   const session = { session_id: turn.session_id, owner_id: turn.user_id, team_id: null };
   try {
     const fixed = { source: 'chat', lifeHours: CHAT_PLAN_HOURS, onRefusal: 'refuse', tokenId: turn.token_id } as const;
-    const staged = await stagePlan(ctx, { session, actions, ...fixed });
+    const staged = await stagePlan(ctx, { session, actions, ...fixed, behind: turn.behind_user_ids });
     const plan = staged.plan && { action_id: staged.plan.action_id, changes: staged.plan.actions.length };
     return { content: planWords(staged), plan };
   } catch (error) {

@@ -30,7 +30,7 @@ with turn as (
   where t.message_id = $1 and t.incarnation = $2 and t.finished_at is null and (t.claimed_by is null or t.claimed_by = $3)
   returning t.*
 )
-select turn.message_id, turn.session_id, turn.user_id, turn.team_id, turn.token_id, turn.provider, turn.model, turn.state, turn.calls,
+select turn.message_id, turn.session_id, turn.user_id, turn.team_id, turn.token_id, turn.behind_user_ids, turn.provider, turn.model, turn.state, turn.calls,
   turn.correlation_id, message.content, message.position::int as position, u.email, u.role, u.status = 'active' as is_active,
   coalesce(u.preferences->>'timezone', 'UTC') as timezone, ${stepOfTurn('turn')}
 from turn join agent_messages message using (message_id) join users u on u.user_id = turn.user_id`,

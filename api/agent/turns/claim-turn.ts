@@ -19,6 +19,8 @@ export interface ClaimedTurn extends Record<string, unknown> {
   team_id: string | null;
   /** Token that wrote the message: it may not confirm the answer's plan. */
   token_id: string | null;
+  /** Users behind the message, besides its author. */
+  behind_user_ids: string[];
   provider: 'rules' | 'openai_compatible' | 'anthropic';
   model: string | null;
   /** `waiting`: an earlier message of the session has no answer yet, or the team has no slot left; nothing may be done now. */

@@ -57,7 +57,7 @@ select not exists (
 
 /**
  * $1 = message id, $2 = session id, $3 = user id, $4 = text, $5 = team id, $6 = provider, $7 = model, $8 = correlation id, $9 = token
- * that wrote it, or null. Stores a message with its turn, and enqueues the start of its workflow.
+ * that wrote it, or null, $10 = caller (jsonb). Stores a message with its turn, and enqueues the start of its workflow.
  */
 export const storeMessageStatement: Statement = {
   name: 'store_agent_message',
@@ -65,8 +65,8 @@ export const storeMessageStatement: Statement = {
 with message as (
   insert into agent_messages (message_id, session_id, role, content) values ($1, $2, 'user', $4) returning message_id
 ), turn as (
-  insert into agent_turns (message_id, session_id, user_id, team_id, provider, model, correlation_id, token_id)
-  select message_id, $2, $3, $5, $6, $7, $8::uuid, $9::uuid from message
+  insert into agent_turns (message_id, session_id, user_id, team_id, provider, model, correlation_id, token_id, behind_user_ids)
+  select message_id, $2, $3, $5, $6, $7, $8::uuid, $9::uuid, people_behind($10::jsonb) from message
 ), touched as (
   update agent_sessions set updated_at = clock_timestamp() where session_id = $2
 )

@@ -1,6 +1,6 @@
 import { AgentSession } from '../../../db/models/agent-session.js';
 import { run } from '../../../db/statement.js';
-import { type Context, inTransaction, userOf } from '../../core/context.js';
+import { callerJson, type Context, inTransaction, userOf } from '../../core/context.js';
 import { conflict, DomainError, notFound } from '../../core/errors.js';
 import { newId } from '../../core/ids.js';
 import { recordChange } from '../../core/record-change.js';
@@ -66,7 +66,8 @@ export async function submitMessage(ctx: Context, { session_id, message }: Chat,
     await inTransaction(ctx, async (ctx) => {
       await lockSession(ctx, session_id);
       await checkRoom(ctx, session_id);
-      const values = [messageId, session_id, userId, message, teamId, provider, model, ctx.correlationId, tokenId];
+      const caller = JSON.stringify(callerJson(ctx));
+      const values = [messageId, session_id, userId, message, teamId, provider, model, ctx.correlationId, tokenId, caller];
       await run(ctx.db, storeMessageStatement, values);
       await recordChange(ctx, {
         team_id: teamId,

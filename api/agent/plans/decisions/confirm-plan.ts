@@ -4,7 +4,7 @@ import { type Context, inTransaction, userOf } from '../../../core/context.js';
 import { conflict, DomainError } from '../../../core/errors.js';
 import { recordChange } from '../../../core/record-change.js';
 import { countPlans } from '../../../core/telemetry/metrics.js';
-import { agentContext } from '../agent-context.js';
+import { agentContext, othersBehind } from '../agent-context.js';
 import { planHash, readPlan } from '../plan-content.js';
 import { hashText } from '../../../staging/canonical.js';
 import { readVersions, seenHash } from '../../../staging/changed-since.js';
@@ -18,7 +18,7 @@ import { findAction } from '../../../actions/work/catalogue.js';
 import { checkShown } from './check-shown.js';
 import { chooseActions } from './choose-actions.js';
 import { applyPlanStatement, stalePlanStatement, storeResultsStatement } from './decide.sql.js';
-import { checkOpen, checkToken, type LockedPlan, lockPlan, planExpired, wakePlan } from './lock-plan.js';
+import { checkOpen, checkToken, type LockedPlan, lockPlan, peopleOfPlan, planExpired, wakePlan } from './lock-plan.js';
 import { lockTargets, type StaleAction } from './lock-targets.js';
 import type { ConfirmPlan, DecidedPlan } from './schema.js';
 
@@ -100,7 +100,7 @@ async function performAll(
   chosen: readonly PlanAction[],
 ): Promise<Map<number, Made | undefined>> {
   const made = new Map<number, Made | undefined>();
-  const acting = { actionId: plan.action_id, planHash: hashText(plan.plan_hash), depth: plan.depth, stagedFor: plan.staged_for };
+  const acting = { actionId: plan.action_id, planHash: hashText(plan.plan_hash), depth: plan.depth, behind: peopleOfPlan(plan) };
   for (const action of chosen) {
     const { index } = action;
     const performed = await performOne(agentContext(ctx, acting, index), action, all, made).catch((error: unknown) =>
@@ -137,6 +137,7 @@ async function apply(
       ...(comment && { comment }),
     },
     depth,
+    causeUserIds: othersBehind(ctx, peopleOfPlan(plan)),
     event: { type: 'agent.plan_applied', payload: { plan: shown } },
   });
   const made = await performAll(ctx, plan, all, chosen);

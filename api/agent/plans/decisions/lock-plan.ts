@@ -28,7 +28,10 @@ export interface LockedPlan {
   expires_at: Date;
   incarnation: number;
   decided_at: Date | null;
+  decided_by: string | null;
   decider: string | null;
+  /** Users behind the plan. */
+  behind_user_ids: string[];
   /** Its time is over, by the database's clock. */
   is_past: boolean;
 }
@@ -41,6 +44,9 @@ interface Standing extends Record<string, unknown> {
   /** Only a signed-in person decides the plans of this team. */
   signed_in: boolean | null;
 }
+
+/** Returns the users behind a plan; an earlier version of the service stored only for whom it was staged. */
+export const peopleOfPlan = ({ staged_for, behind_user_ids }: LockedPlan): string[] => [staged_for, ...behind_user_ids];
 
 const notFoundPlan = () => notFound('Plan');
 

@@ -7,7 +7,7 @@ import type { ProposedAction } from '../proposal.js';
 import type { Tool } from '../../../actions/work/catalogue.js';
 import { stagePlan } from '../stage-plan.js';
 import { type AppliedAction, inverseOf } from './inverse.js';
-import { type LockedPlan, lockPlan } from './lock-plan.js';
+import { type LockedPlan, lockPlan, peopleOfPlan } from './lock-plan.js';
 import type { UndonePlan } from './schema.js';
 import { appliedActionsStatement } from './undo-plan.sql.js';
 
@@ -75,6 +75,7 @@ export function undoPlan(ctx: Context, actionId: string): Promise<UndonePlan> {
       onRefusal: 'leave_out',
       tokenId: ctx.actor.type === 'pat' ? ctx.actor.tokenId : null,
       undoOf: actionId,
+      behind: [...peopleOfPlan(plan), ...(plan.decided_by === null ? [] : [plan.decided_by])],
       expectedVersions: versions,
     });
     if (!undo) {

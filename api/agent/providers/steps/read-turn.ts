@@ -18,6 +18,8 @@ export interface TurnState extends Record<string, unknown> {
   user_id: string;
   team_id: string | null;
   token_id: string | null;
+  /** Users behind the message, besides its author. */
+  behind_user_ids: string[];
   correlation_id: string;
   content: string;
   position: number;

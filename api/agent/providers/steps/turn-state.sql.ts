@@ -8,7 +8,7 @@ import { stepOfTurn } from '../../automation/step-of-turn.sql.js';
 export const turnStateStatement: Statement = {
   name: 'agent_turn_state',
   text: /* sql */ `
-select t.message_id, t.session_id, t.user_id, t.team_id, t.token_id, t.correlation_id, message.content, message.position::int as position,
+select t.message_id, t.session_id, t.user_id, t.team_id, t.token_id, t.behind_user_ids, t.correlation_id, message.content, message.position::int as position,
   u.email, u.role, u.status = 'active' as is_active, coalesce(u.preferences->>'timezone', 'UTC') as timezone,
   ${stepOfTurn('t')}
 from agent_turns t join agent_messages message using (message_id) join users u on u.user_id = t.user_id
