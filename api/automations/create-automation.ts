@@ -63,7 +63,7 @@ export function createAutomation(ctx: Context, input: CreateAutomation, automati
         condition,
         actions,
         is_active,
-        enabled_by: is_active ? enabledByCaller(ctx) : [],
+        enabled_by: is_active ? await enabledByCaller(ctx) : [],
         ...schedule,
         is_protected,
         created_by: userId,

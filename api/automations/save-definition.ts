@@ -22,7 +22,7 @@ export async function saveDefinition(
 ): Promise<Automation> {
   const after = await before.$query(ctx.db).patchAndFetch({
     ...fields,
-    ...enablersAfter(ctx, before, fields),
+    ...(await enablersAfter(ctx, before, fields)),
     version: before.version + 1,
     updated_by: userOf(ctx),
     updated_at: raw('now()') as never,

@@ -21,7 +21,7 @@ export function toggleAutomation(ctx: Context, automationId: string, input: Togg
     if (is_active) await assertActionsAllowed(ctx, automation.team_id, automation.actions);
     if (is_active) await requirePresentCreator(ctx, automation);
     // A manual change clears the previous reason.
-    const enablers = enablersAfter(ctx, automation, { is_active });
+    const enablers = await enablersAfter(ctx, automation, { is_active });
     const switched = { is_active, disabled_reason: null, ...enablers, updated_by: userOf(ctx), updated_at: raw('now()') };
     if (is_active !== automation.is_active || automation.disabled_reason !== null)
       await automation.$query(ctx.db).patch(switched);
