@@ -23,6 +23,7 @@ import { skippedSection } from './sections/skipped.js';
 import { strangersSection } from './sections/strangers.js';
 import { createNoteSection, workItemsSection } from './sections/work-items.js';
 import { webhooksSection } from './sections/webhooks.js';
+import { stagingSection } from './sections/staging.js';
 import { taskSection, webhookSection } from './sections/requests-section.js';
 
 /** Every section of `npm run bench`, in order of execution. */
@@ -65,6 +66,7 @@ export const SECTIONS = {
   approval: approvalSection,
   'approvals-list': approvalsListSection,
   decision: decisionSection,
+  staging: stagingSection,
   idle: idleEventSection,
   armed: armedSection,
   crowded: crowdedSection,

@@ -14,27 +14,29 @@ const STOCK = 8_000;
 
 const headersOf = ({ token }: World) => ({ Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' });
 
-/** The list of pending approvals, sequentially, without a worker. */
+/** The lists of pending approvals, sequentially, without a worker: the one of gates, and the joint one with what each does. */
 export const approvalsListSection: Section = (servers, world, { seconds, rounds }) =>
   withSides(servers, async ({ product }) => {
     const automation = await gatedAutomation(servers, world);
     await addPending(servers, world, automation, PENDING);
     await servers.db.raw('vacuum (analyze) automation_runs, run_actions, gates, automations, automation_versions');
-    const bytes = requestBytes('GET', '/api/automations/approvals', headersOf(world));
-    const source: Source = { expect: 200, next: () => bytes };
-    await measureRound(servers, product, source, 1, WARM_UP_SECONDS);
-    const list = figuresOf([await measureRound(servers, product, source, 1, seconds * rounds)]);
-    await dropPending(servers, automation);
-    if (list.errors > 0) throw new Error(`${list.errors} answers were not the expected ones`);
-    const cpu = `CPU ms: ${list.cpuApp.toFixed(2)} API, ${list.cpuPostgres.toFixed(2)} PostgreSQL`;
-    const goal = (what: string, value: number): Goal => ({ what, value, goal: 10, better: 'less', unit: ' ms' });
-    return [
-      {
-        name: `GET /api/automations/approvals at ${PENDING.toLocaleString('en')} pending, one connection`,
+    const results: Result[] = [];
+    for (const path of ['/api/automations/approvals', '/api/approvals']) {
+      const bytes = requestBytes('GET', path, headersOf(world));
+      const source: Source = { expect: 200, next: () => bytes };
+      await measureRound(servers, product, source, 1, WARM_UP_SECONDS);
+      const list = figuresOf([await measureRound(servers, product, source, 1, seconds * rounds)]);
+      if (list.errors > 0) throw new Error(`${list.errors} answers were not the expected ones`);
+      const cpu = `CPU ms: ${list.cpuApp.toFixed(2)} API, ${list.cpuPostgres.toFixed(2)} PostgreSQL`;
+      const goal = (what: string, value: number): Goal => ({ what, value, goal: 10, better: 'less', unit: ' ms' });
+      results.push({
+        name: `GET ${path} at ${PENDING.toLocaleString('en')} pending, one connection`,
         goals: [goal('p50', list.p50), goal('p99', list.p99)],
         notes: [`${list.requests} requests  ${cpu}`],
-      },
-    ];
+      });
+    }
+    await dropPending(servers, automation);
+    return results;
   });
 
 /** Consumes waiting gates from a stock that is refilled between rounds. */

@@ -1,4 +1,5 @@
 import { v7 as uuidv7 } from 'uuid';
+import { composeTail, type StoredTail } from '../../../api/runs/staging/tail.js';
 import type { World } from '../seed.js';
 import type { Servers } from '../servers.js';
 
@@ -17,8 +18,8 @@ const PENDING = /* sql */ `
     select run_id, 0, 'require_approval', 'running', 1, now() from made
     union all select run_id, 1, 'set_task_status', 'staged', 0, null from made
   )
-  insert into gates (run_id, gate_index, required_role, expires_at)
-  select run_id, 0, 'manager', gate_expires_at from made returning run_id`;
+  insert into gates (run_id, gate_index, required_role, expires_at, staged, staged_hash, staged_tried)
+  select run_id, 0, 'manager', gate_expires_at, :staged, :staged_hash, true from made returning run_id`;
 
 const ACTIONS = [
   { type: 'require_approval', params: { role: 'manager' } },
@@ -45,9 +46,45 @@ export async function dropPending({ db }: Servers, automation: string): Promise<
   await db('automation_runs').where({ automation_id: automation }).delete();
 }
 
+/** What each gate releases, as `openGate` stages it. */
+const tailFor = (automation: string, task: string, creator: string): StoredTail =>
+  composeTail({
+    v: 1,
+    run_id: uuidv7(),
+    gate_index: 0,
+    automation_id: automation,
+    automation_version: 1,
+    creator_id: creator,
+    actions: [
+      {
+        index: 1,
+        type: 'set_task_status',
+        name: null,
+        tool: 'task.set_status',
+        entity_type: 'task',
+        entity_id: task,
+        title: 'Check valve',
+        params: { task_id: task, status: 'in_progress' },
+        secrets: {},
+        before: { status: 'todo' },
+        after: { status: 'in_progress' },
+        risk: 'low',
+        reversible: true,
+        expected_version: 1,
+        refused: null,
+      },
+    ],
+  });
+
 /** Inserts this many runs that wait for approval; returns their ids. */
-export async function addPending({ db }: Servers, { tasks }: World, automation: string, count: number): Promise<string[]> {
-  const values = { count, automation, task: tasks[0] as string };
+export async function addPending(
+  { db }: Servers,
+  { tasks, userId }: World,
+  automation: string,
+  count: number,
+): Promise<string[]> {
+  const task = tasks[0] as string;
+  const values = { count, automation, task, ...tailFor(automation, task, userId) };
   const { rows } = await db.raw<{ rows: { run_id: string }[] }>(PENDING, values);
   return rows.map((row) => row.run_id);
 }
