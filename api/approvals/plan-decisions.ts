@@ -75,7 +75,7 @@ async function present(ctx: Context, plans: readonly PlanToDecide[]): Promise<De
       staged_hash: plan.plan_hash,
       seen_hash: isOpen ? seenHash(plan.plan_hash, plan.actions, versions) : null,
       actions: presentActions(actions, names[at] ?? {}),
-      behind: [],
+      behind: plan.behind,
       can_decide: isOpen && plan.can_confirm,
       started_with_event: false,
       url: webAddress(ctx.config, `/app/approvals/plan/${plan.action_id}`),

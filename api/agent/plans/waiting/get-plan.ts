@@ -28,11 +28,13 @@ export interface PlanToDecide extends PlanRecord {
   session_title: string | null;
   note: string | null;
   can_confirm: boolean;
+  /** Users behind what asked for it. */
+  behind: string[];
 }
 
 const toDecide = (ctx: Context, row: PlanRow): PlanToDecide => {
   const { session_title = null, note = null } = row;
-  return { ...presentPlan(row), session_title, note, can_confirm: canConfirm(ctx, row) };
+  return { ...presentPlan(row), session_title, note, can_confirm: canConfirm(ctx, row), behind: row.behind_user_ids };
 };
 
 /**

@@ -21,6 +21,7 @@ export interface PlanRow {
   canonical: string;
   plan_hash: Buffer;
   token_id: string | null;
+  behind_user_ids: string[];
   staged_at: Date;
   expires_at: Date;
   decided_by: string | null;
