@@ -3,7 +3,8 @@ import { type Endpoint, endpoint } from '../endpoint/endpoint.js';
 import { decideMany } from './decide-many.js';
 import { getDecision } from './get-decision.js';
 import { pageOfDecisions } from './list-decisions.js';
-import { DecidedMany, DecideMany, Decision, DecisionParams, ListDecisions } from './schema.js';
+import { readFigures } from './read-figures.js';
+import { DecidedMany, DecideMany, Decision, DecisionFigures, DecisionParams, ListDecisions, ReadFigures } from './schema.js';
 
 const tag = 'Approvals';
 
@@ -22,6 +23,19 @@ export const decisionRoutes: Endpoint[] = [
     response: z.array(Decision),
     pages: { cut: true },
     handle: ({ ctx, query }) => pageOfDecisions(ctx, query),
+  }),
+  endpoint({
+    id: 'readDecisionFigures',
+    method: 'get',
+    path: '/api/approvals/figures',
+    tag,
+    summary: 'Read how long decisions wait',
+    description: 'What ended in a span of at most a year, kept for 13 months: how many, how, and how long people took.',
+    ability: 'automation.list',
+    scope: 'automations:read',
+    query: ReadFigures,
+    response: DecisionFigures,
+    handle: ({ ctx, query }) => readFigures(ctx, query),
   }),
   endpoint({
     id: 'getDecision',

@@ -62,6 +62,41 @@ export const Decision = z
   .meta({ id: 'Decision' });
 export type Decision = z.output<typeof Decision>;
 
+/** A time with its offset. */
+const MOMENT = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d{1,6})?)?(Z|[+-]\d\d:\d\d)$/;
+const Moment = z
+  .string()
+  .refine((text) => MOMENT.test(text) && !Number.isNaN(Date.parse(text)), 'must be a moment such as 2026-11-20T17:51:02Z');
+
+export const ReadFigures = z.object({
+  team_id: Id.optional().meta({ description: 'Default: your own runs and plans' }),
+  from: Moment.optional().meta({ description: 'Default: 30 days before `to`' }),
+  to: Moment.optional().meta({ description: 'Default: now' }),
+  by: z.enum(['source', 'approver']).default('source').meta({ description: 'Of others, approvers are shown to managers only' }),
+});
+export type ReadFigures = z.output<typeof ReadFigures>;
+
+export const DecisionFigures = z
+  .object({
+    from: Timestamp,
+    to: Timestamp,
+    by: z.enum(['source', 'approver']),
+    figures: z.array(
+      z.object({
+        key: z.string().nullable().meta({ description: 'Automation, source of plans, or user' }),
+        count: z.int().meta({ description: 'Everything that ended' }),
+        approved: z.int(),
+        rejected: z.int(),
+        expired: z.int(),
+        cancelled: z.int().meta({ description: 'Also stale and superseded plans' }),
+        waiting_p50_seconds: z.number().nullable(),
+        waiting_p95_seconds: z.number().nullable(),
+      }),
+    ),
+  })
+  .meta({ id: 'DecisionFigures' });
+export type DecisionFigures = z.output<typeof DecisionFigures>;
+
 const Item = z.object({
   kind: z.enum(KINDS),
   id: Id,

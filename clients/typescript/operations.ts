@@ -1,4 +1,4 @@
-// Made by npm run client from the document with SHA-256 20f9db453321f474d4d0753cb56e173be50df2ca8ba6e729afa0c1ac3fd7b718.
+// Made by npm run client from the document with SHA-256 0283adde20d4e7dc83131de4d5c0559aa1bca6c7d861bc496fcc6a87548fc152.
 /** Operations that send a form with a file, those that send its bytes alone, and those that return bytes. */
 export const UPLOADS: readonly string[] = ['uploadFile'];
 export const STREAMS: readonly string[] = ['uploadBulkInput'];
@@ -161,6 +161,7 @@ export const OPERATIONS = {
   approveRun: { method: 'POST', path: '/api/automations/runs/{run_id}/approve', takesKey: true },
   rejectRun: { method: 'POST', path: '/api/automations/runs/{run_id}/reject', takesKey: true },
   listDecisions: { method: 'GET', path: '/api/approvals', takesKey: false, rows: '' },
+  readDecisionFigures: { method: 'GET', path: '/api/approvals/figures', takesKey: false },
   getDecision: { method: 'GET', path: '/api/approvals/{kind}/{id}', takesKey: false },
   decideMany: { method: 'POST', path: '/api/approvals/decide', takesKey: true },
   listDeadLetters: { method: 'GET', path: '/api/automations/dead-letter', takesKey: false, rows: 'entries' },

@@ -47,6 +47,7 @@ import * as peopleBehind from './0052_people_behind.js';
 import * as decisions from './0053_decisions.js';
 import * as answeredRequests from './0054_answered_requests.js';
 import * as activityCauses from './0055_activity_causes.js';
+import * as decisionLog from './0056_decision_log.js';
 
 /** Every migration in order; listed explicitly so that a build contains exactly what was reviewed. Never edited once released. */
 const MIGRATIONS: Record<string, Knex.Migration> = {
@@ -98,6 +99,7 @@ const MIGRATIONS: Record<string, Knex.Migration> = {
   '0053_decisions': decisions,
   '0054_answered_requests': answeredRequests,
   '0055_activity_causes': activityCauses,
+  '0056_decision_log': decisionLog,
 };
 
 /** Provides the migrations to knex. */

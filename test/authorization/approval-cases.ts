@@ -112,6 +112,14 @@ const approvals: Row[] = [
     list: true,
   },
   {
+    route: 'GET /api/approvals/figures',
+    subject: 'runForManager',
+    kinds: ['own'],
+    send: (s: Subject) => ({ query: { team_id: s.team_id } }),
+    lowest: 'guest',
+    why: 'the team that is named',
+  },
+  {
     route: 'GET /api/approvals/:kind/:id',
     subject: 'runForManager',
     kinds: LIVE,
