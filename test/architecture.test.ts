@@ -79,6 +79,7 @@ const ELSEWHERE: Record<string, string> = {
   'POST /api/runners/register': 'needs a token; test/api/runners/jobs.test.ts',
   'POST /api/runners/claim': 'by a runner; test/api/runners/jobs.test.ts',
   'POST /api/runners/jobs/:job_id/complete': 'by a runner; test/api/runners/jobs.test.ts',
+  'POST /api/ai-workspace/agent/plans/:action_id/edit': 'needs the hash of what was read; test/api/agent/plans/edit-plan.test.ts',
   'POST /api/approvals/decide': 'needs the hash of what was read; test/api/approvals/decisions.test.ts',
   'POST /api/ai-workspace/chat': 'needs a worker; test/api/agent/chat.test.ts',
 };

@@ -94,6 +94,12 @@ const ABILITIES = {
     words: 'Team manager or above, for a high risk in a plan of a team',
     impersonated: false,
   },
+  'plan.edit': {
+    seat: 'member',
+    words: 'Whoever may confirm the plan, signed in',
+    pat: false,
+    impersonated: false,
+  },
   'plan.undo': { seat: 'member', words: 'Whoever may read the plan and make its changes' },
   'trash.list': { seat: 'none', words: 'Any signed-in caller; only own teams are listed, guests too' },
   'trash.restore': { seat: 'member', words: 'Team member or above' },

@@ -1,4 +1,4 @@
-// Made by npm run client from the document with SHA-256 0283adde20d4e7dc83131de4d5c0559aa1bca6c7d861bc496fcc6a87548fc152.
+// Made by npm run client from the document with SHA-256 b4c2f42af7d5f65153148c9a23c4c6f675733786ffa87966f31c82749875af13.
 /** Operations that send a form with a file, those that send its bytes alone, and those that return bytes. */
 export const UPLOADS: readonly string[] = ['uploadFile'];
 export const STREAMS: readonly string[] = ['uploadBulkInput'];
@@ -132,6 +132,7 @@ export const OPERATIONS = {
   confirmPlan: { method: 'POST', path: '/api/ai-workspace/agent/confirm', takesKey: true },
   confirmAction: { method: 'POST', path: '/api/ai-workspace/actions/confirm', takesKey: true },
   getPlan: { method: 'GET', path: '/api/ai-workspace/agent/plans/{action_id}', takesKey: false },
+  editPlan: { method: 'POST', path: '/api/ai-workspace/agent/plans/{action_id}/edit', takesKey: true },
   undoPlan: { method: 'POST', path: '/api/ai-workspace/agent/plans/{action_id}/undo', takesKey: true },
   uploadFile: { method: 'POST', path: '/api/files', takesKey: false },
   downloadFile: { method: 'GET', path: '/api/files/{file_id}', takesKey: false },

@@ -48,6 +48,7 @@ import * as decisions from './0053_decisions.js';
 import * as answeredRequests from './0054_answered_requests.js';
 import * as activityCauses from './0055_activity_causes.js';
 import * as decisionLog from './0056_decision_log.js';
+import * as editedPlans from './0057_edited_plans.js';
 
 /** Every migration in order; listed explicitly so that a build contains exactly what was reviewed. Never edited once released. */
 const MIGRATIONS: Record<string, Knex.Migration> = {
@@ -100,6 +101,7 @@ const MIGRATIONS: Record<string, Knex.Migration> = {
   '0054_answered_requests': answeredRequests,
   '0055_activity_causes': activityCauses,
   '0056_decision_log': decisionLog,
+  '0057_edited_plans': editedPlans,
 };
 
 /** Provides the migrations to knex. */

@@ -102,6 +102,16 @@ const plans: Row[] = [
   ...onPlan(`GET ${PLANS}/plans/:action_id`, 'agentPlan', named, { lowest: 'guest', why: 'its texts come from the team' }),
   ...onPlan(`POST ${PLANS}/confirm`, 'agentPlan', decided),
   ...onPlan('POST /api/ai-workspace/actions/confirm', 'agentPlan', decided),
+  ...onPlan(
+    `POST ${PLANS}/plans/:action_id/edit`,
+    'agentPlan',
+    (s) => ({ ...named(s), body: { plan_hash: 'sha256:other', changes: [{ index: 0, params: {} }] } }),
+    {
+      kinds: ['own'],
+      reference: { own: 409 },
+      why: 'it names another text',
+    },
+  ),
   ...onPlan(`POST ${PLANS}/plans/:action_id/undo`, 'appliedPlan', named),
 ];
 

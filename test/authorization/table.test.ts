@@ -90,6 +90,7 @@ const EXPECTED_ROLES: Record<Seat | 'none', Ability[]> = {
     'saved_view.write',
     'agent.link',
     'plan.decide',
+    'plan.edit',
     'plan.undo',
     'item.write',
     'cycle.write',
@@ -214,6 +215,7 @@ const NO_TOKENS: Ability[] = [
   'token.revoke',
   'instance.admin',
   'impersonation.stop',
+  'plan.edit',
 ];
 const NOT_AS_ANOTHER: Ability[] = [
   'account.session',
@@ -228,6 +230,7 @@ const NOT_AS_ANOTHER: Ability[] = [
   'notification.mark',
   'member.remove',
   'plan.decide',
+  'plan.edit',
   'cycle.schedule',
   'task.recur',
   'automation.write',

@@ -71,7 +71,13 @@ describe('gates', () => {
     expect(await mailsTo(team.admin)).toEqual(['notice']);
     const [mail] = await readMails(app, team.admin);
     expect(mail?.subject).toBe('Waiting for your approval: it (Test automation)');
-    for (const words of ['Runs if approved, in the name of', '1. Comment on “it”', 'text: tail', 'task: it', ' UTC.'])
+    for (const words of [
+      'Runs if approved, in the name of',
+      '1. Comment on “it”',
+      'content: tail',
+      ' UTC.',
+      '/app/approvals/gate/',
+    ])
       expect(mail?.text.replaceAll('\u2060', '')).toContain(words);
     for (const person of [team.manager, team.member, team.guest]) {
       expect([await told(person), await mailsTo(person)]).toEqual([[], []]);

@@ -2,7 +2,17 @@ import { type Endpoint, endpoint } from '../../endpoint/endpoint.js';
 import type { Context } from '../../core/context.js';
 import { confirmPlan } from './decisions/confirm-plan.js';
 import { discardPlan } from './decisions/discard-plan.js';
-import { ConfirmedAction, ConfirmPlan, DecidedPlan, PlanParams, PlanRecord, UndonePlan } from './decisions/schema.js';
+import { editPlan } from './decisions/edit-plan.js';
+import {
+  ConfirmedAction,
+  ConfirmPlan,
+  DecidedPlan,
+  EditedPlan,
+  EditPlan,
+  PlanParams,
+  PlanRecord,
+  UndonePlan,
+} from './decisions/schema.js';
 import { undoPlan } from './decisions/undo-plan.js';
 import { getPlan } from './waiting/get-plan.js';
 import { listPending } from './waiting/list-pending.js';
@@ -86,6 +96,24 @@ export const agentPlanRoutes: Endpoint[] = [
     response: PlanRecord,
     errors: [404],
     handle: ({ ctx, params }) => getPlan(ctx, params.action_id),
+  }),
+  endpoint({
+    id: 'editPlan',
+    method: 'post',
+    path: '/api/ai-workspace/agent/plans/:action_id/edit',
+    tag,
+    summary: 'Edit a staged plan',
+    description:
+      'Stages a copy with other parameters and closes the plan as superseded. The copy waits for a confirmation of its own; whoever edited a plan of a team of high risk may not confirm it. Signed-in people only, no token.',
+    ability: 'plan.edit',
+    scope: 'ai:confirm',
+    limit: 'ai_confirm',
+    params: PlanParams,
+    body: EditPlan,
+    response: EditedPlan,
+    errors: [404, 409, 410],
+    example: { plan_hash: 'sha256:0f', changes: [{ index: 0, params: { due_date: '2026-12-01' } }] },
+    handle: ({ ctx, params, body }) => editPlan(ctx, params.action_id, body),
   }),
   endpoint({
     id: 'undoPlan',

@@ -1,7 +1,7 @@
 import { run } from '../../../../db/statement.js';
 import { authorize, type Seat } from '../../../core/access.js';
 import { type Context, inTransaction, userOf } from '../../../core/context.js';
-import { conflict, DomainError } from '../../../core/errors.js';
+import { conflict, DomainError, forbidden } from '../../../core/errors.js';
 import { recordChange } from '../../../core/record-change.js';
 import { countPlans } from '../../../core/telemetry/metrics.js';
 import { agentContext, othersBehind } from '../agent-context.js';
@@ -30,9 +30,17 @@ type Made = NonNullable<Performed['made']>;
 type Outcome = { decided: DecidedPlan; source: PlanSource } | { stale: StaleAction[]; source: PlanSource } | { damaged: true };
 
 /** The role first, for every team: whoever lacks one learns nothing about the plan's state (docs/decisions.md#risk-of-a-part-of-a-plan). */
-function checkSeats({ team_id }: LockedPlan, seats: Map<string, Seat | null>, chosen: readonly PlanAction[]): void {
+function checkSeats(
+  ctx: Context,
+  { team_id, edited_by }: LockedPlan,
+  seats: Map<string, Seat | null>,
+  chosen: readonly PlanAction[],
+): void {
   for (const seat of seats.values()) authorize('plan.decide', seat);
   if (team_id !== null && planRisk(chosen) === 'high') authorize('plan.decide_high_risk', seats.get(team_id) ?? null);
+  if (team_id !== null && planRisk(chosen) === 'high' && edited_by.includes(userOf(ctx))) {
+    throw forbidden('Whoever edited a plan of high risk may not confirm it', { extra: { reason: 'edited_by_you' } });
+  }
 }
 
 const outdated = () =>
@@ -178,7 +186,7 @@ async function decide(
   const { plan, seats } = await lockPlan(ctx, action_id, session_id);
   const isDamaged = !planHash(plan.canonical).equals(plan.plan_hash);
   const actions = isDamaged ? [] : readPlan(plan.canonical).actions;
-  checkSeats(plan, seats, namedActions(actions, action_indexes));
+  checkSeats(ctx, plan, seats, namedActions(actions, action_indexes));
   checkToken(ctx, plan);
   checkOpen(plan);
   if (plan.status === 'expired' || plan.is_past) throw planExpired(plan);

@@ -32,6 +32,8 @@ export interface LockedPlan {
   decider: string | null;
   /** Users behind the plan. */
   behind_user_ids: string[];
+  /** Who edited it, or the plans of which it is a copy. */
+  edited_by: string[];
   /** Its time is over, by the database's clock. */
   is_past: boolean;
 }

@@ -51,6 +51,34 @@ export const ConfirmedAction = z
   .object({ success: z.literal(true), action_id: z.string(), message: z.string(), details: DecidedPlan })
   .meta({ id: 'ConfirmedAction' });
 
+export const EditPlan = z
+  .object({
+    plan_hash: Text.max(100).meta({ description: 'The `plan_hash` that was read; another one is a 409' }),
+    changes: z
+      .array(
+        z.object({
+          index: z.int().min(0).max(49),
+          params: z
+            .record(z.string(), z.unknown())
+            .meta({ description: 'Merged by key; null clears a field where the action allows it' }),
+        }),
+      )
+      .min(1)
+      .max(50),
+  })
+  .meta({ id: 'EditPlan' });
+export type EditPlan = z.output<typeof EditPlan>;
+
+export const EditedPlan = z
+  .object({
+    ...ActionPlan.shape,
+    session_id: z.string(),
+    edited_from: z.string().meta({ description: 'The plan that it replaces' }),
+    omitted: z.array(z.object({ index: z.int(), reason: z.string() })).meta({ description: 'Actions that change nothing now' }),
+  })
+  .meta({ id: 'EditedPlan' });
+export type EditedPlan = z.output<typeof EditedPlan>;
+
 export const PlanParams = z.object({ action_id: Id });
 
 /** A plan in any status. */

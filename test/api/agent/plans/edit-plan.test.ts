@@ -1,0 +1,99 @@
+import { buildSession, staged } from '../../../factories/agent.js';
+import { buildProject, buildTask, buildTeam, type Person, type TestTeam } from '../../../factories/people.js';
+import { startApp, type TestApp } from '../../../support/app.js';
+
+let app: TestApp;
+let team: TestTeam;
+let task: { task_id: string };
+beforeAll(async () => {
+  app = await startApp();
+});
+afterAll(() => app.close());
+beforeEach(async () => {
+  team = await buildTeam(app);
+  task = await buildTask(app, team, await buildProject(app, team), { title: 'Rivet' });
+});
+
+const plans = '/api/ai-workspace/agent';
+type Plan = { action_id: string; plan_hash: string };
+const edit = (person: Person | { token: string }, { action_id, plan_hash }: Plan, params: object, index = 0) =>
+  app.as(person).post(`${plans}/plans/${action_id}/edit`, { plan_hash, changes: [{ index, params }] });
+const confirm = (person: Person, session_id: string, { action_id, plan_hash }: Plan) =>
+  app.as(person).post(`${plans}/confirm`, { session_id, action_id, plan_hash });
+const due = (due_date: string) => ({
+  tool: 'task.update' as const,
+  entity_id: task.task_id,
+  params: { due_date, priority: 'high' },
+});
+
+it('an edited plan is another one: tried again, with its own hash, and the first is closed', async () => {
+  const plan = await staged(app, team.member, [due('2027-01-01')]);
+  const { status, body } = await edit(team.member, plan, { due_date: '2027-02-02' });
+  expect(status).toBe(200);
+  expect(body).toMatchObject({
+    edited_from: plan.action_id,
+    actions: [{ params: { due_date: '2027-02-02', priority: 'high' }, after: { due_date: '2027-02-02', priority: 'high' } }],
+  });
+  expect(body.plan_hash).not.toBe(plan.plan_hash);
+  expect((await app.as(team.member).get(`${plans}/plans/${plan.action_id}`)).body).toMatchObject({
+    status: 'discarded',
+    closed_reason: 'superseded',
+  });
+  expect((await confirm(team.member, body.session_id, plan)).status).toBe(409);
+  expect((await confirm(team.member, body.session_id, body)).status).toBe(200);
+  expect((await app.as(team.member).get(`/api/tasks/${task.task_id}`)).body).toMatchObject({
+    due_date: '2027-02-02',
+    priority: 'high',
+  });
+});
+
+it('what an action refuses leaves the plan as it was', async () => {
+  const plan = await staged(app, team.member, [due('2027-01-01')]);
+  for (const [params, index] of [
+    [{ due_date: 'soon' }, 0],
+    [{ nonsense: 1 }, 0],
+    [{ parent_task_id: 'nobody' }, 0],
+    [{}, 7],
+  ] as const) {
+    const { status } = await edit(team.member, plan, params, index);
+    expect([400, 404, 422]).toContain(status);
+  }
+  expect((await edit(team.member, { ...plan, plan_hash: 'sha256:other' }, {})).status).toBe(409);
+  expect((await app.as(team.member).get(`${plans}/plans/${plan.action_id}`)).body).toMatchObject({ status: 'staged' });
+});
+
+it('whoever edited a plan of a team of high risk may not confirm it, also through a further copy', async () => {
+  const session = await buildSession(app, { team_id: team.team_id }, { kind: 'automation' });
+  const other = await buildProject(app, team);
+  const move = {
+    tool: 'task.update' as const,
+    entity_id: task.task_id,
+    params: { project_id: other.project_id, priority: 'low' },
+  };
+  const plan = await staged(app, team.admin, [move], { session, source: 'automation', lifeHours: 24 });
+  const first = (await edit(team.manager, plan, { priority: 'high' })).body;
+  expect(await confirm(team.manager, session.session_id, first)).toMatchObject({
+    status: 403,
+    body: { reason: 'edited_by_you' },
+  });
+  const second = (await edit(team.admin, first, { priority: 'urgent' })).body;
+  for (const person of [team.manager, team.admin]) expect((await confirm(person, session.session_id, second)).status).toBe(403);
+  const { behind_user_ids, edited_by } = await app.services.db('agent_plans').where({ action_id: second.action_id }).first();
+  expect(edited_by).toEqual([team.manager.user_id, team.admin.user_id]);
+  expect(behind_user_ids).toEqual(expect.arrayContaining([team.manager.user_id, team.admin.user_id]));
+});
+
+it('no token edits, and nobody edits what they may not decide', async () => {
+  const plan = await staged(app, team.member, [due('2027-01-01')]);
+  const made = await app.as(team.member).post('/api/auth/tokens', { name: 'T', scopes: ['ai:confirm', 'ai:chat'] });
+  expect((await edit({ token: made.body.token }, plan, {})).status).toBe(403);
+  expect((await edit(team.admin, plan, {})).status).toBe(404);
+});
+
+it('two edits at once leave one copy', async () => {
+  const plan = await staged(app, team.member, [due('2027-01-01')]);
+  const answers = await Promise.all(['2027-03-03', '2027-04-04'].map((day) => edit(team.member, plan, { due_date: day })));
+  expect(answers.map(({ status }) => status)).toEqual(expect.arrayContaining([200, 409]));
+  const waiting = await app.services.db('agent_plans').where({ staged_for: team.member.user_id, status: 'staged' });
+  expect(waiting).toHaveLength(1);
+});
