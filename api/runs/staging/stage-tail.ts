@@ -117,8 +117,11 @@ async function tryStep(trial: Trial, step: StagedStep, db: Knex): Promise<Staged
   return shownOf(trial, placed, target.entityId, tried);
 }
 
-/** Tries the actions one after the other and takes them all back. */
-async function tryAll(services: Services, run: RunRow, steps: readonly StagedStep[], creator: Creator): Promise<StagedStep[]> {
+/**
+ * Tries the actions one after the other and takes them all back. `apart`: each in a savepoint of its own, so that one that is refused leaves the others.
+ * @throws without `apart`, what the first refused action throws
+ */
+async function tryIn(services: Services, run: RunRow, steps: readonly StagedStep[], creator: Creator, apart: boolean) {
   const tried: StagedStep[] = [];
   await dryRun(services.db, async (db) => {
     await setLockTimeout(db);
@@ -126,10 +129,22 @@ async function tryAll(services: Services, run: RunRow, steps: readonly StagedSte
     const trial = { ctx, run, versions: new Map<string, number | null>() };
     for (const step of steps) {
       const refused = (thrown: unknown): StagedStep => ({ ...step, refused: refusalOf(thrown) });
-      tried.push(step.refused ? step : await db.transaction((inner) => tryStep(trial, step, inner)).catch(refused));
+      if (step.refused) tried.push(step);
+      else if (!apart) tried.push(await tryStep(trial, step, db));
+      else tried.push(await db.transaction((inner) => tryStep(trial, step, inner)).catch(refused));
     }
   });
   return tried;
+}
+
+/** Tries the actions. Most are not refused, and savepoints cost two round trips each: they are used once an action is. */
+async function tryAll(services: Services, run: RunRow, steps: readonly StagedStep[], creator: Creator): Promise<StagedStep[]> {
+  try {
+    return await tryIn(services, run, steps, creator, false);
+  } catch (thrown) {
+    refusalOf(thrown);
+    return tryIn(services, run, steps, creator, true);
+  }
 }
 
 const setLockTimeout = (db: Knex): Promise<unknown> => run(db, lockTimeoutStatement, [LOCK_TIMEOUT_MS]);
