@@ -60,6 +60,7 @@ async function failWith(names: Record<string, string>): Promise<string> {
 export const DOOR_CASES: DoorCase[] = [
   {
     name: 'the target of a plan is edited before its confirmation',
+    also: ['decision_log'], // The plan ends.
     prepare: async () => {
       const plan = await planOf(status('T1'));
       await asPerson(world.team.manager).patch(`/api/tasks/${world.ids.task}`, { title: 'Payroll' });
@@ -72,6 +73,7 @@ export const DOOR_CASES: DoorCase[] = [
   },
   {
     name: 'confirmations of another text race with discards: the discard wins',
+    also: ['decision_log'], // The plan ends.
     prepare: async () => (await planOf(status('T1'))).action_id,
     attack: async (action_id: string) => {
       const other = { plan_hash: `sha256:${'0'.repeat(64)}` };
