@@ -84,6 +84,7 @@ it('covers every ability that asks for a role below admin and has a route', () =
     'item.write',
     'member.remove',
     'plan.decide',
+    'plan.edit',
     'plan.undo',
     'project.read',
     'project.write',

@@ -37,7 +37,7 @@ export function editPlan(ctx: Context, actionId: string, { plan_hash, changes }:
   return inTransaction(ctx, async (ctx) => {
     requireSession(ctx.actor);
     const { plan, seats } = await lockPlan(ctx, actionId, null);
-    for (const seat of seats.values()) authorize('plan.decide', seat);
+    for (const seat of seats.values()) authorize('plan.edit', seat);
     checkOpen(plan);
     if (plan.status === 'expired' || plan.is_past) throw planExpired(plan);
     if (plan_hash !== hashText(plan.plan_hash)) throw conflict('The plan differs from the one that you have read');
