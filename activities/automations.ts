@@ -3,7 +3,7 @@ import { ApplicationFailureCategory } from '@temporalio/common';
 import { actionTypes, outboundTypes } from '../api/actions/registry.js';
 import type { RunExecution } from '../api/runs/execution/claim-run.js';
 import { finishRun } from '../api/runs/execution/finish-run.js';
-import { openGate } from '../api/runs/approvals/open-gate.js';
+import { openGate } from '../api/runs/approvals/asking/open-gate.js';
 import { performAction } from '../api/runs/execution/perform-action.js';
 import { performOutbound } from '../api/runs/execution/perform-outbound.js';
 import { DELAY } from '../api/actions/rules.js';

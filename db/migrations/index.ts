@@ -49,6 +49,7 @@ import * as answeredRequests from './0054_answered_requests.js';
 import * as activityCauses from './0055_activity_causes.js';
 import * as decisionLog from './0056_decision_log.js';
 import * as editedPlans from './0057_edited_plans.js';
+import * as ifChanged from './0058_if_changed.js';
 
 /** Every migration in order; listed explicitly so that a build contains exactly what was reviewed. Never edited once released. */
 const MIGRATIONS: Record<string, Knex.Migration> = {
@@ -102,6 +103,7 @@ const MIGRATIONS: Record<string, Knex.Migration> = {
   '0055_activity_causes': activityCauses,
   '0056_decision_log': decisionLog,
   '0057_edited_plans': editedPlans,
+  '0058_if_changed': ifChanged,
 };
 
 /** Provides the migrations to knex. */

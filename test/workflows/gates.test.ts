@@ -101,6 +101,31 @@ describe('gates', () => {
     expect(await db()('comments').where({ task_id: task.task_id }).pluck('content')).toEqual(['tail']);
   });
 
+  it('opens again after a change, in another execution that repeats nothing, also when the wait lasted through a delay', async () => {
+    const automation = await buildAutomation(app, team, {
+      actions: [
+        gate({ if_changed: 'ask_again' }),
+        comment('head'),
+        { type: 'delay', params: { seconds: 2 } },
+        setStatus('done', '{{event.task.task_id}}'),
+      ],
+    });
+    const task = await buildTask(app, team, project);
+    const run = await runIn(automation, 'paused');
+    expect((await decide(team.manager, run)).status).toBe(200);
+    await until(() => db()('comments').where({ task_id: task.task_id }).first());
+    await app.as(team.member).patch(`/api/tasks/${task.task_id}`, { priority: 'urgent' });
+    await until(() => db()('gates').where({ run_id: run.run_id, reopened: 1 }).first());
+    await until(() => db()('automation_runs').where({ run_id: run.run_id, status: 'paused' }).whereNotNull('claimed_by').first());
+    expect((await decide(team.manager, run)).status).toBe(200);
+    await runIn(automation, 'succeeded');
+    expect(await db()('comments').where({ task_id: task.task_id }).pluck('content')).toEqual(['head']);
+    expect((await app.as(team.member).get(`/api/tasks/${task.task_id}`)).body).toMatchObject({
+      status: 'done',
+      priority: 'urgent',
+    });
+  });
+
   it('a quorum wants different people, racing ones too, and one person counts once', async () => {
     const fifth = await buildPerson(app);
     await db()('memberships').insert({ team_id: team.team_id, user_id: fifth.user_id, role: 'admin' });

@@ -78,6 +78,7 @@ const approval = {
   trigger_type: 'forge.pr_merged',
   staged_action_types: ['set_task_status'],
   staged_hash: 'sha256:9f2c1a7be04d5a6f8c3e1b2d4f60718293a4b5c6d7e8f90112233445566778899',
+  reopened: 0,
   failed_before_gate: 0,
 };
 

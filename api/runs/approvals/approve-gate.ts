@@ -6,6 +6,7 @@ import { approveStatement } from './approve-gate.sql.js';
 import { decisionChange } from './decision-change.js';
 import { type LockedGate, lockGate, approvalExpired } from './lock-gate.js';
 import { checkSeen } from '../staging/check-seen.js';
+import { knowVersions } from '../staging/known-versions.js';
 import type { ApproveGate, Approved } from './schema.js';
 
 /**
@@ -30,7 +31,7 @@ export function approveGate(ctx: Context, runId: string, given: ApproveGate): Pr
   return inTransaction(ctx, async (ctx) => {
     const { locked, gate } = await lockGate(ctx, runId, 'approved', given.gate_index ?? null);
     checkCreator(gate);
-    const { staged_hash } = await checkSeen(ctx, locked, gate, given);
+    const { staged_hash, versions } = await checkSeen(ctx, locked, gate, given);
     const userId = userOf(ctx);
     const values = [runId, gate.gate_index, userId, locked.team_id, rolesFrom(gate.required_role)];
     const traces = [
@@ -42,6 +43,7 @@ export function approveGate(ctx: Context, runId: string, given: ApproveGate): Pr
     ];
     const [approval] = await run<{ needed: number; decided_at: Date }>(ctx.db, approveStatement, [...values, ...traces]);
     if (!approval) throw approvalExpired(runId, gate);
+    if (versions) await knowVersions(ctx.db, [runId, gate.gate_index], versions);
     return {
       run_id: runId,
       decision: 'approved',

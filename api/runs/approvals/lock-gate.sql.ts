@@ -19,7 +19,7 @@ export const lockGateStatement: Statement = {
   name: 'lock_gate',
   text: /* sql */ `
     select g.gate_index, g.required_role, g.required_approvals, ${EXCLUDED} as excluded, g.requested_at, g.expires_at, g.decision, g.decided_at,
-      g.expires_at <= clock_timestamp() as expired, u.display_name as decider, ${STAGED_HASH} as staged_hash, g.staged,
+      g.expires_at <= clock_timestamp() as expired, u.display_name as decider, ${STAGED_HASH} as staged_hash, g.staged, g.asks_again,
       g.signed_in or coalesce((select t.decisions_signed_in from teams t where t.team_id = r.team_id), false) as signed_in,
       a.deleted_at is not null as automation_deleted,
       c.status = 'active' and (r.team_id is null or coalesce(m.role = any($3::text[]), false)) as creator_authorized,

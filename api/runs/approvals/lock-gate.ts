@@ -29,6 +29,8 @@ export interface LockedGate {
   staged_hash: string;
   /** Only a signed-in person decides, no token. */
   signed_in: boolean;
+  /** A change of a target after the yes opens it again. */
+  asks_again: boolean;
 }
 
 export type LockedRun = Pick<AutomationRun, (typeof LOCKED_COLUMNS)[number]>;

@@ -5,7 +5,7 @@ import { gateState, type RunStatus } from '../record/rules.js';
 import { GATE_DEFAULTS } from '../../actions/rules.js';
 import { readGateStatement } from './gates.sql.js';
 import { expireRun } from './expire-run.js';
-import { remindGate } from './remind-gate.js';
+import { remindGate } from './asking/remind-gate.js';
 import { restartRun } from '../execution/restart-run.js';
 
 interface GateRow extends Record<string, unknown> {

@@ -82,6 +82,7 @@ export const ApprovalList = z
         staged_hash: z
           .string()
           .meta({ description: 'Of what would be released; the audit entry of the decision holds the same' }),
+        reopened: z.int().meta({ description: 'How often a change after the yes has opened the gate again' }),
         failed_before_gate: z.int().meta({ description: 'Actions that failed already; they stay failed' }),
       }),
     ),

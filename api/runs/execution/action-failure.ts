@@ -60,8 +60,13 @@ async function fail(db: Knex, begun: ActiveStep, { index, attempts }: Step, fail
   if (attempt < maxAttempts(begun, index) && !begun.is_test && isRetryableCode(failure.code)) {
     return scheduleRetry(db, begun, index, failure, { attempt });
   }
-  await run(db, failStatement, [begun.run_id, index, JSON.stringify(failure)]);
-  return { status: 'failed', error: failure };
+  return endInFailure(db, begun, index, failure);
+}
+
+/** Fails a step for good. */
+export async function endInFailure(db: Knex, { run_id }: ActiveStep, index: number, error: ActionFailure): Promise<StepOutcome> {
+  await run(db, failStatement, [run_id, index, JSON.stringify(error)]);
+  return { status: 'failed', error };
 }
 
 /**

@@ -6,6 +6,7 @@ import type { Effect } from '../../actions/contract/action-type.js';
 import { actionTypes } from '../../actions/registry.js';
 import { failStep } from './action-failure.js';
 import type { RunExecution } from './claim-run.js';
+import { unlessChanged } from './unless-changed.js';
 import { withStep } from './with-step.js';
 import { creatorContext } from './load-run.js';
 import { markDone } from './mark-done.js';
@@ -25,7 +26,13 @@ const act = (services: Services, owner: RunExecution, index: number): Promise<Ac
     const ctx = creatorContext(services, begun, begun.creator);
     const params = readParams(type, begun, index);
     const perform = (db: Knex): Promise<Effect> => type.perform({ ...ctx, db }, params, begun);
-    if (!begun.is_test) return { status: 'succeeded', error: null, effect: await perform(db) };
+    if (!begun.is_test) {
+      return unlessChanged({ ...services, db }, begun, step, async () => ({
+        status: 'succeeded',
+        error: null,
+        effect: await perform(db),
+      }));
+    }
     await dryRun(db, async (inner) => markDone(inner, begun, index, await perform(inner)));
     await recordDryRun(db, begun, index, type.label, params);
     return { status: 'succeeded', error: null };

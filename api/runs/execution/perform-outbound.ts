@@ -11,6 +11,7 @@ import { OUTCOME_UNKNOWN } from '../record/close-steps.sql.js';
 import { failStep, scheduleRetry } from './action-failure.js';
 import { fillInSecrets } from './action-secrets.js';
 import type { RunExecution } from './claim-run.js';
+import { unlessChanged } from './unless-changed.js';
 import { type ActiveStep, withStep, type Step, type StepOutcome, maxAttempts } from './with-step.js';
 import { creatorContext } from './load-run.js';
 import { renderParams } from './read-params.js';
@@ -177,8 +178,13 @@ async function record(
 async function attempt(services: Services, owner: RunExecution, index: number): Promise<ActionResult> {
   let ready: Ready | null = null;
   const start: Parameters<typeof withStep>[3] = async (db, row, step) => {
-    ready = await prepare({ ...services, db }, services, row, step);
-    return { status: ready ? 'running' : 'succeeded', error: null };
+    const within = { ...services, db };
+    const begin = async (): Promise<StepOutcome> => {
+      ready = await prepare(within, services, row, step);
+      return { status: ready ? 'running' : 'succeeded', error: null };
+    };
+    // An attempt may have arrived: a request that is sent again is not asked for again.
+    return step.attempts === 0 ? unlessChanged(within, row, step, begin) : begin();
   };
   const begun = await withStep(services, owner, index, start, 'start');
   return ready ? record(services, owner, index, ready, await dispatch(services, ready)) : begun;

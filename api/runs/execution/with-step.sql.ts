@@ -21,13 +21,15 @@ with ${CLAIM}, step as (
   from step where a.run_id = step.run_id and a.index = step.index and step.status not in ('succeeded', 'failed', 'skipped')
     and (step.due_at is null or step.due_at <= now())
 )
-select run.*, v.actions, gate.staged, gate.staged_hash,
+select run.*, v.actions, gate.staged, gate.staged_hash, gate.rules as gate,
   (select ${STEP_JSON('step')} from step) as step,
   (select json_agg(${STEP_JSON('a')} order by a.index) from run_actions a where a.run_id = run.run_id) as steps,
   (select json_build_object('email', u.email, 'role', u.role, 'is_active', u.status = 'active', 'seat', m.role)
     from users u left join memberships m on m.team_id = run.team_id and m.user_id = u.user_id where u.user_id = run.creator_id) as creator
 from run join automation_versions v on v.automation_id = run.automation_id and v.version = run.automation_version
 left join lateral (
-  select g.staged, g.staged_hash from gates g where g.run_id = run.run_id and g.gate_index < $4 order by g.gate_index desc limit 1
+  select g.staged, g.staged_hash, case when g.asks_again then jsonb_build_object(
+    'gate_index', g.gate_index, 'reopened', g.reopened, 'known_versions', g.known_versions) end as rules
+  from gates g where g.run_id = run.run_id and g.gate_index < $4 order by g.gate_index desc limit 1
 ) gate on true`,
 };

@@ -29,14 +29,32 @@ export interface Step extends ActionRow {
  */
 type Part = 'whole' | 'start' | 'rest';
 
-/** Outcome of a step; `wait` if it is not done. `effect`: an effect still to be marked. */
-export type StepOutcome = Pick<Step, 'status' | 'error'> & { wait?: Wait; effect?: Effect };
+/**
+ * Outcome of a step; `wait` if it is not done. `effect`: an effect still to be marked. `on_failure`: wins over the step's own. `restarted`: the run
+ * begins again from its rows, in another execution.
+ */
+export type StepOutcome = Pick<Step, 'status' | 'error'> & {
+  wait?: Wait;
+  effect?: Effect;
+  on_failure?: 'stop';
+  restarted?: true;
+};
+
+/** The last gate before a step, if a change of a target after the yes opens it again. */
+export interface AskingGate {
+  gate_index: number;
+  /** How often that has happened. */
+  reopened: number;
+  /** Versions of the targets that a change is compared with, by id; null before an older version of the service gave the yes. */
+  known_versions: Readonly<Record<string, number>> | null;
+}
 
 /** The run with its version's actions, the locked step, all steps, and the creator. */
 export interface ActiveStep extends RunRow, Record<string, unknown> {
   step: Step | null;
   steps: Step[];
   creator: Creator;
+  gate: AskingGate | null;
 }
 
 const outcomeOf = ({ status, on_failure: onFailure }: Pick<Step, 'status' | 'on_failure'>): ActionOutcome =>
@@ -90,7 +108,8 @@ export async function withStep(
     if (remaining) return { outcome: 'waiting', wait: remaining };
     const isOver = async () => (await endIfDeleted({ ...services, db }, begun)) !== undefined;
     if (part === 'start' && (await isOver())) return resultOf(db, owner, index);
-    const { wait, effect, ...end } = await work(db, begun, step);
+    const { wait, effect, restarted, ...end } = await work(db, begun, step);
+    if (restarted) return { outcome: 'skipped', ended: null };
     if (wait) return (await isOver()) ? resultOf(db, owner, index) : { outcome: 'waiting', wait };
     const done = { ...step, ...end };
     const result = toActionResult(done);

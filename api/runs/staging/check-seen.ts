@@ -28,7 +28,7 @@ async function changesOf(ctx: Context, steps: readonly StagedStep[], requestedAt
 
 /**
  * Returns what the gate releases, and compares it with what the caller has read. Stages it first, if an older version of the service opened the
- * gate. The caller has locked the run.
+ * gate. The caller has locked the run. `versions`: those of the targets, for a gate that asks again.
  * @throws RESOURCE_CONFLICT another text, or with `changed` another version of a target
  */
 export async function checkSeen(
@@ -36,15 +36,16 @@ export async function checkSeen(
   { run_id }: LockedRun,
   gate: LockedGate,
   { staged_hash, seen_hash }: ApproveGate,
-): Promise<StoredTail> {
-  const { staged } = gate;
+): Promise<StoredTail & { versions: ReadonlyMap<string, number> | null }> {
+  const { staged, asks_again } = gate;
   const row = staged === null ? await lockRun(ctx.db, run_id) : undefined;
   const tail = row ? await storedTail(ctx, row, gate.gate_index) : { staged: staged ?? '', staged_hash: gate.staged_hash };
   if (staged_hash != null && staged_hash !== tail.staged_hash) throw otherText();
-  if (seen_hash == null) return tail;
+  if (seen_hash == null && !asks_again) return { ...tail, versions: null };
   const steps = readTail(tail).actions;
   const versions = await readVersions(ctx, steps);
-  if (seen_hash === seenHash(tail.staged_hash, steps, versions)) return tail;
+  if (seen_hash == null || seen_hash === seenHash(tail.staged_hash, steps, versions))
+    return { ...tail, versions: asks_again ? versions : null };
   throw conflict('What the actions would change has changed since you have read it', {
     detail: 'Nothing was decided. Read the gate again.',
     extra: { changed: await changesOf(ctx, steps, gate.requested_at, versions) },

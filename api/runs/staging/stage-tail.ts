@@ -18,11 +18,12 @@ import { composeTail, type StagedStep, type StoredTail } from './tail.js';
 /** A trial waits this long for a row that somebody else holds. */
 const LOCK_TIMEOUT_MS = 500;
 
-/** $1 = user id, $2 = team id or null. */
+/** $1 = user id, $2 = team id or null, $3 = run id. */
 const creatorStatement: Statement = {
   name: 'creator_of_staged',
   text: /* sql */ `
-    select u.email, u.role, u.status = 'active' as is_active, m.role as seat
+    select u.email, u.role, u.status = 'active' as is_active, m.role as seat,
+      array(select a.index from run_actions a where a.run_id = $3 and a.status in ('succeeded', 'failed', 'skipped')) as done
     from users u left join memberships m on m.team_id = $2 and m.user_id = u.user_id where u.user_id = $1`,
 };
 
@@ -149,11 +150,11 @@ async function tryAll(services: Services, run: RunRow, steps: readonly StagedSte
 
 const setLockTimeout = (db: Knex): Promise<unknown> => run(db, lockTimeoutStatement, [LOCK_TIMEOUT_MS]);
 
-/** Indexes of the actions behind a gate, up to the next gate or the end. */
-function tailOf(actions: RunRow['actions'], gateIndex: number): number[] {
+/** Indexes of the actions behind a gate that are left to do, up to the next gate or the end. */
+function tailOf(actions: RunRow['actions'], gateIndex: number, done: readonly number[]): number[] {
   const behind = [...actions.keys()].slice(gateIndex + 1);
   const next = behind.findIndex((index) => actions[index]?.['type'] === GATE);
-  return next === -1 ? behind : behind.slice(0, next);
+  return (next === -1 ? behind : behind.slice(0, next)).filter((index) => !done.includes(index));
 }
 
 /**
@@ -163,14 +164,14 @@ function tailOf(actions: RunRow['actions'], gateIndex: number): number[] {
  */
 export async function stageTail(services: Services, run: RunRow, gateIndex: number): Promise<StoredTail & { tried: boolean }> {
   const types = new Map(availableActions().map((action) => [action.type, action]));
-  const steps = tailOf(run.actions, gateIndex).map((index) => {
+  const { done, ...creator } = await readCreator(services.db, run);
+  const steps = tailOf(run.actions, gateIndex, done).map((index) => {
     return fillIn(run, index, types.get((run.actions[index] as { type: string }).type));
   });
   const { run_id, automation_id, automation_version, creator_id } = run;
   const compose = (actions: StagedStep[]): StoredTail =>
     composeTail({ v: 1, run_id, gate_index: gateIndex, automation_id, automation_version, creator_id, actions });
   try {
-    const creator = await readCreator(services.db, run);
     return { ...compose(await tryAll(services, run, steps, creator)), tried: true };
   } catch (thrown) {
     const { code } = toDomainError(thrown);
@@ -186,8 +187,9 @@ export async function stageTail(services: Services, run: RunRow, gateIndex: numb
   }
 }
 
-async function readCreator(db: Knex, { creator_id, team_id }: RunRow): Promise<Creator> {
-  const [creator] = await run<Creator & Record<string, unknown>>(db, creatorStatement, [creator_id, team_id]);
+async function readCreator(db: Knex, { run_id, creator_id, team_id }: RunRow): Promise<Creator & { done: number[] }> {
+  const values = [creator_id, team_id, run_id];
+  const [creator] = await run<Creator & { done: number[] } & Record<string, unknown>>(db, creatorStatement, values);
   if (!creator) throw new Error('A run has a creator');
   return creator;
 }

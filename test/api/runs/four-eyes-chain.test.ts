@@ -1,5 +1,5 @@
 import { deleteExpiredRuns } from '../../../api/runs/delete-expired-runs.js';
-import { openGate } from '../../../api/runs/approvals/open-gate.js';
+import { openGate } from '../../../api/runs/approvals/asking/open-gate.js';
 import { performAction } from '../../../api/runs/execution/perform-action.js';
 import { announceDue } from '../../../api/tasks/write/announce-due.js';
 import { advanceSeries } from '../../../api/recurrence/series/advance-series.js';

@@ -1,4 +1,4 @@
-import { openGate } from '../../../api/runs/approvals/open-gate.js';
+import { openGate } from '../../../api/runs/approvals/asking/open-gate.js';
 import { buildPerson, buildTeam, type Person, type TestTeam } from '../../factories/people.js';
 import { buildRun, GATE, GATED, openNextGate, type TestRun } from '../../factories/runs.js';
 import { startApp, type TestApp } from '../../support/app.js';

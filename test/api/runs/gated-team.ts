@@ -1,4 +1,4 @@
-import { openGate } from '../../../api/runs/approvals/open-gate.js';
+import { openGate } from '../../../api/runs/approvals/asking/open-gate.js';
 import { performAction } from '../../../api/runs/execution/perform-action.js';
 import { buildPerson, buildProject, buildTeam, type Person, type TestTeam } from '../../factories/people.js';
 import { GATE } from '../../factories/runs.js';

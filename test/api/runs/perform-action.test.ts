@@ -1,4 +1,4 @@
-import { openGate } from '../../../api/runs/approvals/open-gate.js';
+import { openGate } from '../../../api/runs/approvals/asking/open-gate.js';
 import { performAction } from '../../../api/runs/execution/perform-action.js';
 import { runDelay } from '../../../api/runs/execution/run-delay.js';
 import { buildProject, buildTask, buildTeam, type TestTeam, UNSEATED } from '../../factories/people.js';

@@ -1,4 +1,4 @@
-import { openGate } from '../../../api/runs/approvals/open-gate.js';
+import { openGate } from '../../../api/runs/approvals/asking/open-gate.js';
 import { performAction } from '../../../api/runs/execution/perform-action.js';
 import { performOutbound } from '../../../api/runs/execution/perform-outbound.js';
 import { describeGates } from '../../../api/runs/staging/describe-gates.js';

@@ -1,5 +1,5 @@
 import { listMails } from '../../../api/mail/list-mails.js';
-import { notifyApprovers } from '../../../api/runs/approvals/notify-approvers.js';
+import { notifyApprovers } from '../../../api/runs/approvals/asking/notify-approvers.js';
 import { buildProject, buildTask, buildTeam, type TestTeam } from '../../factories/people.js';
 import { buildRun, GATE } from '../../factories/runs.js';
 import { startApp, type TestApp } from '../../support/app.js';

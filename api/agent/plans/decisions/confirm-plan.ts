@@ -19,7 +19,7 @@ import { checkShown } from './check-shown.js';
 import { chooseActions } from './choose-actions.js';
 import { applyPlanStatement, stalePlanStatement, storeResultsStatement } from './decide.sql.js';
 import { checkOpen, checkToken, type LockedPlan, lockPlan, peopleOfPlan, planExpired, wakePlan } from './lock-plan.js';
-import { lockTargets, type StaleAction } from './lock-targets.js';
+import { lockTargets, type StaleAction } from '../../../staging/lock-targets.js';
 import type { ConfirmPlan, DecidedPlan } from './schema.js';
 
 /** A confirmation; without a session it names the plan alone. */

@@ -27,30 +27,6 @@ export const standingStatement: Statement = {
     where p.action_id = $3`,
 };
 
-/** $1 = ids of tasks or projects. Locks them in id order, in the trash or not, and returns their versions. */
-export const lockTasksStatement: Statement = {
-  name: 'plan_lock_tasks',
-  text: /* sql */ `
-    select t.task_id as id, t.version, t.deleted_at is not null as in_trash
-    from (select id from unnest($1::text[]) as id order by id) w cross join lateral (
-      select * from tasks t where t.task_id = w.id for no key update
-    ) t`,
-};
-export const lockProjectsStatement: Statement = {
-  name: 'plan_lock_projects',
-  text: /* sql */ `
-    select p.project_id::text as id, p.version, p.deleted_at is not null as in_trash
-    from (select id from unnest($1::uuid[]) as id order by id) w cross join lateral (
-      select * from projects p where p.project_id = w.id for no key update
-    ) p`,
-};
-
-/** $1 = task ids. */
-export const projectsOfTasksStatement: Statement = {
-  name: 'plan_projects_of_tasks',
-  text: 'select distinct project_id from tasks where task_id = any($1)',
-};
-
 /** $1 = plan id, $2 = caller id, $3 = hash, $4 = comment or null. Returns no row if the plan has expired or differs. */
 export const applyPlanStatement: Statement = {
   name: 'apply_plan',

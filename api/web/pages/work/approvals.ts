@@ -10,7 +10,7 @@ import { describeRuns } from '../../../runs/describe-runs.js';
 import { decideMany } from '../../../approvals/decide-many.js';
 import type { DecideResult } from '../../../approvals/schema.js';
 import { approveGate } from '../../../runs/approvals/approve-gate.js';
-import { askAgain } from '../../../runs/approvals/ask-again.js';
+import { askAgain } from '../../../runs/approvals/asking/ask-again.js';
 import { getApproval } from '../../../runs/approvals/list-approvals.js';
 import { rejectGate } from '../../../runs/approvals/reject-gate.js';
 import { describeGate } from '../../../runs/staging/describe-gates.js';

@@ -1,21 +1,18 @@
 import type { Knex } from 'knex';
-import type { GateView } from '../../../workflows/contract.js';
-import { webAddress } from '../../core/config.js';
-import type { Services } from '../../core/context.js';
-import { recordChange } from '../../core/record-change.js';
-import { GATE_DEFAULTS, type GateRole } from '../../actions/rules.js';
-import { notifyApprovers } from './notify-approvers.js';
-import { notifyShortage } from './notify-shortage.js';
-import { dryRunOutput } from '../../actions/dry-run-output.js';
-import { MAX_MESSAGE } from '../../actions/require-approval.js';
-import { renderText } from '../../automations/language/template.js';
-import { type RunExecution, claimRun } from '../execution/claim-run.js';
-import { endIfDeleted } from '../execution/end-if-deleted.js';
-import { type RunRow, systemContext } from '../execution/load-run.js';
-import { publish, runEvent } from '../execution/publish.js';
-import { NEVER_OPENED, readGate } from './read-gate.js';
-import { restartRun } from '../execution/restart-run.js';
-import { storeTail } from '../staging/store-tail.js';
+import type { GateView } from '../../../../workflows/contract.js';
+import type { Services } from '../../../core/context.js';
+import { GATE_DEFAULTS, type GateRole } from '../../../actions/rules.js';
+import { announceGate, type Opened } from './announce-gate.js';
+import { dryRunOutput } from '../../../actions/dry-run-output.js';
+import { MAX_MESSAGE } from '../../../actions/require-approval.js';
+import { renderText } from '../../../automations/language/template.js';
+import { type RunExecution, claimRun } from '../../execution/claim-run.js';
+import { endIfDeleted } from '../../execution/end-if-deleted.js';
+import { type RunRow, systemContext } from '../../execution/load-run.js';
+import { publish } from '../../execution/publish.js';
+import { NEVER_OPENED, readGate } from '../read-gate.js';
+import { restartRun } from '../../execution/restart-run.js';
+import { storeTail } from '../../staging/store-tail.js';
 
 /** Parameters of `require_approval`, validated when the automation was saved. */
 interface GateParams {
@@ -26,6 +23,7 @@ interface GateParams {
   allow_self_approval?: boolean;
   remind_after_seconds?: number;
   signed_in?: boolean;
+  if_changed?: 'proceed' | 'ask_again';
 }
 
 /** Returns the rendered message, truncated to its limit; the unrendered text if the event lacks a value that it names. */
@@ -48,7 +46,6 @@ async function passInTest(db: Knex, { run_id, event }: RunRow, index: number, pa
   return { ...NEVER_OPENED, state: 'approved', requiredRole: gate.role };
 }
 
-type Opened = { required_role: GateRole; required_approvals: number; message: string | null; expires_at: Date };
 const OPENED = ['required_role', 'required_approvals', 'message', 'expires_at'] as const;
 
 /** Inserts the gate; returns undefined if it exists already. */
@@ -62,6 +59,7 @@ async function insertGate(db: Knex, run: RunRow, index: number, params: GatePara
       required_approvals: params.required_approvals ?? GATE_DEFAULTS.requiredApprovals,
       allow_self_approval: params.allow_self_approval ?? GATE_DEFAULTS.allowSelfApproval,
       signed_in: params.signed_in ?? false,
+      asks_again: params.if_changed === 'ask_again',
       message: messageOf(params, run.event),
       expires_at: inSeconds(params.expires_in_seconds ?? GATE_DEFAULTS.expiresInSeconds),
       remind_at: params.remind_after_seconds === undefined ? null : inSeconds(params.remind_after_seconds),
@@ -75,36 +73,16 @@ async function insertGate(db: Knex, run: RunRow, index: number, params: GatePara
 /** Pauses the run, stages what the gate releases and notifies the approvers. */
 async function stage(services: Services, run: RunRow, index: number, gate: Opened): Promise<void> {
   const { db } = services;
-  const { run_id, team_id, project_id } = run;
+  const { run_id } = run;
   const gate_expires_at = db('gates').where({ run_id, gate_index: index }).select('expires_at');
   await db('automation_runs').where({ run_id }).update({ status: 'paused', gate_expires_at });
   await db('run_actions').where({ run_id, index }).update({ status: 'running', started_at: db.fn.now(), attempts: 1 });
   await db('run_actions').where({ run_id, status: 'pending' }).where('index', '>', index).update({ status: 'staged' });
   const tail = await storeTail(services, run, index);
   const ctx = systemContext(services, run);
-  const details = { gate_index: index, required_role: gate.required_role, expires_at: gate.expires_at.toISOString() };
-  await recordChange(ctx, {
-    team_id,
-    project_id,
-    feature: 'approvals',
-    action: 'stage',
-    severity: 'MEDIUM',
-    entity_type: 'automation_run',
-    entity_id: run_id,
-    title: run.automation_name,
-    summary: `asked for the approval of a ${gate.required_role}`,
-    details,
-    // The link leads to a page that asks who decides: it carries no authority.
-    event: runEvent('approval.requested', run, {
-      ...details,
-      message: gate.message,
-      required_approvals: gate.required_approvals,
-      url: webAddress(services.config, `/app/approvals/gate/${run_id}`),
-    }),
-  });
+  const summary = `asked for the approval of a ${gate.required_role}`;
+  await announceGate(ctx, run, index, { ...gate, ...tail }, { summary });
   await publish(ctx, 'automation.run_paused', run, { gate_index: index });
-  const people = await notifyApprovers(ctx, run, { ...gate, ...tail }, 'approval_requested');
-  if (people < gate.required_approvals) await notifyShortage(ctx, run, gate, people);
 }
 
 /** Returns true if a step before this one is not done: the rows were restored from a backup and are behind the execution. */

@@ -1,8 +1,8 @@
-import type { Services } from '../../core/context.js';
+import type { Services } from '../../../core/context.js';
 import { notifyApprovers } from './notify-approvers.js';
-import type { GateRole } from '../../actions/rules.js';
-import { lockRun, systemContext } from '../execution/load-run.js';
-import { storedTail } from '../staging/store-tail.js';
+import type { GateRole } from '../../../actions/rules.js';
+import { lockRun, systemContext } from '../../execution/load-run.js';
+import { storedTail } from '../../staging/store-tail.js';
 
 interface DueGate {
   required_role: GateRole;

@@ -1,7 +1,7 @@
-import type { Context } from '../../core/context.js';
-import { findRecipients } from '../../notifications/find-recipients.js';
-import { notifyUsers } from '../../notifications/notify-users.js';
-import type { GateRole } from '../../actions/rules.js';
+import type { Context } from '../../../core/context.js';
+import { findRecipients } from '../../../notifications/find-recipients.js';
+import { notifyUsers } from '../../../notifications/notify-users.js';
+import type { GateRole } from '../../../actions/rules.js';
 
 interface Waiting {
   run_id: string;

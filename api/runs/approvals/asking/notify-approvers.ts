@@ -1,15 +1,15 @@
-import { run as sql, type Statement } from '../../../db/statement.js';
-import type { Context } from '../../core/context.js';
-import { findRecipients } from '../../notifications/find-recipients.js';
-import { notifyUsers } from '../../notifications/notify-users.js';
-import type { GateRole } from '../../actions/rules.js';
-import { factsOfRuns } from '../event-facts.js';
-import { namesAt } from '../names-at.js';
-import { presentSteps, wantedOf } from '../staging/describe-gates.js';
-import { readTail, type StoredTail } from '../staging/tail.js';
+import { run as sql, type Statement } from '../../../../db/statement.js';
+import type { Context } from '../../../core/context.js';
+import { findRecipients } from '../../../notifications/find-recipients.js';
+import { notifyUsers } from '../../../notifications/notify-users.js';
+import type { GateRole } from '../../../actions/rules.js';
+import { factsOfRuns } from '../../event-facts.js';
+import { namesAt } from '../../names-at.js';
+import { presentSteps, wantedOf } from '../../staging/describe-gates.js';
+import { readTail, type StoredTail } from '../../staging/tail.js';
 import { describeStaged } from './describe-staged.js';
-import { EXCLUDED } from './excluded.sql.js';
-import { plainText } from '../../core/plain-text.js';
+import { EXCLUDED } from '../excluded.sql.js';
+import { plainText } from '../../../core/plain-text.js';
 
 interface Waiting {
   run_id: string;

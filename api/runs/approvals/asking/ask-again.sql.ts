@@ -1,5 +1,5 @@
-import type { Statement } from '../../../db/statement.js';
-import { wakeRun } from '../record/wake-run.sql.js';
+import type { Statement } from '../../../../db/statement.js';
+import { wakeRun } from '../../record/wake-run.sql.js';
 
 /**
  * Opens a lapsed gate again for as long as it was open, without its approvals and its text: both belong to what was asked before. $1 = run id,

@@ -1,4 +1,4 @@
-import type { ActionLine } from '../../staging/schema.js';
+import type { ActionLine } from '../../../staging/schema.js';
 
 /** Actions that an email shows; the page of the decision shows all. */
 const MAX_LINES = 40;

@@ -1,11 +1,12 @@
-import { run } from '../../../../db/statement.js';
-import type { Context } from '../../../core/context.js';
-import { derivedEdge } from '../../../relations/rules.js';
-import { lockProjects } from '../../../tasks/write/lock-projects.js';
-import { nestedTask } from '../../../staging/read-before.js';
-import { referenceOf } from '../../../staging/references.js';
-import type { PlanAction } from '../schema.js';
-import { lockProjectsStatement, lockTasksStatement, projectsOfTasksStatement } from './decide.sql.js';
+import { run } from '../../db/statement.js';
+import type { Context } from '../core/context.js';
+import { derivedEdge } from '../relations/rules.js';
+import { lockProjects } from '../tasks/write/lock-projects.js';
+import type { Fields } from '../actions/work/action.js';
+import { nestedTask } from './read-before.js';
+import { referenceOf } from './references.js';
+import type { StagedAction } from './staged-action.js';
+import { lockProjectsStatement, lockTasksStatement, projectsOfTasksStatement } from './lock-targets.sql.js';
 
 interface Version extends Record<string, unknown> {
   id: string;
@@ -13,7 +14,13 @@ interface Version extends Record<string, unknown> {
   in_trash: boolean;
 }
 
-/** An action whose target has changed since the plan was staged. */
+/** What a lock needs to know of a staged action. */
+type Locked = Pick<StagedAction, 'index' | 'tool' | 'entity_type' | 'entity_id'> & {
+  params: Fields;
+  expected_version: number | null;
+};
+
+/** An action whose target has changed since it was staged. */
 export interface StaleAction {
   index: number;
   expected: number;
@@ -23,13 +30,13 @@ export interface StaleAction {
 const isId = (id: string | null): id is string => id !== null && referenceOf(id) === undefined;
 
 /** Returns the task whose row holds a relation that an action makes or removes: a subtask holds the one to its parent. */
-function nestedBy({ tool, entity_id, params }: PlanAction): string | null {
+function nestedBy({ tool, entity_id, params }: Locked): string | null {
   if (tool === 'relation.create') return nestedTask(params) ?? null;
   return tool === 'relation.delete' && entity_id !== null ? (derivedEdge(entity_id)?.taskId ?? null) : null;
 }
 
 /** Whether an action changes the tree of a project, for which the operations lock the project before the task. */
-const changesTree = (action: PlanAction): boolean => {
+const changesTree = (action: Locked): boolean => {
   const { tool, params } = action;
   return (
     tool === 'task.delete' ||
@@ -40,7 +47,7 @@ const changesTree = (action: PlanAction): boolean => {
 };
 
 /** Locks the projects whose trees the actions change, in the order in which the operations would: a lock taken later could deadlock. */
-async function lockTrees(ctx: Context, actions: readonly PlanAction[]): Promise<void> {
+async function lockTrees(ctx: Context, actions: readonly Locked[]): Promise<void> {
   const changing = actions.filter(changesTree);
   const ids = changing.flatMap((action) => {
     const { entity_id, params } = action;
@@ -58,7 +65,7 @@ async function lockTrees(ctx: Context, actions: readonly PlanAction[]): Promise<
  * stale one: its action is refused with the reason (docs/decisions.md#what-makes-a-plan-stale).
  * @returns the actions whose targets have changed
  */
-export async function lockTargets(ctx: Context, actions: readonly PlanAction[]): Promise<StaleAction[]> {
+export async function lockTargets(ctx: Context, actions: readonly Locked[]): Promise<StaleAction[]> {
   await lockTrees(ctx, actions);
   const idsOf = (type: string): string[] => [
     ...new Set(actions.flatMap(({ entity_type, entity_id }) => (entity_type === type && isId(entity_id) ? [entity_id] : []))),
