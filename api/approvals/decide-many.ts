@@ -81,7 +81,7 @@ function decideAll(ctx: Context, input: DecideMany): Promise<DecideResult[]> {
 
 /**
  * Decides up to 100 gates and plans, in the given order. With `each` an item that is refused leaves the others: its result says why. What is of high
- * risk, has changed, or needs several approvals is approved by itself only.
+ * risk, has changed, or needs several approvals is approved by itself only (docs/decisions.md#deciding-many).
  * @throws with `all`, the error of the first refused item; nothing is decided then
  */
 export async function decideMany(ctx: Context, input: DecideMany): Promise<{ results: DecideResult[] }> {

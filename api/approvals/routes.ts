@@ -60,7 +60,7 @@ export const decisionRoutes: Endpoint[] = [
       'In the given order. `each`: an item that is refused leaves the others, and its result says why. `all`: gates only; the first refusal rolls all back. What is of high risk, has changed since it was staged, or needs several approvals is approved by itself only (`decide_singly`); a rejection takes any. A token needs `approvals:decide` for gates and `ai:confirm` for plans.',
     ability: 'gate.decide',
     scope: 'approvals:decide',
-    limit: 'ai_confirm',
+    limit: 'approvals_decide',
     body: DecideMany,
     response: DecidedMany,
     errors: [404, 409, 410],

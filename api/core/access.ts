@@ -248,7 +248,7 @@ export function authorize(ability: Ability, seat: Seat | null): void {
 }
 
 /**
- * Lets only a signed-in person pass, where a decision is not left to tokens.
+ * Lets only a signed-in person pass, where a decision is not left to tokens (docs/decisions.md#signed-in-decisions).
  * @throws PERMISSION_DENIED `signed_in_required`
  */
 export function requireSession({ type }: Actor): void {

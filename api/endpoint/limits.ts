@@ -20,6 +20,8 @@ export const LIMITS = {
   ai_pending: { setting: 'RATE_LIMIT_AI', per: 'ip' },
   ai_confirm: { setting: 'RATE_LIMIT_AI', per: 'ip' },
   ai_confirm_action: { setting: 'RATE_LIMIT_AI', per: 'ip' },
+  approvals_decide: { setting: 'RATE_LIMIT_AI', per: 'ip' },
+  ai_edit: { setting: 'RATE_LIMIT_AI', per: 'ip' },
   ai_plan: { setting: 'RATE_LIMIT_AI', per: 'ip' },
   ai_undo: { setting: 'RATE_LIMIT_AI', per: 'ip' },
   ai_session_delete: { setting: 'RATE_LIMIT_AI', per: 'ip' },

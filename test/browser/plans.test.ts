@@ -95,7 +95,7 @@ it('a plan stands among the gates: risks first, stale and high unticked, a butto
   const { page, complaints } = await open(team.manager);
   await page.goto('/app/approvals');
   const card = `#plan-${plan.action_id}`;
-  expect(await page.locator('#live > article').count()).toBe(2);
+  expect(await page.locator('#queue > article').count()).toBe(2);
   expect(await page.textContent(`${card} header`)).toContain('1 deletion, 1 assignment, 5 task updates');
   const lines = await page.locator(`${card} ol.changes > li`).allTextContents();
   expect(lines.map((line) => /Delete|Assign|Change status|Comment|Change task: 5 items/.exec(line)?.[0])).toEqual([

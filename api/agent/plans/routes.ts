@@ -107,7 +107,7 @@ export const agentPlanRoutes: Endpoint[] = [
       'Stages a copy with other parameters and closes the plan as superseded. The copy waits for a confirmation of its own; whoever edited a plan of a team of high risk may not confirm it. Signed-in people only, no token.',
     ability: 'plan.edit',
     scope: 'ai:confirm',
-    limit: 'ai_confirm',
+    limit: 'ai_edit',
     params: PlanParams,
     body: EditPlan,
     response: EditedPlan,

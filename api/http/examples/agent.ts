@@ -66,6 +66,7 @@ export const AGENT: Record<string, unknown> = {
     closed_reason: null,
     decided_by: null,
     decided_at: null,
+    comment: null,
     undo_of: null,
     undone_by: null,
     results: null,
@@ -83,6 +84,7 @@ export const AGENT: Record<string, unknown> = {
     ],
     total: 1,
   },
+  EditedPlan: { ...plan, session_id: SESSION_ID, edited_from: '019a9f00-0000-7000-8000-000000000045', omitted: [] },
   UndonePlan: { ...plan, summary: 'Undo: 1 status change', session_id: SESSION_ID, undo_of: ACTION_ID, omitted: [] },
   ChatAnswer: {
     response: 'I propose 1 status change. Nothing changes until you confirm.',

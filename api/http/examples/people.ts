@@ -67,6 +67,7 @@ const team = {
   team_id: TEAM_ID,
   name: 'Acme',
   description: 'Rockets, mostly',
+  decisions_signed_in: false,
   member_ids: [ADA, MAX, UMA],
   created_by: ADA,
   created_at: AT,

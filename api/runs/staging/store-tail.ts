@@ -26,7 +26,7 @@ const unstagedStatement: Statement = {
 /** $1 = run id. */
 const freeStatement: Statement = {
   name: 'free_paused_run',
-  text: `select run_id from automation_runs where run_id = $1 and status = 'paused' for update skip locked`,
+  text: `select run_id from automation_runs where run_id = $1 for update skip locked`,
 };
 
 /** Stages what a gate releases and stores it with the gate. The caller has locked the run. Returns what was stored. */
@@ -53,16 +53,18 @@ const MAX_AT_ONCE = 50;
 
 /**
  * Stages the gates of paused runs that have no text yet: an older version of the service opened them, or a row was locked when they opened. A
- * run that is locked now is left to the next reading.
+ * list leaves a run that is locked now to the next reading; whoever reads one run waits for it.
  */
 export async function stageAtFirstSight(ctx: Context, runIds: readonly string[]): Promise<void> {
   if (runIds.length === 0) return;
   const unstaged = await run<{ run_id: string; gate_index: number }>(ctx.db, unstagedStatement, [runIds]);
   for (const { run_id, gate_index } of unstaged.slice(0, MAX_AT_ONCE)) {
     await ctx.db.transaction(async (db) => {
-      const [free] = await run(db, freeStatement, [run_id]);
-      const row = free && (await lockRun(db, run_id));
-      if (row) await storeTail({ ...ctx, db }, row, gate_index);
+      if (runIds.length > 1 && (await run(db, freeStatement, [run_id])).length === 0) return;
+      const row = await lockRun(db, run_id);
+      // Somebody else may have staged it meanwhile.
+      const [left] = await run<{ gate_index: number }>(db, unstagedStatement, [[run_id]]);
+      if (row && left?.gate_index === gate_index) await storeTail({ ...ctx, db }, row, gate_index);
     });
   }
 }

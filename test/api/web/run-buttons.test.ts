@@ -67,7 +67,7 @@ it('shows the gate’s own message however many gates wait before it, and asks o
   const automation = await buildRun(app, team, { actions: asked('Read this first') });
   for (let n = 0; n < 200; n += 1) await buildRun(app, team, { automation, expiresIn: 60 + n });
   const last = await buildRun(app, team, { automation, expiresIn: 7200 });
-  expect(await pageOf(team.manager, last)).toContain('<h2>Read this first</h2>');
+  expect(await pageOf(team.manager, last)).toContain('<p class="ask">Read this first</p>');
   expect(await offers(team.manager, last)).toEqual(['approve', 'reject', 'cancel']);
   expect(await offers(team.guest, last)).toEqual([]);
 });
