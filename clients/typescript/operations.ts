@@ -1,4 +1,4 @@
-// Made by npm run client from the document with SHA-256 b4c2f42af7d5f65153148c9a23c4c6f675733786ffa87966f31c82749875af13.
+// Made by npm run client from the document with SHA-256 d580bb878719c373f36d8b891594ad6f9b795bf1a7bba68993acf1f087974b77.
 /** Operations that send a form with a file, those that send its bytes alone, and those that return bytes. */
 export const UPLOADS: readonly string[] = ['uploadFile'];
 export const STREAMS: readonly string[] = ['uploadBulkInput'];
