@@ -8,6 +8,7 @@ import { DEFAULT_DETAILS, type ErrorCode } from '../core/errors.js';
 import { GRAPH } from './examples/graph.js';
 import { AT, PEOPLE } from './examples/people.js';
 import { RUNNERS } from './examples/runners.js';
+import { APPROVALS } from './examples/approvals.js';
 import { EXPIRES_AT, RUN_ID, RUNS } from './examples/runs.js';
 import { SAVED_VIEWS } from './examples/saved-views.js';
 import { TRIAGE } from './examples/triage.js';
@@ -23,6 +24,7 @@ const RESPONSES: Record<string, unknown> = {
   ...BULK,
   ...CYCLES,
   ...RUNS,
+  ...APPROVALS,
   ...RUNNERS,
   ...TRIAGE,
   ...WEBHOOKS,

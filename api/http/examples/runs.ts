@@ -4,10 +4,10 @@ import { PROJECT_ID, task, TASK_ID } from './work.js';
 /** Example responses about automations, as one story: a merged pull request pauses a run, a manager approves, the task is closed. */
 
 export const RUN_ID = '0197a1c0-5b1e-7c3a-9f00-1f2e3d4c5b6a';
-const AUTOMATION_ID = '0197a1b0-0000-7c3a-9f00-1f2e3d4c5b6a';
+export const AUTOMATION_ID = '0197a1b0-0000-7c3a-9f00-1f2e3d4c5b6a';
 export const EXPIRES_AT = '2026-11-23T17:51:02.123Z';
 
-const MESSAGE = `Close “${task.title}” now that #41 is merged?`;
+export const MESSAGE = `Close “${task.title}” now that #41 is merged?`;
 
 const action = (index: number, type: string, status: string, more: Record<string, unknown> = {}) => ({
   index,
@@ -82,20 +82,6 @@ const approval = {
   failed_before_gate: 0,
 };
 
-const line = {
-  index: 2,
-  type: 'set_task_status',
-  verb: 'Change status',
-  title: 'Login page answers 500 when the session cookie is garbage',
-  href: `/app/tasks/${TASK_ID}`,
-  risk: 'low',
-  reversible: true,
-  is_deletion: false,
-  fields: [{ name: 'status', before: 'in_review', after: 'done', kind: 'text' }],
-  refused: null,
-  changed: null,
-};
-
 const actions = [
   {
     type: 'add_comment',
@@ -165,60 +151,6 @@ export const RUNS: Record<string, unknown> = {
     gate: { state: 'approved', decided_by: MAX, decided_at: AT },
     created_at: AT,
     read_at: null,
-  },
-  Decision: {
-    kind: 'gate',
-    id: RUN_ID,
-    gate_index: 1,
-    title: 'Deploy on merge',
-    message: MESSAGE,
-    team_id: TEAM_ID,
-    requested_by: ADA,
-    requested_at: AT,
-    expires_at: EXPIRES_AT,
-    state: 'pending',
-    requirement: { role: 'manager', approvals: 1, allow_self: false, signed_in: false },
-    approvals: [],
-    decided_by: null,
-    decided_at: null,
-    comment: null,
-    staged_hash: approval.staged_hash,
-    seen_hash: 'sha256:1b4f0e9851971998e732078544c96b36c3d01cedf7caa332359d6f1d83567014',
-    actions: [line],
-    behind: [ADA],
-    can_decide: true,
-    started_with_event: false,
-    url: `https://assent.example.com/app/approvals/gate/${RUN_ID}`,
-  },
-  DecidedMany: {
-    results: [
-      { kind: 'gate', id: RUN_ID, status: 'running' },
-      {
-        kind: 'plan',
-        id: '019a9f00-0000-7000-8000-000000000041',
-        error_code: 'RESOURCE_CONFLICT',
-        reason: 'decide_singly',
-        message: 'Open it and decide it by itself: it is of high risk',
-        http_status: 409,
-      },
-    ],
-  },
-  DecisionFigures: {
-    from: '2026-10-21T00:00:00.000Z',
-    to: AT,
-    by: 'source',
-    figures: [
-      {
-        key: AUTOMATION_ID,
-        count: 41,
-        approved: 36,
-        rejected: 3,
-        expired: 2,
-        cancelled: 0,
-        waiting_p50_seconds: 780,
-        waiting_p95_seconds: 41_200,
-      },
-    ],
   },
   Approved: {
     run_id: RUN_ID,
