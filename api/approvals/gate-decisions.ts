@@ -1,6 +1,6 @@
 import { run } from '../../db/statement.js';
 import type { GateRole } from '../actions/rules.js';
-import { isAdmitted, rolesFor, type Seat } from '../core/access.js';
+import { rolesFor, type Seat } from '../core/access.js';
 import { webAddress } from '../core/config.js';
 import { type Context, userOf } from '../core/context.js';
 import { mayApprove } from '../runs/approvals/policy.js';
@@ -42,12 +42,7 @@ function stateOf({ decision, expired, run_status }: Row): DecisionState {
   return run_status === 'paused' ? 'pending' : 'cancelled';
 }
 
-function canDecide(ctx: Context, row: Row): boolean {
-  const { actor } = ctx;
-  if (row.run_status !== 'paused' || !isAdmitted('gate.decide', actor)) return false;
-  if (row.signed_in && actor.type !== 'user') return false;
-  return mayApprove(row, row, { userId: userOf(ctx), seat: row.seat });
-}
+const canDecide = (ctx: Context, row: Row): boolean => row.run_status === 'paused' && mayApprove(ctx, row, row, row.seat);
 
 /** Returns the gates of runs by run id, as far as the caller may see them. `whole`: with their actions, however long. */
 export async function gateDecisions(ctx: Context, runIds: readonly string[], whole = false): Promise<Map<string, Decision>> {

@@ -66,7 +66,7 @@ async function present(ctx: Context, plans: readonly PlanToDecide[]): Promise<De
         role: plan.team_id === null ? null : plan.risk === 'high' ? 'manager' : 'member',
         approvals: 1,
         allow_self: true,
-        signed_in: false,
+        signed_in: plan.signed_in,
       },
       approvals: [],
       decided_by: plan.decided_by,

@@ -1,5 +1,5 @@
 import type { Statement } from '../../db/statement.js';
-import { EXCLUDED } from '../runs/approvals/excluded.sql.js';
+import { EXCLUDED, SIGNED_IN } from '../runs/approvals/excluded.sql.js';
 import { STAGED_HASH } from '../runs/approvals/lock-gate.sql.js';
 
 /** SQL: whether a deadline fits the state $6, and follows the cursor. Each index is read in the order of the list. */
@@ -52,7 +52,7 @@ export const gateRecordsStatement: Statement = {
   text: /* sql */ `
     select r.run_id, r.automation_id, r.automation_name, r.team_id, r.creator_id, r.triggered_by, r.trigger_type, r.status as run_status,
       g.gate_index, g.message, g.required_role, g.required_approvals, g.allow_self_approval, ${EXCLUDED} as excluded, people_of_run(r.run_id) as behind,
-      g.signed_in or coalesce((select t.decisions_signed_in from teams t where t.team_id = r.team_id), false) as signed_in,
+      ${SIGNED_IN} as signed_in,
       g.requested_at, g.expires_at, g.expires_at <= now() as expired, g.decision, g.decided_by, g.decided_at, g.reason,
       ${STAGED_HASH} as staged_hash, m.role as seat, not (c.status = 'active'
         and (r.team_id is null or coalesce(cm.role = any($3::text[]), false))) as creator_left,

@@ -6,3 +6,7 @@
  * replays as well (docs/decisions.md#approvers-of-a-run).
  */
 export const EXCLUDED = /* sql */ `case when g.allow_self_approval then '{}'::uuid[] else people_of_run(r.run_id) end`;
+
+/** SQL over automation_runs r and its gate g: only a signed-in person decides, because the gate or the team says so. */
+export const SIGNED_IN = /* sql */ `
+  (g.signed_in or coalesce((select t.decisions_signed_in from teams t where t.team_id = r.team_id), false))`;

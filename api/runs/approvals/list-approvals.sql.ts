@@ -1,5 +1,5 @@
 import type { Statement } from '../../../db/statement.js';
-import { EXCLUDED } from './excluded.sql.js';
+import { EXCLUDED, SIGNED_IN } from './excluded.sql.js';
 import { STAGED_HASH } from './lock-gate.sql.js';
 
 /** SQL over automation_runs r: waiting runs. Each team is read in deadline order from an index. */
@@ -11,7 +11,7 @@ const PERSONAL = /* sql */ `r.status = 'paused' and r.team_id is null and r.crea
 /** Selects the gates of the runs in `waiting`, the caller's seat in each team, and the `total`, null if it is not counted. */
 const ROWS = /* sql */ `
     select r.run_id, r.automation_id, r.automation_name, r.team_id, r.project_id, r.trigger_type, r.creator_id,
-      g.gate_index, g.reopened, g.message, g.required_role, g.required_approvals, ${EXCLUDED} as excluded, g.requested_at, g.expires_at,
+      g.gate_index, g.reopened, g.message, g.required_role, g.required_approvals, ${EXCLUDED} as excluded, ${SIGNED_IN} as signed_in, g.requested_at, g.expires_at,
       g.expires_at <= now() as expired, not (c.status = 'active' and (r.team_id is null or coalesce(cm.role = any($3::text[]), false))) as creator_left,
       w.seat, t.total::int as total, ${STAGED_HASH} as staged_hash,
       (select coalesce(json_agg(json_build_object('user_id', p.user_id, 'at', p.approved_at) order by p.approved_at), '[]')

@@ -1,5 +1,5 @@
 import { run } from '../../../db/statement.js';
-import { isAdmitted, rolesFor, type Seat } from '../../core/access.js';
+import { rolesFor, type Seat } from '../../core/access.js';
 import { type Context, userOf } from '../../core/context.js';
 import type { CutPage } from '../../endpoint/endpoint.js';
 import { checkRunCursor } from '../record/check-run-cursor.js';
@@ -18,20 +18,21 @@ type Row = Omit<Approval, 'requested_at' | 'expires_at' | 'can_decide'> & {
   excluded: string[];
   creator_id: string;
   seat: Seat | null;
+  signed_in: boolean;
   total: number | null;
 };
 
 export type Approval = ApprovalList['approvals'][number];
 
-function present({ creator_id, excluded, seat, total: _total, ...row }: Row, ctx: Context) {
+function present({ creator_id, excluded, seat, signed_in, total: _total, ...row }: Row, ctx: Context) {
   const gated = { team_id: row.team_id, creator_id };
-  const gate = { required_role: row.required_role, excluded };
+  const gate = { required_role: row.required_role, excluded, signed_in };
   return {
     ...row,
     approvals: row.approvals.map(({ user_id, at }) => ({ user_id, at: new Date(at).toISOString() })),
     requested_at: row.requested_at.toISOString(),
     expires_at: row.expires_at.toISOString(),
-    can_decide: isAdmitted('gate.decide', ctx.actor) && mayApprove(gated, gate, { userId: userOf(ctx), seat }),
+    can_decide: mayApprove(ctx, gated, gate, seat),
   };
 }
 

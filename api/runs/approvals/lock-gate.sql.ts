@@ -1,5 +1,5 @@
 import type { Statement } from '../../../db/statement.js';
-import { EXCLUDED } from './excluded.sql.js';
+import { EXCLUDED, SIGNED_IN } from './excluded.sql.js';
 
 /**
  * SQL over gates g and runs r: the hash of what a gate releases. A gate of an older version of the service has no text yet: the hash is of the
@@ -20,7 +20,7 @@ export const lockGateStatement: Statement = {
   text: /* sql */ `
     select g.gate_index, g.required_role, g.required_approvals, ${EXCLUDED} as excluded, g.requested_at, g.expires_at, g.decision, g.decided_at,
       g.expires_at <= clock_timestamp() as expired, u.display_name as decider, ${STAGED_HASH} as staged_hash, g.staged, g.asks_again,
-      g.signed_in or coalesce((select t.decisions_signed_in from teams t where t.team_id = r.team_id), false) as signed_in,
+      ${SIGNED_IN} as signed_in,
       a.deleted_at is not null as automation_deleted,
       c.status = 'active' and (r.team_id is null or coalesce(m.role = any($3::text[]), false)) as creator_authorized,
       (select coalesce(json_agg(json_build_object('index', s.index, 'type', s.type, 'status', s.status, 'error', s.error) order by s.index), '[]')

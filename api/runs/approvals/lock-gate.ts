@@ -2,11 +2,11 @@ import type { AutomationRun } from '../../../db/models/automation-run.js';
 import { run } from '../../../db/statement.js';
 import { type Context, userOf } from '../../core/context.js';
 import { conflict, DomainError, notFound, unauthenticated } from '../../core/errors.js';
-import { requireSession, rolesFor, type Seat } from '../../core/access.js';
+import { rolesFor, type Seat } from '../../core/access.js';
 import type { ActionRow } from '../record/rules.js';
 import type { GateRole } from '../../actions/rules.js';
 import { type LOCKED_COLUMNS, lockDecidedRunStatement, lockGateStatement } from './lock-gate.sql.js';
-import { authorizeDecision } from './policy.js';
+import { authorizeGate } from './policy.js';
 
 export interface LockedGate {
   gate_index: number;
@@ -80,7 +80,6 @@ export async function lockGate(
     gateIndex,
     rolesFor('automation.write'),
   ]);
-  authorizeDecision(decision, locked, gate, { userId, seat: locked.seat });
-  if (gate?.signed_in) requireSession(ctx.actor);
+  authorizeGate(ctx, decision, locked, gate, locked.seat);
   return { locked, gate: checkState(decision, locked, gate) };
 }

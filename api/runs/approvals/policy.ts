@@ -1,7 +1,9 @@
-import { hasRoleAtLeast, type Seat } from '../../core/access.js';
+import { hasRoleAtLeast, isAdmitted, type Seat } from '../../core/access.js';
+import { type Context, userOf } from '../../core/context.js';
 import { forbidden } from '../../core/errors.js';
 import { authorizeAccess } from '../../automations/policy.js';
 import type { GateRole } from '../../actions/rules.js';
+import { authorizeDecision, type Requirement, whyNot } from '../../staging/may-decide.js';
 
 interface GatedRun {
   team_id: string | null;
@@ -13,38 +15,48 @@ interface GateRequirement {
   required_role: GateRole;
   /** Users whose approval does not count because the run is their own (excluded.sql.ts). */
   excluded: readonly string[];
-}
-
-interface Caller {
-  userId: string;
-  seat: Seat | null;
+  /** Only a signed-in person decides. */
+  signed_in: boolean;
 }
 
 /** A personal automation has no team and therefore no roles: its creator decides its gates. */
-const hasRole = (run: GatedRun, gate: GateRequirement, { seat }: Caller): boolean =>
-  run.team_id === null || hasRoleAtLeast(seat, gate.required_role);
+const requirementOf = (
+  run: GatedRun,
+  { required_role, excluded, signed_in }: GateRequirement,
+  seat: Seat | null,
+): Requirement => ({
+  has_role: run.team_id === null || hasRoleAtLeast(seat, required_role),
+  excluded,
+  signed_in,
+  token_id: null,
+});
 
-/** Returns whether the caller can approve this gate; the list of approvals shows it as `can_decide`. */
-export const mayApprove = (run: GatedRun, gate: GateRequirement, caller: Caller): boolean =>
-  hasRole(run, gate, caller) && !gate.excluded.includes(caller.userId);
+/** Returns whether the caller can approve this gate; lists of approvals show it as `can_decide`. */
+export const mayApprove = (ctx: Context, run: GatedRun, gate: GateRequirement, seat: Seat | null): boolean =>
+  isAdmitted('gate.decide', ctx.actor) && whyNot(ctx, 'approved', requirementOf(run, gate, seat)) === null;
 
 /**
  * Rejects callers who may not decide this gate, before the response reveals anything about its state. Users may always reject
  * their own run: a rejection only prevents effects.
  * @throws PERMISSION_DENIED
  */
-export function authorizeDecision(
+export function authorizeGate(
+  ctx: Context,
   decision: 'approved' | 'rejected',
   run: GatedRun,
   gate: GateRequirement | undefined,
-  caller: Caller,
+  seat: Seat | null,
 ): void {
-  authorizeAccess('gate.decide', { team_id: run.team_id, created_by: run.creator_id }, caller);
+  authorizeAccess('gate.decide', { team_id: run.team_id, created_by: run.creator_id }, { userId: userOf(ctx), seat });
   if (!gate) return;
-  if (!hasRole(run, gate, caller)) throw forbidden(`This gate requires the ${gate.required_role} role in the team`);
-  if (decision === 'approved' && !mayApprove(run, gate, caller)) {
-    throw forbidden(
-      'This gate requires the approval of someone other than the automation’s creator, the author of this version and the initiator of the run',
-    );
-  }
+  const own =
+    'This gate requires the approval of someone other than the automation’s creator, the author of this version and the initiator of the run';
+  const refuse = (message: string) => () => {
+    throw forbidden(message);
+  };
+  authorizeDecision(ctx, decision, requirementOf(run, gate, seat), {
+    role: refuse(`This gate requires the ${gate.required_role} role in the team`),
+    own: refuse(own),
+    own_token: refuse(own),
+  });
 }

@@ -50,6 +50,20 @@ it('a refusal returns to it, and says why', async () => {
   expect(answer.headers.get('location')).toBe(path);
 });
 
+it('a target that changed after the page was read refuses the yes, and leaves the plan', async () => {
+  const { path, action_id } = await propose('task.comment');
+  const browser = await signIn(app, team.member);
+  const { html } = await browser.get(path);
+  const field = (name: string): string => new RegExp(`name="${name}" value="([^"]*)"`).exec(html)?.[1] ?? '';
+  const names = ['session_id', 'action_id', 'plan_hash', 'seen_hash'];
+  const form = { ...Object.fromEntries(names.map((name) => [name, field(name)])), index: '0' };
+  expect((await app.as(team.manager).patch(`/api/tasks/${task.task_id}`, { title: 'Keep the keys' })).status).toBe(200);
+  const answer = await browser.post('/app/approvals/plans/confirm', form, { from: path });
+  expect(answer.headers.get('location')).toBe(path);
+  const { status } = await app.services.db('agent_plans').where({ action_id }).first();
+  expect(status).toBe('staged');
+});
+
 it('strangers and guests do not find it; of an unknown id it is 404', async () => {
   const { path } = await propose('task.comment');
   const other = await buildTeam(app);

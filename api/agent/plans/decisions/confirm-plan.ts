@@ -1,7 +1,6 @@
 import { run } from '../../../../db/statement.js';
-import { authorize, type Seat } from '../../../core/access.js';
 import { type Context, inTransaction, userOf } from '../../../core/context.js';
-import { conflict, DomainError, forbidden } from '../../../core/errors.js';
+import { conflict, DomainError } from '../../../core/errors.js';
 import { recordChange } from '../../../core/record-change.js';
 import { countPlans } from '../../../core/telemetry/metrics.js';
 import { agentContext, othersBehind } from '../agent-context.js';
@@ -18,8 +17,9 @@ import { findAction } from '../../../actions/work/catalogue.js';
 import { checkShown } from './check-shown.js';
 import { chooseActions } from './choose-actions.js';
 import { applyPlanStatement, stalePlanStatement, storeResultsStatement } from './decide.sql.js';
-import { checkOpen, checkToken, type LockedPlan, lockPlan, peopleOfPlan, planExpired, wakePlan } from './lock-plan.js';
+import { checkOpen, type LockedPlan, lockPlan, peopleOfPlan, planExpired, wakePlan } from './lock-plan.js';
 import { lockTargets, type StaleAction } from '../../../staging/lock-targets.js';
+import { authorizePlan } from './policy.js';
 import type { ConfirmPlan, DecidedPlan } from './schema.js';
 
 /** A confirmation; without a session it names the plan alone. */
@@ -28,20 +28,6 @@ type Made = NonNullable<Performed['made']>;
 
 /** What a confirmation came to; the last two are recorded and committed before the error is thrown. */
 type Outcome = { decided: DecidedPlan; source: PlanSource } | { stale: StaleAction[]; source: PlanSource } | { damaged: true };
-
-/** The role first, for every team: whoever lacks one learns nothing about the plan's state (docs/decisions.md#risk-of-a-part-of-a-plan). */
-function checkSeats(
-  ctx: Context,
-  { team_id, edited_by }: LockedPlan,
-  seats: Map<string, Seat | null>,
-  chosen: readonly PlanAction[],
-): void {
-  for (const seat of seats.values()) authorize('plan.decide', seat);
-  if (team_id !== null && planRisk(chosen) === 'high') authorize('plan.decide_high_risk', seats.get(team_id) ?? null);
-  if (team_id !== null && planRisk(chosen) === 'high' && edited_by.includes(userOf(ctx))) {
-    throw forbidden('Whoever edited a plan of high risk may not confirm it', { extra: { reason: 'edited_by_you' } });
-  }
-}
 
 const outdated = () =>
   conflict('The action was proposed to an earlier version of the service', {
@@ -186,8 +172,8 @@ async function decide(
   const { plan, seats } = await lockPlan(ctx, action_id, session_id);
   const isDamaged = !planHash(plan.canonical).equals(plan.plan_hash);
   const actions = isDamaged ? [] : readPlan(plan.canonical).actions;
-  checkSeats(ctx, plan, seats, namedActions(actions, action_indexes));
-  checkToken(ctx, plan);
+  // The role first: whoever lacks it learns nothing about the plan's state.
+  authorizePlan(ctx, 'approved', plan, planRisk(namedActions(actions, action_indexes)), seats);
   checkOpen(plan);
   if (plan.status === 'expired' || plan.is_past) throw planExpired(plan);
   if (isDamaged) return recordDamage(ctx, plan);

@@ -6,6 +6,7 @@ import { readPlan } from '../plan-content.js';
 import { hashText } from '../../../staging/canonical.js';
 import { discardPlanStatement } from './decide.sql.js';
 import { checkOpen, lockPlan, wakePlan } from './lock-plan.js';
+import { authorizePlan } from './policy.js';
 import type { DecidedPlan } from './schema.js';
 
 /**
@@ -21,7 +22,8 @@ export function discardPlan(
   }: { session_id: string | null; action_id: string; comment?: string | null | undefined },
 ): Promise<DecidedPlan> {
   return inTransaction(ctx, async (ctx) => {
-    const { plan } = await lockPlan(ctx, action_id, session_id);
+    const { plan, seats } = await lockPlan(ctx, action_id, session_id);
+    authorizePlan(ctx, 'rejected', plan, plan.risk, seats);
     checkOpen(plan);
     const userId = userOf(ctx);
     const [closed] = await run<{ decided_at: Date }>(ctx.db, discardPlanStatement, [action_id, userId, comment]);

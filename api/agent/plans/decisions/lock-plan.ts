@@ -1,7 +1,7 @@
 import { run } from '../../../../db/statement.js';
-import { authorize, requireSession, type Seat } from '../../../core/access.js';
+import { authorize, type Seat } from '../../../core/access.js';
 import { type Context, userOf } from '../../../core/context.js';
-import { conflict, DomainError, forbidden, notFound, unauthenticated } from '../../../core/errors.js';
+import { conflict, DomainError, notFound, unauthenticated } from '../../../core/errors.js';
 import { enqueue } from '../../../core/outbox.js';
 import type { PlanSource } from '../../../actions/work/action.js';
 import type { Risk } from '../../../actions/contract/action-type.js';
@@ -36,6 +36,8 @@ export interface LockedPlan {
   edited_by: string[];
   /** Its time is over, by the database's clock. */
   is_past: boolean;
+  /** Only a signed-in person decides the plans of its team. */
+  signed_in: boolean;
 }
 
 interface Standing extends Record<string, unknown> {
@@ -54,8 +56,7 @@ const notFoundPlan = () => notFound('Plan');
 
 /**
  * Locks a plan that the caller may see, and their memberships in every team that it touches. Foreign plans do not exist for the caller.
- * @throws RESOURCE_NOT_FOUND | AUTHENTICATION_REQUIRED suspended during the request | PERMISSION_DENIED a guest of the plan's team, or a token
- * where only a signed-in person decides
+ * @throws RESOURCE_NOT_FOUND | AUTHENTICATION_REQUIRED suspended during the request | PERMISSION_DENIED a guest of the plan's team
  */
 export async function lockPlan(
   ctx: Context,
@@ -63,7 +64,7 @@ export async function lockPlan(
   sessionId: string | null,
 ): Promise<{ plan: LockedPlan; seats: Map<string, Seat | null> }> {
   const userId = userOf(ctx);
-  const [row] = await run<Omit<LockedPlan, 'is_past'> & Record<string, unknown>>(ctx.db, lockPlanStatement, [
+  const [row] = await run<Omit<LockedPlan, 'is_past' | 'signed_in'> & Record<string, unknown>>(ctx.db, lockPlanStatement, [
     actionId,
     sessionId,
   ]);
@@ -76,14 +77,10 @@ export async function lockPlan(
     const seat = seats.get(row.team_id) ?? null;
     if (seat === null) throw notFoundPlan();
     authorize('plan.decide', seat);
-    if (standing.some(({ signed_in }) => signed_in)) requireSession(ctx.actor);
   }
-  return { plan: { ...row, is_past: standing.some(({ is_past }) => is_past) } as LockedPlan, seats };
-}
-
-/** @throws PERMISSION_DENIED the token has proposed the plan itself */
-export function checkToken({ actor }: Context, { token_id }: LockedPlan): void {
-  if (actor.type === 'pat' && actor.tokenId === token_id) throw forbidden('A token cannot confirm what it has proposed');
+  const is_past = standing.some((one) => one.is_past);
+  const signed_in = standing.some((one) => one.signed_in === true);
+  return { plan: { ...row, is_past, signed_in } as LockedPlan, seats };
 }
 
 /** @throws RESOURCE_CONFLICT the plan is closed; the message says how, by whom and when */

@@ -1,5 +1,5 @@
 import { run } from '../../../../db/statement.js';
-import { authorize } from '../../../core/access.js';
+import { authorize, requireSession } from '../../../core/access.js';
 import { type Context, inTransaction } from '../../../core/context.js';
 import { conflict } from '../../../core/errors.js';
 import { readPlan } from '../plan-content.js';
@@ -62,6 +62,7 @@ const settable = (tool: Tool, params: Readonly<Record<string, unknown>>): Record
 export function undoPlan(ctx: Context, actionId: string): Promise<UndonePlan> {
   return inTransaction(ctx, async (ctx) => {
     const { plan, seats } = await lockPlan(ctx, actionId, null);
+    if (plan.signed_in) requireSession(ctx.actor);
     for (const seat of seats.values()) authorize('plan.undo', seat);
     if (plan.status !== 'applied') throw conflict(`The plan is ${plan.status}; only an applied plan can be taken back`);
     const { actions, indexes, versions, undoneBy } = await readInverses(ctx, plan);

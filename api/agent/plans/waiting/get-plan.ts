@@ -28,13 +28,15 @@ export interface PlanToDecide extends PlanRecord {
   session_title: string | null;
   note: string | null;
   can_confirm: boolean;
+  /** Only a signed-in person decides the plans of its team. */
+  signed_in: boolean;
   /** Users behind what asked for it. */
   behind: string[];
 }
 
 const toDecide = (ctx: Context, row: PlanRow): PlanToDecide => {
-  const { session_title = null, note = null } = row;
-  return { ...presentPlan(row), session_title, note, can_confirm: canConfirm(ctx, row), behind: row.behind_user_ids };
+  const { session_title = null, note = null, signed_in, behind_user_ids: behind } = row;
+  return { ...presentPlan(row), session_title, note, signed_in, can_confirm: canConfirm(ctx, row), behind };
 };
 
 /**

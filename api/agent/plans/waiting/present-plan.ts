@@ -1,7 +1,8 @@
-import { isAdmitted, isAllowed, type Seat } from '../../../core/access.js';
+import type { Seat } from '../../../core/access.js';
 import type { Context } from '../../../core/context.js';
 import { readPlan } from '../plan-content.js';
 import { hashText } from '../../../staging/canonical.js';
+import { mayConfirm } from '../decisions/policy.js';
 import type { PlanRecord } from '../decisions/schema.js';
 import { replaceReferences } from '../../../staging/references.js';
 
@@ -21,6 +22,8 @@ export interface PlanRow {
   canonical: string;
   plan_hash: Buffer;
   token_id: string | null;
+  edited_by: string[];
+  signed_in: boolean;
   behind_user_ids: string[];
   staged_at: Date;
   expires_at: Date;
@@ -42,11 +45,10 @@ export interface PlanRow {
 /** The caller must be a member wherever the plan would write: its texts come from there. */
 export const isReadable = ({ team_ids, member_of }: PlanRow): boolean => team_ids.every((id) => member_of.includes(id));
 
-/** Whether the caller may confirm a plan that waits, by their role in its team; never with the token that proposed it. */
-export function canConfirm({ actor }: Context, row: PlanRow): boolean {
-  if (!isAdmitted('plan.decide', actor)) return false;
-  if (actor.type === 'pat' && actor.tokenId === row.token_id) return false;
-  return row.team_id === null || isAllowed(row.risk === 'high' ? 'plan.decide_high_risk' : 'plan.decide', row.seat ?? null);
+/** Whether the caller may confirm a plan that waits; elsewhere than in its team, whoever reads it has a role. */
+export function canConfirm(ctx: Context, row: PlanRow): boolean {
+  const seats = new Map(row.team_id === null ? [] : [[row.team_id, row.seat ?? null]]);
+  return mayConfirm(ctx, row, row.risk, seats);
 }
 
 function resultsOf({ results }: PlanRow, actions: PlanRecord['actions']): PlanRecord['results'] {

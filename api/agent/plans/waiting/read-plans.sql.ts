@@ -8,7 +8,8 @@ const SAID = /* sql */ `
 /** Columns of plans p as the API reads them; `current` are the versions of targets that a plan builds on. */
 const COLUMNS = /* sql */ `
       p.action_id, p.session_id, p.owner_id, p.team_id, p.team_ids, p.project_id, p.source, p.trigger, p.status, p.closed_reason, p.risk, p.canonical,
-      p.plan_hash, p.token_id, p.behind_user_ids, p.staged_at, p.expires_at, p.decided_by, p.decided_at, p.comment, p.undo_of,
+      p.plan_hash, p.token_id, p.behind_user_ids, p.edited_by,
+      coalesce((select t.decisions_signed_in from teams t where t.team_id = p.team_id), false) as signed_in, p.staged_at, p.expires_at, p.decided_by, p.decided_at, p.comment, p.undo_of,
       (select u.action_id from agent_plans u where u.undo_of = p.action_id and u.status in ('staged', 'applied')) as undone_by,
       case when p.status = 'staged' then (
         select json_agg(json_build_object('index', a.index, 'expected', a.expected_version, 'found', v.version) order by a.index)

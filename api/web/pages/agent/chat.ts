@@ -13,7 +13,7 @@ import { Chat } from '../../../agent/turns/schema.js';
 import { Id } from '../../../core/fields.js';
 import { type FormError, type Notice, page, type Page, type Redirect, requireUser } from '../../page.js';
 import type { Fields } from '../../server/read-form.js';
-import { TickedIndexes } from './plan-lines.js';
+import { Hash, TickedIndexes } from './plan-lines.js';
 import { anchorOf, conversationView } from './conversation-view.js';
 
 /** Time in ms that a form waits for the answer, so that most need no refresh. */
@@ -167,7 +167,7 @@ const refused = ({ params, form }: SessionVisit & { form: Fields }, { message }:
   );
 };
 
-const Decided = z.object({ action_id: Id, plan_hash: z.string().max(100), index: TickedIndexes.optional() });
+const Decided = z.object({ action_id: Id, plan_hash: Hash, seen_hash: Hash.optional(), index: TickedIndexes.optional() });
 
 const plans: Page[] = [
   page({
@@ -177,9 +177,10 @@ const plans: Page[] = [
     limit: 'ai_confirm',
     params: SessionParams,
     form: Decided,
-    async handle({ ctx, params: { session_id }, form: { action_id, plan_hash, index } }) {
+    async handle({ ctx, params: { session_id }, form: { index, ...plan } }) {
+      const { action_id } = plan;
       if (!index?.length) return atPlan(session_id, action_id, 'bad', 'Tick at least one change.');
-      const { message } = await confirmPlan(ctx, { session_id, action_id, confirmed: true, plan_hash, action_indexes: index });
+      const { message } = await confirmPlan(ctx, { ...plan, session_id, confirmed: true, action_indexes: index });
       return atPlan(session_id, action_id, 'good', message);
     },
     onError: refused,

@@ -5,6 +5,7 @@ import type { User } from '../../../auth/schema.js';
 import type { Context } from '../../../core/context.js';
 import { newId } from '../../../core/ids.js';
 import { withVisibleNames } from '../../../core/validation/invisible.js';
+import { readVersions, seenHash } from '../../../staging/changed-since.js';
 import { placesOf } from '../../../graph/item-place.js';
 import { searchItems } from '../../../search/search-items.js';
 import type { FormError, View } from '../../page.js';
@@ -25,14 +26,15 @@ interface Rejected {
 }
 
 /** Plans as cards: their lines in words, and whether they can be decided here. */
-function cardsOf(plans: Readonly<Record<string, PlanRecord>>, context: LineContext) {
+function cardsOf(plans: readonly PlanRecord[], context: LineContext, versions: ReadonlyMap<string, number>) {
   const { names, userId } = context;
   return Object.fromEntries(
-    Object.values(plans).map((plan) => [
+    plans.map((plan) => [
       plan.action_id,
       {
         ...plan,
         lines: linesOf(plan, context),
+        seen_hash: seenHash(plan.plan_hash, plan.actions, versions),
         decidedBy: plan.decided_by === userId ? 'you' : (names[plan.decided_by ?? ''] ?? 'somebody'),
       },
     ]),
@@ -57,18 +59,23 @@ export async function conversationView(
   query: string,
   rejected?: Rejected,
 ): Promise<View> {
-  const { session, open, plans } = await readConversation(ctx, sessionId);
+  const { session, open, plans: byId } = await readConversation(ctx, sessionId);
+  const plans = Object.values(byId);
   const linked = new Set(session.linked_items.map(({ item_id }) => item_id));
-  const [found, members, places, changes] = await Promise.all([
+  const [found, members, places, changes, versions] = await Promise.all([
     searchLinkable(ctx, query, linked),
     namesIn(ctx, me, me.teams),
-    placesOf(ctx, [...new Set(Object.values(plans).flatMap(itemIdsOf))]),
-    lastChanges(ctx, Object.values(plans).flatMap(staleTargetsOf)),
+    placesOf(ctx, [...new Set(plans.flatMap(itemIdsOf))]),
+    lastChanges(ctx, plans.flatMap(staleTargetsOf)),
+    readVersions(
+      ctx,
+      plans.flatMap(({ actions }) => actions),
+    ),
   ]);
   // A plan is shown to members of every team it touches, so that its items are theirs to read.
   const titles = Object.fromEntries([...places.values()].map(({ item_id, title }) => [item_id, title]));
   const messages = session.messages.map((message) => ({ ...message, content: withVisibleNames(message.content) }));
-  const cards = cardsOf(plans, lineContext({ ...members, ...titles }, me.user_id, changes));
+  const cards = cardsOf(plans, lineContext({ ...members, ...titles }, me.user_id, changes), versions);
   const data = {
     session: { ...session, messages },
     open,

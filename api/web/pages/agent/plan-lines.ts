@@ -13,6 +13,9 @@ export const TickedIndexes = z
   .transform((given) => (Array.isArray(given) ? given : [given]).flatMap((text) => text.split(',')).map(Number))
   .pipe(z.array(z.int().min(0).max(49)));
 
+/** A hash that a form sends back. */
+export const Hash = z.string().max(100);
+
 /** A field as a card shows it. */
 interface ShownField extends FieldLine {
   /** It would fill more than a few lines, so that it shows on demand. */

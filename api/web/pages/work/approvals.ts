@@ -22,7 +22,7 @@ import { namesIn, teamNamesOf } from '../../wording/names.js';
 import { type Redirect, page, type Page, requireUser, type FormError, type View } from '../../page.js';
 import type { Fields } from '../../server/read-form.js';
 import { safePath } from '../../server/safe-path.js';
-import { showGates, TickedIndexes } from '../agent/plan-lines.js';
+import { Hash, showGates, TickedIndexes } from '../agent/plan-lines.js';
 import { QueueFilter, queueView } from './approval-queue.js';
 import { cardsOf } from './plan-queue.js';
 
@@ -112,7 +112,7 @@ const planPages: Page[] = [
     path: '/app/approvals/plans/confirm',
     access: 'plan.decide',
     limit: 'ai_confirm',
-    form: OnePlan.extend({ plan_hash: z.string().max(100), index: TickedIndexes.optional() }),
+    form: OnePlan.extend({ plan_hash: Hash, seen_hash: Hash.optional(), index: TickedIndexes.optional() }),
     async handle({ ctx, form: { index, ...plan } }) {
       const to = '/app/approvals';
       if (!index?.length) return { to, notice: { kind: 'bad', text: 'Tick at least one change.' } };
@@ -194,7 +194,7 @@ export const approvalPages: Page[] = [
     path: '/app/runs/:run_id/approve',
     access: 'gate.decide',
     params: RunParams,
-    form: z.object({ ...decision, staged_hash: z.string().max(100), seen_hash: z.string().max(100) }),
+    form: z.object({ ...decision, staged_hash: Hash, seen_hash: Hash }),
     async handle({ ctx, params, form: { back, ...seen } }) {
       const { approvals_needed } = await approveGate(ctx, params.run_id, seen);
       const text = approvals_needed === 0 ? 'Approved. The run continues.' : `Approved. Still needed: ${approvals_needed}.`;

@@ -5,6 +5,7 @@ import type { PendingPlan } from '../../../agent/plans/waiting/schema.js';
 import { lastChanges } from '../../../activity/last-changes.js';
 import type { User } from '../../../auth/schema.js';
 import type { Context } from '../../../core/context.js';
+import { readVersions, seenHash } from '../../../staging/changed-since.js';
 import { withVisibleNames } from '../../../core/validation/invisible.js';
 import { placesOf } from '../../../graph/item-place.js';
 import { namesIn, teamNamesOf } from '../../wording/names.js';
@@ -33,6 +34,8 @@ export interface PlanCard
   undo_of: string | null;
   undone_by: string | null;
   canConfirm: boolean;
+  /** Of the plan and the versions of its targets; null once it has ended. */
+  seen_hash: string | null;
 }
 
 /** Returns the plans that the page offers to take back. */
@@ -47,10 +50,14 @@ export async function cardsOf(
 ): Promise<{ cards: Record<string, PlanCard>; applied: PlanCard[] }> {
   const applied = recent.filter(({ undone_by }) => undone_by === null);
   const all = [...waiting, ...applied];
-  const [members, places, changes] = await Promise.all([
+  const [members, places, changes, versions] = await Promise.all([
     namesIn(ctx, me, all.some(({ team_id }) => team_id === null) ? me.teams : all),
     placesOf(ctx, [...new Set(all.flatMap(itemIdsOf))]),
     lastChanges(ctx, waiting.flatMap(staleTargetsOf)),
+    readVersions(
+      ctx,
+      waiting.flatMap(({ actions }) => actions),
+    ),
   ]);
   // A plan is listed only to members of every team that it would change; an item of another team keeps its id.
   const own = new Set(me.teams.map(({ team_id }) => team_id));
@@ -85,6 +92,7 @@ export async function cardsOf(
     undo_of: plan.undo_of,
     undone_by: 'undone_by' in plan ? plan.undone_by : null,
     canConfirm: 'can_confirm' in plan ? plan.can_confirm : true,
+    seen_hash: waiting.includes(plan as PendingPlan) ? seenHash(plan.plan_hash, plan.actions, versions) : null,
   });
   return { cards: Object.fromEntries(waiting.map((plan) => [plan.action_id, cardOf(plan)])), applied: applied.map(cardOf) };
 }

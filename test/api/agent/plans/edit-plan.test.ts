@@ -77,7 +77,12 @@ it('whoever edited a plan of a team of high risk may not confirm it, also throug
     body: { reason: 'edited_by_you' },
   });
   const second = (await edit(team.admin, first, { priority: 'urgent' })).body;
-  for (const person of [team.manager, team.admin]) expect((await confirm(person, session.session_id, second)).status).toBe(403);
+  for (const person of [team.manager, team.admin]) {
+    // What is offered and what is refused come from one evaluation.
+    const { body } = await app.as(person).get(`/api/approvals/plan/${second.action_id}`);
+    expect(body).toMatchObject({ state: 'pending', can_decide: false });
+    expect((await confirm(person, session.session_id, second)).status).toBe(403);
+  }
   const { behind_user_ids, edited_by } = await app.services.db('agent_plans').where({ action_id: second.action_id }).first();
   expect(edited_by).toEqual([team.manager.user_id, team.admin.user_id]);
   expect(behind_user_ids).toEqual(expect.arrayContaining([team.manager.user_id, team.admin.user_id]));
