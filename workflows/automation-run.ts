@@ -10,7 +10,7 @@ import {
   workflowInfo,
 } from '@temporalio/workflow';
 import { truncateText } from '../api/runs/record/rules.js';
-import { GATE, LOCAL_ACTIONS } from '../api/actions/rules.js';
+import { GATE, LOCAL_BEFORE } from '../api/actions/rules.js';
 import {
   type ActionActivity,
   type ActionResult,
@@ -64,8 +64,8 @@ const outbound = (step: RunStep) =>
 const decided = defineSignal<[gateIndex?: number]>(DECIDED_SIGNAL);
 
 const refOf = ({ runId, incarnation }: AutomationRunInput): RunRef => ({ runId, incarnation });
-const perform = (step: RunStep): ActionActivity =>
-  (LOCAL_ACTIONS.includes(step.type) ? local(step) : outbound(step))[step.type] as ActionActivity;
+const isSent = ({ sends, type }: RunStep): boolean => sends ?? !LOCAL_BEFORE.includes(type);
+const perform = (step: RunStep): ActionActivity => (isSent(step) ? outbound(step) : local(step))[step.type] as ActionActivity;
 
 /** Name of a gate's timer in the history. */
 function timerSummary({ state, reminds, requiredRole }: GateView): string {

@@ -66,6 +66,8 @@ export interface RunStep {
   type: string;
   /** Name of the action, or its type. */
   label: string;
+  /** It waits for another server, so that its activity has the queue `outbound`. Absent in older histories. */
+  sends?: boolean;
 }
 
 /** Known at the run's creation and part of its start, so that the workflow reads nothing before its first action. */

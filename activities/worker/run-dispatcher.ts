@@ -2,6 +2,7 @@ import { type Client, WorkflowExecutionAlreadyStartedError } from '@temporalio/c
 import type { SearchAttributePair } from '@temporalio/common';
 import { AUTOMATION_RUN, type AutomationRunInput, runWorkflowId, taskQueue } from '../../workflows/contract.js';
 import { SEARCH_ATTRIBUTES as ATTRIBUTE } from '../../workflows/search-attributes.js';
+import { isSent } from '../../api/actions/registry.js';
 import type { RunStart } from '../../api/runs/record/create-run.js';
 import { TaskId } from '../../api/core/fields.js';
 import type { Services } from '../../api/core/context.js';
@@ -149,7 +150,11 @@ export class RunDispatcher {
         automationName: escapeMarkdown(row.automation_name),
         triggerType: row.trigger_type,
         // A step without a name is labeled by its type.
-        steps: row.steps.map((step) => (step.label === step.type ? step : { ...step, label: escapeMarkdown(step.label) })),
+        steps: row.steps.map((step) => ({
+          ...step,
+          ...(step.label !== step.type && { label: escapeMarkdown(step.label) }),
+          sends: isSent(step.type),
+        })),
         ...(row.is_test ? { isTest: true as const } : {}),
       },
       showsEnd: true,

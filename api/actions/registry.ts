@@ -10,7 +10,6 @@ import { runAgent } from './run-agent.js';
 import { sendWebhook } from './send-webhook.js';
 import { workActions } from './work-actions.js';
 
-// `LOCAL_ACTIONS` in rules.ts holds the same types: workflows read that list and may not import this file.
 const LOCAL: readonly ActionType[] = [...workActions, moveToCycle, notify];
 const SENDING: readonly OutboundAction[] = [httpRequest, sendWebhook, runAgent, dispatchRunnerJob];
 
@@ -22,6 +21,9 @@ export const actionTypes = byType(LOCAL);
 
 /** Returns all outbound actions by type. */
 export const outboundTypes = (): Readonly<Record<string, OutboundAction>> => byType([...SENDING, ...integrationActions()]);
+
+/** Whether an action waits for another server; all others run in our own database. */
+export const isSent = (type: string): boolean => Object.hasOwn(outboundTypes(), type);
 
 /** Returns all actions that an automation may contain: those a run can perform, the gate and the delay. */
 export const availableActions = (): readonly ActionDescription[] => [

@@ -10,8 +10,11 @@ export const GATE_DEFAULTS = {
 /** Action type that only waits. */
 export const DELAY = 'delay';
 
-/** Actions that run in our own database; all others wait for another server. */
-export const LOCAL_ACTIONS: readonly string[] = [
+/**
+ * Actions that run in our own database, for runs that an earlier version of the service started: those of today say of each step whether it is sent.
+ * Histories depend on this list, so it never changes.
+ */
+export const LOCAL_BEFORE: readonly string[] = [
   'create_task',
   'update_task',
   'set_task_status',
@@ -21,7 +24,7 @@ export const LOCAL_ACTIONS: readonly string[] = [
   'create_relation',
   'move_to_cycle',
   'notify',
-  DELAY,
+  'delay',
 ];
 
 /** Action type of a gate. */

@@ -4,7 +4,8 @@ import type { ActionOutcome, ActionResult, Wait } from '../../../workflows/contr
 import type { Services } from '../../core/context.js';
 import type { Effect } from '../../actions/contract/action-type.js';
 import { type ActionRow } from '../record/rules.js';
-import { DELAY, LOCAL_ACTIONS } from '../../actions/rules.js';
+import { isSent } from '../../actions/registry.js';
+import { DELAY } from '../../actions/rules.js';
 import { endIfDeleted } from './end-if-deleted.js';
 import { type RunExecution, claimValues, terminalStatusOf } from './claim-run.js';
 import type { Creator, RunRow } from './load-run.js';
@@ -73,7 +74,7 @@ const DEFAULT_ATTEMPTS = 3;
  */
 export function maxAttempts({ actions }: RunRow, index: number): number {
   const { type, retry } = actions[index] as { type: string; retry?: { max_attempts: number } };
-  return retry?.max_attempts ?? (LOCAL_ACTIONS.includes(type) ? 1 : DEFAULT_ATTEMPTS);
+  return retry?.max_attempts ?? (isSent(type) ? DEFAULT_ATTEMPTS : 1);
 }
 
 /** Returns the remaining wait of a step that is not due yet, or undefined. */

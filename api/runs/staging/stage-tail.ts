@@ -3,7 +3,7 @@ import type { Knex } from 'knex';
 import { run, type Statement } from '../../../db/statement.js';
 import type { ActionFailure } from '../../actions/contract/action-refused.js';
 import type { ActionDescription } from '../../actions/contract/action-type.js';
-import { actionTypes, availableActions } from '../../actions/registry.js';
+import { actionTypes, availableActions, isSent } from '../../actions/registry.js';
 import { GATE } from '../../actions/rules.js';
 import { targetOf, workActionOf } from '../../actions/work-actions.js';
 import type { Context, Services } from '../../core/context.js';
@@ -32,9 +32,6 @@ const lockTimeoutStatement: Statement = {
   name: 'trial_lock_timeout',
   text: `select set_config('lock_timeout', $1::text || 'ms', true)`,
 };
-
-/** Types that a tail shows and that change nothing by themselves. */
-const isSent = (type: string): boolean => actionTypes[type] === undefined && type !== 'delay';
 
 /** One action with its parameters filled in, before it is tried. */
 export function fillIn(run: FilledRun, index: number, description: ActionDescription | undefined): StagedStep {
