@@ -7,7 +7,7 @@ import { actionTypes, availableActions, isSent } from '../../actions/registry.js
 import { GATE } from '../../actions/rules.js';
 import { targetOf, workActionOf } from '../../actions/work-actions.js';
 import type { Context, Services } from '../../core/context.js';
-import { toDomainError } from '../../core/database-errors.js';
+import { isStatementTimeout, toDomainError } from '../../core/database-errors.js';
 import { dryRun } from '../../core/dry-run.js';
 import { type Tried, tryAction } from '../../staging/try-action.js';
 import { failureOf } from '../execution/action-failure.js';
@@ -27,10 +27,13 @@ const creatorStatement: Statement = {
     from users u left join memberships m on m.team_id = $2 and m.user_id = u.user_id where u.user_id = $1`,
 };
 
-/** $1 = milliseconds. It lasts until the savepoint is rolled back. */
-const lockTimeoutStatement: Statement = {
-  name: 'trial_lock_timeout',
-  text: `select set_config('lock_timeout', $1::text || 'ms', true)`,
+/** A trial takes about this long at most: it holds locks on what it would change, and others wait for them. */
+const BUDGET_MS = 2_000;
+
+/** $1, $2 = milliseconds to wait for a lock, and for a statement. They last until the savepoint is rolled back. */
+const limitsStatement: Statement = {
+  name: 'limits_of_trial',
+  text: `select set_config('lock_timeout', $1::text || 'ms', true), set_config('statement_timeout', $2::text || 'ms', true)`,
 };
 
 /** One action with its parameters filled in, before it is tried. */
@@ -115,19 +118,24 @@ async function tryStep(trial: Trial, step: StagedStep, db: Knex): Promise<Staged
   return shownOf(trial, placed, target.entityId, tried);
 }
 
+/** Nobody knows what an action does that took too long to try: it is decided by itself, with care. */
+const untried = (step: StagedStep): StagedStep => ({ ...step, risk: 'high' });
+
 /**
  * Tries the actions one after the other and takes them all back. `apart`: each in a savepoint of its own, so that one that is refused leaves the others.
  * @throws without `apart`, what the first refused action throws
  */
-async function tryIn(services: Services, run: RunRow, steps: readonly StagedStep[], creator: Creator, apart: boolean) {
+async function tryIn(services: Services, row: RunRow, steps: readonly StagedStep[], creator: Creator, apart: boolean) {
   const tried: StagedStep[] = [];
   await dryRun(services.db, async (db) => {
-    await setLockTimeout(db);
-    const ctx = { ...creatorContext({ ...services, db }, run, creator), notifyRelay: () => undefined };
-    const trial = { ctx, run, versions: new Map<string, number | null>() };
+    await run(db, limitsStatement, [LOCK_TIMEOUT_MS, BUDGET_MS]);
+    const end = Date.now() + BUDGET_MS;
+    const ctx = { ...creatorContext({ ...services, db }, row, creator), notifyRelay: () => undefined };
+    const trial = { ctx, run: row, versions: new Map<string, number | null>() };
     for (const step of steps) {
       const refused = (thrown: unknown): StagedStep => ({ ...step, refused: refusalOf(thrown) });
       if (step.refused) tried.push(step);
+      else if (Date.now() > end) tried.push(untried(step));
       else if (!apart) tried.push(await tryStep(trial, step, db));
       else tried.push(await db.transaction((inner) => tryStep(trial, step, inner)).catch(refused));
     }
@@ -145,8 +153,6 @@ async function tryAll(services: Services, run: RunRow, steps: readonly StagedSte
   }
 }
 
-const setLockTimeout = (db: Knex): Promise<unknown> => run(db, lockTimeoutStatement, [LOCK_TIMEOUT_MS]);
-
 /** Indexes of the actions behind a gate that are left to do, up to the next gate or the end. */
 function tailOf(actions: RunRow['actions'], gateIndex: number, done: readonly number[]): number[] {
   const behind = [...actions.keys()].slice(gateIndex + 1);
@@ -157,7 +163,7 @@ function tailOf(actions: RunRow['actions'], gateIndex: number, done: readonly nu
 /**
  * Stages what a gate releases: fills in each action from the run's event, and tries those that run in our own database, as the automation's
  * creator, in a transaction that is rolled back. An action that would be refused is kept and says so. `tried` is false if a row was locked: the
- * text then holds the parameters only. Joins the open transaction.
+ * text then holds the parameters only. So it does where a trial takes too long; the risk is then high. Joins the open transaction.
  */
 export async function stageTail(services: Services, run: RunRow, gateIndex: number): Promise<StoredTail & { tried: boolean }> {
   const types = new Map(availableActions().map((action) => [action.type, action]));
@@ -180,6 +186,7 @@ export async function stageTail(services: Services, run: RunRow, gateIndex: numb
       };
     }
     services.log.warn({ err: thrown, run_id, gate_index: gateIndex }, 'the actions behind a gate could not be tried');
+    if (isStatementTimeout(thrown)) return { ...compose(steps.map(untried)), tried: true };
     return { ...compose(steps), tried: false };
   }
 }

@@ -48,8 +48,8 @@ export async function storedTail(services: Services, row: RunRow, gateIndex: num
   return stored ?? storeTail(services, row, gateIndex);
 }
 
-/** Gates that one reading stages. */
-const MAX_AT_ONCE = 50;
+/** How long a reading stages gates, in ms: the others are left to the next one. */
+const BUDGET_MS = 1_000;
 
 /**
  * Stages the gates of paused runs that have no text yet: an older version of the service opened them, or a row was locked when they opened. A
@@ -58,7 +58,9 @@ const MAX_AT_ONCE = 50;
 export async function stageAtFirstSight(ctx: Context, runIds: readonly string[]): Promise<void> {
   if (runIds.length === 0) return;
   const unstaged = await run<{ run_id: string; gate_index: number }>(ctx.db, unstagedStatement, [runIds]);
-  for (const { run_id, gate_index } of unstaged.slice(0, MAX_AT_ONCE)) {
+  const end = Date.now() + BUDGET_MS;
+  for (const { run_id, gate_index } of unstaged) {
+    if (Date.now() > end) return;
     await ctx.db.transaction(async (db) => {
       if (runIds.length > 1 && (await run(db, freeStatement, [run_id])).length === 0) return;
       const row = await lockRun(db, run_id);

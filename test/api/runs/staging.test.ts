@@ -280,3 +280,17 @@ it('a team may leave decisions to signed-in people; no token lifts that', async 
   expect(entries.map(({ severity }) => severity)).toEqual([expect.not.stringMatching('HIGH'), 'HIGH']);
   expect((await app.as(token).post(`/api/automations/runs/${run.run_id}/approve`, {})).status).toBe(200);
 });
+
+it('a trial that takes too long shows the parameters, as of high risk, and is not repeated', async () => {
+  await db().raw(`create function dawdle() returns trigger language plpgsql as $$ begin perform pg_sleep(20); return new; end $$;
+    create trigger dawdle before update on tasks for each row when (new.title = 'Slow') execute function dawdle()`);
+  const run = await openedRun([{ type: 'update_task', params: { task_id: task.task_id, title: 'Slow' } }]);
+  await db().raw('drop trigger dawdle on tasks; drop function dawdle');
+  expect(await gateOf(run)).toMatchObject({ staged_tried: true });
+  const [line] = (await described(run, team.manager))?.lines ?? [];
+  expect(line).toMatchObject({
+    risk: 'high',
+    refused: null,
+    fields: expect.arrayContaining([expect.objectContaining({ after: 'Slow' })]),
+  });
+});
