@@ -1,6 +1,6 @@
 import { CommentRecord } from '../comments/schema.js';
 import { EVENT_TYPES, payloadSchema } from '../core/events/event-types.js';
-import { FORGE_EVENTS, FORGE_FAMILIES, type ForgeEventType } from '../core/events/forge-events.js';
+import { FORGE_EVENTS, FORGE_FAMILIES, type ForgeEventType } from '../core/events/catalogue/forge.js';
 import { didYouMean, nearest } from '../core/validation/suggestions.js';
 import { Cycle } from '../cycles/schema.js';
 import { forgeFieldNames } from '../forge/rules.js';

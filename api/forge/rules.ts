@@ -1,7 +1,7 @@
 import { closingIssues } from './closing-keywords.js';
 import { at, columnInteger, finite, flag, integer, isRecord, list, text, texts, timestamp } from './json-values.js';
 import type { Base, ForgePayloads, Text } from './payloads.js';
-import type { ForgeEventType } from '../core/events/forge-events.js';
+import type { ForgeEventType } from '../core/events/catalogue/forge.js';
 
 /** A normalized delivery; `type` determines its payload. */
 export type NormalisedEvent = { [T in ForgeEventType]: { type: T; payload: ForgePayloads[T] } }[ForgeEventType];

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { ClampedInt, Id, TaskId, Timestamp } from '../core/fields.js';
 import { byOffset } from '../endpoint/pages.js';
-import { FORGE_EVENTS } from '../core/events/forge-events.js';
+import { FORGE_EVENTS } from '../core/events/catalogue/forge.js';
 
 /** `owner/name`, stored in lower case: code hosts ignore the case. */
 const Repo = z

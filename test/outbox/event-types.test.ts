@@ -1,6 +1,6 @@
 import { v7 as uuidv7 } from 'uuid';
-import { TRIGGERS, triggersOfTypes } from '../../api/automations/language/triggers.js';
-import { EVENT_TYPES, type EventType, payloadSchema } from '../../api/core/events/event-types.js';
+import { TRIGGERS } from '../../api/automations/language/triggers.js';
+import { EVENT_TYPES, type EventType, payloadSchema, triggersOfTypes } from '../../api/core/events/event-types.js';
 import { SUBSCRIBERS } from '../../api/outbox/subscribers/index.js';
 import { buildAutomation, comment } from '../factories/automations.js';
 import { subscribe } from '../factories/events.js';

@@ -1,100 +1,60 @@
 import { z } from 'zod';
-import { FORGE_EVENTS, type ForgeEventType } from './forge-events.js';
-
-/** Changed fields; long texts by their sizes. */
-export const Changes = z.record(
-  z.string(),
-  z.union([z.object({ from_bytes: z.int(), to_bytes: z.int() }), z.object({ from: z.unknown(), to: z.unknown() })]),
-);
-const Task = z.looseObject({
-  task_id: z.string(),
-  title: z.string(),
-  project_id: z.string(),
-  team_id: z.string(),
-  status: z.string(),
-});
-const Project = z.looseObject({ project_id: z.string(), name: z.string(), team_id: z.string(), status: z.string() });
-const Comment = z.looseObject({ comment_id: z.string(), task_id: z.string(), content: z.string() });
-const Note = z.looseObject({ note_id: z.string(), title: z.string(), team_id: z.string(), kind: z.string() });
-const Relation = z.looseObject({
-  relation_id: z.string(),
-  source_id: z.string(),
-  target_id: z.string(),
-  relation_type: z.string(),
-});
-const Cycle = z.looseObject({
-  cycle_id: z.string(),
-  name: z.string(),
-  team_id: z.string(),
-  number: z.int(),
-  status: z.string(),
-});
-const Plan = z.looseObject({ action_id: z.string(), session_id: z.string(), source: z.string(), risk: z.string() });
-const Webhook = z.looseObject({ webhook_id: z.string(), host: z.string(), disabled_reason: z.string() });
-const RunnerJob = z.looseObject({ job_id: z.string(), team_id: z.string(), status: z.string() });
-const BulkJob = z.looseObject({ job_id: z.string(), team_id: z.string(), kind: z.string(), status: z.string() });
-const Member = z.looseObject({ user_id: z.string(), role: z.string() });
-const aboutRun = {
-  entity_type: z.literal('automation_run'),
-  entity_id: z.string(),
-  changes: Changes,
-  object: z.looseObject({ run_id: z.string() }),
-};
-/** Tasks that another deletion or restoration took along, without long descriptions. Only webhooks receive them, each task as an event. */
-const TaskPage = { cascade_id: z.uuid(), tasks: z.array(z.looseObject({ task_id: z.string() })) };
-const fromForge = {
-  repo: z.string().nullable(),
-  task: Task.nullable(),
-  linked_task_ids: z.array(z.string()),
-  project_ids: z.array(z.string()),
-  receipt_id: z.string(),
-};
+import { forgeEvents, triggersOf } from './catalogue/forge.js';
+import { machineEvents } from './catalogue/machines.js';
+import { projectEvents } from './catalogue/projects.js';
+import { taskEvents } from './catalogue/tasks.js';
+import type { DerivedEvent, Payload, StoredEvent } from './declare.js';
 
 /**
- * All event types with the fields of their payloads. The table `event_types` holds the same names, so a new one also needs a
- * migration; `record_change` rejects any other.
+ * Everything that can happen, by name: each event is declared once (./catalogue). Triggers, webhooks, their schemas, examples and words, and the rows
+ * of the table `event_types` follow from it; `record_change` rejects any other type.
  */
-const FIELDS = {
-  'task.created': { task: Task, changes: Changes },
-  'task.updated': { task: Task, changes: Changes },
-  'task.deleted': { task: Task, cascade_id: z.uuid() },
-  'task.restored': { task: Task, changes: Changes, cascade_id: z.uuid() },
-  'task.cascade_deleted': TaskPage,
-  'task.cascade_restored': TaskPage,
-  'task.due_soon': { task: Task, changes: Changes },
-  'task.overdue': { task: Task, changes: Changes },
-  'comment.created': { comment: Comment, task: Task },
-  'project.created': { project: Project, changes: Changes },
-  'project.updated': { project: Project, changes: Changes },
-  'project.deleted': { project: Project, cascade_id: z.uuid() },
-  'project.restored': { project: Project, changes: Changes, cascade_id: z.uuid() },
-  'note.created': { note: Note },
-  'cycle.started': { cycle: Cycle, changes: Changes },
-  'cycle.completed': { cycle: Cycle, changes: Changes },
-  'relation.created': { relation: Relation },
-  'team.member_added': { member: Member },
-  'team.member_removed': { member: Member },
-  'agent.plan_staged': { plan: Plan },
-  'agent.plan_applied': { plan: Plan },
-  'runner.job_finished': { job: RunnerJob, changes: Changes },
-  'bulk.job_finished': { job: BulkJob },
-  'automation.run_failed': aboutRun,
-  'automation.run_paused': aboutRun,
-  'approval.requested': aboutRun,
-  'approval.decided': aboutRun,
-  'approval.expired': aboutRun,
-  'webhook.disabled': { webhook: Webhook },
-  ...(Object.fromEntries(FORGE_EVENTS.map((type) => [type, fromForge])) as Record<ForgeEventType, typeof fromForge>),
-};
+const CATALOGUE = { ...taskEvents, ...projectEvents, ...machineEvents, ...forgeEvents };
 
-export type EventType = keyof typeof FIELDS;
+type Catalogue = typeof CATALOGUE;
+export type EventName = keyof Catalogue;
+/** Name of an event that is stored. */
+export type EventType = { [Name in EventName]: Catalogue[Name] extends StoredEvent ? Name : never }[EventName];
 
-export const EVENT_TYPES = Object.keys(FIELDS) as EventType[];
+/** All declarations in the order of lists. */
+export const EVENTS = Object.entries(CATALOGUE) as readonly [EventName, StoredEvent | DerivedEvent][];
+
+const isStored = (event: StoredEvent | DerivedEvent): event is StoredEvent => 'payload' in event;
+const STORED = EVENTS.flatMap(([name, event]) => (isStored(event) ? [[name as EventType, event] as const] : []));
+const DERIVED = EVENTS.flatMap(([name, event]) => (isStored(event) ? [] : [[name, event.of] as const]));
+
+export const EVENT_TYPES: readonly EventType[] = STORED.map(([type]) => type);
 
 /** The event of a change, with the fields of its type. `event_id` only if the cause determines it. */
 export type ChangeEvent = {
-  [Type in EventType]: { type: Type; payload: { [Field in keyof (typeof FIELDS)[Type]]: unknown }; event_id?: string };
+  [Type in EventType]: {
+    type: Type;
+    payload: { [Field in keyof Catalogue[Type]['payload']]: unknown };
+    event_id?: string;
+  };
 }[EventType];
 
 /** Returns the schema of an event's stored payload. */
-export const payloadSchema = (type: EventType) => z.looseObject({ actor_id: z.uuid().nullable(), ...FIELDS[type] });
+export const payloadSchema = (type: EventType) =>
+  z.looseObject({ actor_id: z.uuid().nullable(), ...(CATALOGUE[type] as StoredEvent).payload });
+
+/** Events with a page of records, and the name under which endpoints receive each record. */
+export const NAME_OF_PAGE: ReadonlyMap<string, EventName> = new Map(
+  STORED.flatMap(([type, { pageOf }]) => (pageOf === undefined ? [] : [[type, pageOf as EventName]])),
+);
+
+/** Returns the names that an event amounts to: its own, those derived from its changes, and its families. */
+export const triggersOfEvent = (subject: string, payload: Payload): string[] => [
+  ...triggersOf(subject),
+  ...DERIVED.flatMap(([name, of]) => (Object.hasOwn(of, subject) && of[subject]?.(payload) ? [name] : [])),
+];
+
+/** For every event type, all names that such an event can amount to; the table `event_types` holds the same. */
+export const triggersOfTypes = Object.fromEntries(
+  STORED.map(([type, { pageOf }]) => [
+    type,
+    pageOf === undefined
+      ? [...triggersOf(type), ...DERIVED.flatMap(([name, of]) => (Object.hasOwn(of, type) ? [name] : []))]
+      : [],
+  ]),
+) as Readonly<Record<EventType, string[]>>;

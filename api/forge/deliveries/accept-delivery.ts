@@ -6,7 +6,7 @@ import type { RawRequest } from '../../endpoint/endpoint.js';
 import { acceptDeliveryStatement, countReceivedStatement } from './accept-delivery.sql.js';
 import { countSignatureFailure } from './count-signature-failure.js';
 import { actionOf, normalise, repoOf } from '../rules.js';
-import { type ForgeEventType } from '../../core/events/forge-events.js';
+import { type ForgeEventType } from '../../core/events/catalogue/forge.js';
 import { deliveryKey, verifySignature } from './signature.js';
 import { storableJson } from './storable-json.js';
 

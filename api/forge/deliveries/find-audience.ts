@@ -1,7 +1,7 @@
 import { unboundReach } from '../../core/config.js';
 import type { Context } from '../../core/context.js';
 import { type NormalisedEvent } from '../rules.js';
-import { triggersOf } from '../../core/events/forge-events.js';
+import { triggersOf } from '../../core/events/catalogue/forge.js';
 import type { InstanceRole } from '../../core/actor.js';
 
 /** A repository binding of a live team, with the user who created it. */

@@ -4,7 +4,7 @@ import { type ConditionScope, conditionScope } from '../../automations/language/
 import { createRuns, type NewRun } from '../../runs/record/create-run.js';
 import { recordSkipped, SKIPPED_RUN_BYTES, type SkippedRun, skippedIdOf } from '../../runs/record/record-skipped.js';
 import { tripBreaker } from '../../automations/matching/trip-breaker.js';
-import { triggersOfEvent } from '../../automations/language/triggers.js';
+import { triggersOfEvent } from '../../core/events/event-types.js';
 import type { Services } from '../../core/context.js';
 import { AUDIENCE, definitionsStatement } from './automations.sql.js';
 import { type Enqueued, type OutboxEvent, subscriberKind } from './subscriber.js';

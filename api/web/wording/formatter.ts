@@ -1,7 +1,7 @@
 import { availableActions } from '../../actions/registry.js';
 import type { User } from '../../auth/schema.js';
 import { plainText } from '../../core/plain-text.js';
-import { TRIGGER_TEXT } from './trigger-text.js';
+import { TRIGGER_TEXT } from '../../automations/language/triggers.js';
 import { summaryText } from './change-text.js';
 import { describeApprovers, cannotDecideReason } from './approver-text.js';
 

@@ -1,3 +1,4 @@
+import { ENTITIES } from '../../core/events/catalogue/records.js';
 import { eventIdOf } from './event-id.js';
 import type { WebhookEvent } from './names.js';
 
@@ -20,20 +21,6 @@ export interface DeliveredEvent {
 }
 
 type Fields = Readonly<Record<string, unknown>>;
-
-/** Entity of an event by its family: the field of the payload that holds its record, and the record's id. */
-const ENTITIES: Readonly<Record<string, { type: string; record: string; id: string }>> = {
-  task: { type: 'task', record: 'task', id: 'task_id' },
-  comment: { type: 'comment', record: 'comment', id: 'comment_id' },
-  project: { type: 'project', record: 'project', id: 'project_id' },
-  cycle: { type: 'cycle', record: 'cycle', id: 'cycle_id' },
-  note: { type: 'note', record: 'note', id: 'note_id' },
-  team: { type: 'user', record: 'member', id: 'user_id' },
-  runner: { type: 'runner_job', record: 'job', id: 'job_id' },
-  bulk: { type: 'bulk_job', record: 'job', id: 'job_id' },
-  agent: { type: 'agent_plan', record: 'plan', id: 'action_id' },
-  webhook: { type: 'webhook', record: 'webhook', id: 'webhook_id' },
-};
 
 /** Bodies stay below this; receivers and their queues often take no more. */
 const MAX_BODY_BYTES = 20_000;

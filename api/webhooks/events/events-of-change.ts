@@ -1,4 +1,4 @@
-import { triggersOfEvent } from '../../automations/language/triggers.js';
+import { NAME_OF_PAGE, triggersOfEvent } from '../../core/events/event-types.js';
 import { buildEvent, type ChangeEvent, type DeliveredEvent } from './body.js';
 import { derivedId } from './event-id.js';
 import { isWanted, type WebhookEvent } from './names.js';
@@ -11,14 +11,8 @@ interface Built {
 
 const builtByChange = new WeakMap<ChangeEvent, Built>();
 
-/** Events with a page of tasks, and the name under which each task is told. */
-const NAME_OF_PAGE: Readonly<Record<string, WebhookEvent>> = {
-  'task.cascade_deleted': 'task.deleted',
-  'task.cascade_restored': 'task.restored',
-};
-
 function namesOf(change: ChangeEvent): string[] {
-  const name = NAME_OF_PAGE[change.subject];
+  const name = NAME_OF_PAGE.get(change.subject);
   return name ? [name] : triggersOfEvent(change.subject, change.payload);
 }
 
@@ -33,7 +27,7 @@ function builtOf(change: ChangeEvent): Built {
 
 /** Builds the events of a change under one name: one, or one for each task of a page, with an id made of those of page and task. */
 function eventsUnder(change: ChangeEvent, name: WebhookEvent): DeliveredEvent[] {
-  if (!Object.hasOwn(NAME_OF_PAGE, change.subject)) return [buildEvent(change, name)];
+  if (!NAME_OF_PAGE.has(change.subject)) return [buildEvent(change, name)];
   const { tasks, ...rest } = change.payload as { tasks: { task_id: string }[] };
   return tasks.map((task) => {
     const event_id = derivedId(change.event_id, task.task_id, change.created_at);

@@ -1,5 +1,6 @@
-import { FORGE_EVENTS } from '../../../api/core/events/forge-events.js';
-import { TRIGGERS, triggersOfEvent } from '../../../api/automations/language/triggers.js';
+import { FORGE_EVENTS } from '../../../api/core/events/catalogue/forge.js';
+import { TRIGGERS } from '../../../api/automations/language/triggers.js';
+import { triggersOfEvent } from '../../../api/core/events/event-types.js';
 
 const changed = (field: string, from: unknown, to: unknown) => ({ task: {}, changes: { [field]: { from, to } } });
 

@@ -1,7 +1,7 @@
 import { v7 as uuidv7 } from 'uuid';
 import { applyDelivery } from '../../../api/forge/deliveries/apply-delivery.js';
 import { normalise } from '../../../api/forge/rules.js';
-import { FORGE_EVENTS } from '../../../api/core/events/forge-events.js';
+import { FORGE_EVENTS } from '../../../api/core/events/catalogue/forge.js';
 import { deliveries, type DeliveryName, withFields } from '../../../scripts/fixtures/forge-payloads.js';
 import { subscribe } from '../../factories/events.js';
 import { buildProject, buildTask, buildTeam, type Person, type TestTeam } from '../../factories/people.js';

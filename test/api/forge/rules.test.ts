@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { closingIssues } from '../../../api/forge/closing-keywords.js';
 import { actionOf, normalise, repoOf } from '../../../api/forge/rules.js';
-import { FORGE_EVENTS, FORGE_FAMILIES, triggersOf } from '../../../api/core/events/forge-events.js';
+import { FORGE_EVENTS, FORGE_FAMILIES, triggersOf } from '../../../api/core/events/catalogue/forge.js';
 import { deliveries, type DeliveryName, realDeliveries, withFields } from '../../../scripts/fixtures/forge-payloads.js';
 
 const names = Object.keys(deliveries) as DeliveryName[];

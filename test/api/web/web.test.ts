@@ -1,9 +1,9 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { decodeJwt } from 'jose';
-import { TRIGGERS } from '../../../api/automations/language/triggers.js';
+import { TRIGGER_TEXT, TRIGGERS } from '../../../api/automations/language/triggers.js';
 import { type Ability, ruleOf } from '../../../api/core/access.js';
-import { TRIGGER_TEXT } from '../../../api/web/wording/trigger-text.js';
+
 import { PAGES } from '../../../api/web/pages.js';
 import { safePath } from '../../../api/web/server/safe-path.js';
 import { PASSWORD } from '../../factories/accounts.js';

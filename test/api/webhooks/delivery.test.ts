@@ -1,9 +1,9 @@
 /** From a committed change to a signed request at every endpoint that asked for it. */
-import { EVENT_TYPES } from '../../../api/core/events/event-types.js';
+import { EVENT_TYPES, triggersOfTypes } from '../../../api/core/events/event-types.js';
 import { newId } from '../../../api/core/ids.js';
 import { buildEvent } from '../../../api/webhooks/events/body.js';
 import { WEBHOOK_EVENTS } from '../../../api/webhooks/events/names.js';
-import { triggersOfTypes } from '../../../api/automations/language/triggers.js';
+
 import { newWebhookSecret, sealWebhookSecret } from '../../../api/webhooks/secret.js';
 import { buildSession, staged } from '../../factories/agent.js';
 import { buildProject, buildTask, buildTeam, type TestTeam } from '../../factories/people.js';
