@@ -53,6 +53,8 @@ export const notify: ActionType<Params> = {
   label: 'Notify people',
   category: 'core',
   params: Params,
+  // Mails take a share of what each recipient may get in an hour, over all teams.
+  check: (ctx, params, { team_id }) => recipientsOf(ctx, team_id, params),
   async perform(ctx, params, { run_id, team_id, project_id, automation_name }) {
     const all = await recipientsOf(ctx, team_id, params);
     const people = all.slice(0, await shareOf(ctx, run_id, all.length));

@@ -1,23 +1,30 @@
 import { run, type Statement } from '../../db/statement.js';
 import { confirmPlan } from '../agent/plans/decisions/confirm-plan.js';
 import { discardPlan } from '../agent/plans/decisions/discard-plan.js';
-import { type Context, inTransaction } from '../core/context.js';
+import { type Context, inTransaction, userOf } from '../core/context.js';
 import { toDomainError } from '../core/database-errors.js';
 import { conflict, DomainError, invalid } from '../core/errors.js';
 import { requireScope } from '../core/scopes.js';
 import { approveGate } from '../runs/approvals/approve-gate.js';
 import { rejectGate } from '../runs/approvals/reject-gate.js';
 import { gateDecisions } from './gate-decisions.js';
+import type { ActionLine } from '../staging/schema.js';
 import { planDecisions } from './plan-decisions.js';
 import type { DecideItem, DecideMany, DecideResult, Decision } from './schema.js';
 
 /** Scope that each kind needs of a token. */
 const SCOPES = { gate: 'approvals:decide', plan: 'ai:confirm' } as const;
 
-/** Locks the runs in the order of their ids, so that two batches never wait for each other in a circle. $1 = run ids. */
+/**
+ * Locks the runs that the caller may see, in the order of their ids, so that two batches never wait for each other in a circle. $1 = run ids,
+ * $2 = caller id.
+ */
 const lockStatement: Statement = {
   name: 'lock_decided_runs',
-  text: `select run_id from automation_runs where run_id = any($1::uuid[]) order by run_id for update`,
+  text: /* sql */ `
+    select r.run_id from automation_runs r where r.run_id = any($1::uuid[])
+      and (r.team_id in (select m.team_id from memberships m where m.user_id = $2) or (r.team_id is null and r.creator_id = $2))
+    order by r.run_id for update of r`,
 };
 
 /** @throws PERMISSION_DENIED */
@@ -25,9 +32,12 @@ function checkScope({ actor }: Context, kind: DecideItem['kind']): void {
   if (actor.type === 'pat') requireScope(actor.scopes, SCOPES[kind]);
 }
 
+/** A refused action may be none by the time of the yes, and nobody has seen what it would do. */
+const isUnclear = ({ risk, changed, refused }: ActionLine): boolean => risk === 'high' || changed !== null || refused !== null;
+
 /** A yes to many is for what is read at a glance. @throws RESOURCE_CONFLICT `decide_singly` */
 function checkGlance(decision: Decision): void {
-  const isRisky = decision.actions === null || decision.actions.some(({ risk, changed }) => risk === 'high' || changed !== null);
+  const isRisky = decision.actions === null || decision.actions.some(isUnclear);
   if (!isRisky && decision.requirement.approvals === 1) return;
   throw conflict('Open it and decide it by itself: it is of high risk, has changed, or needs more than one approval', {
     extra: { reason: 'decide_singly' },
@@ -65,7 +75,7 @@ function decideAll(ctx: Context, input: DecideMany): Promise<DecideResult[]> {
   const { items } = input;
   if (items.some(({ kind }) => kind !== 'gate')) throw invalid('mode all decides gates only');
   return inTransaction(ctx, async (ctx) => {
-    await run(ctx.db, lockStatement, [items.map(({ id }) => id)]);
+    await run(ctx.db, lockStatement, [items.map(({ id }) => id), userOf(ctx)]);
     const results: DecideResult[] = [];
     for (const item of items) {
       const result = await decideOne(ctx, item, input).catch((thrown: unknown) => {

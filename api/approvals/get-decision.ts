@@ -1,7 +1,9 @@
 import type { Context } from '../core/context.js';
 import { getRun } from '../runs/get-run.js';
 import { notFound } from '../core/errors.js';
+import { requireScopeIfStrict } from '../core/scopes.js';
 import { gateDecisions } from './gate-decisions.js';
+import { PLAN_SCOPE } from './list-decisions.js';
 import { getPlanDecision } from './plan-decisions.js';
 import type { Decision, DecisionKind } from './schema.js';
 
@@ -10,7 +12,10 @@ import type { Decision, DecisionKind } from './schema.js';
  * @throws RESOURCE_NOT_FOUND unknown, or a run that had no gate | PERMISSION_DENIED the caller may not see it
  */
 export async function getDecision(ctx: Context, kind: DecisionKind, id: string): Promise<Decision> {
-  if (kind === 'plan') return getPlanDecision(ctx, id);
+  if (kind === 'plan') {
+    requireScopeIfStrict(ctx, PLAN_SCOPE);
+    return getPlanDecision(ctx, id);
+  }
   const { run_id } = await getRun(ctx, id);
   const found = (await gateDecisions(ctx, [run_id], true)).get(run_id);
   if (!found) throw notFound('Approval');

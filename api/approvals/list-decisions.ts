@@ -1,6 +1,7 @@
 import { run } from '../../db/statement.js';
 import { rolesFor } from '../core/access.js';
 import { type Context, userOf } from '../core/context.js';
+import { passesIfStrict, requireScopeIfStrict } from '../core/scopes.js';
 import type { CutPage } from '../endpoint/endpoint.js';
 import { gateDecisions } from './gate-decisions.js';
 import { planDecisions } from './plan-decisions.js';
@@ -24,9 +25,16 @@ export async function listWaiting(ctx: Context, query: ListDecisions): Promise<{
   return { rows: shown, next: rows.length > limit ? shown.at(-1)?.id : undefined };
 }
 
-/** Returns a page of the list with what each decision does. */
+/** Scope with which a strict token reads plans, here as elsewhere. */
+export const PLAN_SCOPE = 'ai:chat';
+
+/**
+ * Returns a page of the list with what each decision does. A strict token without the scope of plans is shown gates only.
+ * @throws PERMISSION_DENIED it asks for plans
+ */
 export async function pageOfDecisions(ctx: Context, query: ListDecisions): Promise<CutPage> {
-  const { rows, next } = await listWaiting(ctx, query);
+  if (query.kind === 'plan') requireScopeIfStrict(ctx, PLAN_SCOPE);
+  const { rows, next } = await listWaiting(ctx, passesIfStrict(ctx, PLAN_SCOPE) ? query : { ...query, kind: 'gate' });
   const idsOf = (wanted: DecisionKind): string[] => rows.flatMap(({ kind, id }) => (kind === wanted ? [id] : []));
   const [gates, plans] = [await gateDecisions(ctx, idsOf('gate')), await planDecisions(ctx, idsOf('plan'))];
   const decisions = rows.flatMap(({ kind, id }) => (kind === 'gate' ? gates : plans).get(id) ?? []);

@@ -27,11 +27,8 @@ export async function namesAt(ctx: Pick<Context, 'db'>, wanted: readonly Wanted[
   const values = [...pairs(({ items }) => items), ...pairs(({ users }) => users.filter((id) => UUID.test(id)))];
   if (values.every((list) => list.length === 0)) return wanted.map(() => ({}));
   const rows = await run<Named>(ctx.db, namesOfTeamsStatement, values);
-  const byPlace = new Map<string, Record<string, string>>();
-  for (const { place, id, name } of rows) {
-    const names = byPlace.get(place) ?? {};
-    names[id] = name;
-    byPlace.set(place, names);
-  }
-  return wanted.map(({ place }) => byPlace.get(place) ?? {});
+  // Not by assignment: an id may be `__proto__`.
+  return wanted.map(({ place }) =>
+    Object.fromEntries(rows.filter((row) => row.place === place).map(({ id, name }) => [id, name])),
+  );
 }

@@ -59,6 +59,10 @@ const ID_FIELDS: Readonly<Record<string, 'item' | 'user'>> = {
   mentions: 'user',
 };
 
+/** Returns an entry by a name that anybody may have chosen, such as `constructor`. */
+const entryOf = <T>(record: Readonly<Record<string, T>>, key: string): T | undefined =>
+  Object.hasOwn(record, key) ? record[key] : undefined;
+
 /** Length above which a text is long; so is one of more than three lines. */
 const LONG_TEXT = 240;
 export const isLongText = (text: string | null): boolean =>
@@ -78,7 +82,7 @@ function nameOf(id: string, { names, doubled, titles }: Words): string {
     const title = titles.get(k);
     return title ? `the new “${withVisibleNames(title)}” of step ${k}` : `what step ${k} creates`;
   }
-  const name = names[id] ?? names[id.toLowerCase()];
+  const name = entryOf(names, id) ?? entryOf(names, id.toLowerCase());
   if (name === undefined) return withVisibleNames(id);
   return withVisibleNames(doubled.has(name) ? `${name} (${id})` : name);
 }
@@ -96,19 +100,25 @@ function textOf(field: string, value: unknown, words: Words): string | null {
     return value.map((each) => textOf(field, each, words) ?? 'none').join(', ') || null;
   if (typeof value === 'object') return withVisibleNames(JSON.stringify(value, null, 2));
   const text = scalarOf(value);
-  if (field === 'relation_type') return RELATIONS[text] ?? withVisibleNames(text);
-  return field in ID_FIELDS ? nameOf(text, words) : withVisibleNames(text);
+  if (field === 'relation_type') return entryOf(RELATIONS, text) ?? withVisibleNames(text);
+  return Object.hasOwn(ID_FIELDS, field) ? nameOf(text, words) : withVisibleNames(text);
 }
 
 function kindOf(field: string, values: readonly unknown[], texts: readonly (string | null)[]): FieldLine['kind'] {
   if (values.some((value) => typeof value === 'object' && value !== null && !Array.isArray(value))) return 'json';
   if (texts.some(isLongText)) return 'long';
-  return field in ID_FIELDS ? 'id' : 'text';
+  return Object.hasOwn(ID_FIELDS, field) ? 'id' : 'text';
+}
+
+/** A parameter of ours in words. A key inside it is somebody else's, and stays as it is: two that differ must not look alike. */
+function labelOf(field: string): string {
+  const [own = '', ...keys] = field.split(' · ');
+  return [entryOf(LABELS, own) ?? own.replaceAll('_', ' '), ...keys].join(' · ');
 }
 
 function lineOf(field: string, from: unknown, to: unknown, words: Words): FieldLine {
   const [before, after] = [textOf(field, from, words), textOf(field, to, words)];
-  const name = withVisibleNames(LABELS[field] ?? field.replaceAll('_', ' '));
+  const name = withVisibleNames(labelOf(field));
   return { name, before, after, kind: kindOf(field, [from, to], [before, after]) };
 }
 
@@ -180,7 +190,7 @@ const hasPage = ({ entity_type, entity_id, title }: Presented): boolean =>
 /** A target that could not be tried has the name that its readers may know. */
 function withName(action: Presented, { names }: Words): Presented {
   const { title, entity_id } = action;
-  return title === null && entity_id !== null ? { ...action, title: names[entity_id] ?? null } : action;
+  return title === null && entity_id !== null ? { ...action, title: entryOf(names, entity_id) ?? null } : action;
 }
 
 function presentOne(given: Presented, words: Words): ActionLine {
@@ -225,7 +235,7 @@ export function idsIn(actions: readonly Presented[]): Record<'item' | 'user', st
   for (const { params, before, after } of actions) {
     for (const record of [params, before, after]) {
       for (const [field, value] of Object.entries(record ?? {})) {
-        const kind = ID_FIELDS[field];
+        const kind = entryOf(ID_FIELDS, field);
         if (kind === undefined) continue;
         for (const id of [value].flat()) if (typeof id === 'string' && referenceOf(id) === undefined) found[kind].add(id);
       }

@@ -53,6 +53,8 @@ interface ActingRun {
 export interface ActionType<P = unknown> extends ActionDescription<P> {
   /** @throws the errors of the operation */
   perform(ctx: Context, params: P, run: ActingRun): Promise<Effect>;
+  /** What a trial does instead of it, where that would take what others wait for. @throws as `perform` would */
+  check?(ctx: Context, params: P, run: ActingRun): Promise<unknown>;
 }
 
 /** The step of a run that sends. */

@@ -21,6 +21,8 @@ export interface Proposal {
   actions: readonly ProposedAction[];
   /** Hours until the plan expires. */
   lifeHours: number;
+  /** Replaces `lifeHours`: a copy ends when its original would have. */
+  expiresAt?: Date;
   /** `refuse`: a rejected action rejects the proposal. `leave_out`: it is left out. */
   onRefusal: 'refuse' | 'leave_out';
   /** The token that proposes; it may not confirm. */

@@ -22,6 +22,7 @@ const MAX_STAGED_IN_SESSION = 20;
 const MAX_STAGED_IN_TEAM = 200;
 /** Those of one person, or of one source of the team's own: nobody, and no stranger whose builds fail, takes all the room. */
 const MAX_SHARE = MAX_STAGED_IN_TEAM / 2;
+const DAY_MS = 86_400_000;
 /** Actions of a proposal that are read at all. */
 const MAX_PROPOSED = 10 * MAX_ACTIONS;
 
@@ -38,7 +39,7 @@ interface Staging extends Record<string, unknown> {
 }
 
 /** @throws RESOURCE_NOT_FOUND the session was deleted | RESOURCE_CONFLICT too many staged plans */
-async function openStaging(ctx: Context, { session, lifeHours }: Proposal): Promise<Staging & { session: Session }> {
+async function openStaging(ctx: Context, { session, lifeHours, expiresAt }: Proposal): Promise<Staging & { session: Session }> {
   const [locked] = await run<Session>(ctx.db, lockSessionStatement, [session.session_id]);
   if (!locked) throw notFound('Session');
   const [staging] = await run<Staging>(ctx.db, stagingStatement, [session.session_id, lifeHours]);
@@ -46,7 +47,9 @@ async function openStaging(ctx: Context, { session, lifeHours }: Proposal): Prom
   const max = locked.kind === 'mcp' ? MAX_STAGED_IN_TEAM : MAX_STAGED_IN_SESSION;
   if (staging.staged >= max)
     throw conflict(`The session has ${max} staged plans`, { detail: 'Confirm or discard one of them first.' });
-  return { ...staging, session: locked };
+  if (expiresAt === undefined) return { ...staging, session: locked };
+  const remindAt = new Date(expiresAt.getTime() - DAY_MS);
+  return { expires_at: expiresAt, remind_at: remindAt > new Date() ? remindAt : null, staged: staging.staged, session: locked };
 }
 
 /** @throws RESOURCE_CONFLICT */

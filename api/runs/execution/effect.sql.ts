@@ -43,11 +43,14 @@ export const perEntity = (name: string, text: (sameTeamSql: string) => string): 
   return Object.fromEntries(statements) as Record<Kind, Statement>;
 };
 
+/** Error for an action on something of another team. */
+export const outsideTeam = () => forbidden('A team automation can only act in its team');
+
 /**
  * Rejects an effect outside the automation's team. The automation has its creator's rights, who may be in several teams, but
  * every manager of this team can edit it and an event can choose its target.
  * @throws FORBIDDEN, which rolls the action back
  */
 export function assertSameTeam([row]: { is_inside?: boolean }[]): void {
-  if (!row?.is_inside) throw forbidden('A team automation can only act in its team');
+  if (!row?.is_inside) throw outsideTeam();
 }

@@ -25,7 +25,7 @@ const CHANGED = {
 function leftOf({ staged, staged_hash }: ActiveStep, gate: AskingGate, index: number) {
   if (staged == null || staged_hash == null) return [];
   const expected = ({ entity_id, expected_version }: StagedStep): number | null =>
-    gate.known_versions?.[entity_id ?? ''] ?? expected_version;
+    new Map(Object.entries(gate.known_versions ?? {})).get(entity_id ?? '') ?? expected_version;
   return readTail({ staged, staged_hash }).actions.flatMap((step) =>
     step.index >= index && step.params !== null ? [{ ...step, params: step.params, expected_version: expected(step) }] : [],
   );

@@ -9,7 +9,7 @@ import type { ActionLine } from '../../staging/schema.js';
 import { namesAt, type Wanted } from '../names-at.js';
 import { describeGatesStatement } from './describe-gates.sql.js';
 import { stageAtFirstSight } from './store-tail.js';
-import { readTail, type StagedStep } from './tail.js';
+import { readTail, type StagedStep, type StoredTail } from './tail.js';
 
 interface Row extends Record<string, unknown> {
   run_id: string;
@@ -67,6 +67,16 @@ const changeOf = (found: LastChange | undefined, userId: string): NonNullable<Ac
   at: found?.timestamp ?? null,
 });
 
+/** Returns the steps of a text; undefined of a damaged one, which must not keep the other gates from being shown. */
+function stepsOf({ log }: Pick<Context, 'log'>, runId: string, stored: StoredTail): StagedStep[] | undefined {
+  try {
+    return readTail(stored).actions;
+  } catch (err) {
+    log.error({ err, run_id: runId }, 'the text of a gate is damaged');
+    return undefined;
+  }
+}
+
 /** Returns who changed the targets of gates since they were staged, by id, as far as the caller may know it. */
 async function changesOf(
   ctx: Context,
@@ -98,9 +108,10 @@ export async function describeGates(
   if (runIds.length === 0) return {};
   await stageAtFirstSight(ctx, runIds);
   const rows = await run<Row>(ctx.db, describeGatesStatement, [runIds, maxBytes]);
-  const gates = rows.flatMap(({ staged, staged_hash, ...row }) =>
-    staged === null || staged_hash === null ? [] : [{ ...row, staged_hash, steps: readTail({ staged, staged_hash }).actions }],
-  );
+  const gates = rows.flatMap(({ staged, staged_hash, ...row }) => {
+    const steps = staged === null || staged_hash === null ? undefined : stepsOf(ctx, row.run_id, { staged, staged_hash });
+    return steps && staged_hash !== null ? [{ ...row, staged_hash, steps }] : [];
+  });
   const [names, versions] = await Promise.all([
     namesAt(
       ctx,

@@ -5,12 +5,15 @@ import type { ActionFailure } from '../../actions/contract/action-refused.js';
 import type { ActionDescription } from '../../actions/contract/action-type.js';
 import { actionTypes, availableActions, isSent } from '../../actions/registry.js';
 import { GATE } from '../../actions/rules.js';
+import { placesOf } from '../../graph/item-place.js';
 import { targetOf, workActionOf } from '../../actions/work-actions.js';
 import type { Context, Services } from '../../core/context.js';
 import { isStatementTimeout, toDomainError } from '../../core/database-errors.js';
 import { dryRun } from '../../core/dry-run.js';
+import { readVersions } from '../../staging/changed-since.js';
 import { type Tried, tryAction } from '../../staging/try-action.js';
 import { failureOf } from '../execution/action-failure.js';
+import { outsideTeam } from '../execution/effect.sql.js';
 import { creatorContext, type Creator, type RunRow } from '../execution/load-run.js';
 import { type FilledRun, parseParams, renderFromEvent } from '../execution/read-params.js';
 import { composeTail, type StagedStep, type StoredTail } from './tail.js';
@@ -85,18 +88,42 @@ function refusalOf(thrown: unknown): ActionFailure {
 interface Trial {
   ctx: Context;
   run: RunRow;
+  /** Titles by which readers know targets: an action cannot give one another title, and a later one change it under that. */
+  titles: Map<string, string>;
   /** Versions of targets before the first action on them. */
   versions: Map<string, number | null>;
 }
 
-/** What a member of the run's team is shown of a trial: nothing of an item of another team. */
-function shownOf({ run, versions }: Trial, step: StagedStep, entityId: string | null, tried: Tried): StagedStep {
+/** @throws PERMISSION_DENIED another team's, whose locks a trial must not take, and of which the run's readers learn nothing */
+function checkTeam({ team_id }: RunRow, teamId: string | undefined): void {
+  if (team_id !== null && teamId !== undefined && teamId !== team_id) throw outsideTeam();
+}
+
+/** What a member of the run's team is shown of a trial. */
+function shownOf({ run, versions, titles }: Trial, step: StagedStep, entityId: string | null, tried: Tried): StagedStep {
   const { from, to, before, after, risk, reversible } = tried;
-  const isForeign = run.team_id !== null && to.team_id !== run.team_id;
+  checkTeam(run, to.team_id);
+  const known = entityId === null ? to.title : (titles.get(entityId) ?? (from ?? to).title);
+  if (entityId !== null) titles.set(entityId, known);
   if (entityId !== null && !versions.has(entityId)) versions.set(entityId, from?.version ?? null);
   const expected_version = entityId === null ? null : (versions.get(entityId) ?? null);
-  if (isForeign) return { ...step, risk, expected_version };
-  return { ...step, title: (from ?? to).title, before, after, risk, reversible, expected_version };
+  // The heading of a renaming says the old title: the one before this very action.
+  const renames = after !== null && 'title' in after;
+  return {
+    ...step,
+    title: renames && entityId !== null ? (from ?? to).title : known,
+    before,
+    after,
+    risk,
+    reversible,
+    expected_version,
+  };
+}
+
+/** Checks both ends of a new relation: it also shows at its target. */
+async function checkEnds({ ctx, run }: Trial, { source_id, target_id }: Readonly<Record<string, unknown>>): Promise<void> {
+  const places = await placesOf(ctx, [String(source_id), String(target_id)]);
+  for (const { team_id } of places.values()) checkTeam(run, team_id);
 }
 
 /** Performs one action; what it changes is seen by the next one. */
@@ -108,30 +135,39 @@ async function tryStep(trial: Trial, step: StagedStep, db: Knex): Promise<Staged
   const params = parseParams(type, step.params);
   const spec = workActionOf(step.type);
   if (!spec) {
-    await type.perform(ctx, params, run);
+    await (type.check ?? type.perform)(ctx, params, run);
     const { task_id } = params as { task_id?: string };
     return { ...step, ...(task_id !== undefined && { entity_type: 'task', entity_id: task_id }) };
   }
   const target = targetOf(spec, params as Record<string, unknown>, run);
   const placed = { ...step, entity_id: target.entityId };
-  const tried = await tryAction(ctx, { tool: spec.tool, spec, ...target }, ctx);
+  if (spec.tool === 'relation.create') await checkEnds({ ...trial, ctx }, target.params);
+  const tried = await tryAction(ctx, { tool: spec.tool, spec, ...target }, ctx, undefined, (from) =>
+    checkTeam(run, from.team_id),
+  );
   return shownOf(trial, placed, target.entityId, tried);
 }
 
 /** Nobody knows what an action does that took too long to try: it is decided by itself, with care. */
 const untried = (step: StagedStep): StagedStep => ({ ...step, risk: 'high' });
 
+interface Pass {
+  /** Each action in a savepoint of its own, so that one that is refused leaves the others. */
+  apart: boolean;
+  /** When the trial ends, ms. */
+  end: number;
+}
+
 /**
- * Tries the actions one after the other and takes them all back. `apart`: each in a savepoint of its own, so that one that is refused leaves the others.
+ * Tries the actions one after the other and takes them all back.
  * @throws without `apart`, what the first refused action throws
  */
-async function tryIn(services: Services, row: RunRow, steps: readonly StagedStep[], creator: Creator, apart: boolean) {
+async function tryIn(services: Services, row: RunRow, steps: readonly StagedStep[], creator: Creator, { apart, end }: Pass) {
   const tried: StagedStep[] = [];
   await dryRun(services.db, async (db) => {
-    await run(db, limitsStatement, [LOCK_TIMEOUT_MS, BUDGET_MS]);
-    const end = Date.now() + BUDGET_MS;
+    await run(db, limitsStatement, [LOCK_TIMEOUT_MS, Math.max(end - Date.now(), 1)]);
     const ctx = { ...creatorContext({ ...services, db }, row, creator), notifyRelay: () => undefined };
-    const trial = { ctx, run: row, versions: new Map<string, number | null>() };
+    const trial = { ctx, run: row, titles: new Map<string, string>(), versions: new Map<string, number | null>() };
     for (const step of steps) {
       const refused = (thrown: unknown): StagedStep => ({ ...step, refused: refusalOf(thrown) });
       if (step.refused) tried.push(step);
@@ -145,12 +181,30 @@ async function tryIn(services: Services, row: RunRow, steps: readonly StagedStep
 
 /** Tries the actions. Most are not refused, and savepoints cost two round trips each: they are used once an action is. */
 async function tryAll(services: Services, run: RunRow, steps: readonly StagedStep[], creator: Creator): Promise<StagedStep[]> {
+  const end = Date.now() + BUDGET_MS;
   try {
-    return await tryIn(services, run, steps, creator, false);
+    return await tryIn(services, run, steps, creator, { apart: false, end });
   } catch (thrown) {
     refusalOf(thrown);
-    return tryIn(services, run, steps, creator, true);
+    return tryIn(services, run, steps, creator, { apart: true, end });
   }
+}
+
+/** Adds the version of each target that the trial did not read: of an action that it refused, left out, or that says nothing of its target. */
+async function withVersions(ctx: Pick<Context, 'db'>, steps: readonly StagedStep[]): Promise<StagedStep[]> {
+  const missing = steps.filter(({ entity_id, expected_version }) => entity_id !== null && expected_version === null);
+  if (missing.length === 0) return [...steps];
+  const known = new Map(
+    steps.map(({ entity_id, expected_version }) => [entity_id, expected_version]).filter(([, version]) => version !== null) as [
+      string,
+      number,
+    ][],
+  );
+  const found = await readVersions(ctx, missing);
+  return steps.map((step) => {
+    const id = step.entity_id ?? '';
+    return { ...step, expected_version: step.expected_version ?? known.get(id) ?? found.get(id) ?? null };
+  });
 }
 
 /** Indexes of the actions behind a gate that are left to do, up to the next gate or the end. */
@@ -175,7 +229,8 @@ export async function stageTail(services: Services, run: RunRow, gateIndex: numb
   const compose = (actions: StagedStep[]): StoredTail =>
     composeTail({ v: 1, run_id, gate_index: gateIndex, automation_id, automation_version, creator_id, actions });
   try {
-    return { ...compose(await tryAll(services, run, steps, creator)), tried: true };
+    const tried = await tryAll(services, run, steps, creator);
+    return { ...compose(await withVersions(services, tried)), tried: true };
   } catch (thrown) {
     const { code } = toDomainError(thrown);
     if (code === 'RESOURCE_CONFLICT') {
@@ -186,8 +241,7 @@ export async function stageTail(services: Services, run: RunRow, gateIndex: numb
       };
     }
     services.log.warn({ err: thrown, run_id, gate_index: gateIndex }, 'the actions behind a gate could not be tried');
-    if (isStatementTimeout(thrown)) return { ...compose(steps.map(untried)), tried: true };
-    return { ...compose(steps), tried: false };
+    return { ...compose(await withVersions(services, steps.map(untried))), tried: isStatementTimeout(thrown) };
   }
 }
 

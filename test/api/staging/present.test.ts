@@ -123,3 +123,8 @@ it('a secret is shown by its name, wherever its mark stands', () => {
     expect.stringContaining('{{secret:TOKEN}}'),
   ]);
 });
+
+it('two keys that differ do not look alike', () => {
+  const [line] = presentActions([actionOf(null, { payload: { amount_due: 1, 'amount due': 9 } }, false)], {});
+  expect(line?.fields.map(({ name }) => name)).toEqual(['payload · amount_due', 'payload · amount due']);
+});

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { run, type Statement } from '../../../../db/statement.js';
 import { authorize, requireSession } from '../../../core/access.js';
 import { type Context, inTransaction, userOf } from '../../../core/context.js';
@@ -11,13 +12,21 @@ import { supersedePlans } from './close-plans.js';
 import { checkOpen, lockPlan, peopleOfPlan, planExpired } from './lock-plan.js';
 import type { EditedPlan, EditPlan } from './schema.js';
 
-const HOUR_MS = 3_600_000;
-
 /** $1 = plan id, $2 = user ids. */
 const editedByStatement: Statement = {
   name: 'plan_edited_by',
   text: 'update agent_plans set edited_by = $2 where action_id = $1',
 };
+
+const paramsOf = ({ params }: Pick<ProposedAction, 'params'>): unknown => params;
+
+/** The versions that the actions of a plan build on, by target. */
+const versionsOf = (actions: readonly PlanAction[]): Map<string, number> =>
+  new Map(
+    actions.flatMap(({ entity_id, expected_version }): [string, number][] =>
+      entity_id === null || expected_version === null ? [] : [[entity_id, expected_version]],
+    ),
+  );
 
 /** Returns the actions with the changes merged into their parameters by key. @throws INVALID_REQUEST an index that the plan lacks */
 function merged(actions: readonly PlanAction[], changes: EditPlan['changes']): ProposedAction[] {
@@ -29,7 +38,7 @@ function merged(actions: readonly PlanAction[], changes: EditPlan['changes']): P
 
 /**
  * Stages an edited copy of a plan and closes the plan as superseded. The copy is tried again, as the person who edits it, and waits for a yes of its own
- * until the same time. Whoever edits joins the people behind it, and in a plan of a team of high risk may not confirm it.
+ * until the same time; a copy of an undo still refuses what has changed since. Whoever edits joins the people behind it, and in a plan of a team of high risk may not confirm it.
  * @throws RESOURCE_NOT_FOUND unknown or foreign | PERMISSION_DENIED role, or a token | RESOURCE_CONFLICT decided, another hash, or nothing is left to change |
  * PLAN_EXPIRED | INVALID_REQUEST, VALIDATION_ERROR an action is refused, with `action_index`
  */
@@ -41,14 +50,20 @@ export function editPlan(ctx: Context, actionId: string, { plan_hash, changes }:
     checkOpen(plan);
     if (plan.status === 'expired' || plan.is_past) throw planExpired(plan);
     if (plan_hash !== hashText(plan.plan_hash)) throw conflict('The plan differs from the one that you have read');
-    const { session_id, owner_id, team_id, source, token_id, depth, expires_at } = plan;
+    const { session_id, owner_id, team_id, source, token_id, depth, expires_at, undo_of } = plan;
+    const { actions } = readPlan(plan.canonical);
+    const wanted = merged(actions, changes);
+    if (isDeepStrictEqual(wanted.map(paramsOf), actions.map(paramsOf)))
+      throw invalid('The changes are what the plan says already');
     // First, because it frees the room that the copy takes.
     await supersedePlans(ctx, [actionId], null);
     const { plan: copy, omitted } = await stagePlan(ctx, {
       session: { session_id, owner_id, team_id },
       source,
-      actions: merged(readPlan(plan.canonical).actions, changes),
-      lifeHours: Math.max(1, Math.ceil((expires_at.getTime() - Date.now()) / HOUR_MS)),
+      actions: wanted,
+      lifeHours: 1,
+      expiresAt: expires_at,
+      ...(undo_of !== null && { undoOf: undo_of, expectedVersions: versionsOf(actions) }),
       onRefusal: 'refuse',
       tokenId: token_id,
       depth,

@@ -34,6 +34,8 @@ export interface LockedPlan {
   behind_user_ids: string[];
   /** Who edited it, or the plans of which it is a copy. */
   edited_by: string[];
+  /** The applied plan that it takes back. */
+  undo_of: string | null;
   /** Its time is over, by the database's clock. */
   is_past: boolean;
   /** Only a signed-in person decides the plans of its team. */

@@ -10,7 +10,8 @@ export const askAgainStatement: Statement = {
   text: /* sql */ `
 with opened as (
   update gates set requested_at = now(), expires_at = now() + (expires_at - requested_at),
-    remind_at = now() + (remind_at - requested_at), reminded_at = null, lapsed_at = null, staged = null, staged_hash = null, staged_tried = false
+    remind_at = now() + (remind_at - requested_at), reminded_at = null, lapsed_at = null, staged = null, staged_hash = null, staged_tried = false,
+    known_versions = null
   where run_id = $1::uuid and gate_index = $2::int and decision is null and expires_at <= now()
   returning required_role, required_approvals, message, expires_at
 ), voided as (

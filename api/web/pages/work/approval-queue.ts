@@ -70,7 +70,7 @@ const highestOf = (lines: readonly ShownLine[]): 'low' | 'medium' | 'high' =>
 
 /** Whether many may be decided at a glance: of low or medium risk, unchanged, by one approval. */
 const isPlain = (lines: readonly ShownLine[]): boolean =>
-  lines.every(({ risk, changed, isStale }) => risk !== 'high' && changed === null && !isStale);
+  lines.every(({ risk, changed, refused, isStale }) => risk !== 'high' && changed === null && refused === null && !isStale);
 
 /** Puts what alike gates have in common where the first of them stands. */
 function grouped(entries: readonly Entry[]): { title: string | null; entries: Entry[] }[] {

@@ -102,3 +102,28 @@ it('two edits at once leave one copy', async () => {
   const waiting = await app.services.db('agent_plans').where({ staged_for: team.member.user_id, status: 'staged' });
   expect(waiting).toHaveLength(1);
 });
+
+it('a copy ends when its original would have, and an edit without a difference is refused', async () => {
+  const plan = await staged(app, team.member, [due('2027-01-01')]);
+  expect((await edit(team.member, plan, {})).status).toBe(400);
+  expect((await edit(team.member, plan, { priority: 'high' })).status).toBe(400);
+  const ends = "now() + interval '90 seconds'";
+  await app.services
+    .db('agent_plans')
+    .where({ action_id: plan.action_id })
+    .update({ expires_at: app.services.db.raw(ends) });
+  const { expires_at } = await app.services.db('agent_plans').where({ action_id: plan.action_id }).first();
+  const copy = (await edit(team.member, plan, { priority: 'low' })).body;
+  expect(copy.expires_at).toBe(expires_at.toISOString());
+});
+
+it('a copy of an undo still refuses what has changed since, and takes its place', async () => {
+  const plan = await staged(app, team.member, [due('2027-01-01')]);
+  const session_id = (await app.as(team.member).get(`${plans}/plans/${plan.action_id}`)).body.session_id;
+  expect((await confirm(team.member, session_id, plan)).status).toBe(200);
+  const undo = (await app.as(team.member).post(`${plans}/plans/${plan.action_id}/undo`)).body;
+  await app.as(team.manager).patch(`/api/tasks/${task.task_id}`, { title: 'Changed meanwhile' });
+  const copy = (await edit(team.member, undo, { priority: 'urgent' })).body;
+  expect((await app.as(team.member).post(`${plans}/plans/${plan.action_id}/undo`)).status).toBe(409);
+  expect((await confirm(team.member, session_id, copy)).body).toMatchObject({ plan_status: 'stale' });
+});
