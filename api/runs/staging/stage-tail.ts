@@ -135,7 +135,7 @@ async function tryStep(trial: Trial, step: StagedStep, db: Knex): Promise<Staged
   const params = parseParams(type, step.params);
   const spec = workActionOf(step.type);
   if (!spec) {
-    await (type.check ?? type.perform)(ctx, params, run);
+    await (type.check ? type.check(ctx, params, run) : type.perform(ctx, params, run));
     const { task_id } = params as { task_id?: string };
     return { ...step, ...(task_id !== undefined && { entity_type: 'task', entity_id: task_id }) };
   }
