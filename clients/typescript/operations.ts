@@ -1,4 +1,4 @@
-// Made by npm run client from the document with SHA-256 d580bb878719c373f36d8b891594ad6f9b795bf1a7bba68993acf1f087974b77.
+// Made by npm run client from the document with SHA-256 2642f49caba255431def7a5aaddeb82e2b2aa0e1cbf8fde4f98a129c06c0d388.
 /** Operations that send a form with a file, those that send its bytes alone, and those that return bytes. */
 export const UPLOADS: readonly string[] = ['uploadFile'];
 export const STREAMS: readonly string[] = ['uploadBulkInput'];
