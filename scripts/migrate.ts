@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { loadConfig } from '../api/core/config.js';
+import { registerEventTypes } from '../api/core/events/register-event-types.js';
 import { createLogger } from '../api/core/telemetry/log.js';
 import { openDatabase } from '../db/connection.js';
 import { migrationSource } from '../db/migrations/index.js';
@@ -20,6 +21,7 @@ const config = values['seed-demo'] ? loadConfig() : undefined;
 const db = openDatabase({ url, poolSize: 2, name: 'assent-migrate', statementTimeout: 0 });
 const [, applied] = (await db.migrate.latest({ migrationSource })) as [number, string[]];
 console.log(applied.length > 0 ? `applied ${applied.join(', ')}` : 'the schema is up to date');
+await registerEventTypes(db);
 // A database from a backup may lack those of the present months, which the worker would make within an hour.
 const { problems } = await maintainPartitions(db);
 for (const problem of problems) console.warn(`partition not made: ${problem}`);

@@ -1,10 +1,12 @@
 import { v7 as uuidv7 } from 'uuid';
 import { TRIGGERS } from '../../api/automations/language/triggers.js';
 import { EVENT_TYPES, type EventType, payloadSchema, triggersOfTypes } from '../../api/core/events/event-types.js';
+import { registerEventTypes } from '../../api/core/events/register-event-types.js';
 import { SUBSCRIBERS } from '../../api/outbox/subscribers/index.js';
 import { buildAutomation, comment } from '../factories/automations.js';
 import { subscribe } from '../factories/events.js';
 import { buildProject, buildTask, buildTeam, type TestTeam } from '../factories/people.js';
+import { PUBLIC_URL } from '../factories/webhooks.js';
 import { startApp, type TestApp } from '../support/app.js';
 import { probe } from './probe-subscriber.js';
 import { openRelay } from './support.js';
@@ -34,6 +36,25 @@ it('the table holds the union, each type with the triggers that it may amount to
   const rows = await db()('event_types').select<{ event_type: string; triggers: string[] }[]>();
   const table = Object.fromEntries(rows.map(({ event_type, triggers }) => [event_type, triggers.toSorted()]));
   expect(table).toEqual(Object.fromEntries(EVENT_TYPES.map((type) => [type, triggersOfTypes[type].toSorted()])));
+});
+
+it('a migration writes what is declared and missing, and whoever asked for its family hears it', async () => {
+  await buildAutomation(app, team, { actions: [comment('Seen')] });
+  const hook = { url: PUBLIC_URL, events: ['task.*'], team_id: team.team_id };
+  const { status } = await app.as(team.admin).post('/api/webhooks', hook);
+  expect(status).toBe(201);
+  const subscriptions = () =>
+    db()('event_subscriptions').where({ owner_id: team.team_id }).orderBy('kind').select('kind', 'event_types');
+  const before = await subscriptions();
+  expect(await registerEventTypes(db())).toBe(0);
+  // As if this version had just added the first one, and another version knew one more.
+  await db()('event_types').where({ event_type: 'task.created' }).delete();
+  await db()('event_types').insert({ event_type: 'easel.painted', triggers: [] });
+  await db().raw('update webhooks set events = events');
+  expect(await subscriptions()).not.toEqual(before);
+  expect(await registerEventTypes(db())).toBe(1);
+  expect(await subscriptions()).toEqual(before);
+  expect(await db()('event_types').where({ event_type: 'easel.painted' }).delete()).toBe(1);
 });
 
 it.each([[true], [false]])(
