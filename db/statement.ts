@@ -15,9 +15,49 @@ interface PgConnection {
   connection: { stream: { cork(): void; uncork(): void } };
   query(config: { name: string; text: string; values: unknown[] }): Promise<QueryResult>;
 }
+/** Set on a connection, it makes knex's pool close it instead of lending it again. */
+interface Disposable {
+  __knex__disposed?: unknown;
+}
 interface ConnectionSource {
   acquireConnection(): Promise<PgConnection>;
   releaseConnection(connection: PgConnection): Promise<void>;
+}
+
+/**
+ * Returns whether a migration has changed the columns that a statement returns, after the connection had prepared it. During an upgrade processes of
+ * both versions run, and the old ones meet this once a connection.
+ */
+export const isOutdatedPlan = (error: unknown): boolean =>
+  error instanceof pg.DatabaseError && error.code === '0A000' && error.message === 'cached plan must not change result type';
+
+/**
+ * Lends a connection: that of the transaction, if `db` is one. One that holds an outdated plan is closed afterwards, for the statement would fail on it
+ * for ever.
+ * @throws what `work` throws
+ */
+async function onConnection<T>(db: Knex, work: (connection: PgConnection) => Promise<T>): Promise<T> {
+  const source = db.client as unknown as ConnectionSource;
+  const connection: PgConnection & Disposable = await source.acquireConnection();
+  try {
+    return await work(connection);
+  } catch (error) {
+    if (isOutdatedPlan(error)) connection.__knex__disposed = error;
+    throw error;
+  } finally {
+    await source.releaseConnection(connection);
+  }
+}
+
+/** Repeats work whose connection held an outdated plan: another one has none, or is closed in its turn. Nothing was written. */
+async function withFreshPlan<T>(db: Knex, work: () => Promise<T>): Promise<T> {
+  for (;;) {
+    try {
+      return await work();
+    } catch (error) {
+      if (db.isTransaction || !isOutdatedPlan(error)) throw error;
+    }
+  }
 }
 
 /**
@@ -25,15 +65,11 @@ interface ConnectionSource {
  * plans are not kept; hot paths use this instead.
  * @throws any error of `pg`; api/core/database-errors.ts maps it
  */
-export async function run<Row extends QueryResultRow>(db: Knex, statement: Statement, values: unknown[]): Promise<Row[]> {
-  const source = db.client as unknown as ConnectionSource;
-  const connection = await source.acquireConnection();
-  try {
-    const result = await connection.query({ name: statement.name, text: statement.text, values });
-    return result.rows as Row[];
-  } finally {
-    await source.releaseConnection(connection);
-  }
+export function run<Row extends QueryResultRow>(db: Knex, { name, text }: Statement, values: unknown[]): Promise<Row[]> {
+  return withFreshPlan(db, async () => {
+    const { rows } = await onConnection(db, (connection) => connection.query({ name, text, values }));
+    return rows as Row[];
+  });
 }
 
 /**
@@ -41,17 +77,10 @@ export async function run<Row extends QueryResultRow>(db: Knex, statement: State
  * only a full collection of the garbage would free. Returns the number of rows.
  * @throws any error of `pg`
  */
-export async function runEach(
-  db: Knex,
-  statement: Statement,
-  values: unknown[],
-  take: (row: unknown[]) => void,
-): Promise<number> {
-  const source = db.client as unknown as ConnectionSource;
-  const connection = await source.acquireConnection();
+export function runEach(db: Knex, statement: Statement, values: unknown[], take: (row: unknown[]) => void): Promise<number> {
   let rows = 0;
-  try {
-    await new Promise((resolve, reject) => {
+  const readFrom = (connection: PgConnection) =>
+    new Promise((resolve, reject) => {
       const config: pg.QueryArrayConfig = { ...statement, values, rowMode: 'array' };
       const query = new pg.Query(config);
       query.on('row', (row: unknown) => {
@@ -62,10 +91,10 @@ export async function runEach(
       query.on('error', reject);
       (connection as unknown as pg.Client).query(query);
     });
+  return withFreshPlan(db, async () => {
+    await onConnection(db, readFrom);
     return rows;
-  } finally {
-    await source.releaseConnection(connection);
-  }
+  });
 }
 
 /** A statement with its parameters. */
@@ -83,9 +112,7 @@ const commit: Call = { statement: { name: 'commit', text: 'commit' }, values: []
  */
 export async function runAtOnce(db: Knex, calls: Call[]): Promise<QueryResultRow[][]> {
   if (db.isTransaction) throw new Error('The statements have a transaction of their own');
-  const source = db.client as unknown as ConnectionSource;
-  const connection = await source.acquireConnection();
-  try {
+  const sendTo = async (connection: PgConnection) => {
     const { stream } = connection.connection;
     stream.cork();
     const sent = [begin, ...calls, commit].map(({ statement: { name, text }, values }) =>
@@ -96,7 +123,6 @@ export async function runAtOnce(db: Knex, calls: Call[]): Promise<QueryResultRow
     const failed = outcomes.find((outcome) => outcome.status === 'rejected');
     if (failed) throw failed.reason;
     return outcomes.slice(1, -1).map((outcome) => (outcome as PromiseFulfilledResult<QueryResult>).value.rows);
-  } finally {
-    await source.releaseConnection(connection);
-  }
+  };
+  return withFreshPlan(db, () => onConnection(db, sendTo));
 }

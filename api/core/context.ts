@@ -1,6 +1,7 @@
 import type { Knex } from 'knex';
 import type { Actor } from './actor.js';
 import type { Config } from './config.js';
+import { isOutdatedPlan } from '../../db/statement.js';
 import { isTransient } from './database-errors.js';
 import { unavailable } from './errors.js';
 import { newId } from './ids.js';
@@ -85,7 +86,7 @@ export function userOf(ctx: Pick<Context, 'actor'>): string {
 const ATTEMPTS = 3;
 
 /**
- * Retries serialization failures and deadlocks, three attempts in all. Inside an open transaction nothing can be repeated, so the
+ * Retries serialization failures and deadlocks, three attempts in all; an outdated plan as often as a connection has one. Inside an open transaction nothing can be repeated, so the
  * error propagates to the code that opened it.
  * @throws what `work` throws; INTERNAL_ERROR 503 after the last attempt
  */
@@ -94,6 +95,10 @@ export async function withRetries<T>(ctx: Pick<Context, 'db'>, work: () => Promi
     try {
       return await work();
     } catch (error) {
+      if (!ctx.db.isTransaction && isOutdatedPlan(error)) {
+        attempt -= 1;
+        continue;
+      }
       if (ctx.db.isTransaction || !isTransient(error)) throw error;
       if (attempt === ATTEMPTS) throw unavailable(error);
     }

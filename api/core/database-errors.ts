@@ -1,4 +1,5 @@
 import { types } from 'node:util';
+import { isOutdatedPlan } from '../../db/statement.js';
 import { busy, conflict, DomainError, invalid, invalidFields, unavailable } from './errors.js';
 
 /** Driver messages without a code for a connection that broke, closed or timed out. knex prefixes the statement. */
@@ -37,7 +38,7 @@ export function fromDatabaseError(error: unknown): DomainError | undefined {
   if (code === '55P03') return busy(error);
   // All temporary: serialization failures and deadlocks (already retried), cancelled statements, exhausted connections, idle
   // transactions, a server that starts, stops or is down.
-  if (/^(40001|40P01|25P03|57014|57P0[123]|53\d\d\d|08\d\d\d)$/.test(code)) return unavailable(error);
+  if (/^(40001|40P01|25P03|57014|57P0[123]|53\d\d\d|08\d\d\d)$/.test(code) || isOutdatedPlan(error)) return unavailable(error);
   return undefined;
 }
 
