@@ -170,9 +170,9 @@ function fieldsOf(action: Presented, words: Words): FieldLine[] {
 const removedFields = (action: Presented, words: Words): FieldLine[] =>
   fieldsOf(action, words).map((field) => ({ ...field, before: field.before ?? field.after, after: null }));
 
-/** Title of the target as it is now: of an action that renames it, the old one. */
+/** Title of the target as it is now: of an action that renames it, the old one, where the source gives the new one. */
 function headingOf({ title, before, after, tool }: Presented): string | null {
-  const renamed = tool !== null && typeof before?.['title'] === 'string' && after?.['title'] !== undefined;
+  const renamed = tool !== null && typeof before?.['title'] === 'string' && after?.['title'] === title;
   const heading = renamed ? (before['title'] as string) : title;
   return heading === null ? null : withVisibleNames(heading);
 }

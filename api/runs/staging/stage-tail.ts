@@ -107,17 +107,7 @@ function shownOf({ run, versions, titles }: Trial, step: StagedStep, entityId: s
   if (entityId !== null) titles.set(entityId, known);
   if (entityId !== null && !versions.has(entityId)) versions.set(entityId, from?.version ?? null);
   const expected_version = entityId === null ? null : (versions.get(entityId) ?? null);
-  // The heading of a renaming says the old title: the one before this very action.
-  const renames = after !== null && 'title' in after;
-  return {
-    ...step,
-    title: renames && entityId !== null ? (from ?? to).title : known,
-    before,
-    after,
-    risk,
-    reversible,
-    expected_version,
-  };
+  return { ...step, title: known, before, after, risk, reversible, expected_version };
 }
 
 /** Checks both ends of a new relation: it also shows at its target. */
