@@ -64,6 +64,15 @@ async function decideOne(ctx: Context, item: DecideItem, { decision, comment }: 
   return { kind, id, status };
 }
 
+/** Holds the run of a gate first, so that whoever comes too late is told that it was decided, and what was glanced at is what is approved. */
+function decideAlone(ctx: Context, item: DecideItem, input: DecideMany): Promise<DecideResult> {
+  if (item.kind !== 'gate') return decideOne(ctx, item, input);
+  return inTransaction(ctx, async (ctx) => {
+    await run(ctx.db, lockStatement, [[item.id]]);
+    return decideOne(ctx, item, input);
+  });
+}
+
 function refusalOf({ kind, id }: DecideItem, thrown: unknown): DecideResult {
   const { code, status, message, extra } = toDomainError(thrown);
   const { reason } = extra;
@@ -98,7 +107,7 @@ export async function decideMany(ctx: Context, input: DecideMany): Promise<{ res
   if (input.mode === 'all') return { results: await decideAll(ctx, input) };
   const results: DecideResult[] = [];
   for (const item of input.items) {
-    results.push(await decideOne(ctx, item, input).catch((thrown: unknown) => refusalOf(item, thrown)));
+    results.push(await decideAlone(ctx, item, input).catch((thrown: unknown) => refusalOf(item, thrown)));
   }
   return { results };
 }
