@@ -5,6 +5,7 @@ import { conflict, notFound } from '../../../core/errors.js';
 import { seatOf } from '../../../core/seats.js';
 import { lockRun } from '../../execution/load-run.js';
 import { storeTail } from '../../staging/store-tail.js';
+import { lapseGateStatement } from '../gates.sql.js';
 import { askAgainStatement } from './ask-again.sql.js';
 import { announceGate, type Opened } from './announce-gate.js';
 
@@ -28,6 +29,8 @@ export function askAgain(ctx: Context, runId: string): Promise<{ run_id: string;
     authorizeManage('automation.dispatch', { team_id, created_by }, { userId: userOf(ctx), seat });
     const [open] = await run<{ gate_index: number }>(ctx.db, openGateStatement, [runId]);
     const values = [runId, open?.gate_index ?? -1, userOf(ctx), ctx.correlationId];
+    // What lapsed has lapsed, also if nobody has looked since.
+    await run(ctx.db, lapseGateStatement, values.slice(0, 2));
     const [opened] = row.status === 'paused' ? await run<Opened>(ctx.db, askAgainStatement, values) : [];
     if (!open || !opened) throw conflict('The run has no expired approval');
     const { gate_index } = open;
