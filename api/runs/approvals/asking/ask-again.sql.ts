@@ -2,8 +2,9 @@ import type { Statement } from '../../../../db/statement.js';
 import { wakeRun } from '../../record/wake-run.sql.js';
 
 /**
- * Opens a lapsed gate again for as long as it was open, without its approvals and its text: both belong to what was asked before. $1 = run id,
- * $2 = gate index, $3 = caller id, who counts among the people behind the run from now on, $4 = correlation id. The caller has locked the run.
+ * Opens a lapsed gate again for as long as it was open, without its approvals, its text and the versions that its first yes has stored: they belong
+ * to what was asked before. $1 = run id, $2 = gate index, $3 = caller id, who counts among the people behind the run from now on, $4 = correlation id.
+ * The caller has locked the run.
  */
 export const askAgainStatement: Statement = {
   name: 'ask_again',
