@@ -20,6 +20,7 @@ const LONG = [
   'automations/plans',
   'webhooks/crashes',
   'web/web',
+  'workflows/decision-kills',
   'cycles/faults',
   'webhooks/receivers',
   'bulk/faults',
