@@ -68,7 +68,7 @@ async function decideOne(ctx: Context, item: DecideItem, { decision, comment }: 
 function decideAlone(ctx: Context, item: DecideItem, input: DecideMany): Promise<DecideResult> {
   if (item.kind !== 'gate') return decideOne(ctx, item, input);
   return inTransaction(ctx, async (ctx) => {
-    await run(ctx.db, lockStatement, [[item.id]]);
+    await run(ctx.db, lockStatement, [[item.id], userOf(ctx)]);
     return decideOne(ctx, item, input);
   });
 }
