@@ -51,8 +51,13 @@ async function gates(count: number): Promise<{ run: TestRun; item: { kind: strin
   const first = await buildRun(app, team, { actions: [GATE, update('New')] });
   const runs = [first];
   while (runs.length < count) runs.push(await buildRun(app, team, { automation: first }));
-  const { body } = await app.as(team.manager).get(`/api/approvals?team_id=${team.team_id}&limit=100`);
-  const hashes = new Map((body as { id: string; staged_hash: string }[]).map(({ id, staged_hash }) => [id, staged_hash]));
+  // A reading stages as many gates as its time allows.
+  const listed = await until(async () => {
+    const { body } = await app.as(team.manager).get(`/api/approvals?team_id=${team.team_id}&limit=100`);
+    const rows = body as { id: string; staged_hash: string; seen_hash: string | null }[];
+    return rows.every(({ seen_hash }) => seen_hash !== null) ? rows : undefined;
+  });
+  const hashes = new Map(listed.map(({ id, staged_hash }) => [id, staged_hash]));
   return runs.map((run) => ({ run, item: { kind: 'gate', id: run.run_id, staged_hash: hashes.get(run.run_id) as string } }));
 }
 /** Milliseconds from now, one a gate. */
