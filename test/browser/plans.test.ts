@@ -179,7 +179,7 @@ it('without scripts it confirms what is ticked, and a refusal returns to the car
   await app.as(team.member).delete(`/api/tasks/${others[0]}`);
   await page.click(`${card} button:has-text("Confirm")`);
   await page.waitForSelector('.notice.bad');
-  expect(await page.textContent('.notice.bad')).toContain('Task not found');
+  expect(await page.textContent('.notice.bad')).toContain('What the plan would change has changed since you have read it');
   expect(page.url()).toContain(`/app/approvals/plan/${plan.action_id}`);
   await page.click(`${card} button:has-text("Discard")`);
   await page.waitForSelector('.notice.good');

@@ -1,5 +1,5 @@
 import type { Statement } from '../../../db/statement.js';
-import { EXCLUDED, SIGNED_IN } from './excluded.sql.js';
+import { EXCLUDED } from './excluded.sql.js';
 import { STAGED_HASH } from './lock-gate.sql.js';
 
 /** SQL over automation_runs r: waiting runs. Each team is read in deadline order from an index. */
@@ -8,10 +8,13 @@ const AFTER_LAST = /* sql */ `(r.gate_expires_at, r.run_id) >
   (coalesce((select gate_expires_at from last), '-infinity'), coalesce((select run_id from last), '00000000-0000-0000-0000-000000000000'))`;
 const PERSONAL = /* sql */ `r.status = 'paused' and r.team_id is null and r.creator_id = $1`;
 
-/** Selects the gates of the runs in `waiting`, the caller's seat in each team, and the `total`, null if it is not counted. */
+/**
+ * Selects the gates of the runs in `waiting`, the caller's seat in each team, and the `total`, null if it is not counted. `signed`: the teams in which
+ * only signed-in people decide.
+ */
 const ROWS = /* sql */ `
     select r.run_id, r.automation_id, r.automation_name, r.team_id, r.project_id, r.trigger_type, r.creator_id,
-      g.gate_index, g.reopened, g.message, g.required_role, g.required_approvals, ${EXCLUDED} as excluded, ${SIGNED_IN} as signed_in, g.requested_at, g.expires_at,
+      g.gate_index, g.reopened, g.message, g.required_role, g.required_approvals, ${EXCLUDED} as excluded, g.signed_in or coalesce(r.team_id in (select team_id from signed), false) as signed_in, g.requested_at, g.expires_at,
       g.expires_at <= now() as expired, not (c.status = 'active' and (r.team_id is null or coalesce(cm.role = any($3::text[]), false))) as creator_left,
       w.seat, t.total::int as total, ${STAGED_HASH} as staged_hash,
       (select coalesce(json_agg(json_build_object('user_id', p.user_id, 'at', p.approved_at) order by p.approved_at), '[]')
@@ -28,6 +31,8 @@ const ROWS = /* sql */ `
 const WAITING = (after = 'true'): string => /* sql */ `
     seats as (
       select team_id, role from memberships where user_id = $1
+    ), signed as materialized (
+      select t.team_id from seats s join teams t using (team_id) where t.decisions_signed_in
     ), waiting as (
       (select r.run_id, r.gate_expires_at, s.role as seat from seats s cross join lateral (
         select r.run_id, r.gate_expires_at from automation_runs r
@@ -89,9 +94,11 @@ export const approvalsOfRunsStatement: Statement = {
   name: 'approvals_of_runs',
   text: /* sql */ `
     with waiting as (
-      select r.run_id, r.gate_expires_at, m.role as seat
+      select r.run_id, r.gate_expires_at, m.role as seat, r.team_id
       from automation_runs r left join memberships m on m.team_id = r.team_id and m.user_id = $1
       where r.run_id = any($2::uuid[]) and r.status = 'paused' and (m.role is not null or (r.team_id is null and r.creator_id = $1))
+    ), signed as materialized (
+      select t.team_id from (select distinct team_id from waiting) w join teams t using (team_id) where t.decisions_signed_in
     ), total as (
       select null as total
     )
