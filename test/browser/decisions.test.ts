@@ -188,6 +188,8 @@ it('the page of a gate shows every word of every kind of action, on a desk and o
     const text = await page.innerText('main');
     expect(text).not.toContain('\u202E');
     expect(text).toContain('{{secret:DEPLOY}}');
+    await page.goto(`/app/runs/${run_id}`);
+    expect(await layoutFaults(page)).toEqual([]);
   }
 });
 
