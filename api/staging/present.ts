@@ -172,8 +172,8 @@ const removedFields = (action: Presented, words: Words): FieldLine[] =>
 
 /** Title of the target as it is now: of an action that renames it, the old one, where the source gives the new one. */
 function headingOf({ title, before, after, tool }: Presented): string | null {
-  const renamed = tool !== null && typeof before?.['title'] === 'string' && after?.['title'] === title;
-  const heading = renamed ? (before['title'] as string) : title;
+  const [old] = ['title', 'name'].filter((field) => after?.[field] === title).map((field) => before?.[field]);
+  const heading = tool !== null && typeof old === 'string' ? old : title;
   return heading === null ? null : withVisibleNames(heading);
 }
 
