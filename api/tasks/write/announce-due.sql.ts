@@ -22,7 +22,9 @@ export const announceDueStatement: Statement = {
       and not exists (select from task_due_events m where m.task_id = t.task_id and m.kind = $1 and m.due_date = t.due_date)
     limit ${BATCH}
   ), marked as (
-    insert into task_due_events (task_id, kind, due_date) select task_id, $1, due_date from due on conflict do nothing returning task_id
+    -- In the order of ids, so that two scans at once wait for each other only one way.
+    insert into task_due_events (task_id, kind, due_date) select task_id, $1, due_date from due order by task_id
+    on conflict do nothing returning task_id
   ), told as (
     -- No user acts here, but at a gate without self-approval the run belongs to those who made the task come due.
     select enqueue_events(jsonb_build_object('correlation_id', uuidv7(), 'cause_user_ids', to_jsonb(due.people)), array[make_change(team_id => team_id, project_id => project_id,

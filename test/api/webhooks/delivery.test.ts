@@ -231,8 +231,8 @@ it('both secrets sign during a rotation, and only the new one after it', async (
       });
   receiver.answer((_request, response) => response.writeHead(receiver.received.length === 1 ? 500 : 200).end());
   await buildTask(app, team, project);
-  await fanOut(app);
   await rotate('1 hour');
+  await fanOut(app);
   await delivery.fanOut();
   await untilEmpty(app, webhook);
   expect(receiver.received).toHaveLength(2);
