@@ -17,6 +17,7 @@ import { loginStormSection } from './sections/login-storm.js';
 import { planningSection } from './sections/planning.js';
 import { pausedSection } from './sections/paused.js';
 import type { Section } from './report.js';
+import { queuePageSection } from './sections/queue-page.js';
 import { runnersSection } from './sections/runners.js';
 import { markCostSection, searchBesideWritesSection, searchSection } from './sections/search.js';
 import { skippedSection } from './sections/skipped.js';
@@ -67,6 +68,7 @@ export const SECTIONS = {
   'approvals-list': approvalsListSection,
   decision: decisionSection,
   staging: stagingSection,
+  'queue-page': queuePageSection,
   idle: idleEventSection,
   armed: armedSection,
   crowded: crowdedSection,

@@ -1,5 +1,5 @@
 import { requestBytes, type Source } from '../load.js';
-import { addPending, dropPending, gatedAutomation } from './pending.js';
+import { addPending, dropPending, gatedAutomation } from '../pending.js';
 import type { Goal, Result, Section } from '../report.js';
 import { withSides } from './requests-section.js';
 import { figuresOf, measureRound, type Round } from '../rounds.js';

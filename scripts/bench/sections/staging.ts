@@ -8,12 +8,12 @@ import type { Result, Section } from '../report.js';
 import type { World } from '../seed.js';
 import type { Servers } from '../servers.js';
 import { quantile } from '../statistics.js';
-import { addPending, dropPending } from './pending.js';
+import { addPending, dropPending } from '../pending.js';
 
 const RUNS = 300;
 
 /** Five changes of one task, one of each kind that an automation makes most. */
-const LOCAL = [
+export const LOCAL = [
   { type: 'set_task_status', params: { task_id: '{{event.task.task_id}}', status: 'in_progress' } },
   {
     type: 'update_task',
@@ -25,7 +25,7 @@ const LOCAL = [
 ];
 
 /** Creates an automation with a gate before these actions, without a subscription. */
-async function gated({ db }: Servers, { teamId, userId }: World, actions: object[]): Promise<string> {
+export async function gated({ db }: Servers, { teamId, userId }: World, actions: object[]): Promise<string> {
   const automation_id = uuidv7();
   const all = JSON.stringify([{ type: 'require_approval', params: { role: 'manager' } }, ...actions]);
   const definition = { name: 'Ask first', trigger_type: 'manual', actions: all };

@@ -1,7 +1,7 @@
 import { v7 as uuidv7 } from 'uuid';
-import { composeTail, type StoredTail } from '../../../api/runs/staging/tail.js';
-import type { World } from '../seed.js';
-import type { Servers } from '../servers.js';
+import { composeTail, type StoredTail } from '../../api/runs/staging/tail.js';
+import type { World } from './seed.js';
+import type { Servers } from './servers.js';
 
 /** Runs waiting at their gate, as `openGate` leaves them: each for a task of the project, with a deadline within four days. */
 const PENDING = /* sql */ `
