@@ -18,7 +18,8 @@ COPY activities activities
 COPY db db
 COPY scripts scripts
 RUN node_modules/.bin/tsc -p tsconfig.build.json && node dist/scripts/build-workflow-bundle.js \
-  && cp -r api/web/views api/web/assets dist/api/web/
+  && cp -r api/web/views api/web/assets dist/api/web/ \
+  && cd db/migrations && find . -name '*.sql' -exec cp --parents {} ../../dist/db/migrations/ ';'
 
 # What production loads, and of the native modules this platform's alone: Temporal's core comes for five, about 27 MB each.
 COPY deploy/prune-native.mjs deploy/prune-native.mjs

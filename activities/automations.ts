@@ -1,30 +1,30 @@
 import { activityInfo, ApplicationFailure, heartbeat } from '@temporalio/activity';
 import { ApplicationFailureCategory } from '@temporalio/common';
-import { actionTypes, outboundTypes } from '../api/actions/registry.js';
-import type { RunExecution } from '../api/runs/execution/claim-run.js';
-import { finishRun } from '../api/runs/execution/finish-run.js';
-import { openGate } from '../api/runs/approvals/asking/open-gate.js';
-import { performAction } from '../api/runs/execution/perform-action.js';
-import { performOutbound } from '../api/runs/execution/perform-outbound.js';
-import { DELAY } from '../api/actions/rules.js';
-import { readGate } from '../api/runs/approvals/read-gate.js';
-import { runDelay } from '../api/runs/execution/run-delay.js';
-import type { Services } from '../api/core/context.js';
+import { actionTypes, outboundTypes } from '../api/automation/actions/registry.js';
+import type { RunExecution } from '../api/automation/runs/execution/claim-run.js';
+import { finishRun } from '../api/automation/runs/execution/finish-run.js';
+import { openGate } from '../api/automation/runs/approvals/asking/open-gate.js';
+import { performAction } from '../api/automation/runs/execution/perform-action.js';
+import { performOutbound } from '../api/automation/runs/execution/perform-outbound.js';
+import { DELAY } from '../api/automation/actions/rules.js';
+import { readGate } from '../api/automation/runs/approvals/read-gate.js';
+import { runDelay } from '../api/automation/runs/execution/run-delay.js';
+import type { Services } from '../api/platform/context.js';
 import { type ActionActivity, OUTBOUND_HEARTBEAT, type RunActivities, type RunRef } from '../workflows/contract.js';
 import { TeamSlots } from './team-slots.js';
 
 /** Returns the id of this activity's execution, as stored in the run's row. */
 const executionId = (): string => activityInfo().workflowExecution?.runId ?? 'none';
-const runExecutionOf = (run: RunRef): RunExecution => ({ ...run, execution: executionId() });
+const getRunExecution = (run: RunRef): RunExecution => ({ ...run, execution: executionId() });
 
 /** Activities of automation runs: each calls one operation. They run at least once, so the operations may be repeated. */
 export function automationActivities(services: Services): RunActivities & Record<string, unknown> {
-  const perform: ActionActivity = (run, index) => performAction(services, runExecutionOf(run), index);
+  const perform: ActionActivity = (run, index) => performAction(services, getRunExecution(run), index);
   const run: RunActivities & { [DELAY]: ActionActivity } = {
-    openGate: (run, index) => openGate(services, runExecutionOf(run), index),
+    openGate: (run, index) => openGate(services, getRunExecution(run), index),
     readGate: (runId, index) => readGate(services, runId, index, executionId()),
-    [DELAY]: (run, index) => runDelay(services, runExecutionOf(run), index),
-    finishRun: (run, cancelled) => finishRun(services, runExecutionOf(run), cancelled),
+    [DELAY]: (run, index) => runDelay(services, getRunExecution(run), index),
+    finishRun: (run, cancelled) => finishRun(services, getRunExecution(run), cancelled),
   };
   // Each action type is an activity of that name, so that a history reads like the automation.
   return { ...Object.fromEntries(Object.keys(actionTypes).map((type) => [type, perform])), ...run };
@@ -51,12 +51,12 @@ export function outboundActivities(services: Services, slots: number): Record<st
   const shared = new TeamSlots(slots);
   const perform: ActionActivity = async (run, index) => {
     const { priority, attempt } = activityInfo();
-    // The run's team, or the creator of a personal automation (worker/run-dispatcher.ts).
+    // The run's team, or the creator of a personal automation (runs/automation-runs.ts).
     const team = priority?.fairnessKey ?? '';
     if (!shared.take(team)) throw busy(attempt);
     const beat = setInterval(heartbeat, OUTBOUND_HEARTBEAT.everyMs);
     try {
-      return await performOutbound(services, runExecutionOf(run), index);
+      return await performOutbound(services, getRunExecution(run), index);
     } finally {
       clearInterval(beat);
       shared.release(team);

@@ -1,15 +1,10 @@
 import { ApplicationFailure, cancellationSignal, heartbeat } from '@temporalio/activity';
-import { type Client, WorkflowExecutionAlreadyStartedError } from '@temporalio/client';
-import type { SearchAttributePair } from '@temporalio/common';
 import type { Knex } from 'knex';
 import { runExport } from '../api/bulk/export/run-export.js';
 import { bulkDispatchesStatement, dispatchedJobsStatement, restartJobsStatement } from '../api/bulk/jobs/progress.sql.js';
 import { viewJob } from '../api/bulk/jobs/view-job.js';
-import type { Services } from '../api/core/context.js';
-import { logScope } from '../api/core/telemetry/log.js';
-import type { Dispatcher } from '../api/outbox/dispatch-outbox.js';
+import type { Services } from '../api/platform/context.js';
 import { openDatabase } from '../db/connection.js';
-import { run } from '../db/statement.js';
 import {
   BULK_UNDO,
   BULK_WORKFLOWS,
@@ -19,24 +14,17 @@ import {
   bulkWorkflowId,
   type ExportActivities,
   REMEDY_PRIORITY,
-  taskQueue,
 } from '../workflows/contract.js';
-import { SEARCH_ATTRIBUTES as ATTRIBUTE } from '../workflows/search-attributes.js';
-import { each } from './worker/each.js';
-import { isWorkflowOpen } from './worker/open-workflows.js';
+import { importActivities, importEndings } from './imports.js';
+import { defineRowWorkflow } from './row-workflow.js';
 
 /** Exports that a process writes at once; each has a connection of the pool for exports. */
 const EXPORTS_AT_ONCE = 2;
 /** Delay after which an export asks again for a slot. */
 const BUSY_RETRY = '2 seconds';
 
-/** Activities that read the jobs of bulk data. */
-export const bulkActivities = (services: Services): BulkActivities & Record<string, unknown> => ({
-  viewBulkJob: (jobId: string) => viewJob(services, jobId),
-});
-
 /** Activities that write exports, for the queue `outbound`: they run for minutes. `exportDb`: a pool of `EXPORTS_AT_ONCE` connections. */
-export function exportActivities(services: Services, exportDb: Knex): ExportActivities & Record<string, unknown> {
+function exportActivities(services: Services, exportDb: Knex): ExportActivities {
   let running = 0;
   return {
     async writeExport(jobId: string) {
@@ -68,75 +56,77 @@ export const openExportDatabase = (url: string): Knex =>
     idleTransactionTimeout: MAX_PAUSE_MS,
   });
 
-interface Start {
+/** An outbox row that starts the workflow of a job. */
+interface Row {
   outbox_id: number;
   correlation_id: string;
   job_id: string;
+  is_undo: boolean;
   team_id: string;
   kind: keyof typeof BULK_WORKFLOWS;
   format: string;
   requested_by: string;
-  outbox_kind: 'bulk.start' | 'bulk.undo';
 }
 
-const attributesOf = (row: Start): SearchAttributePair[] => [
-  { key: ATTRIBUTE.Process, value: row.outbox_kind === 'bulk.undo' ? 'bulk_undo' : `bulk_${row.kind}` },
-  { key: ATTRIBUTE.RunState, value: 'running' },
-  { key: ATTRIBUTE.TeamId, value: row.team_id },
-  { key: ATTRIBUTE.ActorId, value: row.requested_by },
-  { key: ATTRIBUTE.EntityId, value: row.job_id },
-  { key: ATTRIBUTE.CorrelationId, value: row.correlation_id },
-];
+/** Activities that read the jobs of bulk data, and end those whose batches failed for good. */
+const coreActivities = (services: Services): BulkActivities => ({
+  viewBulkJob: (jobId) => viewJob(services, jobId),
+  ...importEndings(services),
+});
 
-const workflowIdOf = (jobId: string, isUndo: boolean): string => (isUndo ? bulkUndoWorkflowId(jobId) : bulkWorkflowId(jobId));
-
-/** Starts the workflows of jobs that have their team's place: one a job, however often it is repeated. */
-export class BulkDispatcher implements Dispatcher<Start> {
-  readonly kinds = ['bulk.start', 'bulk.undo'];
-  readonly details = bulkDispatchesStatement;
-
-  constructor(
-    private readonly client: Client,
-    private readonly options: { taskQueuePrefix: string; searchable: boolean },
-  ) {}
-
-  async dispatch(row: Start): Promise<void> {
-    const { searchable, taskQueuePrefix } = this.options;
-    const input: BulkInput = { jobId: row.job_id, ...(searchable ? {} : { searchable: false }) };
-    const isUndo = row.outbox_kind === 'bulk.undo';
-    const started = logScope.run({ correlation_id: row.correlation_id }, () =>
-      this.client.workflow.start(isUndo ? BULK_UNDO : BULK_WORKFLOWS[row.kind], {
-        workflowId: workflowIdOf(row.job_id, isUndo),
-        taskQueue: taskQueue(taskQueuePrefix, 'core'),
-        args: [input],
-        // After a lost execution, the next one finds in the row what remains.
-        workflowIdReusePolicy: 'ALLOW_DUPLICATE',
-        workflowIdConflictPolicy: 'USE_EXISTING',
-        staticSummary: `${isUndo ? 'Undo of an import' : row.kind === 'export' ? 'Export' : 'Import'} (${row.format})`,
-        staticDetails: [
-          `- Job \`${row.job_id}\` of team \`${row.team_id}\``,
-          `- Correlation id \`${row.correlation_id}\`, as in the logs and the audit log`,
-        ].join('\n'),
-        priority: { fairnessKey: row.team_id, ...(isUndo && { priorityKey: REMEDY_PRIORITY }) },
-        ...(searchable ? { typedSearchAttributes: attributesOf(row) } : {}),
-      }),
-    );
-    await started.catch((error: unknown) => {
-      if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
-    });
-  }
-
-  /** Restarts the workflow of every job that has its team's place and none, after a lost store or a terminated workflow. Returns the number. */
-  async reconcile({ db, log, notifyRelay }: Services): Promise<number> {
-    const rows = await run<{ job_id: string; is_undo: boolean }>(db, dispatchedJobsStatement, []);
-    const lost: string[] = [];
-    await each(rows, async ({ job_id, is_undo }) => {
-      if (!(await isWorkflowOpen(this.client, workflowIdOf(job_id, is_undo)))) lost.push(job_id);
-    });
-    if (lost.length === 0) return 0;
-    await run(db, restartJobsStatement, [lost]);
-    log.warn({ restarted: lost.length }, 'jobs of bulk data without a workflow were restarted');
-    notifyRelay();
-    return lost.length;
-  }
-}
+/** Jobs of bulk data that have their team's place: one workflow a job. */
+export const bulkJobs = defineRowWorkflow<Row, { job_id: string; is_undo: boolean }>({
+  notes: [
+    { process: 'bulk_export', workflowId: 'bulk:<job_id>', shows: 'Exports; the details show the rows so far' },
+    { process: 'bulk_import', workflowId: 'bulk:<job_id>', shows: 'Imports; the details show the rows so far' },
+    { process: 'bulk_undo', workflowId: 'bulk-undo:<job_id>', shows: 'Undos of imports' },
+  ],
+  invariants: [
+    {
+      name: 'jobs_carried',
+      words: 'No job of bulk data has run for more than 60 s without an open workflow',
+      sql: /* sql */ `
+        select j.job_id::text as violation from bulk_jobs j
+        where j.is_dispatched and j.undo_id is null and j.created_at < clock_timestamp() - interval '60 seconds'`,
+      workflowIdOf: bulkWorkflowId,
+    },
+    {
+      name: 'undos_carried',
+      words: 'No undo of an import that was requested more than 60 s ago is without an open workflow',
+      sql: /* sql */ `
+        select j.job_id::text as violation from bulk_jobs j
+        where j.is_dispatched and j.undo_id is not null and not exists (
+          select from audit_entries a where a.team_id = j.team_id and a.entity_id = j.job_id::text and a.action = 'undo'
+            and a.timestamp > to_char(clock_timestamp() at time zone 'utc' - interval '60 seconds', 'YYYY-MM-DD"T"HH24:MI:SS.US')
+        )`,
+      workflowIdOf: bulkUndoWorkflowId,
+    },
+  ],
+  activities: {
+    core: coreActivities,
+    outbound: (services, { exportDb }) => exportActivities(services, exportDb),
+    imports: importActivities,
+  },
+  plural: 'jobs of bulk data',
+  kinds: ['bulk.start', 'bulk.undo'],
+  dispatches: bulkDispatchesStatement,
+  workflow: ({ is_undo, kind }) => (is_undo ? BULK_UNDO : BULK_WORKFLOWS[kind]),
+  getId: ({ job_id, is_undo }) => (is_undo ? bulkUndoWorkflowId(job_id) : bulkWorkflowId(job_id)),
+  input: ({ job_id }): BulkInput => ({ jobId: job_id }),
+  attributes: (row) => ({
+    Process: row.is_undo ? 'bulk_undo' : `bulk_${row.kind}`,
+    RunState: 'running',
+    TeamId: row.team_id,
+    ActorId: row.requested_by,
+    EntityId: row.job_id,
+  }),
+  summary: ({ is_undo, kind, format }) =>
+    `${is_undo ? 'Undo of an import' : kind === 'export' ? 'Export' : 'Import'} (${format})`,
+  details: ({ job_id, team_id }) => [`Job \`${job_id}\` of team \`${team_id}\``],
+  startOptions: ({ team_id, is_undo }) => ({
+    priority: { fairnessKey: team_id, ...(is_undo && { priorityKey: REMEDY_PRIORITY }) },
+  }),
+  key: 'job_id',
+  open: dispatchedJobsStatement,
+  restart: restartJobsStatement,
+});

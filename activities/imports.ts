@@ -3,7 +3,7 @@ import { failImport } from '../api/bulk/import/fail-import.js';
 import { importBatch } from '../api/bulk/import/import-batch.js';
 import { prepareImport } from '../api/bulk/import/prepare-import.js';
 import { failUndo, undoBatch } from '../api/bulk/undo/undo-batch.js';
-import type { Services } from '../api/core/context.js';
+import type { Services } from '../api/platform/context.js';
 import { type ImportActivities, type ImportEndings, OUTBOUND_HEARTBEAT } from '../workflows/contract.js';
 
 /** Calls `work` with a heartbeat beside it. */
@@ -20,7 +20,7 @@ async function beating<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T>
  * Activities that write imports and take them back, for the queue `imports`: they run for seconds to minutes, and most of their time is the
  * database's. What waits for a slot waits in the queue, so it holds none of another queue, and teams take turns.
  */
-export function importActivities(services: Services): ImportActivities & Record<string, unknown> {
+export function importActivities(services: Services): ImportActivities {
   return {
     prepareImport: (jobId) => beating((signal) => prepareImport(services, jobId, signal)),
     importBatch: (jobId) => beating((signal) => importBatch(services, jobId, signal)),
@@ -29,7 +29,7 @@ export function importActivities(services: Services): ImportActivities & Record<
 }
 
 /** Activities that end a job whose batches failed for good. */
-export const importEndings = (services: Services): ImportEndings & Record<string, unknown> => ({
+export const importEndings = (services: Services): ImportEndings => ({
   failImport: (jobId) => failImport(services, jobId),
   failUndo: (jobId) => failUndo(services, jobId),
 });

@@ -3,29 +3,29 @@ import { finishTurn } from '../api/agent/providers/steps/finish-turn.js';
 import { modelStep } from '../api/agent/providers/steps/model-step.js';
 import { StepFailure } from '../api/agent/providers/steps/step-failure.js';
 import type { TurnExecution } from '../api/agent/turns/claim-turn.js';
-import type { Services } from '../api/core/context.js';
+import type { Services } from '../api/platform/context.js';
 import { OUTBOUND_HEARTBEAT, type TurnActivities, type TurnRef } from '../workflows/contract.js';
 
 /** Returns a turn with the id of this activity's execution, as stored in the turn's row. */
-const executionOf = (turn: TurnRef): TurnExecution => ({
+const getExecution = (turn: TurnRef): TurnExecution => ({
   ...turn,
   execution: activityInfo().workflowExecution?.runId ?? 'none',
 });
 
 /** Name and code of an error of ours: its message may hold what was asked or read. */
-function kindOf(error: unknown): string {
+function getKind(error: unknown): string {
   const { name, code } = (typeof error === 'object' && error !== null ? error : {}) as { name?: unknown; code?: unknown };
   return [name, code].filter((part) => typeof part === 'string' && /^[\w.-]{1,60}$/.test(part)).join(' ') || 'unknown';
 }
 
 /** Returns the failure that the workflow reads: a code, and how long to wait. Neither a history nor a log holds another word. */
-function failureOf({ log }: Services, error: unknown): ApplicationFailure {
+function toFailure({ log }: Services, error: unknown): ApplicationFailure {
   if (error instanceof StepFailure) {
     const { code, isRetryable, waitMs } = error;
     const wait = waitMs === null ? {} : { nextRetryDelay: waitMs };
     return ApplicationFailure.create({ type: code, message: code, nonRetryable: !isRetryable, ...wait });
   }
-  log.error({ kind: kindOf(error) }, 'a turn of the agent failed on our side');
+  log.error({ kind: getKind(error) }, 'a turn of the agent failed on our side');
   return ApplicationFailure.create({ type: 'internal', message: 'internal' });
 }
 
@@ -35,9 +35,9 @@ export const modelStepActivities = (services: Services): Pick<TurnActivities, 'm
     const signal = cancellationSignal();
     const beat = setInterval(heartbeat, OUTBOUND_HEARTBEAT.everyMs);
     try {
-      return await modelStep(services, executionOf(turn), step, signal);
+      return await modelStep(services, getExecution(turn), step, signal);
     } catch (error) {
-      throw signal.aborted ? new CancelledFailure('cancelled') : failureOf(services, error);
+      throw signal.aborted ? new CancelledFailure('cancelled') : toFailure(services, error);
     } finally {
       clearInterval(beat);
     }
@@ -47,7 +47,7 @@ export const modelStepActivities = (services: Services): Pick<TurnActivities, 'm
 /** The end of a model's turn, for the queue `core`. */
 export const modelTurnActivities = (services: Services): Pick<TurnActivities, 'finishTurn'> => ({
   finishTurn: (turn, end) =>
-    finishTurn(services, executionOf(turn), end).catch((error: unknown) => {
-      throw failureOf(services, error);
+    finishTurn(services, getExecution(turn), end).catch((error: unknown) => {
+      throw toFailure(services, error);
     }),
 });

@@ -1,15 +1,10 @@
 import { ApplicationFailure } from '@temporalio/activity';
-import { type Client, WorkflowExecutionAlreadyStartedError } from '@temporalio/client';
-import type { Services } from '../api/core/context.js';
-import { logScope } from '../api/core/telemetry/log.js';
-import { OutboundFailure } from '../api/core/http-client/failure.js';
-import type { Dispatcher } from '../api/outbox/dispatch-outbox.js';
-import { revokeConnection } from '../api/integrations/revoke-connection.js';
-import { CONNECTION_REVOCATION, type RevocationActivities, revocationWorkflowId, taskQueue } from '../workflows/contract.js';
-import { SEARCH_ATTRIBUTES as ATTRIBUTE } from '../workflows/search-attributes.js';
-import { each } from './worker/each.js';
-import { isWorkflowOpen } from './worker/open-workflows.js';
-import { newId } from '../api/core/ids.js';
+import { revokeConnection } from '../api/integrations/connections/revoke-connection.js';
+import type { Services } from '../api/platform/context.js';
+import { OutboundFailure } from '../api/platform/http-client/failure.js';
+import { CONNECTION_REVOCATION, type RevocationActivities, revocationWorkflowId } from '../workflows/contract.js';
+import { defineStatement } from '../db/statement.js';
+import { defineRowWorkflow } from './row-workflow.js';
 
 /**
  * Maximum wait that a service may request, in ms: the workflow has a day in total (workflows/connection-revocation.ts)
@@ -30,7 +25,8 @@ export const revocationActivities = (services: Services): RevocationActivities =
   },
 });
 
-interface Start {
+/** An outbox row that starts a revocation. */
+interface Row {
   outbox_id: number;
   correlation_id: string;
   revocation_id: string;
@@ -39,64 +35,65 @@ interface Start {
 }
 
 /** $1 = leased rows. */
-const details = {
+const dispatches = defineStatement({
   name: 'revocation_dispatches',
   text: /* sql */ `
     select o.outbox_id, o.correlation_id, r.revocation_id, r.user_id, r.provider
     from outbox o join integration_revocations r on r.revocation_id = (o.payload->>'revocation_id')::uuid
     where o.outbox_id = any($1::bigint[])`,
-};
+});
 
-/** Revocations without a row in the outbox. Their workflow ends after a day and is then not restarted. */
-const OPEN = /* sql */ `
-  select s.revocation_id, s.user_id, s.provider from integration_revocations s
-  where s.created_at > now() - interval '1 day'
-    and not exists (select from outbox o where o.kind = 'integration.revoke' and o.subject = s.revocation_id::text)`;
+/**
+ * $1 = revocation id after which to continue, $2 = row limit. Revocations without a row in the outbox. Their workflow ends after a day and is then
+ * not restarted.
+ */
+const open = defineStatement({
+  name: 'open_revocations',
+  text: /* sql */ `
+    select s.revocation_id from integration_revocations s
+    where s.created_at > now() - interval '1 day' and s.revocation_id > $1
+      and not exists (select from outbox o where o.kind = 'integration.revoke' and o.subject = s.revocation_id::text)
+    order by s.revocation_id limit $2`,
+});
 
-/** Starts the workflows that revoke tokens at services. */
-export class RevocationDispatcher implements Dispatcher<Start> {
-  readonly kinds = ['integration.revoke'];
-  readonly details = details;
+/** $1 = revocation ids. Enqueues their starts again. */
+const restart = defineStatement({
+  name: 'restart_revocations',
+  text: /* sql */ `
+    insert into outbox (kind, subject, payload, correlation_id)
+    select 'integration.revoke', s.revocation_id::text, jsonb_build_object('revocation_id', s.revocation_id), uuidv7()
+    from integration_revocations s where s.revocation_id = any($1::uuid[]) returning outbox_id`,
+});
 
-  constructor(
-    private readonly client: Client,
-    private readonly options: { taskQueuePrefix: string; searchable: boolean },
-  ) {}
-
-  /**
-   * Restarts the workflow of every revocation that has none, after a lost store or a terminated workflow. Bypasses the outbox: a
-   * second worker finds the workflow, or starts one with nothing to do. Returns the number.
-   */
-  async reconcile({ db, log }: Services): Promise<number> {
-    const { rows } = await db.raw<{ rows: Omit<Start, 'outbox_id' | 'correlation_id'>[] }>(OPEN);
-    let restarted = 0;
-    await each(rows, async (row) => {
-      if (await isWorkflowOpen(this.client, revocationWorkflowId(row.revocation_id))) return;
-      await this.dispatch({ ...row, correlation_id: newId() });
-      restarted += 1;
-    });
-    if (restarted > 0) log.warn({ restarted }, 'revocations without a workflow were restarted');
-    return restarted;
-  }
-
-  async dispatch({ revocation_id, user_id, provider, correlation_id }: Omit<Start, 'outbox_id'>): Promise<void> {
-    const attributes = [
-      { key: ATTRIBUTE.Process, value: 'connection_revocation' },
-      { key: ATTRIBUTE.ActorId, value: user_id },
-      { key: ATTRIBUTE.CorrelationId, value: correlation_id },
-    ];
-    const started = logScope.run({ correlation_id }, () =>
-      this.client.workflow.start(CONNECTION_REVOCATION, {
-        workflowId: revocationWorkflowId(revocation_id),
-        taskQueue: taskQueue(this.options.taskQueuePrefix, 'core'),
-        args: [revocation_id],
-        workflowIdConflictPolicy: 'USE_EXISTING',
-        staticSummary: `Revoke tokens of ${provider}`,
-        ...(this.options.searchable ? { typedSearchAttributes: attributes } : {}),
-      }),
-    );
-    await started.catch((error: unknown) => {
-      if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
-    });
-  }
-}
+/** Tokens of deleted connections, which their services revoke. */
+export const revocations = defineRowWorkflow<Row, { revocation_id: string }>({
+  notes: [
+    {
+      process: 'connection_revocation',
+      workflowId: 'revoke:<revocation_id>',
+      shows: 'Tokens of a deleted connection that its service has not revoked yet',
+    },
+  ],
+  invariants: [
+    {
+      name: 'revocations_carried',
+      words: 'No revocation of the last 23 hours has been without an open workflow for more than 60 s',
+      sql: /* sql */ `
+        select revocation_id::text as violation from integration_revocations
+        where created_at between now() - interval '23 hours' and clock_timestamp() - interval '60 seconds' order by created_at`,
+      workflowIdOf: revocationWorkflowId,
+    },
+  ],
+  activities: { outbound: revocationActivities },
+  plural: 'revocations',
+  kinds: ['integration.revoke'],
+  dispatches,
+  workflow: CONNECTION_REVOCATION,
+  getId: ({ revocation_id }) => revocationWorkflowId(revocation_id),
+  input: ({ revocation_id }) => revocation_id,
+  attributes: ({ user_id }) => ({ ActorId: user_id }),
+  summary: ({ provider }) => `Revoke tokens of ${provider}`,
+  key: 'revocation_id',
+  open,
+  restart,
+});

@@ -1,15 +1,20 @@
 import { once } from 'node:events';
 import { DefaultLogger } from '@temporalio/worker';
 import { publishKey, signingKey } from '../api/audit/signing-keys.js';
-import { createDatabaseGauges } from '../api/core/telemetry/gauges/collect-gauges.js';
-import { loadConfig } from '../api/core/config.js';
-import { createLogger } from '../api/core/telemetry/log.js';
-import { createOpsServer } from '../api/core/telemetry/ops-server.js';
+import { createDatabaseGauges } from '../api/platform/telemetry/gauges/collect-gauges.js';
+import { loadConfig } from '../api/platform/config.js';
+import { refuseUnknownSchema } from '../api/platform/database/refuse-schema.js';
+import { createLogger } from '../api/platform/telemetry/log.js';
+import { createOpsServer } from '../api/platform/telemetry/ops-server.js';
+import { openDatabase, SERVING } from '../db/connection.js';
 import { installRuntime } from './worker/sdk-metrics.js';
 import { startWorker } from './worker/start-worker.js';
 
 const config = loadConfig();
 const log = createLogger(config, 'worker');
+const schemaDb = openDatabase({ url: config.DATABASE_URL, poolSize: 1, name: 'assent-worker-schema', ...SERVING });
+await refuseUnknownSchema(schemaDb, log);
+
 /** The SDK warns of this at each start; the queue `outbound` has no workflows on purpose. */
 const EXPECTED = 'No workflows registered, not polling for workflow tasks';
 const sdkMetrics = await installRuntime({
@@ -46,7 +51,7 @@ async function stop(signal: string): Promise<void> {
   if (stopping) return;
   stopping = true;
   log.info({ signal }, 'stopping');
-  await Promise.all([worker.stop(), gauges.close()]);
+  await Promise.all([worker.stop(), gauges.close(), schemaDb.destroy()]);
   ops.close();
   process.exit(0);
 }

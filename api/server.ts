@@ -3,15 +3,16 @@ import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { openDatabase, SERVING } from '../db/connection.js';
 import { poolUse } from '../db/knex-internals.js';
-import { createRelayNotifier } from './core/relay-notifier.js';
-import { loadConfig } from './core/config.js';
-import { createLogger } from './core/telemetry/log.js';
+import { createRelayNotifier } from './platform/outbox/relay-notifier.js';
+import { loadConfig } from './platform/config.js';
+import { refuseUnknownSchema } from './platform/database/refuse-schema.js';
+import { createLogger } from './platform/telemetry/log.js';
 import { createApp } from './http/app.js';
-import { createDatabaseGauges } from './core/telemetry/gauges/collect-gauges.js';
-import { watchPool } from './core/telemetry/metrics.js';
-import { createOpsServer, readiness } from './core/telemetry/ops-server.js';
-import { requestTimeoutMs } from './endpoint/read-upload.js';
-import { stopWaitingRunners } from './runners/claim/job-listener.js';
+import { createDatabaseGauges } from './platform/telemetry/gauges/collect-gauges.js';
+import { watchPool } from './platform/telemetry/metrics.js';
+import { createOpsServer, readiness } from './platform/telemetry/ops-server.js';
+import { requestTimeoutMs } from './platform/endpoint/read-upload.js';
+import { stopWaitingRunners } from './automation/runners/claim/job-listener.js';
 import { answerRawErrors } from './http/raw-errors.js';
 
 /** Requests under way may take this long after the stop signal, ms. */
@@ -26,6 +27,7 @@ const listen = async (server: Server, port: number, host: string): Promise<numbe
 const config = loadConfig();
 const log = createLogger(config, 'api');
 const db = openDatabase({ url: config.DATABASE_URL, poolSize: config.DATABASE_POOL_SIZE, name: 'assent-api', ...SERVING });
+await refuseUnknownSchema(db, log);
 const notifyDb = openDatabase({ url: config.DATABASE_URL, poolSize: 1, name: 'assent-api-bell', ...SERVING });
 
 const app = createApp({ db, config, log, notifyRelay: createRelayNotifier(notifyDb) });

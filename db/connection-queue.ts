@@ -5,7 +5,7 @@ export interface Holder {
   /** Every team of the user: the connection counts for each. */
   teams: readonly string[];
   /** Key of the round-robin between waiting requests: a team, or a user without one. */
-  turn: string;
+  fairnessKey: string;
 }
 
 interface Waiter {
@@ -22,7 +22,7 @@ export interface PoolUse {
 }
 
 /** Requests with the same key are served in order. */
-const lineOf = ({ person, turn }: Holder): string => person ?? turn;
+const getQueueKey = ({ person, fairnessKey }: Holder): string => person ?? fairnessKey;
 
 const PERSON_SHARE = 3 / 8;
 const TEAM_SHARE = 5 / 8;
@@ -42,15 +42,15 @@ export class ConnectionQueue {
   private readonly held = new Map<string, number>();
   private readonly shared: Waiter[] = [];
   /** Turn key to user to requests in order; a served turn goes to the end. */
-  private readonly turns = new Map<string, Map<string, Waiter[]>>();
+  private readonly queues = new Map<string, Map<string, Waiter[]>>();
 
   /**
-   * @param patience maximum wait, ms
+   * @param acquireTimeoutMs maximum wait, ms
    * @param timeout creates the error of a request that waited longer
    */
   constructor(
     private readonly size: number,
-    private readonly patience: number,
+    private readonly acquireTimeoutMs: number,
     private readonly timeout: () => Error,
   ) {
     this.perAll = Math.max(1, size - 1);
@@ -73,7 +73,7 @@ export class ConnectionQueue {
       const timer = setTimeout(() => {
         this.remove(waiter);
         reject(this.timeout());
-      }, this.patience).unref();
+      }, this.acquireTimeoutMs).unref();
       const waiter: Waiter = { holder, admit: resolve, timer };
       this.add(waiter);
     });
@@ -113,7 +113,7 @@ export class ConnectionQueue {
     if (!this.isFree(holder)) return false;
     if (!holder) return this.shared.length === 0;
     // Requests that wait despite a free connection have used up a share; only requests of the same user must not be overtaken.
-    return this.isWithinShare(holder) && !this.turns.get(holder.turn)?.has(lineOf(holder));
+    return this.isWithinShare(holder) && !this.queues.get(holder.fairnessKey)?.has(getQueueKey(holder));
   }
 
   private count(holder: Holder | undefined, by: 1 | -1): void {
@@ -137,11 +137,11 @@ export class ConnectionQueue {
       this.shared.push(waiter);
       return;
     }
-    let persons = this.turns.get(holder.turn);
-    if (!persons) this.turns.set(holder.turn, (persons = new Map()));
-    const waiters = persons.get(lineOf(holder));
+    let persons = this.queues.get(holder.fairnessKey);
+    if (!persons) this.queues.set(holder.fairnessKey, (persons = new Map()));
+    const waiters = persons.get(getQueueKey(holder));
     if (waiters) waiters.push(waiter);
-    else persons.set(lineOf(holder), [waiter]);
+    else persons.set(getQueueKey(holder), [waiter]);
   }
 
   /** Removes a waiting request. Its user and turn go to the end, or away if nothing else of theirs waits. */
@@ -152,20 +152,20 @@ export class ConnectionQueue {
       this.shared.splice(this.shared.indexOf(waiter), 1);
       return;
     }
-    const persons = this.turns.get(holder.turn) as Map<string, Waiter[]>;
-    const line = lineOf(holder);
+    const persons = this.queues.get(holder.fairnessKey) as Map<string, Waiter[]>;
+    const line = getQueueKey(holder);
     const waiters = persons.get(line) as Waiter[];
     waiters.splice(waiters.indexOf(waiter), 1);
     persons.delete(line);
     if (waiters.length > 0) persons.set(line, waiters);
-    this.turns.delete(holder.turn);
-    if (persons.size > 0) this.turns.set(holder.turn, persons);
+    this.queues.delete(holder.fairnessKey);
+    if (persons.size > 0) this.queues.set(holder.fairnessKey, persons);
   }
 
   private next(): Waiter | undefined {
     if (this.shared.length > 0) return this.isFree(undefined) ? this.shared[0] : undefined;
     if (this.waiting === 0 || this.used >= this.size || this.personal >= this.perAll) return undefined;
-    for (const persons of this.turns.values()) {
+    for (const persons of this.queues.values()) {
       for (const [first] of persons.values()) if (first?.holder && this.isWithinShare(first.holder)) return first;
     }
     return undefined;

@@ -20,7 +20,7 @@ interface ConnectionOptions {
   /** Statement timeout, ms. */
   statementTimeout?: number;
   /** Maximum wait for a connection, ms. */
-  patience?: number;
+  acquireTimeoutMs?: number;
   /** Lock timeout, ms; 0 = none. */
   lockTimeout?: number;
   /** Timeout of an idle transaction, ms; 0 = none. */
@@ -84,7 +84,7 @@ export function openDatabase(options: ConnectionOptions): Knex {
     poolSize,
     name,
     statementTimeout = 10_000,
-    patience = 2_000,
+    acquireTimeoutMs = 2_000,
     lockTimeout = 0,
     idleTransactionTimeout = 0,
     byIndexes = false,
@@ -93,7 +93,7 @@ export function openDatabase(options: ConnectionOptions): Knex {
   const connection = {
     connectionString: url,
     application_name: name,
-    connectionTimeoutMillis: patience,
+    connectionTimeoutMillis: acquireTimeoutMs,
     statement_timeout: statementTimeout,
     lock_timeout: lockTimeout,
     idle_in_transaction_session_timeout: idleTransactionTimeout,
@@ -114,12 +114,12 @@ export function openDatabase(options: ConnectionOptions): Knex {
         done(null, client);
       },
     },
-    acquireConnectionTimeout: patience,
+    acquireConnectionTimeout: acquireTimeoutMs,
     asyncStackTraces: false,
     // Errors are thrown, mapped and logged by the caller; knex would log them twice.
     log: { warn: silent, error: silent, deprecate: silent, debug: silent },
   });
   beginWithFirstStatement(db);
   const timeout = () => new knexModule.KnexTimeoutError('No connection was free in time');
-  return queueForConnections(db, new ConnectionQueue(poolSize, patience, timeout));
+  return queueForConnections(db, new ConnectionQueue(poolSize, acquireTimeoutMs, timeout));
 }

@@ -66,7 +66,7 @@ interface Pool {
 const pools = new WeakMap<Knex, Pool>();
 
 /** Creates a client of the pool that counts each connection for `holder()`, evaluated per connection. */
-function clientOf({ db, queue, acquire, release, holders }: Pool, holder: () => Holder | undefined): RawClient {
+function createClient({ db, queue, acquire, release, holders }: Pool, holder: () => Holder | undefined): RawClient {
   const take = async (who: Holder | undefined): Promise<object> => {
     try {
       const connection = await acquire();
@@ -105,7 +105,7 @@ export function queueForConnections(db: Knex, queue: ConnectionQueue): Knex {
   const release = client.releaseConnection.bind(client);
   const pool: Pool = { db, queue, acquire, release, holders: new WeakMap() };
   pools.set(db, pool);
-  const { acquireConnection, releaseConnection } = clientOf(pool, () => undefined);
+  const { acquireConnection, releaseConnection } = createClient(pool, () => undefined);
   Object.assign(client, { acquireConnection, releaseConnection });
   return db;
 }
@@ -125,7 +125,7 @@ export function countedFor(db: Knex, holder: () => Holder): Knex {
   const raw = pool.db as unknown as RawKnex;
   const view = (...given: unknown[]) => (view as unknown as RawKnex).queryBuilder().table(...given);
   Object.setPrototypeOf(view, pool.db);
-  const context = Object.assign(Object.create(raw.context) as RawKnex['context'], { client: clientOf(pool, holder) });
+  const context = Object.assign(Object.create(raw.context) as RawKnex['context'], { client: createClient(pool, holder) });
   Object.defineProperty(view, 'context', { value: context });
   const counted = view as unknown as Knex;
   pools.set(counted, pool);
@@ -133,7 +133,7 @@ export function countedFor(db: Knex, holder: () => Holder): Knex {
 }
 
 /** Returns the pool behind `countedFor`; a pool or transaction returns itself. */
-export const poolOf = (db: Knex): Knex => pools.get(db)?.db ?? db;
+export const wrapPool = (db: Knex): Knex => pools.get(db)?.db ?? db;
 
 /** Returns the pool's size, connections in use, and waiting requests. */
 export const poolUse = (db: Knex): PoolUse => poolBehind(db).queue.use();

@@ -1,5 +1,5 @@
 import type { Knex } from 'knex';
-import { run, type Statement } from './statement.js';
+import { defineStatement, run } from './statement.js';
 
 export interface PartitionReport {
   made: number;
@@ -8,12 +8,12 @@ export interface PartitionReport {
   problems: string[];
 }
 
-const list: Statement = { name: 'partition_plans', text: 'select table_name from partition_plans order by table_name' };
+const list = defineStatement({ name: 'partition_plans', text: 'select table_name from partition_plans order by table_name' });
 /** $1 = table. */
-const maintain: Statement = {
+const maintain = defineStatement({
   name: 'maintain_partitions',
   text: 'select made, dropped, problems from maintain_partitions($1)',
-};
+});
 
 /**
  * Creates the partitions of the present and the next months or days of every partitioned table, and drops expired ones; audit entries are

@@ -10,6 +10,23 @@ export interface Statement {
   text: string;
 }
 
+const statements = new Map<string, Statement>();
+
+/** Every statement that the loaded modules define, by name. */
+export const listStatements = (): ReadonlyMap<string, Statement> => statements;
+
+/**
+ * Defines a statement. `test/db/statements.test.ts` prepares each on PostgreSQL, and compares what it takes and returns with the types of its callers.
+ * @throws if another text has the name: a connection that prepared the one would refuse the other
+ */
+export function defineStatement(statement: Statement): Statement {
+  const { name, text } = statement;
+  const known = statements.get(name);
+  if (known !== undefined && known.text !== text) throw new Error(`Two statements are called ${name}`);
+  if (name !== '') statements.set(name, statement);
+  return statement;
+}
+
 interface PgConnection {
   /** Private part of pg: its socket. */
   connection: { stream: { cork(): void; uncork(): void } };
@@ -63,7 +80,7 @@ async function withFreshPlan<T>(db: Knex, work: () => Promise<T>): Promise<T> {
 /**
  * Runs a named statement on a pool connection, or on the transaction's own connection if `db` is one. knex sends unnamed queries, whose
  * plans are not kept; hot paths use this instead.
- * @throws any error of `pg`; api/core/database-errors.ts maps it
+ * @throws any error of `pg`; api/platform/database/database-errors.ts maps it
  */
 export function run<Row extends QueryResultRow>(db: Knex, { name, text }: Statement, values: unknown[]): Promise<Row[]> {
   return withFreshPlan(db, async () => {

@@ -1,8 +1,8 @@
 import { parseArgs } from 'node:util';
-import { loadConfig } from '../api/core/config.js';
-import { serviceContext } from '../api/core/context.js';
-import { DEFAULT_DETAILS, DomainError } from '../api/core/errors.js';
-import { createLogger } from '../api/core/telemetry/log.js';
+import { loadConfig } from '../api/platform/config.js';
+import { serviceContext } from '../api/platform/context.js';
+import { DEFAULT_DETAILS, DomainError } from '../api/platform/errors.js';
+import { createLogger } from '../api/platform/telemetry/log.js';
 import { openDatabase } from '../db/connection.js';
 import { COMMANDS, usage } from './admin/commands.js';
 

@@ -1,8 +1,8 @@
 import { parseArgs } from 'node:util';
 import { archiveMonths } from '../api/audit/archive/archive-months.js';
 import { trustedKeys } from '../api/audit/signing-keys.js';
-import { loadConfig } from '../api/core/config.js';
-import { createLogger } from '../api/core/telemetry/log.js';
+import { loadConfig } from '../api/platform/config.js';
+import { createLogger } from '../api/platform/telemetry/log.js';
 import { openDatabase } from '../db/connection.js';
 
 const USAGE = `npm run audit:archive -- --before YYYY-MM --to DIR [--drop] [--keys PATH]

@@ -4,10 +4,10 @@ import { INSTANCE_CHAIN } from '../api/audit/chain.js';
 import { checkpointFile, writeCheckpoint } from '../api/audit/checkpoint.js';
 import { trustedKeys } from '../api/audit/signing-keys.js';
 import { type AuditReport, verifyChain } from '../api/audit/verify-chain.js';
-import { loadConfig } from '../api/core/config.js';
-import { type Services, serviceContext } from '../api/core/context.js';
-import { createLogger } from '../api/core/telemetry/log.js';
-import { recordChange } from '../api/core/record-change.js';
+import { loadConfig } from '../api/platform/config.js';
+import { type Services, serviceContext } from '../api/platform/context.js';
+import { createLogger } from '../api/platform/telemetry/log.js';
+import { recordChange } from '../api/platform/changes/record-change.js';
 import { openDatabase } from '../db/connection.js';
 import { verifyExport } from './audit/verify-export.js';
 

@@ -2,7 +2,7 @@ import { mkdirSync } from 'node:fs';
 import { cpus } from 'node:os';
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import { SECTIONS, sectionsOf } from './bench/sections.js';
+import { SECTIONS, chooseSections } from './bench/sections.js';
 import { printResult, type Result, met } from './bench/report.js';
 import { Servers } from './bench/servers.js';
 import { seed } from './bench/seed.js';
@@ -35,7 +35,7 @@ const { values: options } = parseArgs({
 });
 
 async function measure(servers: Servers): Promise<Result[]> {
-  const names = sectionsOf(options.only?.split(',').map((word) => word.trim()) ?? Object.keys(SECTIONS));
+  const names = chooseSections(options.only?.split(',').map((word) => word.trim()) ?? Object.keys(SECTIONS));
   const load = {
     connections: 16,
     seconds: Number(options.seconds),

@@ -13,8 +13,12 @@ const run = promisify(execFile);
 /** Path of the prebuilt workflow bundle. */
 export const bundlePath = join(root, '.build', 'workflow-bundle.js');
 const SOURCE_DIRS = ['api', 'workflows', 'activities', 'db', 'scripts', 'clients/typescript/runner'];
-/** Files of the web app besides its code: templates, styles, browser scripts. The Dockerfile copies the same. */
-const WEB_DIRS = ['api/web/views', 'api/web/assets'];
+/** Files that the code reads: templates, styles and browser scripts of the web app, and the SQL of migrations. The Dockerfile copies the same. */
+const ASSETS = [
+  { dir: 'api/web/views', only: '' },
+  { dir: 'api/web/assets', only: '' },
+  { dir: 'db/migrations', only: '.sql' },
+];
 const MAX_OUTPUT = 16 * 1024 * 1024;
 
 /**
@@ -69,9 +73,10 @@ function walk(dir) {
 
 function sourceFiles() {
   const sources = SOURCE_DIRS.flatMap((dir) => walk(join(root, dir))).filter((file) => ['.ts', '.json'].includes(extname(file)));
-  const web = WEB_DIRS.flatMap((dir) => walk(join(root, dir)));
-  return [...sources, ...web, join(root, 'tsconfig.json'), join(root, 'tsconfig.build.json')];
+  return [...sources, ...assetFiles(), join(root, 'tsconfig.json'), join(root, 'tsconfig.build.json')];
 }
+
+const assetFiles = () => ASSETS.flatMap(({ dir, only }) => walk(join(root, dir)).filter((file) => file.endsWith(only)));
 
 /**
  * What the bundle is made of, as compiled: a changed comment or type does not change it. Workflows may import the pure rules of a feature
@@ -92,10 +97,7 @@ async function compile(typesToo) {
     'Fix the lines above.',
   );
   prune();
-  for (const dir of WEB_DIRS) {
-    rmSync(join(root, 'dist', dir), { recursive: true, force: true });
-    cpSync(join(root, dir), join(root, 'dist', dir), { recursive: true });
-  }
+  for (const file of assetFiles()) cpSync(file, join(root, 'dist', relative(root, file)));
 }
 
 /** Removes compiled files whose source is gone: a renamed migration must not run under both names. */

@@ -1,4 +1,4 @@
-import { loadConfig } from '../api/core/config.js';
+import { loadConfig } from '../api/platform/config.js';
 
 /** Validates the settings like the service, and prints the list of problems. Connects to nothing. */
 try {

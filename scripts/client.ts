@@ -5,8 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createOpenApi } from '../api/http/openapi.js';
 import { ENDPOINTS } from '../api/http/router.js';
-import { type Endpoint, takesKey } from '../api/endpoint/endpoint.js';
-import { rowsFields } from '../api/endpoint/pages.js';
+import { type Endpoint, takesKey } from '../api/platform/endpoint/endpoint.js';
+import { rowsFields } from '../api/platform/endpoint/pages.js';
 
 /**
  * `npm run client`: generates types and operations of the package @assent/client from our own document, and compiles it. The generator
@@ -42,7 +42,7 @@ function generateTypes(): string {
 }
 
 /** Returns the field that holds the rows of a list, empty for an array; undefined if the operation is no list. */
-function rowsOf(endpoint: Endpoint): string | undefined {
+function describeRows(endpoint: Endpoint): string | undefined {
   if (endpoint.method !== 'get') return undefined;
   if (endpoint.response.type === 'array') return '';
   const [field, ...others] = rowsFields(endpoint);
@@ -58,13 +58,13 @@ function formerNames(): string {
 function operationsSource(): string {
   const lines = ENDPOINTS.map((endpoint) => {
     const path = endpoint.path.replace(/:(\w+)/g, '{$1}');
-    const rows = rowsOf(endpoint);
+    const rows = describeRows(endpoint);
     const list = rows === undefined ? '' : `, rows: '${rows}'`;
     return `  ${endpoint.id}: { method: '${endpoint.method.toUpperCase()}', path: '${path}', takesKey: ${takesKey(endpoint)}${list} },\n`;
   });
-  const idsOf = (kind: 'upload' | 'stream' | 'download') =>
+  const listIds = (kind: 'upload' | 'stream' | 'download') =>
     JSON.stringify(ENDPOINTS.filter((endpoint) => kind in endpoint).map(({ id }) => id)).replaceAll('"', "'");
-  const transfers = `/** Operations that send a form with a file, those that send its bytes alone, and those that return bytes. */\nexport const UPLOADS: readonly string[] = ${idsOf('upload')};\nexport const STREAMS: readonly string[] = ${idsOf('stream')};\nexport const DOWNLOADS: readonly string[] = ${idsOf('download')};\n`;
+  const transfers = `/** Operations that send a form with a file, those that send its bytes alone, and those that return bytes. */\nexport const UPLOADS: readonly string[] = ${listIds('upload')};\nexport const STREAMS: readonly string[] = ${listIds('stream')};\nexport const DOWNLOADS: readonly string[] = ${listIds('download')};\n`;
   return `${transfers}/** Method and path of every operation; \`takesKey\`: it takes an Idempotency-Key; \`rows\`: the field with the rows of a list, empty for an array. */\nexport const OPERATIONS = {\n${lines.join('')}} as const;\n${formerNames()}`;
 }
 

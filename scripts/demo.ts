@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { v7 as uuidv7 } from 'uuid';
 import { sealEntries } from '../api/audit/seal-entries.js';
 import { verifyChain } from '../api/audit/verify-chain.js';
-import { sign } from '../api/forge/deliveries/signature.js';
+import { sign } from '../api/integrations/forge/deliveries/signature.js';
 import { openDatabase } from '../db/connection.js';
 import { runWorkflowId } from '../workflows/contract.js';
 import { playAgent } from './demo/agent.js';

@@ -3,8 +3,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import type { Knex } from 'knex';
 import { v7 as uuidv7 } from 'uuid';
-import { type Config, loadConfig } from '../api/core/config.js';
-import { sign } from '../api/forge/deliveries/signature.js';
+import { type Config, loadConfig } from '../api/platform/config.js';
+import { sign } from '../api/integrations/forge/deliveries/signature.js';
 import { openDatabase } from '../db/connection.js';
 
 const USAGE = `Sends a delivery to the running service again, signed with its secret:
@@ -99,7 +99,7 @@ async function deliver(config: Config, url: string, { event, body, id }: Require
 }
 
 /** Returns the outcome of a delivery after the worker has applied it; undefined after 5 s. */
-async function outcomeOf(db: Knex, id: string): Promise<string | undefined> {
+async function toOutcome(db: Knex, id: string): Promise<string | undefined> {
   for (let attempt = 0; attempt < 50; attempt += 1) {
     const receipt = await db('forge_deliveries')
       .where({ delivery_id: id })
@@ -131,7 +131,7 @@ async function replay(config: Config, db: Knex, what: string, options: Options):
   console.log(`delivery ${id} (${found.event})`);
   if (answer['duplicate'] === true) console.log('It was handled before and is dropped. Add --new-id to have it processed again.');
   else if (answer['event']) {
-    const outcome = await outcomeOf(db, id);
+    const outcome = await toOutcome(db, id);
     console.log(outcome ?? 'not applied yet: is the worker running?');
   }
   return status === 200;

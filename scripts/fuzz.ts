@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util';
 import { fileURLToPath } from 'node:url';
-import { DEMO_TOKEN } from '../api/core/demo-token.js';
+import { DEMO_TOKEN } from '../api/platform/demo-token.js';
 import { checkInstallation } from './chaos/check.js';
 import { startProduct } from './chaos/product.js';
 import { allHold, verdictTable } from './chaos/report.js';

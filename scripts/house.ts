@@ -10,62 +10,9 @@ const MAX_FUNCTION_LINES = 60;
 const MAX_FOLDER_FILES = 25;
 /** Grows by a file with each change of the tables, which no order in folders would help. */
 const UNLIMITED_FOLDER = 'db/migrations';
+/** Groups of `api`, and folders in each. */
+const MAX_FOLDERS = 12;
 const MIN_DUPLICATE_LINES = 15;
-
-/**
- * The rooms of `api`, each above those that follow: a room imports only rooms below it. A folder inside a room is a room of its own when it
- * is listed. A sum of arrows counts pairs of rooms, not imports.
- */
-export const ROOMS = [
-  'server',
-  'http',
-  'web',
-  'outbox',
-  'admin',
-  'trash',
-  'tokens',
-  'auth',
-  'audit/log',
-  'teams',
-  'approvals',
-  'agent/triage',
-  'bulk',
-  'runs',
-  'webhooks',
-  'runners',
-  'automations',
-  'runs/record',
-  'secrets',
-  'forge',
-  'recurrence/series',
-  'actions',
-  'integrations',
-  'runners/record',
-  'automations/language',
-  'agent',
-  'staging',
-  'actions/work',
-  'actions/contract',
-  'saved-views',
-  'notes',
-  'files',
-  'items',
-  'relations',
-  'cycles',
-  'comments',
-  'projects',
-  'tasks',
-  'custom-fields',
-  'search',
-  'graph',
-  'recurrence',
-  'notifications',
-  'audit',
-  'activity',
-  'endpoint',
-  'mail',
-  'core',
-];
 
 /** Words of no field: an identifier names its subject instead (docs/glossary.md). Words with a proper use, such as `order`, are not listed. */
 const BANNED_WORDS = new Set(
@@ -86,10 +33,10 @@ export function sourceFiles(root = '.', folders = ROOTS): SourceFile[] {
     .flatMap((folder) => readdirSync(join(root, folder), { recursive: true, withFileTypes: true }))
     .filter((entry) => entry.isFile() && !/vendor|node_modules/.test(entry.parentPath))
     .map((entry) => join(entry.parentPath, entry.name))
-    .map((path) => ({ path: normalize(path).slice(root === '.' ? 0 : root.length + 1), lines: linesOf(path) }));
+    .map((path) => ({ path: normalize(path).slice(root === '.' ? 0 : root.length + 1), lines: splitLines(path) }));
 }
 
-const linesOf = (path: string): string[] => readFileSync(path, 'utf8').replace(/\n$/, '').split('\n');
+const splitLines = (path: string): string[] => readFileSync(path, 'utf8').replace(/\n$/, '').split('\n');
 const isCode = ({ path }: SourceFile): boolean => ['.ts', '.mjs'].includes(extname(path));
 /** A migration is one text of SQL that says again what it replaces. */
 const isMigration = ({ path }: SourceFile): boolean => path.startsWith('db/migrations/');
@@ -145,45 +92,73 @@ export function fullFolders(files: SourceFile[]): string[] {
     .map(([folder, count]) => `${folder}: ${count} files`);
 }
 
-function roomOf(path: string): string | undefined {
-  const [root, room = '', folder = ''] = path.split('/');
-  if (root !== 'api') return undefined;
-  if (!folder) return room.replace(/\.ts$/, '');
-  return ROOMS.includes(`${room}/${folder}`) ? `${room}/${folder}` : room;
+/** The groups of `api`, from top to bottom: the order that the linter enforces is the only declaration of it. */
+export const layers = (): string[] =>
+  (
+    JSON.parse(readFileSync('.oxlintrc.json', 'utf8')) as { overrides: { rules: Record<string, [string, string[]]> }[] }
+  ).overrides.flatMap(({ rules }) => rules['assent/layers']?.[1] ?? []);
+
+const getGroup = (path: string): string | undefined => /^api\/([^/]+)\//.exec(path)?.[1];
+
+/** Paths of the files that a file imports, types included. */
+const listImports = ({ path, lines }: SourceFile): string[] =>
+  [...lines.join('\n').matchAll(/^(?:import|export)\b[^;]*?from '(\.[^']+)'/gm)].map(([, target = '']) =>
+    join(dirname(path), target.replace(/\.js$/, '.ts')),
+  );
+
+/** Imports from a group of `api` to one above it, with the files that have them. */
+export function upwardArrows(files: SourceFile[], order = layers()): { arrow: string; files: string[] }[] {
+  const arrows = new Map<string, Set<string>>();
+  for (const file of files)
+    for (const target of listImports(file)) {
+      const [from, to] = [getGroup(file.path), getGroup(target)];
+      if (from === undefined || to === undefined || order.indexOf(from) <= order.indexOf(to)) continue;
+      arrows.set(`${from} -> ${to}`, (arrows.get(`${from} -> ${to}`) ?? new Set()).add(file.path));
+    }
+  return [...arrows].map(([arrow, paths]) => ({ arrow, files: [...paths] }));
 }
 
-/** Pairs of rooms in which the lower one imports the upper one, with the files that do. A room that is not listed is at the top. */
-export function upwardArrows(files: SourceFile[]): { arrow: string; files: string[] }[] {
-  const arrows = new Map<string, Set<string>>();
-  for (const { path, lines } of files) {
-    const from = roomOf(path);
-    for (const [, target = ''] of lines.join('\n').matchAll(/^(?:import|export)\b[^;]*?from '(\.[^']+)'/gm)) {
-      const to = roomOf(join(dirname(path), target));
-      if (!from || !to || ROOMS.indexOf(from) <= ROOMS.indexOf(to)) continue;
-      const arrow = `${from} -> ${to}`;
-      arrows.set(arrow, (arrows.get(arrow) ?? new Set()).add(path));
-    }
+/** Files that import each other in a circle, types included: what is left when files that import none of the rest are taken away, from both ends. */
+export function circles(files: SourceFile[]): string[] {
+  let edges = files.flatMap((file) => listImports(file).map((target) => [file.path, target] as const));
+  for (let count = -1; count !== edges.length; ) {
+    count = edges.length;
+    const [importing, imported] = [new Set(edges.map(([from]) => from)), new Set(edges.map(([, to]) => to))];
+    edges = edges.filter(([from, to]) => imported.has(from) && importing.has(to));
   }
-  return [...arrows].map(([arrow, paths]) => ({ arrow, files: [...paths] }));
+  return edges.map(([from, to]) => `${from} -> ${to}`);
+}
+
+/** Folders of `api` that hold more folders than a reader keeps in mind. */
+export function crowdedFolders(files: SourceFile[]): string[] {
+  const found = new Map<string, Set<string>>();
+  for (const { path } of files) {
+    const [root, group, folder, ...rest] = path.split('/');
+    if (root !== 'api' || group === undefined || folder === undefined) continue;
+    found.set('api', (found.get('api') ?? new Set()).add(group));
+    if (rest.length > 0) found.set(`api/${group}`, (found.get(`api/${group}`) ?? new Set()).add(folder));
+  }
+  return [...found].filter(([, { size }]) => size > MAX_FOLDERS).map(([folder, { size }]) => `${folder}: ${size} folders`);
 }
 
 /** What points at a document that is not in the repository: sections, codes of decisions and findings, letters. */
 const CITATION =
-  /\bSource:|\b(contract|spec|notes?),? section \d|durability (notes|R?\d)|\b(decisions?|findings?|issue) [A-Z]?\d|\bT-[A-Z]{3,}|\([A-N]\d{1,2}(, [A-N]\d{1,2})*\)|\/work\/|house rules/;
+  /\bSource:|\b(contract|spec|notes?),? section \d|durability (notes|R?\d)|\b(decisions?|findings?|issue) [A-Z]?\d|\bT-[A-Z]{3,}|\([A-N]\d{1,2}(, [A-N]\d{1,2})*\)|(?<![\w.])\/work\/|house rules/;
 
 export const citations = (files: SourceFile[]): string[] =>
   files.flatMap(({ path, lines }) =>
     lines.flatMap((line, at) => (CITATION.test(splitLine(line).comment) ? [`${path}:${at + 1}: ${line.trim()}`] : [])),
   );
 
-const wordsOf = (identifier: string): string[] => identifier.split(/_|(?<=[a-z0-9])(?=[A-Z])/).map((word) => word.toLowerCase());
+const splitWords = (identifier: string): string[] =>
+  identifier.split(/_|(?<=[a-z0-9])(?=[A-Z])/).map((word) => word.toLowerCase());
 
 export const bannedWords = (files: SourceFile[]): string[] => [
   ...new Set(
     files.filter(isCode).flatMap(({ path, lines }) =>
       lines
         .flatMap((line) => splitLine(line).code.match(/[A-Za-z_$][\w$]*/g) ?? [])
-        .filter((identifier) => wordsOf(identifier).some((word) => BANNED_WORDS.has(word)))
+        .filter((identifier) => splitWords(identifier).some((word) => BANNED_WORDS.has(word)))
         .map((identifier) => `${path}: ${identifier}`),
     ),
   ),
@@ -234,6 +209,8 @@ export function measure(root = '.') {
     'functions over 60 lines': longFunctions(files),
     any: anyTypes(files),
     'folders over 25 files': fullFolders(files),
+    [`groups over ${MAX_FOLDERS} folders`]: crowdedFolders(files),
+    circles: circles(files),
     'upward arrows': upwardArrows(files).map(({ arrow, files: from }) => `${arrow} (${from.join(', ')})`),
     citations: citations(files),
     'banned words': bannedWords(files),

@@ -1,11 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
-import { loadConfig } from '../api/core/config.js';
-import { registerEventTypes } from '../api/core/events/register-event-types.js';
-import { createLogger } from '../api/core/telemetry/log.js';
+import { loadConfig } from '../api/platform/config.js';
+import { createLogger } from '../api/platform/telemetry/log.js';
 import { openDatabase } from '../db/connection.js';
-import { migrationSource } from '../db/migrations/index.js';
-import { maintainPartitions } from '../db/partitions.js';
+import { SCHEMA_EXIT_STATUS, SchemaError } from '../db/schema/check-schema.js';
+import { migrateDatabase } from './schema/migrate-database.js';
 import { seedDemo } from './demo-data/seed-demo.js';
 
 /**
@@ -19,12 +18,13 @@ if (!url) throw new Error('Set DATABASE_URL (or DATABASE_URL_FILE) to the databa
 // Validated before any change. A plain migration needs no other settings; in production its role must not have them.
 const config = values['seed-demo'] ? loadConfig() : undefined;
 const db = openDatabase({ url, poolSize: 2, name: 'assent-migrate', statementTimeout: 0 });
-const [, applied] = (await db.migrate.latest({ migrationSource })) as [number, string[]];
-console.log(applied.length > 0 ? `applied ${applied.join(', ')}` : 'the schema is up to date');
-await registerEventTypes(db);
-// A database from a backup may lack those of the present months, which the worker would make within an hour.
-const { problems } = await maintainPartitions(db);
-for (const problem of problems) console.warn(`partition not made: ${problem}`);
+try {
+  await migrateDatabase(db, (line) => console.log(line));
+} catch (error) {
+  if (!(error instanceof SchemaError)) throw error;
+  console.error(error.message);
+  process.exit(SCHEMA_EXIT_STATUS);
+}
 if (config && (await seedDemo({ db, config, log: createLogger(config, 'script'), notifyRelay: () => undefined })))
   console.log('demo data written');
 await db.destroy();

@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util';
-import { loadConfig } from '../api/core/config.js';
-import { masterKeyIds } from '../api/core/crypto/encryption.js';
-import { listKeyUse, rotateKeys } from '../api/secrets/rotate-keys.js';
+import { loadConfig } from '../api/platform/config.js';
+import { masterKeyIds } from '../api/platform/crypto/encryption.js';
+import { listKeyUse, rotateKeys } from '../api/automation/secrets/rotate-keys.js';
 import { openDatabase } from '../db/connection.js';
 
 /** Prints the configured keys and their use; a key that is used but not configured shows as lost. */

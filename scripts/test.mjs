@@ -1,8 +1,9 @@
 /**
- * `npm test`: everything that CI runs, on a fresh clone, without other services. Ends with one line `N passed, N failed`. Arguments
- * go to jest: `npm test -- test/api`. A path skips the static checks. `npm run test:long` repeats the races and the fault points, and
- * nothing else, far more often; a number of rounds in the environment wins. `npm run test:repeat -- N PATH…` runs files N times, each time
- * with another seed, and prints the seeds that failed; `npm test -- PATH --seed=S` repeats one.
+ * `npm test`: everything that CI runs, on a fresh clone, without other services. It ends with the ten slowest test files and one line
+ * `N passed, N failed`. Arguments go to jest: `npm test -- test/api`. A path skips the static checks and the list of the slowest files.
+ * `npm run test:long` repeats the races and the fault points, and nothing else, far more often; a number of rounds in the environment wins.
+ * `npm run test:repeat -- N PATH…` runs files N times, each time with another seed, and prints the seeds that failed; `npm test -- PATH
+ * --seed=S` repeats one.
  */
 import { execFile, spawn } from 'node:child_process';
 import { randomInt } from 'node:crypto';
@@ -21,6 +22,10 @@ const mode = ['--long', '--repeat'].find((flag) => flag === process.argv[2]);
 const isLong = mode === '--long';
 const args = process.argv.slice(mode ? 3 : 2);
 const count = { passed: 0, failed: 0 };
+/** Slowest test files that a whole run lists. */
+const SLOWEST = 10;
+/** Test files that ran, with the milliseconds each took. */
+const durations = [];
 const out = (text) => process.stdout.write(`${text}\n`);
 
 /** Returns the file behind a package's command: run by Node directly, it needs no shell on any system. */
@@ -131,6 +136,8 @@ async function jest(args) {
     const { numPassedTests, numFailedTests, numRuntimeErrorTestSuites, testResults } = JSON.parse(readFileSync(report, 'utf8'));
     count.passed += numPassedTests;
     count.failed += numFailedTests + numRuntimeErrorTestSuites;
+    for (const { name, startTime, endTime } of testResults)
+      durations.push({ name: relative(root, name), ms: endTime - startTime });
     failed = testResults.flatMap(({ name, status, assertionResults }) => {
       const tests = assertionResults.filter((result) => result.status === 'failed').map(({ fullName }) => fullName);
       return status === 'failed' ? [`${relative(root, name)}: ${tests.join(' | ') || 'did not run'}`] : [];
@@ -148,13 +155,19 @@ async function jest(args) {
   return failed;
 }
 
+/** Returns a line for each of the test files that took longest, with the others beside them: CI shows where its time goes. */
+function slowest() {
+  const longest = durations.toSorted((a, b) => b.ms - a.ms).slice(0, SLOWEST);
+  return longest.map(({ name, ms }) => `slow  ${name}  ${(ms / 1000).toFixed(1)} s`);
+}
+
 /**
  * Runs test files several times, each time with another seed, and prints what failed with its seed.
  * @param {string[]} args number of rounds, then paths
  */
 async function repeat([rounds = '', ...paths]) {
   if (!/^[1-9][0-9]{0,4}$/.test(rounds) || paths.length === 0) {
-    throw new Error('Usage: npm run test:repeat -- ROUNDS PATH…, for example 20 test/api/admin');
+    throw new Error('Usage: npm run test:repeat -- ROUNDS PATH…, for example 20 test/api/identity/admin');
   }
   const failures = [];
   for (let round = 1; round <= Number(rounds); round += 1) {
@@ -175,7 +188,7 @@ try {
     if (mode === '--repeat') await repeat(args);
     else {
       const [lines] = await Promise.all([isWhole ? staticChecks() : [], jest(args)]);
-      for (const line of lines) out(line);
+      for (const line of [...lines, ...(isWhole ? slowest() : [])]) out(line);
     }
   }
 } catch (error) {

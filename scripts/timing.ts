@@ -2,8 +2,8 @@ import { randomBytes } from 'node:crypto';
 import { Agent, request } from 'node:http';
 import { parseArgs } from 'node:util';
 import type { Knex } from 'knex';
-import { hashOf, PAT_PREFIX } from '../api/auth/authenticate.js';
-import { hashPassword } from '../api/auth/passwords.js';
+import { computeHash, PAT_PREFIX } from '../api/identity/auth/authenticate.js';
+import { hashPassword } from '../api/identity/auth/passwords.js';
 import { Servers } from './bench/servers.js';
 import { median } from './bench/statistics.js';
 
@@ -49,7 +49,7 @@ async function inviter(db: Knex): Promise<{ path: string; token: string }> {
   const [{ team_id }] = await db('teams').insert({ name: word(), plan: 'scale', created_by: user_id }).returning('team_id');
   await db('memberships').insert({ team_id, user_id, role: 'admin' });
   const token = `${PAT_PREFIX}${randomBytes(32).toString('base64url')}`;
-  const row = { user_id, name: 'timing', scopes: ['admin:*'], token_hash: hashOf(token), prefix: PAT_PREFIX };
+  const row = { user_id, name: 'timing', scopes: ['admin:*'], token_hash: computeHash(token), prefix: PAT_PREFIX };
   await db('personal_access_tokens').insert(row);
   return { path: `/api/teams/${team_id}/members`, token };
 }
@@ -111,7 +111,7 @@ function time(port: number, agent: Agent, { path, body, token }: ReturnType<Kind
 }
 
 /** Returns the difference of the medians of two halves of one kind; a smaller difference between two kinds is meaningless. */
-const noiseOf = (times: number[]): number =>
+const computeNoise = (times: number[]): number =>
   Math.abs(median(times.filter((_, i) => i % 2 === 0)) - median(times.filter((_, i) => i % 2 === 1)));
 
 function print(all: { kind: Kind; times: number[] }[]): void {
@@ -124,7 +124,7 @@ function print(all: { kind: Kind; times: number[] }[]): void {
       const apart = middle - median(first?.times ?? []);
       const difference = kind === first?.kind ? '' : `  ${apart >= 0 ? '+' : ''}${apart.toFixed(2)} ms`;
       console.log(
-        `    ${kind.name.padEnd(26)} median ${middle.toFixed(2)} ms  noise ${noiseOf(times).toFixed(2)} ms${difference}`,
+        `    ${kind.name.padEnd(26)} median ${middle.toFixed(2)} ms  noise ${computeNoise(times).toFixed(2)} ms${difference}`,
       );
     }
   }

@@ -26,17 +26,17 @@ const sources = [
 ];
 
 /** Comment text of a line in TypeScript, SQL, CSS, YAML or shell; undefined without one. */
-const commentOf = (line: string): string | undefined => /(?:^|\s)(?:\/\/|\/?\*\*?|--|#)(?:\s+(.*))?$/.exec(line)?.[1];
+const toComment = (line: string): string | undefined => /(?:^|\s)(?:\/\/|\/?\*\*?|--|#)(?:\s+(.*))?$/.exec(line)?.[1];
 
 /** Anchor of a Markdown heading, as code hosts build it. */
-const anchorOf = (heading: string): string =>
+const buildAnchor = (heading: string): string =>
   heading
     .toLowerCase()
     .replace(/[^\p{L}\p{N} _-]/gu, '')
     .replaceAll(' ', '-');
 
 const anchorsIn = (path: string): Set<string> =>
-  new Set([...readFileSync(join(root, path), 'utf8').matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) => anchorOf(heading)));
+  new Set([...readFileSync(join(root, path), 'utf8').matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) => buildAnchor(heading)));
 
 /** What is wrong with a reference to a file, with an optional anchor; null if it resolves. */
 function faultOf(path: string, anchor: string | undefined): string | null {
@@ -87,7 +87,7 @@ describe('citations', () => {
   it('reads the tree', () => {
     expect(sources.length).toBeGreaterThan(500);
     expect(sources.map(({ path }) => path)).toEqual(
-      expect.arrayContaining(['README.md', 'docs/decisions.md', 'api/runs/record/rules.ts']),
+      expect.arrayContaining(['README.md', 'docs/decisions.md', 'api/automation/runs/record/rules.ts']),
     );
   });
 
@@ -125,7 +125,7 @@ describe('citations', () => {
   it('name no document outside the repository', () => {
     const faults = sources.flatMap((source) =>
       source.lines.flatMap((line, i) => {
-        const text = source.path.endsWith('.md') ? line : commentOf(line);
+        const text = source.path.endsWith('.md') ? line : toComment(line);
         return text !== undefined && isForeign(text) ? [at(source, i, text)] : [];
       }),
     );

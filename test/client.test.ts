@@ -11,8 +11,8 @@ import { AssentError, createClient, verifyWebhook, WebhookVerificationError } fr
 import type { VerifyOptions } from '../clients/typescript/webhooks.js';
 import { FORMER_NAMES, OPERATIONS } from '../clients/typescript/operations.js';
 import { retryAfterMs } from '../clients/typescript/retry.js';
-import { signatureHeaders } from '../api/webhooks/delivery/signature.js';
-import { newWebhookSecret } from '../api/webhooks/secret.js';
+import { signatureHeaders } from '../api/integrations/webhooks/delivery/signature.js';
+import { newWebhookSecret } from '../api/integrations/webhooks/secret.js';
 import { buildTeam } from './factories/people.js';
 import { startApp, type TestApp } from './support/app.js';
 

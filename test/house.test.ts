@@ -1,12 +1,14 @@
 import {
   anyTypes,
   bannedWords,
+  circles,
   citations,
+  crowdedFolders,
   duplicates,
   fullFolders,
+  layers,
   longFiles,
   longFunctions,
-  ROOMS,
   type SourceFile,
   sourceFiles,
   upwardArrows,
@@ -27,12 +29,14 @@ describe('the source tree', () => {
   it('has no banned word in an identifier', () => expect(bannedWords(files)).toEqual([]));
   it('has no block of 15 lines twice', () => expect(duplicates(files)).toEqual([]));
 
-  it('has no room of `api` that imports one above it', () => expect(upwardArrows(files)).toEqual([]));
+  it('has no group of `api` that imports one above it', () => expect(upwardArrows(files)).toEqual([]));
+  it('has no circle of imports', () => expect(circles(files)).toEqual([]));
+  it('has no group of over 12 folders', () => expect(crowdedFolders(files)).toEqual([]));
 
-  it('lists every room of `api` once', () => {
-    const found = new Set(files.flatMap(({ path }) => /^api\/([^/.]+)/.exec(path)?.[1] ?? []));
-    expect(ROOMS.filter((room) => !room.includes('/')).toSorted()).toEqual([...found].toSorted());
-    expect(new Set(ROOMS).size).toBe(ROOMS.length);
+  it('orders every group of `api` once', () => {
+    const found = new Set(files.flatMap(({ path }) => /^api\/([^/]+)\//.exec(path)?.[1] ?? []));
+    expect(layers().toSorted()).toEqual([...found].toSorted());
+    expect(new Set(layers()).size).toBe(layers().length);
   });
 });
 
@@ -75,12 +79,28 @@ describe('the counting', () => {
     ]);
   });
 
-  it('finds an import of a room above, types included', () => {
+  it('finds an import of a group above, types included', () => {
     const found = upwardArrows([
-      file('api/core/a.ts', "import type { B } from '../tasks/b.js';"),
-      file('api/tasks/write/b.ts', "import { a } from '../../core/a.js';"),
+      file('api/platform/a.ts', "import type { B } from '../work/b.js';"),
+      file('api/work/tasks/write/b.ts', "import { a } from '../../../platform/a.js';"),
     ]);
-    expect(found).toEqual([{ arrow: 'core -> tasks', files: ['api/core/a.ts'] }]);
+    expect(found).toEqual([{ arrow: 'platform -> work', files: ['api/platform/a.ts'] }]);
+  });
+
+  it('finds a circle, types included, and not what hangs on it', () => {
+    const found = circles([
+      file('api/a.ts', "import type { B } from './b.js';", "import { leaf } from './leaf.js';"),
+      file('api/b.ts', "import { C } from './x/c.js';"),
+      file('api/x/c.ts', "export { a } from '../a.js';"),
+      file('api/root.ts', "import { a } from './a.js';"),
+      file('api/leaf.ts'),
+    ]);
+    expect(found).toEqual(['api/a.ts -> api/b.ts', 'api/b.ts -> api/x/c.ts', 'api/x/c.ts -> api/a.ts']);
+  });
+
+  it('finds a group with too many folders', () => {
+    expect(crowdedFolders(many(13, (nth) => `api/work/${nth}/a.ts`).map((path) => file(path)))).toEqual(['api/work: 13 folders']);
+    expect(crowdedFolders(many(13, (nth) => `api/${nth}/a.ts`).map((path) => file(path)))).toEqual(['api: 13 folders']);
   });
 
   it('finds a block that stands twice', () => {

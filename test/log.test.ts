@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { Writable } from 'node:stream';
 import { hash } from '@node-rs/argon2';
-import { createLogger, logScope } from '../api/core/telemetry/log.js';
+import { createLogger, logScope } from '../api/platform/telemetry/log.js';
 import { buildPerson, buildProject, buildTeam, buildToken, type Person, type TestTeam } from './factories/people.js';
 import { startApp, type TestApp } from './support/app.js';
 

@@ -1,14 +1,14 @@
 import { generateKeyPairSync, randomBytes } from 'node:crypto';
 import { Ajv2020 } from 'ajv/dist/2020.js';
-import { ruleOf } from '../api/core/access.js';
-import { availableActions } from '../api/actions/registry.js';
-import { TRIGGERS } from '../api/automations/language/triggers.js';
+import { getRule } from '../api/platform/access/access.js';
+import { availableActions } from '../api/automation/actions/registry.js';
+import { TRIGGERS } from '../api/automation/language/triggers.js';
 import { createOpenApi } from '../api/http/openapi.js';
 import { ENDPOINTS } from '../api/http/router.js';
-import { UpdateTask } from '../api/tasks/schema.js';
+import { UpdateTask } from '../api/work/tasks/schema.js';
 import { resolveSubtree } from '../api/web/assets/docs-resolver.js';
 import { expectEnvelope } from './envelope/expect-envelope.js';
-import { isList } from '../api/endpoint/pages.js';
+import { isList } from '../api/platform/endpoint/pages.js';
 import { routeOf, ENFORCED } from './authorization/expected.js';
 import { startApp, type TestApp } from './support/app.js';
 
@@ -50,7 +50,7 @@ const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
   }),
 );
 /** Of an answer: JSON, the one page, or the bytes of a file. */
-const schemaOf = (content: Record<string, { schema: object }> | undefined) =>
+const getSchema = (content: Record<string, { schema: object }> | undefined) =>
   (content?.['application/json'] ?? content?.['text/html'] ?? content?.['*/*'])?.schema;
 const named = (route: string) => route.replace(/:(\w+)/g, '{$1}');
 /** Names of the operations of which the judgement says something other than undefined, with what it says. */
@@ -167,7 +167,7 @@ describe('the document', () => {
         ({ operation }) =>
           Object.entries(operation.responses).some(
             ([status, { description, headers, content }]) =>
-              !description || !headers || (!['204', '304'].includes(status) && !schemaOf(content)),
+              !description || !headers || (!['204', '304'].includes(status) && !getSchema(content)),
           ) && 'a response without text, X-Correlation-ID or schema',
       ),
     ).toEqual([]);
@@ -193,8 +193,8 @@ describe('the document', () => {
     for (const endpoint of ENDPOINTS) {
       const text = document.paths[named(endpoint.path)]?.[endpoint.method]?.description ?? '';
       if (endpoint.raw || endpoint.ability === 'public') continue;
-      expect(text).toContain(`Permissions: ${ruleOf(endpoint.ability).words}.`);
-      const { pat, impersonated } = ruleOf(endpoint.ability);
+      expect(text).toContain(`Permissions: ${getRule(endpoint.ability).words}.`);
+      const { pat, impersonated } = getRule(endpoint.ability);
       const refused = [pat === false && 'for access tokens', impersonated === false && 'while impersonating'].filter(Boolean);
       if (refused.length > 0) expect(text).toContain(`Not allowed ${refused.join(' or ')}.`);
       else expect(text).not.toMatch(/Not allowed (for access tokens|while impersonating)/);
@@ -219,9 +219,9 @@ describe('the document', () => {
   });
 
   it('lists the headers of each response by reference', () => {
-    const headersOf = (name: string, status: string) =>
+    const buildHeaders = (name: string, status: string) =>
       operations.find((one) => one.name === name)?.operation.responses[status]?.headers as Record<string, unknown>;
-    expect(Object.keys(headersOf('POST /api/projects', '201'))).toEqual([
+    expect(Object.keys(buildHeaders('POST /api/projects', '201'))).toEqual([
       'X-Correlation-ID',
       'X-Request-ID',
       'X-Ignored-Fields',
@@ -231,8 +231,8 @@ describe('the document', () => {
       'X-Impersonated-By',
       'Idempotency-Replayed',
     ]);
-    expect(headersOf('PATCH /api/tasks/{task_id}', '200')['ETag']).toEqual({ $ref: '#/components/headers/VersionETag' });
-    expect(Object.keys(headersOf('POST /api/auth/login', '429'))).toEqual(
+    expect(buildHeaders('PATCH /api/tasks/{task_id}', '200')['ETag']).toEqual({ $ref: '#/components/headers/VersionETag' });
+    expect(Object.keys(buildHeaders('POST /api/auth/login', '429'))).toEqual(
       expect.arrayContaining(['RateLimit-Policy', 'RateLimit', 'Retry-After']),
     );
     const known = new Set(Object.keys(document.components.headers).map((name) => `#/components/headers/${name}`));
@@ -354,7 +354,7 @@ describe('the document', () => {
         ...(operation.parameters ?? []).map((parameter) => [`${name} ${parameter.name}`, parameter.schema] as const),
         ...Object.values(operation.requestBody?.content ?? {}).map(({ schema }) => [`${name} body`, schema] as const),
         ...Object.entries(operation.responses).map(
-          ([status, { content }]) => [`${name} ${status}`, schemaOf(content) ?? {}] as const,
+          ([status, { content }]) => [`${name} ${status}`, getSchema(content) ?? {}] as const,
         ),
       ]),
     ];

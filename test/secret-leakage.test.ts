@@ -4,11 +4,11 @@ import { join } from 'node:path';
 import { Writable } from 'node:stream';
 import { Client, Connection } from '@temporalio/client';
 import type { RunningWorker } from '../activities/worker/start-worker.js';
-import { createLogger } from '../api/core/telemetry/log.js';
+import { createLogger } from '../api/platform/telemetry/log.js';
 import { bulkWorkflowId, revocationWorkflowId, runnerJobWorkflowId, runWorkflowId } from '../workflows/contract.js';
 import { buildCookie, buildProject, buildTask, buildTeam, type TestTeam } from './factories/people.js';
 import { buildRunner } from './factories/runners.js';
-import { signatureHeaders } from '../api/webhooks/delivery/signature.js';
+import { signatureHeaders } from '../api/integrations/webhooks/delivery/signature.js';
 import { type Answer, startApp, type TestApp } from './support/app.js';
 import { type Receiver, startReceiver } from './support/receiver.js';
 import { type OAuthServer, startOAuthServer } from './support/oauth-server.js';
@@ -108,11 +108,11 @@ async function dump(): Promise<{ table: string; text: string }[]> {
 }
 
 /** Everything in a history, payloads too, as one text. */
-function textOf(value: unknown): string {
+function toText(value: unknown): string {
   if (value instanceof Uint8Array) return Buffer.from(value).toString('utf8');
   if (typeof value === 'string') return value;
   if (typeof value !== 'object' || value === null) return String(value);
-  return Object.values(value).map(textOf).join('\n');
+  return Object.values(value).map(toText).join('\n');
 }
 
 async function connectForge(): Promise<void> {
@@ -343,7 +343,7 @@ it('goes to the receiver and nowhere else, though the receiver sends it back', a
   expect(await revocation.result()).toBe('taken back');
   const handle = workflow.getHandle(runWorkflowId(run_id));
   const others = await Promise.all(used.map((id) => workflow.getHandle(id).fetchHistory()));
-  const history = textOf([await handle.fetchHistory(), await handle.describe(), await revocation.fetchHistory(), ...others]);
+  const history = toText([await handle.fetchHistory(), await handle.describe(), await revocation.fetchHistory(), ...others]);
   await connection.close();
   for (const words of ['http_request', 'revokeConnection', 'The code host returned 500', 'writeExport', 'importBatch'])
     expect(history).toContain(words); // it can be read at all

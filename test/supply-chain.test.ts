@@ -29,7 +29,7 @@ const manifest = JSON.parse(read('package.json')) as {
 };
 const lock = JSON.parse(read('package-lock.json')) as { lockfileVersion: number; packages: Record<string, Locked> };
 const packages = Object.entries(lock.packages).filter(([path]) => path !== '');
-const nameOf = (path: string): string => path.slice(path.lastIndexOf('node_modules/') + 'node_modules/'.length);
+const getName = (path: string): string => path.slice(path.lastIndexOf('node_modules/') + 'node_modules/'.length);
 
 /** The entry that a package at `path` would load under this name: its own, or that of a directory above. */
 function entryFor(path: string, name: string): Locked | undefined {
@@ -112,7 +112,7 @@ describe('the lock file', () => {
 });
 
 it('no package may run a script while it is installed', () => {
-  const scripted = [...new Set(packages.filter(([, { hasInstallScript }]) => hasInstallScript).map(([path]) => nameOf(path)))];
+  const scripted = [...new Set(packages.filter(([, { hasInstallScript }]) => hasInstallScript).map(([path]) => getName(path)))];
   expect(scripted.length).toBeGreaterThan(5);
   expect(scripted.filter((name) => manifest.allowScripts[name] !== false)).toEqual([]);
   expect(Object.entries(manifest.allowScripts).filter(([, allowed]) => allowed)).toEqual([]);
@@ -145,12 +145,12 @@ describe('licences of what production runs', () => {
 
   it('are all on the list', () => {
     expect(production.length).toBeGreaterThan(100);
-    const others = production.filter(([path, { license }]) => !FREE.includes(license ?? '') && !(nameOf(path) in KNOWN));
+    const others = production.filter(([path, { license }]) => !FREE.includes(license ?? '') && !(getName(path) in KNOWN));
     expect(others.map(([path, { license }]) => `${path}: ${license}`)).toEqual([]);
   });
 
   it('exceptions are still there, and still as they were read', () => {
-    expect(Object.keys(KNOWN).filter((name) => !production.some(([path]) => nameOf(path) === name))).toEqual([]);
+    expect(Object.keys(KNOWN).filter((name) => !production.some(([path]) => getName(path) === name))).toEqual([]);
     expect(read('node_modules/unionfs/LICENSE')).toMatch(/free and unencumbered software released into the public domain/);
   });
 

@@ -1,5 +1,14 @@
-import { allHandlersFinished, condition, defineSignal, proxyLocalActivities, setHandler } from '@temporalio/workflow';
+import {
+  allHandlersFinished,
+  condition,
+  continueAsNew,
+  defineSignal,
+  patched,
+  proxyLocalActivities,
+  setHandler,
+} from '@temporalio/workflow';
 import { type AgentPlanInput, DECIDED_SIGNAL, type PlanActivities, type PlanView } from './contract.js';
+import { followRow } from './follow-row.js';
 import { SEARCH_ATTRIBUTES } from './search-attributes.js';
 import { showDetails } from './show-details.js';
 import { upsertAttributes } from './upsert-attributes.js';
@@ -49,32 +58,50 @@ const detailsOf = (view: PlanView): string => {
   return [`### ${nameOf(view)}`, SOURCES[view.source ?? ''] ?? '', stateOf(view)].join('\n\n');
 };
 
-/**
- * A staged plan, which waits for a person. PostgreSQL holds it and decides; a signal or a timer only wakes the workflow to read the row
- * again. Returns how it ended.
- */
-export async function agentPlan(input: AgentPlanInput): Promise<Pick<PlanView, 'state' | 'reason' | 'decidedBy'>> {
+/** Rounds of one execution; a round is a signal or a timer. */
+const ROUNDS = 200;
+
+type PlanResult = Pick<PlanView, 'state' | 'reason' | 'decidedBy'>;
+type Ended = { end: PlanResult };
+type Waiting = { waitMs: number; summary: string };
+
+/** Waits as executions do that started before this workflow used `followRow`: their histories have no marker of the patch. */
+async function followUnpatched(look: () => Promise<Waiting | Ended>): Promise<PlanResult> {
   let wakes = 0;
   setHandler(decided, () => {
     wakes += 1;
   });
-  let seen = wakes; // read before the row, so that no wake is lost
-  let view = await readPlan(input.actionId);
-  while (view.state === 'staged') {
-    const waited = seen;
-    showDetails(detailsOf(view));
-    const summary = view.reminds ? 'Reminder' : 'Plan expires';
-    await condition(() => wakes > waited, Math.max(view.msLeft, 1), { summary });
-    seen = wakes;
-    view = await readPlan(input.actionId);
+  for (;;) {
+    const seen = wakes; // read before the row, so that no wake is lost
+    const found = await look();
+    if ('end' in found) {
+      await condition(allHandlersFinished);
+      return found.end;
+    }
+    await condition(() => wakes > seen, Math.max(found.waitMs, 1), { summary: found.summary });
   }
-  upsertAttributes(
-    input,
-    { key: SEARCH_ATTRIBUTES.RunState, value: view.state },
-    { key: SEARCH_ATTRIBUTES.GateState, value: GATE_STATE[view.state] },
-  );
-  showDetails(detailsOf(view));
-  await condition(allHandlersFinished);
-  const { state, reason, decidedBy } = view;
-  return { state, reason, decidedBy };
+}
+
+/**
+ * A staged plan, which waits for a person. PostgreSQL holds it and decides; a signal or a timer only wakes the workflow to read the row
+ * again. Returns how it ended.
+ */
+export async function agentPlan(input: AgentPlanInput): Promise<PlanResult> {
+  const look = async (): Promise<Waiting | Ended> => {
+    const view = await readPlan(input.actionId);
+    const { state, reason, decidedBy, msLeft, reminds } = view;
+    if (state !== 'staged')
+      upsertAttributes(
+        input,
+        { key: SEARCH_ATTRIBUTES.RunState, value: state },
+        { key: SEARCH_ATTRIBUTES.GateState, value: GATE_STATE[state] },
+      );
+    showDetails(detailsOf(view));
+    return state === 'staged'
+      ? { waitMs: msLeft, summary: reminds ? 'Reminder' : 'Plan expires' }
+      : { end: { state, reason, decidedBy } };
+  };
+  if (!patched('follow-row')) return followUnpatched(look);
+  const ended = await followRow([decided], ROUNDS, look);
+  return ended ? ended.end : continueAsNew<typeof agentPlan>(input);
 }

@@ -56,7 +56,7 @@ const wake = defineSignal(TURN_SIGNALS.wake);
 const stop = defineSignal(TURN_SIGNALS.stop);
 
 /** Returns the code of a failure: its type if it is one of ours, never its words. */
-function endOf(error: unknown): TurnEnd {
+function classifyEnd(error: unknown): TurnEnd {
   if (!(error instanceof ActivityFailure)) throw error;
   const { cause } = error;
   if (cause instanceof ApplicationFailure) return TURN_ENDS.find((end) => end === cause.type) ?? 'internal';
@@ -86,7 +86,7 @@ const HEADLINES: Record<TurnView['state'], string> = {
   superseded: 'The turn has ended, or another execution owns it',
 };
 
-const headlineOf = ({ state, code, changes }: TurnView): string =>
+const buildHeadline = ({ state, code, changes }: TurnView): string =>
   `${HEADLINES[state]}${code ? `: \`${code}\`` : ''}${changes ? `, and proposed ${changes} ${changes === 1 ? 'change' : 'changes'}` : ''}`;
 
 /** Waits until the session's earlier messages are answered and the team has a place at the model. A wake or a minute asks the row again. */
@@ -97,7 +97,7 @@ async function begin(input: AgentTurnInput, turn: TurnRef, details: TurnDetails,
   for (let waits = 0; view.state === 'waiting'; waits += 1) {
     const waited = seen;
     if (waits === 0) upsertAttributes(input, { key: SEARCH_ATTRIBUTES.RunState, value: 'waiting' });
-    details.show(headlineOf(view));
+    details.show(buildHeadline(view));
     await condition(() => wakes() > waited, '1 minute', { summary: 'Earlier message' });
     seen = wakes();
     view = await first(turn);
@@ -146,7 +146,7 @@ export async function agentTurn(input: AgentTurnInput): Promise<TurnView> {
     if (view.state === 'running') end = await asked();
   } catch (error) {
     const isEnded = isStopped || CancellationScope.current().consideredCancelled;
-    end = !isCancellation(error) ? endOf(error) : isEnded ? 'cancelled' : 'timed_out';
+    end = !isCancellation(error) ? classifyEnd(error) : isEnded ? 'cancelled' : 'timed_out';
     view = undefined;
   }
   // The end is written even if an operator cancels the workflow.
@@ -155,7 +155,7 @@ export async function agentTurn(input: AgentTurnInput): Promise<TurnView> {
     view = await CancellationScope.nonCancellable(() => finishTurn(turn, end as TurnEnd));
   if (view.state === 'failed' || view.state === 'cancelled')
     upsertAttributes(input, { key: SEARCH_ATTRIBUTES.RunState, value: view.code ?? view.state });
-  details.show(headlineOf(view));
+  details.show(buildHeadline(view));
   await condition(allHandlersFinished);
   return view;
 }

@@ -9,8 +9,8 @@ import {
   allHandlersFinished,
   workflowInfo,
 } from '@temporalio/workflow';
-import { truncateText } from '../api/runs/record/rules.js';
-import { GATE, LOCAL_BEFORE } from '../api/actions/rules.js';
+import { truncateText } from '../api/automation/runs/record/rules.js';
+import { GATE, LOCAL_BEFORE } from '../api/automation/actions/rules.js';
 import {
   type ActionActivity,
   type ActionResult,
@@ -63,7 +63,7 @@ const outbound = (step: RunStep) =>
 
 const decided = defineSignal<[gateIndex?: number]>(DECIDED_SIGNAL);
 
-const refOf = ({ runId, incarnation }: AutomationRunInput): RunRef => ({ runId, incarnation });
+const buildRef = ({ runId, incarnation }: AutomationRunInput): RunRef => ({ runId, incarnation });
 const isSent = ({ sends, type }: RunStep): boolean => sends ?? !LOCAL_BEFORE.includes(type);
 const perform = (step: RunStep): ActionActivity => (isSent(step) ? outbound(step) : local(step))[step.type] as ActionActivity;
 
@@ -76,7 +76,7 @@ function timerSummary({ state, reminds, requiredRole }: GateView): string {
 /** Waits at a gate. The row decides; a signal or a timer only wakes. Returns true if the staged actions may run. */
 async function passGate(input: AutomationRunInput, step: RunStep, details: RunDetails, wakes: () => number): Promise<boolean> {
   let seen = wakes(); // read before the row, so that no wake is lost
-  let view = await openGate(refOf(input), step.index);
+  let view = await openGate(buildRef(input), step.index);
   while (view.state === 'pending' || view.state === 'lapsed') {
     const waited = seen;
     upsertAttributes(
@@ -104,7 +104,7 @@ async function passGate(input: AutomationRunInput, step: RunStep, details: RunDe
 /** Performs one action and waits through its delay or its backoff. A wake, such as a cancellation, reads the rows again. */
 async function act(input: AutomationRunInput, step: RunStep, details: RunDetails, wakes: () => number): Promise<ActionResult> {
   let seen = wakes(); // read before the row, so that no wake is lost
-  let result = await perform(step)(refOf(input), step.index);
+  let result = await perform(step)(buildRef(input), step.index);
   for (let waits = 0; result.wait; waits += 1) {
     const waited = seen;
     const { wait } = result;
@@ -116,16 +116,16 @@ async function act(input: AutomationRunInput, step: RunStep, details: RunDetails
     );
     details.pausing(step, wait);
     showDetails(details.text());
-    await condition(() => wakes() > waited, Math.max(wait.msLeft, 1), { summary: summaryOf(step, wait) });
+    await condition(() => wakes() > waited, Math.max(wait.msLeft, 1), { summary: buildSummary(step, wait) });
     seen = wakes();
-    result = await perform(step)(refOf(input), step.index);
+    result = await perform(step)(buildRef(input), step.index);
     if (!result.wait) upsertAttributes(input, { key: SEARCH_ATTRIBUTES.RunState, value: null });
   }
   return result;
 }
 
 /** Name of a timer in the history. */
-const summaryOf = ({ label }: RunStep, { until, attempt, forAnswer }: Wait): string =>
+const buildSummary = ({ label }: RunStep, { until, attempt, forAnswer }: Wait): string =>
   forAnswer
     ? `Answer: ${shortLabel(label)}`
     : attempt
@@ -178,7 +178,7 @@ export async function automationRun(input: AutomationRunInput): Promise<RunResul
     cancelled = true;
   }
   // The run's end is written even if an operator cancels the workflow.
-  if (ended === undefined) ended = await CancellationScope.nonCancellable(() => finishRun(refOf(input), cancelled));
+  if (ended === undefined) ended = await CancellationScope.nonCancellable(() => finishRun(buildRef(input), cancelled));
   if (ended === null) return SUPERSEDED;
   if (ended !== 'succeeded' || input.showsEnd) upsertAttributes(input, { key: SEARCH_ATTRIBUTES.RunState, value: ended });
   details.ended(ended);

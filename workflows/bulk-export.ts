@@ -22,10 +22,11 @@ const TIMES = { startToCloseTimeout: '15 minutes', heartbeatTimeout: OUTBOUND_HE
 /** Delays between two looks at the progress, ms; the last one repeats. */
 const LOOK_MS = [1_000, 2_000, 5_000, 15_000, 30_000];
 
-const rowsOf = ({ processed, total }: BulkView): string => `${processed} of ${total ?? 'an unknown number of'} rows`;
+const describeRows = ({ processed, total }: BulkView): string => `${processed} of ${total ?? 'an unknown number of'} rows`;
 
-function detailsOf(view: BulkView): string {
-  if (view.status === 'running' || view.status === 'queued') return `### Export\n\n» ${rowsOf(view)}, attempt ${view.attempt}`;
+function buildDetails(view: BulkView): string {
+  if (view.status === 'running' || view.status === 'queued')
+    return `### Export\n\n» ${describeRows(view)}, attempt ${view.attempt}`;
   return `### Export\n\nEnded: **${view.status}**${view.code === null ? '' : ` (\`${view.code}\`)`}, ${view.processed} rows`;
 }
 
@@ -47,11 +48,11 @@ export async function bulkExport(input: BulkInput): Promise<BulkView> {
   // Awaited below; a failure meanwhile must not be taken for an unhandled one.
   writing.catch(() => undefined);
   for (let look = 0; !(await condition(() => isOver, LOOK_MS[Math.min(look, LOOK_MS.length - 1)] as number)); look += 1) {
-    showDetails(detailsOf(await viewBulkJob(input.jobId)));
+    showDetails(buildDetails(await viewBulkJob(input.jobId)));
   }
   await writing;
   const view = await viewBulkJob(input.jobId);
-  showDetails(detailsOf(view));
+  showDetails(buildDetails(view));
   upsertAttributes(input, { key: SEARCH_ATTRIBUTES.RunState, value: view.status });
   return view;
 }

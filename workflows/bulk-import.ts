@@ -33,7 +33,7 @@ const activities = (): ImportActivities =>
     retry: { initialInterval: '1 second', maximumInterval: '1 minute', maximumAttempts: 60 },
   });
 
-function detailsOf(title: string, { status, processed, total, code }: BulkView): string {
+function buildDetails(title: string, { status, processed, total, code }: BulkView): string {
   const rows = `${processed} of ${total ?? 'an unknown number of'} records`;
   if (status === 'running' || status === 'queued') return `### ${title}\n\n» ${rows}`;
   return `### ${title}\n\nEnded: **${status}**${code === null ? '' : ` (\`${code}\`)`}, ${rows}`;
@@ -41,7 +41,7 @@ function detailsOf(title: string, { status, processed, total, code }: BulkView):
 
 async function show(title: string, input: BulkInput): Promise<BulkView> {
   const view = await viewBulkJob(input.jobId);
-  showDetails(detailsOf(title, view));
+  showDetails(buildDetails(title, view));
   return view;
 }
 

@@ -20,11 +20,11 @@ const completed = defineSignal(CYCLE_SIGNALS.completed);
 /** Rounds of one execution; a round is a signal or a timer. */
 const ROUNDS = 200;
 /** Interval at which the clock of a cycle whose project is in the trash looks again. */
-const RESTING_MS = 60 * 60 * 1_000;
+const SUSPENDED_POLL_MS = 60 * 60 * 1_000;
 
 const minute = (iso: string): string => `${iso.slice(0, 16).replace('T', ' ')} UTC`;
 
-function stateOf({ state, dueAt, completedAt, carriedOver }: CycleView): string {
+function getState({ state, dueAt, completedAt, carriedOver }: CycleView): string {
   switch (state) {
     case 'waiting':
       return `» Waiting until ${dueAt === null ? 'its date' : minute(dueAt)} to complete the cycle`;
@@ -39,14 +39,14 @@ function stateOf({ state, dueAt, completedAt, carriedOver }: CycleView): string 
   }
 }
 
-const detailsOf = (view: CycleView): string =>
+const buildDetails = (view: CycleView): string =>
   view.state === 'gone'
-    ? stateOf(view)
-    : [`### Cycle ${view.number}`, stateOf(view), `${view.done} of ${view.tasks} tasks are done`].join('\n\n');
+    ? getState(view)
+    : [`### Cycle ${view.number}`, getState(view), `${view.done} of ${view.tasks} tasks are done`].join('\n\n');
 
 function show(input: CycleClockInput, view: CycleView): void {
   const { state, dueAt } = view;
-  showDetails(detailsOf(view));
+  showDetails(buildDetails(view));
   upsertAttributes(
     input,
     { key: SEARCH_ATTRIBUTES.RunState, value: state === 'waiting' || state === 'resting' ? state : null },
@@ -63,7 +63,7 @@ export async function cycleClock(input: CycleClockInput): Promise<CycleResult> {
     const view = await completeDueCycle(input.cycleId);
     show(input, view);
     const { state, carriedOver, msLeft } = view;
-    if (state === 'resting') return { waitMs: RESTING_MS, summary: 'Look again' };
+    if (state === 'resting') return { waitMs: SUSPENDED_POLL_MS, summary: 'Look again' };
     if (state === 'waiting') return { waitMs: msLeft, summary: 'Complete cycle' };
     return { end: { state, carriedOver } };
   };

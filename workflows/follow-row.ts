@@ -7,10 +7,10 @@ const MAX_WAIT_MS = 30 * 24 * 60 * 60 * 1_000;
  * What a look at the row found: its end; the time in ms until the next look, null for no timer, with the timer's name; or something that may happen
  * again at once.
  */
-export type Found<Result> = { end: Result } | { waitMs: number | null; summary: string } | 'look again';
+export type Found<Result> = { end: Result } | { waitMs: number | null; summary: string } | 'recheck';
 
 /**
- * Follows a row of PostgreSQL, which decides: looks at it, then waits until a signal or a timer, and looks again until it has ended. Signals
+ * Follows a row of PostgreSQL, which decides: looks at it, then waits until a signal or a timer, and rechecks it until it has ended. Signals
  * carry nothing, so they may be repeated, delayed or merged. Returns undefined after that many looks: the workflow continues as new.
  */
 export async function followRow<Result>(
@@ -27,7 +27,7 @@ export async function followRow<Result>(
     const seen = wakes; // read before the row, so that no wake is lost
     const isWoken = () => wakes > seen;
     const found = await look();
-    if (found === 'look again') continue;
+    if (found === 'recheck') continue;
     if ('end' in found) {
       if (isWoken()) continue;
       await condition(allHandlersFinished);

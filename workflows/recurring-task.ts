@@ -40,7 +40,7 @@ function currentStep(view: SeriesView): string {
 }
 
 /** Returns Markdown: the rule, the state of the series, and its latest occurrences. */
-const detailsOf = (view: SeriesView, made: string[]): string =>
+const buildDetails = (view: SeriesView, made: string[]): string =>
   [
     `### \`${view.rule}\` in ${view.timezone}, ${view.mode === 'on_schedule' ? 'on schedule' : 'on completion'}`,
     currentStep(view),
@@ -49,7 +49,7 @@ const detailsOf = (view: SeriesView, made: string[]): string =>
   ].join('\n\n');
 
 function show(input: RecurringTaskInput, view: SeriesView, made: string[]): void {
-  showDetails(detailsOf(view, made));
+  showDetails(buildDetails(view, made));
   upsertAttributes(
     input,
     { key: SEARCH_ATTRIBUTES.RunState, value: view.state },
@@ -76,7 +76,7 @@ export async function recurringTask(input: RecurringTaskInput): Promise<string> 
     if (!view) return { end: 'nothing to do: the series does not exist' };
     if (view.made) {
       made.push(`${view.index}: task \`${view.taskId}\`, due ${view.dueDate && minute(view.dueDate)}`);
-      return 'look again'; // more may be due at once
+      return 'recheck'; // more may be due at once
     }
     show(input, view, made.slice(-SHOWN));
     return nextLook(view);

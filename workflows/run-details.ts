@@ -1,4 +1,4 @@
-import { GATE } from '../api/actions/rules.js';
+import { GATE } from '../api/automation/actions/rules.js';
 import type { ActionOutcome, GateView, RunPlan, RunResult, RunStep, Wait } from './contract.js';
 
 const MARK: Record<ActionOutcome, string> = { succeeded: '✓', failed: '✗', stop: '✗', skipped: '–', waiting: '»' };

@@ -28,7 +28,7 @@ const TIMERS: Record<OpenState, string> = {
 const isOpen = (state: RunnerJobView['state']): state is OpenState => Object.hasOwn(TIMERS, state);
 const second = (iso: string | null): string => (iso === null ? '' : `${iso.slice(0, 19).replace('T', ' ')} UTC`);
 
-function detailsOf({ state, dueAt, exitCode, reason }: RunnerJobView): string {
+function buildDetails({ state, dueAt, exitCode, reason }: RunnerJobView): string {
   if (state === 'gone') return 'Ended: there is no such job';
   if (state === 'queued') return `» Waiting for a runner, until ${second(dueAt)}`;
   if (isOpen(state))
@@ -39,7 +39,7 @@ function detailsOf({ state, dueAt, exitCode, reason }: RunnerJobView): string {
 
 function show(input: RunnerJobInput, view: RunnerJobView, before: string | undefined): void {
   const { state, dueAt } = view;
-  showDetails(detailsOf(view));
+  showDetails(buildDetails(view));
   // A lease is renewed every few seconds: only a new state is worth a write to Temporal's store.
   if (state === before) return;
   upsertAttributes(

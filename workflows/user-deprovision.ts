@@ -27,11 +27,11 @@ const WORDS: Record<DeprovisionStepName, string> = {
   askOthers: 'Other approvers notified',
 };
 
-const nameOf = ({ step, teamId }: DeprovisionStep): string => `${WORDS[step]}${teamId ? ` in team \`${teamId}\`` : ''}`;
+const getName = ({ step, teamId }: DeprovisionStep): string => `${WORDS[step]}${teamId ? ` in team \`${teamId}\`` : ''}`;
 /** Returns a line about a finished step: numbers and ids only. */
-function lineOf(step: DeprovisionStep, result: DeprovisionResult): string {
+function buildLine(step: DeprovisionStep, result: DeprovisionResult): string {
   const said = Object.entries(result).flatMap(([name, value]) => (value === null ? [] : [`${name} ${value}`]));
-  return `✓ ${nameOf(step)}: ${said.join(', ') || 'nothing to do'}`;
+  return `✓ ${getName(step)}: ${said.join(', ') || 'nothing to do'}`;
 }
 
 /**
@@ -41,16 +41,16 @@ function lineOf(step: DeprovisionStep, result: DeprovisionResult): string {
 export async function userDeprovision(input: DeprovisionInput): Promise<string> {
   let plan = await planDeprovision(input.jobId);
   if (!plan) return 'nothing to do: the job has ended';
-  const said = plan.done.map((step) => lineOf(step, step.result));
+  const said = plan.done.map((step) => buildLine(step, step.result));
   const show = (headline: string, rest: DeprovisionStep[]): void => {
-    const lines = [...said, ...rest.map((step) => `· ${nameOf(step)}`)];
+    const lines = [...said, ...rest.map((step) => `· ${getName(step)}`)];
     showDetails(`### ${headline}\n\n${lines.map((line) => `- ${line}`).join('\n')}`);
   };
   upsertAttributes(input, { key: SEARCH_ATTRIBUTES.RunState, value: 'running' });
   for (; plan && plan.steps.length > 0; plan = await planDeprovision(input.jobId)) {
     for (const [at, step] of plan.steps.entries()) {
       show(`Deprovisioning \`${plan.userId}\``, plan.steps.slice(at));
-      said.push(lineOf(step, await activities[step.step](input.jobId, step.teamId)));
+      said.push(buildLine(step, await activities[step.step](input.jobId, step.teamId)));
     }
   }
   upsertAttributes(input, { key: SEARCH_ATTRIBUTES.RunState, value: 'succeeded' });

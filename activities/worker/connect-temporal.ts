@@ -1,5 +1,5 @@
 import type { NativeConnectionOptions } from '@temporalio/worker';
-import type { Config } from '../../api/core/config.js';
+import type { Config } from '../../api/platform/config.js';
 
 /** Connection options of client and workers: plain, TLS, client certificate, API key. */
 export function connectionOptions(config: Config): NativeConnectionOptions {

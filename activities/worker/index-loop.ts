@@ -1,6 +1,6 @@
 import type { Knex } from 'knex';
-import type { Logger } from '../../api/core/telemetry/log.js';
-import { createIndexer } from '../../api/search/indexer.js';
+import type { Logger } from '../../api/platform/telemetry/log.js';
+import { createIndexer } from '../../api/work/search/indexer.js';
 import { type Loop, startLoop } from './loop.js';
 
 const POLL_MS = 1_000;

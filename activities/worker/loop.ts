@@ -1,4 +1,4 @@
-import type { Logger } from '../../api/core/telemetry/log.js';
+import type { Logger } from '../../api/platform/telemetry/log.js';
 
 export interface Loop {
   /** Starts a pass now, or another one after the current pass. */

@@ -1,6 +1,6 @@
 import pg from 'pg';
-import { OUTBOX_CHANNEL } from '../../api/core/relay-notifier.js';
-import type { Services } from '../../api/core/context.js';
+import { OUTBOX_CHANNEL } from '../../api/platform/outbox/relay-notifier.js';
+import type { Services } from '../../api/platform/context.js';
 
 const RETRY_MS = 1_000;
 

@@ -1,24 +1,21 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { RunStart } from '../../api/runs/record/create-run.js';
-import { failDispatch } from '../../api/runs/execution/fail-dispatch.js';
-import type { Services } from '../../api/core/context.js';
-import { applyDeliveries } from '../../api/outbox/apply-deliveries.js';
+import type { Services } from '../../api/platform/context.js';
+import { applyDeliveries } from '../../api/integrations/forge/deliveries/apply-deliveries.js';
 import {
   abandonExpired,
   type AnyDispatcher,
-  type Dispatcher,
   dispatchFailed,
   dispatchOutbox,
   removeRows,
-} from '../../api/outbox/dispatch-outbox.js';
-import { EventMatcher, type MatchResult, type ClaimedEvent } from '../../api/outbox/match-events.js';
-import { EVENTS_PER_TEAM, NO_OWNER, pollStatement } from '../../api/outbox/match-events.sql.js';
-import { isBusy, isRowFailure, recordFailure } from '../../api/outbox/park-row.js';
-import { type OutboxPoll, pollOutbox } from '../../api/outbox/poll-outbox.js';
-import { SUBSCRIBERS } from '../../api/outbox/subscribers/index.js';
-import type { AnySubscriberKind } from '../../api/outbox/subscribers/subscriber.js';
+} from '../../api/platform/outbox/dispatch-outbox.js';
+import { EventMatcher, type MatchResult, type ClaimedEvent } from '../../api/platform/outbox/match-events.js';
+import { EVENTS_PER_TEAM, NO_OWNER, pollStatement } from '../../api/platform/outbox/match-events.sql.js';
+import { isBusy, isRowFailure, recordFailure } from '../../api/platform/outbox/park-row.js';
+import { type OutboxPoll, pollOutbox } from '../../api/platform/outbox/poll-outbox.js';
+import { SUBSCRIBERS } from '../subscribers.js';
+import type { AnySubscriberKind, RunStart } from '../../api/platform/outbox/subscriber.js';
 import type { Statement } from '../../db/statement.js';
-import type { Dispatch, RunDispatcher } from './run-dispatcher.js';
+import { abandonedRuns } from '../runs/automation-runs.js';
 
 /**
  * Lease of a start in seconds; afterwards another worker may dispatch it, because its creator died
@@ -30,30 +27,11 @@ const MAX_STARTING = 100;
 /** Interval in ms for deleting dispatched rows, many at a time. */
 const REMOVE_AFTER_MS = 50;
 
-/** SQL over a run r: the task of its event, and its steps. */
-const ENTITY = `coalesce(r.event->'task'->>'task_id', r.event->'linked_task_ids'->>0)`;
-const STEPS = /* sql */ `coalesce((
-  select json_agg(json_build_object('index', a.index, 'type', a.type, 'label', coalesce(a.name, a.type)) order by a.index)
-  from run_actions a where a.run_id = r.run_id and a.status <> 'skipped'), '[]')`;
-
-/** $1 = leased rows. */
-const runDetails: Statement = {
-  name: 'run_dispatches',
-  text: /* sql */ `
-  select o.outbox_id, o.kind, o.payload, o.correlation_id, r.run_id, r.automation_id, r.automation_name, r.team_id, r.project_id,
-    r.creator_id, r.trigger_type, r.depth, r.is_test, r.triggered_by, r.retry_of, ${ENTITY} as entity_id, ${STEPS} as steps
-  from outbox o join automation_runs r on r.run_id = (o.payload->>'run_id')::uuid where o.outbox_id = any($1::bigint[])`,
-};
-
-type RunRow = Dispatch & Record<string, unknown>;
-
 export interface RelayOptions {
   /**
    * Time in ms without Temporal after which expired rows are abandoned: a worker that has just started may connect in a moment.
    */
   giveUpAfterMs?: number;
-  /** Dispatchers of other kinds; empty while Temporal is unavailable. */
-  others?: () => readonly AnyDispatcher[];
   subscribers?: readonly AnySubscriberKind[];
 }
 
@@ -71,11 +49,11 @@ export class OutboxRelay {
 
   constructor(
     private readonly services: Services,
-    /** Undefined while Temporal is unavailable: database work continues. */
-    private readonly dispatcher: () => RunDispatcher | undefined,
-    { giveUpAfterMs = 60_000, others = () => [], subscribers = SUBSCRIBERS }: RelayOptions = {},
+    /** None while Temporal is unavailable: database work continues. */
+    private readonly dispatchers: () => readonly AnyDispatcher[],
+    { giveUpAfterMs = 60_000, subscribers = SUBSCRIBERS }: RelayOptions = {},
   ) {
-    this.options = { giveUpAfterMs, others, subscribers };
+    this.options = { giveUpAfterMs, subscribers };
     this.matcher = new EventMatcher(subscribers);
     this.pollStatement = pollStatement(subscribers);
   }
@@ -146,14 +124,14 @@ export class OutboxRelay {
 
   private async matchOnly(only: readonly number[] | null, onTaken: (events: readonly ClaimedEvent[]) => void = () => undefined) {
     // Too many concurrent starts: other workers may dispatch these from the outbox.
-    const dispatcher = this.starting.size < MAX_STARTING ? this.dispatcher() : undefined;
+    const dispatcher = this.starting.size < MAX_STARTING ? this.runs() : undefined;
     const result = await this.matcher.match(this.services, dispatcher ? LEASE_SECONDS : null, only, onTaken);
     this.leftBehind = result.left;
     await this.follow(result, dispatcher);
     return result.taken;
   }
 
-  private async follow({ starts, afterCommit }: MatchResult, dispatcher: RunDispatcher | undefined): Promise<void> {
+  private async follow({ starts, afterCommit }: MatchResult, dispatcher: AnyDispatcher | undefined): Promise<void> {
     if (dispatcher) for (const start of starts) this.start(dispatcher, start);
     else if (starts.length > 0) this.services.notifyRelay();
     for (const after of afterCommit) {
@@ -168,27 +146,18 @@ export class OutboxRelay {
     await Promise.all(this.starting);
   }
 
-  /** Returns the dispatcher of runs; a start older than OUTBOX_GIVE_UP_HOURS becomes a failed run. */
-  private runs(dispatcher: RunDispatcher | undefined): Dispatcher<RunRow> {
-    return {
-      kinds: ['run.start', 'run.wake'],
-      details: runDetails,
-      dispatch: async (row) => dispatcher?.dispatch(row),
-      abandon: {
-        kind: 'run.start',
-        afterHours: this.services.config.OUTBOX_GIVE_UP_HOURS,
-        run: ({ run_id }) => failDispatch(this.services, run_id),
-      },
-    };
+  /** Returns the dispatcher of runs; undefined while Temporal is unavailable. */
+  private runs(): AnyDispatcher | undefined {
+    return this.dispatchers().find(({ kinds }) => kinds.includes('run.start'));
   }
 
-  private start(dispatcher: RunDispatcher, start: RunStart): void {
-    const row: RunRow = { ...start, kind: 'run.start' };
+  private start(dispatcher: AnyDispatcher, start: RunStart): void {
+    const row = { ...start, kind: 'run.start' };
     const started = dispatcher
-      .dispatch(row)
+      .dispatch(row, this.services)
       .then(
         () => true,
-        (error: unknown) => dispatchFailed(this.services, this.runs(dispatcher), row, { kind: 'run.start', age_hours: 0 }, error),
+        (error: unknown) => dispatchFailed(this.services, dispatcher, row, { kind: 'run.start', age_hours: 0 }, error),
       )
       .then((done) => (done ? this.remove(start.outbox_id) : undefined))
       .catch((error: unknown) =>
@@ -218,12 +187,12 @@ export class OutboxRelay {
    * run. Returns the number of rows done.
    */
   async dispatch(): Promise<number> {
-    const dispatcher = this.dispatcher();
-    const runs = this.runs(dispatcher) as unknown as AnyDispatcher;
-    if (dispatcher) {
+    const dispatchers = this.dispatchers();
+    if (dispatchers.length > 0) {
       this.lastConnected = Date.now();
-      return dispatchOutbox(this.services, [runs, ...this.options.others()], this.turn);
+      return dispatchOutbox(this.services, dispatchers, this.turn);
     }
-    return Date.now() - this.lastConnected >= this.options.giveUpAfterMs ? abandonExpired(this.services, runs) : 0;
+    if (Date.now() - this.lastConnected < this.options.giveUpAfterMs) return 0;
+    return abandonExpired(this.services, abandonedRuns(this.services.config.OUTBOX_GIVE_UP_HOURS));
   }
 }

@@ -1,4 +1,4 @@
-import type { Logger } from '../../api/core/telemetry/log.js';
+import type { Logger } from '../../api/platform/telemetry/log.js';
 import { type Loop, startLoop } from './loop.js';
 
 /** Interval between passes: a row that waits for a workflow which does not exist is found within it. */

@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { smtpTransport } from '../../api/mail/smtp.js';
-import { queueDigests } from '../../api/mail/mail-budget.js';
-import { sendMails } from '../../api/mail/send-mails.js';
+import { smtpTransport } from '../../api/platform/mail/smtp.js';
+import { queueDigests } from '../../api/platform/mail/mail-budget.js';
+import { sendMails } from '../../api/platform/mail/send-mails.js';
 import { type Sealer, startSealer } from '../../api/audit/sealer.js';
-import type { Config } from '../../api/core/config.js';
-import type { Services } from '../../api/core/context.js';
-import type { Logger } from '../../api/core/telemetry/log.js';
-import { watchPool } from '../../api/core/telemetry/metrics.js';
+import type { Config } from '../../api/platform/config.js';
+import type { Services } from '../../api/platform/context.js';
+import type { Logger } from '../../api/platform/telemetry/log.js';
+import { watchPool } from '../../api/platform/telemetry/metrics.js';
 import { openDatabase, SERVING } from '../../db/connection.js';
 import { poolUse } from '../../db/knex-internals.js';
 import { startIndexer } from './index-loop.js';
@@ -139,7 +139,7 @@ export function startWorker(config: Config, log: Logger, onReady: () => void): R
   });
   const webhooks = startWebhooks({ ...services, db: open('assent-webhooks', 2, true) });
   const relayServices: Services = { ...services, db: relayDb, wakeWebhooks: webhooks.deliver };
-  const outbox = new OutboxRelay(relayServices, link.dispatcher, { others: link.others });
+  const outbox = new OutboxRelay(relayServices, link.dispatchers);
   // Separate loops: an unresponsive Temporal or a long delivery delays no events.
   const dispatch = startLoop('dispatch', () => outbox.dispatch(), POLL_MS, log);
   const deliveries = startDeliveries(outbox, () => relay.wake(), log);

@@ -3,91 +3,33 @@ import { Client, isGrpcServiceError, type WorkflowClientInterceptor } from '@tem
 import { defaultPayloadConverter, type SearchAttributeType } from '@temporalio/common';
 import { NativeConnection, type Worker } from '@temporalio/worker';
 import type { Knex } from 'knex';
-import { webAddress } from '../../api/core/config.js';
-import type { Services } from '../../api/core/context.js';
-import { logScope } from '../../api/core/telemetry/log.js';
+import type { Services } from '../../api/platform/context.js';
+import { logScope } from '../../api/platform/telemetry/log.js';
 import { CORRELATION_HEADER, taskQueue } from '../../workflows/contract.js';
 import { SEARCH_ATTRIBUTES } from '../../workflows/search-attributes.js';
-import type { AnyDispatcher } from '../../api/outbox/dispatch-outbox.js';
-import { PlanDispatcher } from '../agent-plans.js';
-import { TurnDispatcher } from '../agent-turns.js';
-import { ScheduleSync } from '../automation-schedules.js';
-import { BulkDispatcher } from '../bulk.js';
-import { CycleDispatcher } from '../cycles.js';
-import { DeprovisionDispatcher } from '../deprovisioning.js';
-import { SeriesDispatcher } from '../recurrence.js';
+import type { AnyDispatcher } from '../../api/platform/outbox/dispatch-outbox.js';
+import type { Process, ReconcilingDispatcher } from '../process.js';
+import { PROCESSES } from '../processes.js';
 import type { PassKind } from './reconcile-loop.js';
-import { reconcileRuns, restartUnclaimed } from './reconciler.js';
-import { RevocationDispatcher } from '../revocations.js';
-import { RunnerJobDispatcher } from '../runner-jobs.js';
-import { CiTriageDispatcher, TriageSync } from '../triage.js';
-import { RunDispatcher } from './run-dispatcher.js';
-import { ensureSchedules } from '../schedules.js';
+import { reconcileAll } from './reconciler.js';
 import { connectionOptions } from './connect-temporal.js';
 import { watchStore } from './watch-store.js';
 import { createWorkers, runAll, shutdown } from './workers.js';
 
-/** Dispatchers of other kinds than runs; each also reconciles its rows. */
-const DISPATCHERS = [
-  SeriesDispatcher,
-  DeprovisionDispatcher,
-  RevocationDispatcher,
-  ScheduleSync,
-  TurnDispatcher,
-  TriageSync,
-  CiTriageDispatcher,
-  PlanDispatcher,
-  CycleDispatcher,
-  BulkDispatcher,
-  RunnerJobDispatcher,
-];
-interface ReconcilingDispatcher extends AnyDispatcher {
-  reconcile: (services: Services, isFirst: boolean) => Promise<number>;
-}
-
 /** Everything that uses one connection. */
-interface Dispatchers {
+interface Connected {
   client: Client;
-  dispatcher: RunDispatcher;
-  others: ReconcilingDispatcher[];
+  dispatchers: readonly ReconcilingDispatcher[];
 }
 
-function createDispatchers(services: Services, client: Client, searchable: boolean): Dispatchers {
-  const { config } = services;
-  const { TASK_QUEUE_PREFIX: taskQueuePrefix, OUTBOX_GIVE_UP_HOURS: giveUpHours } = config;
-  const options = { taskQueuePrefix, eager: true, searchable, giveUpHours };
-  const pageOf = (runId: string): string => webAddress(config, `/app/runs/${runId}`);
-  const dispatcher = new RunDispatcher(services, client, { ...options, pageOf });
-  return {
-    client,
-    dispatcher,
-    others: DISPATCHERS.map((Dispatcher) => new Dispatcher(client, options) as unknown as ReconcilingDispatcher),
+function connect({ config }: Services, client: Client, searchable: boolean, processes: readonly Process[]): Connected {
+  const options = {
+    taskQueuePrefix: config.TASK_QUEUE_PREFIX,
+    eager: true,
+    searchable,
+    giveUpHours: config.OUTBOX_GIVE_UP_HOURS,
   };
-}
-
-/**
- * Reconciles each kind in turn; a failure does not stop the others. Returns the number restarted.
- * @throws AggregateError with all failures
- */
-async function reconcileWith({ client, others }: Dispatchers, services: Services, kind: PassKind): Promise<number> {
-  const { TASK_QUEUE_PREFIX: taskQueuePrefix } = services.config;
-  const isFirst = kind === 'first';
-  let restarted = 0;
-  const errors: unknown[] = [];
-  const attempt = async (work: Promise<number>): Promise<void> => {
-    const count = await work.catch((error: unknown) => {
-      errors.push(error);
-      return 0;
-    });
-    restarted += count;
-  };
-  const options = { taskQueuePrefix, isFirst };
-  await attempt(kind === 'brief' ? restartUnclaimed(services, client, options) : reconcileRuns(services, client, options));
-  for (const other of others) await attempt(other.reconcile(services, isFirst));
-  if (kind !== 'brief' && services.config.MAINTENANCE_SCHEDULES === 'create')
-    await attempt(ensureSchedules(client, taskQueuePrefix).then(() => 0));
-  if (errors.length > 0) throw new AggregateError(errors, 'reconciliation with Temporal is incomplete');
-  return restarted;
+  return { client, dispatchers: processes.map((process) => process.connect(client, options)) };
 }
 
 /** Delay in ms before reconnecting to Temporal. */
@@ -137,15 +79,13 @@ async function ensureSearchAttributes(client: Client, connection: NativeConnecti
 }
 
 export interface TemporalLink {
-  /** Undefined while Temporal is unreachable. */
-  dispatcher: () => RunDispatcher | undefined;
   /**
    * Reconciles the rows with Temporal and restarts what was lost. Returns the number of runs, series, jobs, revocations and
    * schedules.
    */
-  reconcile: (services: Services, kind: PassKind) => Promise<number>;
-  /** Dispatchers of other kinds; none while Temporal is unreachable. */
-  others: () => readonly AnyDispatcher[];
+  reconcile: (services: Services, pass: PassKind) => Promise<number>;
+  /** None while Temporal is unreachable. */
+  dispatchers: () => readonly AnyDispatcher[];
   client: () => Client | undefined;
   /** Drains the workers: running tasks may finish, no new ones start. */
   stop: () => Promise<void>;
@@ -157,6 +97,7 @@ interface LinkOptions {
   localActivitySlots: number;
   /** The pool of exports (activities/bulk.ts); by default that of the services. */
   exportDb?: Knex;
+  processes?: readonly Process[];
 }
 
 /**
@@ -183,12 +124,12 @@ async function waitForPollers(client: Client, queue: string, isOver: () => boole
  */
 export function startTemporalConnection(
   services: Services,
-  { onPolling, localActivitySlots, exportDb = services.db }: LinkOptions,
+  { onPolling, localActivitySlots, exportDb = services.db, processes = PROCESSES }: LinkOptions,
 ): TemporalLink {
   const { config, log } = services;
   let stopped = false;
   let workers: readonly Worker[] = [];
-  let current: Dispatchers | undefined;
+  let current: Connected | undefined;
 
   const session = async (): Promise<void> => {
     const connection = await NativeConnection.connect(connectionOptions(config));
@@ -196,10 +137,10 @@ export function startTemporalConnection(
     try {
       const client = new Client({ connection, namespace: config.TEMPORAL_NAMESPACE, interceptors: { workflow: [correlated] } });
       const searchable = await ensureSearchAttributes(client, connection, services);
-      workers = await createWorkers(services, connection, { slots: localActivitySlots, exportDb });
+      workers = await createWorkers(services, connection, { slots: localActivitySlots, exportDb, processes });
       const running = runAll(workers);
       const queue = taskQueue(config.TASK_QUEUE_PREFIX, 'core');
-      current = createDispatchers(services, client, searchable);
+      current = connect(services, client, searchable, processes);
       const isOver = (): boolean => current?.client !== client;
       const announce = (): void => void waitForPollers(client, queue, isOver).then((polling) => polling && onPolling());
       announce();
@@ -227,9 +168,8 @@ export function startTemporalConnection(
     }
   })();
   return {
-    dispatcher: () => current?.dispatcher,
-    others: () => current?.others ?? [],
-    reconcile: async (passed, kind) => (current ? reconcileWith(current, passed, kind) : 0),
+    dispatchers: () => current?.dispatchers ?? [],
+    reconcile: async (passed, pass) => (current ? reconcileAll(current.client, current.dispatchers, passed, pass) : 0),
     client: () => current?.client,
     async stop() {
       stopped = true;

@@ -1,7 +1,7 @@
-import type { Services } from '../../api/core/context.js';
-import { WebhookDispatcher } from '../../api/webhooks/delivery/dispatcher.js';
-import type { EventBody } from '../../api/webhooks/delivery/event-bodies.js';
-import type { Endpoint } from '../../api/webhooks/delivery/outcomes.js';
+import type { Services } from '../../api/platform/context.js';
+import { WebhookDispatcher } from '../../api/integrations/webhooks/delivery/dispatcher.js';
+import type { EventBody } from '../../api/integrations/webhooks/delivery/event-bodies.js';
+import type { Endpoint } from '../../api/integrations/webhooks/delivery/outcomes.js';
 import { startLoop } from './loop.js';
 
 const POLL_MS = 1_000;

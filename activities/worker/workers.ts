@@ -1,23 +1,11 @@
 import { defaultPayloadConverter } from '@temporalio/common';
 import { type ActivityInterceptorsFactory, type NativeConnection, Worker, type WorkerOptions } from '@temporalio/worker';
 import type { Knex } from 'knex';
-import type { Services } from '../../api/core/context.js';
-import { logScope } from '../../api/core/telemetry/log.js';
+import type { Services } from '../../api/platform/context.js';
+import { logScope } from '../../api/platform/telemetry/log.js';
 import { CORRELATION_HEADER, taskQueue } from '../../workflows/contract.js';
-import { scheduleActivities } from '../automation-schedules.js';
-import { turnActivities } from '../agent-turns.js';
-import { planActivities } from '../agent-plans.js';
-import { automationActivities, outboundActivities } from '../automations.js';
-import { bulkActivities, exportActivities } from '../bulk.js';
-import { importActivities, importEndings } from '../imports.js';
-import { cycleActivities } from '../cycles.js';
 import { maintenanceActivities } from '../maintenance.js';
-import { deprovisionActivities } from '../deprovisioning.js';
-import { modelStepActivities, modelTurnActivities } from '../model-turns.js';
-import { recurrenceActivities } from '../recurrence.js';
-import { runnerJobActivities } from '../runner-jobs.js';
-import { triageActivities } from '../triage.js';
-import { revocationActivities } from '../revocations.js';
+import type { Process } from '../process.js';
 
 /** Adds the correlation id and the workflow to an activity's log lines. */
 const scoped: ActivityInterceptorsFactory = (context) => ({
@@ -46,7 +34,7 @@ const IMPORT_SLOTS = 2;
 export function createWorkers(
   services: Services,
   connection: NativeConnection,
-  { slots, exportDb }: { slots: number; exportDb: Knex },
+  { slots, exportDb, processes }: { slots: number; exportDb: Knex; processes: readonly Process[] },
 ): Promise<Worker[]> {
   const { config } = services;
   const common = {
@@ -57,25 +45,14 @@ export function createWorkers(
     shutdownGraceTime: '10s',
     shutdownForceTime: '20s',
   } satisfies Partial<WorkerOptions>;
+  const resources = { exportDb, outboundSlots: OUTBOUND_SLOTS };
+  const activitiesOf = (queue: keyof Process['activities']): object =>
+    Object.assign({}, ...processes.map(({ activities }) => activities[queue]?.(services, resources)));
   const core = Worker.create({
     ...common,
     taskQueue: taskQueue(config.TASK_QUEUE_PREFIX, 'core'),
     workflowBundle: { codePath: config.WORKFLOW_BUNDLE },
-    activities: {
-      ...automationActivities(services),
-      ...maintenanceActivities(services),
-      ...recurrenceActivities(services),
-      ...planActivities(services),
-      ...cycleActivities(services),
-      ...bulkActivities(services),
-      ...runnerJobActivities(services),
-      ...importEndings(services),
-      ...scheduleActivities(services),
-      ...deprovisionActivities(services),
-      ...triageActivities(services),
-      ...modelTurnActivities(services),
-      ...turnActivities(services),
-    },
+    activities: { ...activitiesOf('core'), ...maintenanceActivities(services) },
     maxCachedWorkflows: 500,
     maxConcurrentWorkflowTaskExecutions: 40,
     // As many slots as connections: an activity without one would only wait.
@@ -87,18 +64,13 @@ export function createWorkers(
   const outbound = Worker.create({
     ...common,
     taskQueue: taskQueue(config.TASK_QUEUE_PREFIX, 'outbound'),
-    activities: {
-      ...outboundActivities(services, OUTBOUND_SLOTS),
-      ...revocationActivities(services),
-      ...modelStepActivities(services),
-      ...exportActivities(services, exportDb),
-    },
+    activities: activitiesOf('outbound'),
     maxConcurrentActivityTaskExecutions: OUTBOUND_SLOTS,
   });
   const imports = Worker.create({
     ...common,
     taskQueue: taskQueue(config.TASK_QUEUE_PREFIX, 'imports'),
-    activities: importActivities(services),
+    activities: activitiesOf('imports'),
     maxConcurrentActivityTaskExecutions: IMPORT_SLOTS,
   });
   return Promise.all([core, outbound, imports]);

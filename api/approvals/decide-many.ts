@@ -1,14 +1,14 @@
-import { run, type Statement } from '../../db/statement.js';
+import { defineStatement, run } from '../../db/statement.js';
 import { confirmPlan } from '../agent/plans/decisions/confirm-plan.js';
 import { discardPlan } from '../agent/plans/decisions/discard-plan.js';
-import { type Context, inTransaction, userOf } from '../core/context.js';
-import { toDomainError } from '../core/database-errors.js';
-import { conflict, DomainError, invalid } from '../core/errors.js';
-import { requireScope } from '../core/scopes.js';
-import { approveGate } from '../runs/approvals/approve-gate.js';
-import { rejectGate } from '../runs/approvals/reject-gate.js';
+import { type Context, inTransaction, requireUser } from '../platform/context.js';
+import { toDomainError } from '../platform/database/database-errors.js';
+import { conflict, DomainError, invalid } from '../platform/errors.js';
+import { requireScope } from '../platform/access/require-scope.js';
+import { approveGate } from '../automation/runs/approvals/approve-gate.js';
+import { rejectGate } from '../automation/runs/approvals/reject-gate.js';
 import { gateDecisions } from './gate-decisions.js';
-import type { ActionLine } from '../staging/schema.js';
+import type { ActionLine } from '../gate/staging/schema.js';
 import { planDecisions } from './plan-decisions.js';
 import type { DecideItem, DecideMany, DecideResult, Decision } from './schema.js';
 
@@ -19,13 +19,13 @@ const SCOPES = { gate: 'approvals:decide', plan: 'ai:confirm' } as const;
  * Locks the runs that the caller may see, in the order of their ids, so that two batches never wait for each other in a circle. $1 = run ids,
  * $2 = caller id.
  */
-const lockStatement: Statement = {
+const lockStatement = defineStatement({
   name: 'lock_decided_runs',
   text: /* sql */ `
     select r.run_id from automation_runs r where r.run_id = any($1::uuid[])
       and (r.team_id in (select m.team_id from memberships m where m.user_id = $2) or (r.team_id is null and r.creator_id = $2))
     order by r.run_id for update of r`,
-};
+});
 
 /** @throws PERMISSION_DENIED */
 function checkScope({ actor }: Context, kind: DecideItem['kind']): void {
@@ -68,12 +68,12 @@ async function decideOne(ctx: Context, item: DecideItem, { decision, comment }: 
 function decideAlone(ctx: Context, item: DecideItem, input: DecideMany): Promise<DecideResult> {
   if (item.kind !== 'gate') return decideOne(ctx, item, input);
   return inTransaction(ctx, async (ctx) => {
-    await run(ctx.db, lockStatement, [[item.id], userOf(ctx)]);
+    await run(ctx.db, lockStatement, [[item.id], requireUser(ctx)]);
     return decideOne(ctx, item, input);
   });
 }
 
-function refusalOf({ kind, id }: DecideItem, thrown: unknown): DecideResult {
+function toRefusal({ kind, id }: DecideItem, thrown: unknown): DecideResult {
   const { code, status, message, extra } = toDomainError(thrown);
   const { reason } = extra;
   return { kind, id, error_code: code, ...(typeof reason === 'string' && { reason }), message, http_status: status };
@@ -84,7 +84,7 @@ function decideAll(ctx: Context, input: DecideMany): Promise<DecideResult[]> {
   const { items } = input;
   if (items.some(({ kind }) => kind !== 'gate')) throw invalid('mode all decides gates only');
   return inTransaction(ctx, async (ctx) => {
-    await run(ctx.db, lockStatement, [items.map(({ id }) => id), userOf(ctx)]);
+    await run(ctx.db, lockStatement, [items.map(({ id }) => id), requireUser(ctx)]);
     const results: DecideResult[] = [];
     for (const item of items) {
       const result = await decideOne(ctx, item, input).catch((thrown: unknown) => {
@@ -107,7 +107,7 @@ export async function decideMany(ctx: Context, input: DecideMany): Promise<{ res
   if (input.mode === 'all') return { results: await decideAll(ctx, input) };
   const results: DecideResult[] = [];
   for (const item of input.items) {
-    results.push(await decideAlone(ctx, item, input).catch((thrown: unknown) => refusalOf(item, thrown)));
+    results.push(await decideAlone(ctx, item, input).catch((thrown: unknown) => toRefusal(item, thrown)));
   }
   return { results };
 }

@@ -1,10 +1,10 @@
-import type { Statement } from '../../db/statement.js';
+import { defineStatement } from '../../db/statement.js';
 
 /**
  * $1 = team id, or null for the caller's own, $2 = caller id, $3 = from, $4 = to (exclusive), $5 = `source` or `approver`, $6 = whether all approvers
  * are shown. The ids hold the times of the ends, so an index bounds the rows. Waiting times are those of what people decided.
  */
-export const figuresStatement: Statement = {
+export const figuresStatement = defineStatement({
   name: 'decision_figures',
   text: /* sql */ `
     with ended as (
@@ -21,4 +21,4 @@ export const figuresStatement: Statement = {
       percentile_cont(0.5) within group (order by waited) filter (where state in ('approved', 'rejected')) as waiting_p50_seconds,
       percentile_cont(0.95) within group (order by waited) filter (where state in ('approved', 'rejected')) as waiting_p95_seconds
     from ended group by key order by count desc, key limit 500`,
-};
+});

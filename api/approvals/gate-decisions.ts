@@ -1,10 +1,10 @@
 import { run } from '../../db/statement.js';
-import type { GateRole } from '../actions/rules.js';
-import { rolesFor, type Seat } from '../core/access.js';
-import { webAddress } from '../core/config.js';
-import { type Context, userOf } from '../core/context.js';
-import { mayApprove } from '../runs/approvals/policy.js';
-import { describeGate, describeGates } from '../runs/staging/describe-gates.js';
+import type { GateRole } from '../automation/actions/rules.js';
+import { rolesFor, type Seat } from '../platform/access/access.js';
+import { webAddress } from '../platform/config.js';
+import { type Context, requireUser } from '../platform/context.js';
+import { mayApprove } from '../automation/runs/approvals/policy.js';
+import { describeGate, describeGates } from '../automation/runs/staging/describe-gates.js';
 import type { Decision, DecisionState } from './schema.js';
 import { gateRecordsStatement } from './waiting.sql.js';
 
@@ -36,7 +36,7 @@ interface Row extends Record<string, unknown> {
   approvals: { user_id: string; at: string; comment: string | null }[];
 }
 
-function stateOf({ decision, expired, run_status }: Row): DecisionState {
+function getState({ decision, expired, run_status }: Row): DecisionState {
   if (decision !== null) return decision;
   if (run_status === 'expired' || (run_status === 'paused' && expired)) return 'expired';
   return run_status === 'paused' ? 'pending' : 'cancelled';
@@ -47,7 +47,7 @@ const canDecide = (ctx: Context, row: Row): boolean => row.run_status === 'pause
 /** Returns the gates of runs by run id, as far as the caller may see them. `whole`: with their actions, however long. */
 export async function gateDecisions(ctx: Context, runIds: readonly string[], whole = false): Promise<Map<string, Decision>> {
   if (runIds.length === 0) return new Map();
-  const rows = await run<Row>(ctx.db, gateRecordsStatement, [userOf(ctx), runIds, rolesFor('automation.write')]);
+  const rows = await run<Row>(ctx.db, gateRecordsStatement, [requireUser(ctx), runIds, rolesFor('automation.write')]);
   const [only] = rows;
   const open = rows.filter(({ run_status }) => run_status === 'paused').map(({ run_id }) => run_id);
   const one = whole && only ? await describeGate(ctx, only.run_id) : undefined;
@@ -67,7 +67,7 @@ export async function gateDecisions(ctx: Context, runIds: readonly string[], who
           requested_by: row.triggered_by ?? row.creator_id,
           requested_at: row.requested_at.toISOString(),
           expires_at: row.expires_at.toISOString(),
-          state: stateOf(row),
+          state: getState(row),
           requirement: {
             role: row.team_id === null ? null : row.required_role,
             approvals: row.required_approvals,

@@ -1,7 +1,7 @@
-import type { Context } from '../core/context.js';
-import { getRun } from '../runs/get-run.js';
-import { notFound } from '../core/errors.js';
-import { requireScopeIfStrict } from '../core/scopes.js';
+import type { Context } from '../platform/context.js';
+import { getRun } from '../automation/runs/get-run.js';
+import { notFound } from '../platform/errors.js';
+import { requireScopeIfStrict } from '../platform/access/require-scope.js';
 import { gateDecisions } from './gate-decisions.js';
 import { PLAN_SCOPE } from './list-decisions.js';
 import { getPlanDecision } from './plan-decisions.js';

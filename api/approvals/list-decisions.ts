@@ -1,8 +1,8 @@
 import { run } from '../../db/statement.js';
-import { rolesFor } from '../core/access.js';
-import { type Context, userOf } from '../core/context.js';
-import { passesIfStrict, requireScopeIfStrict } from '../core/scopes.js';
-import type { CutPage } from '../endpoint/endpoint.js';
+import { rolesFor } from '../platform/access/access.js';
+import { type Context, requireUser } from '../platform/context.js';
+import { passesIfStrict, requireScopeIfStrict } from '../platform/access/require-scope.js';
+import type { CutPage } from '../platform/endpoint/endpoint.js';
 import { gateDecisions } from './gate-decisions.js';
 import { planDecisions } from './plan-decisions.js';
 import type { DecisionKind, ListDecisions } from './schema.js';
@@ -19,7 +19,7 @@ export interface Waiting extends Record<string, unknown> {
  */
 export async function listWaiting(ctx: Context, query: ListDecisions): Promise<{ rows: Waiting[]; next: string | undefined }> {
   const { limit, before = null, team_id = null, kind = null, state } = query;
-  const values = [userOf(ctx), rolesFor('plan.decide'), limit + 1, before, team_id, state, kind];
+  const values = [requireUser(ctx), rolesFor('plan.decide'), limit + 1, before, team_id, state, kind];
   const rows = await run<Waiting>(ctx.db, waitingStatement, values);
   const shown = rows.slice(0, limit);
   return { rows: shown, next: rows.length > limit ? shown.at(-1)?.id : undefined };
@@ -35,8 +35,8 @@ export const PLAN_SCOPE = 'ai:chat';
 export async function pageOfDecisions(ctx: Context, query: ListDecisions): Promise<CutPage> {
   if (query.kind === 'plan') requireScopeIfStrict(ctx, PLAN_SCOPE);
   const { rows, next } = await listWaiting(ctx, passesIfStrict(ctx, PLAN_SCOPE) ? query : { ...query, kind: 'gate' });
-  const idsOf = (wanted: DecisionKind): string[] => rows.flatMap(({ kind, id }) => (kind === wanted ? [id] : []));
-  const [gates, plans] = [await gateDecisions(ctx, idsOf('gate')), await planDecisions(ctx, idsOf('plan'))];
+  const listIds = (wanted: DecisionKind): string[] => rows.flatMap(({ kind, id }) => (kind === wanted ? [id] : []));
+  const [gates, plans] = [await gateDecisions(ctx, listIds('gate')), await planDecisions(ctx, listIds('plan'))];
   const decisions = rows.flatMap(({ kind, id }) => (kind === 'gate' ? gates : plans).get(id) ?? []);
   return { body: JSON.stringify(decisions), count: decisions.length, more: next !== undefined, last: next };
 }

@@ -1,11 +1,11 @@
-import { lastChanges } from '../activity/last-changes.js';
+import { lastChanges } from '../work/activity-feed/last-changes.js';
 import { getPlanToDecide, getPlansToDecide, type PlanToDecide } from '../agent/plans/waiting/get-plan.js';
-import { webAddress } from '../core/config.js';
-import { type Context, userOf } from '../core/context.js';
-import { withVisibleNames } from '../core/validation/invisible.js';
-import { namesAt } from '../runs/names-at.js';
-import { readVersions, seenHash } from '../staging/changed-since.js';
-import { idsIn, presentActions } from '../staging/present.js';
+import { webAddress } from '../platform/config.js';
+import { type Context, requireUser } from '../platform/context.js';
+import { withVisibleNames } from '../platform/validation/invisible.js';
+import { namesAt } from '../automation/runs/names-at.js';
+import { readVersions, seenHash } from '../gate/staging/changed-since.js';
+import { idsIn, presentActions } from '../gate/staging/present.js';
 import type { Decision, DecisionState } from './schema.js';
 
 const STATES: Readonly<Record<PlanToDecide['status'], DecisionState>> = {
@@ -16,14 +16,14 @@ const STATES: Readonly<Record<PlanToDecide['status'], DecisionState>> = {
   expired: 'expired',
 };
 
-const stateOf = ({ status, expires_at, closed_reason }: PlanToDecide): DecisionState => {
+const getState = ({ status, expires_at, closed_reason }: PlanToDecide): DecisionState => {
   if (status === 'staged' && Date.parse(expires_at) <= Date.now()) return 'expired';
   return closed_reason !== null && closed_reason !== 'person' ? 'cancelled' : STATES[status];
 };
 
 /** Returns plans as decisions. */
 async function present(ctx: Context, plans: readonly PlanToDecide[]): Promise<Decision[]> {
-  const userId = userOf(ctx);
+  const userId = requireUser(ctx);
   const [names, versions, changes] = await Promise.all([
     namesAt(
       ctx,
@@ -61,7 +61,7 @@ async function present(ctx: Context, plans: readonly PlanToDecide[]): Promise<De
       requested_by: plan.team_id === null ? userId : null,
       requested_at: plan.created_at,
       expires_at: plan.expires_at,
-      state: stateOf(plan),
+      state: getState(plan),
       requirement: {
         role: plan.team_id === null ? null : plan.risk === 'high' ? 'manager' : 'member',
         approvals: 1,

@@ -1,8 +1,8 @@
 import { run } from '../../db/statement.js';
-import { authorize, isAllowed } from '../core/access.js';
-import { type Context, userOf } from '../core/context.js';
-import { invalid } from '../core/errors.js';
-import { seatOf } from '../core/seats.js';
+import { authorize, isAllowed } from '../platform/access/access.js';
+import { type Context, requireUser } from '../platform/context.js';
+import { invalid } from '../platform/errors.js';
+import { findSeat } from '../platform/access/seats.js';
 import type { DecisionFigures, ReadFigures } from './schema.js';
 import { figuresStatement } from './figures.sql.js';
 
@@ -16,7 +16,7 @@ const MAX_DAYS = 366;
  * @throws PERMISSION_DENIED no member of the team | INVALID_REQUEST a span that is empty or longer than a year
  */
 export async function readFigures(ctx: Context, { team_id, from, to, by }: ReadFigures): Promise<DecisionFigures> {
-  const seat = team_id === undefined ? null : await seatOf(ctx, team_id);
+  const seat = team_id === undefined ? null : await findSeat(ctx, team_id);
   if (team_id !== undefined) authorize('automation.read', seat);
   const end = to === undefined ? Date.now() : Date.parse(to);
   const start = from === undefined ? end - DEFAULT_DAYS * DAY_MS : Date.parse(from);
@@ -25,7 +25,7 @@ export async function readFigures(ctx: Context, { team_id, from, to, by }: ReadF
   const all = isAllowed('automation.manage', seat);
   const rows = await run<DecisionFigures['figures'][number] & Record<string, unknown>>(ctx.db, figuresStatement, [
     team_id ?? null,
-    userOf(ctx),
+    requireUser(ctx),
     ...span,
     by,
     all,

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { type Endpoint, endpoint } from '../endpoint/endpoint.js';
+import { type Endpoint, endpoint } from '../platform/endpoint/endpoint.js';
 import { decideMany } from './decide-many.js';
 import { getDecision } from './get-decision.js';
 import { pageOfDecisions } from './list-decisions.js';

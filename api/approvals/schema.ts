@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { GATE_ROLES } from '../actions/rules.js';
-import { Id, StrictInt, Text, Timestamp } from '../core/fields.js';
-import { byCursor } from '../endpoint/pages.js';
-import { ActionLine } from '../staging/schema.js';
+import { GATE_ROLES } from '../automation/actions/rules.js';
+import { Id, StrictInt, Text, Timestamp } from '../platform/fields.js';
+import { byCursor } from '../platform/endpoint/pages.js';
+import { ActionLine } from '../gate/staging/schema.js';
 
 const KINDS = ['gate', 'plan'] as const;
 export type DecisionKind = (typeof KINDS)[number];

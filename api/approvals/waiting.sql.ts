@@ -1,6 +1,6 @@
-import type { Statement } from '../../db/statement.js';
-import { EXCLUDED, SIGNED_IN } from '../runs/approvals/excluded.sql.js';
-import { STAGED_HASH } from '../runs/approvals/lock-gate.sql.js';
+import { defineStatement } from '../../db/statement.js';
+import { EXCLUDED, SIGNED_IN } from '../automation/runs/approvals/excluded.sql.js';
+import { STAGED_HASH } from '../automation/runs/approvals/lock-gate.sql.js';
 
 /** SQL: whether a deadline fits the state $6, and follows the cursor. Each index is read in the order of the list. */
 const NEXT = (deadline: string, id: string): string => /* sql */ `
@@ -9,7 +9,7 @@ const NEXT = (deadline: string, id: string): string => /* sql */ `
  * $1 = caller id, $2 = roles that may read a team's plan, $3 = limit, $4 = id after which the list continues, or null, $5 = team id or null,
  * $6 = `pending` or `expired`, $7 = kind or null. Gates and plans, nearest deadline first. An id that the caller may not see begins the list anew.
  */
-export const waitingStatement: Statement = {
+export const waitingStatement = defineStatement({
   name: 'waiting_decisions',
   text: /* sql */ `
     with seats as materialized (
@@ -42,12 +42,12 @@ export const waitingStatement: Statement = {
           and ($7::text is null or $7 = 'plan') and ${NEXT('p.expires_at', 'p.action_id')})
     )
     select kind, id, at from found order by at, id limit $3`,
-};
+});
 
 /**
  * $1 = caller id, $2 = run ids, $3 = roles in which a creator may act. The latest gate of each run that the caller may see, open or ended.
  */
-export const gateRecordsStatement: Statement = {
+export const gateRecordsStatement = defineStatement({
   name: 'gate_records',
   text: /* sql */ `
     select r.run_id, r.automation_id, r.automation_name, r.team_id, r.creator_id, r.triggered_by, r.trigger_type, r.status as run_status,
@@ -63,4 +63,4 @@ export const gateRecordsStatement: Statement = {
     left join memberships m on m.team_id = r.team_id and m.user_id = $1
     left join memberships cm on cm.team_id = r.team_id and cm.user_id = r.creator_id
     where r.run_id = any($2::uuid[]) and (m.role is not null or (r.team_id is null and r.creator_id = $1))`,
-};
+});

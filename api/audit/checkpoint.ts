@@ -1,12 +1,12 @@
 import { createHash, type KeyObject, sign, verify } from 'node:crypto';
 import { type FileHandle, mkdir, open } from 'node:fs/promises';
 import { join } from 'node:path';
-import { run, type Statement } from '../../db/statement.js';
-import type { Config } from '../core/config.js';
-import type { Services } from '../core/context.js';
+import { defineStatement, run } from '../../db/statement.js';
+import type { Config } from '../platform/config.js';
+import type { Services } from '../platform/context.js';
 import type { BreakKind } from './break.js';
 import { sealEntries } from './seal-entries.js';
-import { keyIdOf, type PublicKeys, publishKey, signingKey } from './signing-keys.js';
+import { deriveKeyId, type PublicKeys, publishKey, signingKey } from './signing-keys.js';
 
 const TYPE = 'assent.audit.checkpoint';
 /** Version 1 identified its key differently. */
@@ -31,14 +31,14 @@ const LINE_FEED = 0x0a;
 /** Block size for reading backwards to the last line, bytes. */
 const BLOCK = 65_536;
 
-const lock: Statement = {
+const lock = defineStatement({
   name: 'checkpoint_lock',
   text: `select pg_advisory_xact_lock(hashtextextended('audit_checkpoints', 0))`,
-};
-const readHeads: Statement = {
+});
+const readHeads = defineStatement({
   name: 'checkpoint_read_heads',
   text: `select chain, sequence, encode(entry_hash, 'hex') as entry_hash from audit_heads order by chain`,
-};
+});
 
 export const checkpointFile = (config: Pick<Config, 'DATA_DIR'>): string => join(config.DATA_DIR, 'audit-checkpoints.jsonl');
 
@@ -121,7 +121,7 @@ export async function writeCheckpoint({ db, config, log }: Pick<Services, 'db' |
       const { last, end, size } = await readLast(file);
       const previous = last ? hashLine(last) : NO_LINE;
       const time = new Date().toISOString();
-      const checkpoint: Checkpoint = { type: TYPE, version: VERSION, time, previous, key_id: keyIdOf(key), heads };
+      const checkpoint: Checkpoint = { type: TYPE, version: VERSION, time, previous, key_id: deriveKeyId(key), heads };
       const line = signLine(checkpoint, key);
       if (end < size) await file.truncate(end);
       await file.appendFile(Buffer.concat([line, Buffer.of(LINE_FEED)]));

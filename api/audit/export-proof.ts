@@ -1,6 +1,6 @@
 import { type KeyObject, sign } from 'node:crypto';
 import { fieldForm } from './chain.js';
-import { keyIdOf } from './signing-keys.js';
+import { deriveKeyId } from './signing-keys.js';
 
 /** Filters of an export, in the order in which they are signed. Times are compared as text. */
 export const EXPORT_FILTERS = [
@@ -90,6 +90,6 @@ export function exportForm(head: ExportHead, entryHashes: readonly Buffer[]): Bu
 
 /** Signs an export, so that one with filters, which has gaps, can be verified too. */
 export const signExport = (key: KeyObject, head: ExportHead, entryHashes: readonly Buffer[]): ExportProof => ({
-  key_id: keyIdOf(key),
+  key_id: deriveKeyId(key),
   signature: sign(null, exportForm(head, entryHashes), key).toString('base64'),
 });

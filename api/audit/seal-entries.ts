@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Knex } from 'knex';
-import { run, type Statement } from '../../db/statement.js';
+import { defineStatement, run } from '../../db/statement.js';
 import { INSTANCE_CHAIN } from './chain.js';
 
 /** Maximum entries per transaction: about 30 ms of work (docs/decisions.md#audit-sealing). */
@@ -12,23 +12,23 @@ const BUSY_PAUSE_MS = 5;
 const LOWEST_CHAIN = INSTANCE_CHAIN;
 const HIGHEST_CHAIN = INSTANCE_CHAIN.replaceAll('0', 'f');
 
-const anyPending: Statement = { name: 'seal_any_pending', text: 'select from audit_pending limit 1' };
+const anyPending = defineStatement({ name: 'seal_any_pending', text: 'select from audit_pending limit 1' });
 /** $1 = lowest chain, $2 = highest chain, $3 = chains to leave out, $4 = chain limit, $5 = entry limit. */
-const sealBatch: Statement = { name: 'seal_batch', text: 'select audit_seal($1, $2, $3, $4, $5) as batch' };
+const sealBatch = defineStatement({ name: 'seal_batch', text: 'select audit_seal($1, $2, $3, $4, $5) as batch' });
 
 /** $1 = chains. Returns those with pending entries. */
-const pendingOf: Statement = {
+const pendingStatement = defineStatement({
   name: 'seal_pending_of',
   text: /* sql */ `
     select c.chain from unnest($1::uuid[]) as c(chain)
     cross join lateral (select from audit_pending p where p.chain = c.chain limit 1) p`,
-};
+});
 
 export interface SealOptions {
   /** Seals this chain only. */
   chain?: string;
   /** Maximum wait for chains that another process is sealing, ms; 0 leaves them to that process. */
-  patience?: number;
+  lockTimeoutMs?: number;
 }
 export interface SealReport {
   sealed: number;
@@ -77,11 +77,11 @@ async function sealPass(db: Knex, report: SealReport, from: string, highest: str
  * CRITICAL.
  * @throws Error inside a transaction, which would keep the locks to its end and may have an old snapshot
  */
-export async function sealEntries(db: Knex, { chain, patience = 2_000 }: SealOptions = {}): Promise<SealReport> {
+export async function sealEntries(db: Knex, { chain, lockTimeoutMs = 2_000 }: SealOptions = {}): Promise<SealReport> {
   if (db.isTransaction) throw new Error('Entries are sealed after the commit, in a transaction of their own');
   const report: SealReport = { sealed: 0, rejected: 0, refused: [], busy: [] };
   if ((await run(db, anyPending, [])).length === 0) return report;
-  const deadline = Date.now() + patience;
+  const deadline = Date.now() + lockTimeoutMs;
   for (;;) {
     report.busy = [];
     if (await sealPass(db, report, chain ?? LOWEST_CHAIN, chain ?? HIGHEST_CHAIN)) continue;
@@ -95,6 +95,6 @@ const READER_PATIENCE_MS = 500;
 
 /** Seals what is pending in these chains, for a reader of them; costs one small look-up if nothing is. */
 export async function sealChains(db: Knex, chains: string[]): Promise<void> {
-  for (const { chain } of await run<{ chain: string }>(db, pendingOf, [chains]))
-    await sealEntries(db, { chain, patience: READER_PATIENCE_MS });
+  for (const { chain } of await run<{ chain: string }>(db, pendingStatement, [chains]))
+    await sealEntries(db, { chain, lockTimeoutMs: READER_PATIENCE_MS });
 }

@@ -1,9 +1,9 @@
-import type { Services } from '../core/context.js';
+import type { Services } from '../platform/context.js';
 import { type SealReport, sealEntries } from './seal-entries.js';
 
 /** Delay that batches concurrent changes, ms. An entry waits at most this long plus the current pass. */
 const DEBOUNCE = 50;
-/** Polling interval without a notification, ms; covers lost ones (api/core/relay-notifier.ts). */
+/** Polling interval without a notification, ms; covers lost ones (api/platform/outbox/relay-notifier.ts). */
 const SWEEP = 1_000;
 
 export interface Sealer {
@@ -35,7 +35,7 @@ export function startSealer({ db, log }: Pick<Services, 'db' | 'log'>): Sealer {
   };
   const seal = async (): Promise<void> => {
     try {
-      const report = await sealEntries(db, { patience: 0 });
+      const report = await sealEntries(db, { lockTimeoutMs: 0 });
       logReport(report);
       // Another process has the lock, and may have read before the newest entry was committed.
       woken ||= report.busy.length > 0;

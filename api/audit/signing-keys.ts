@@ -2,7 +2,7 @@ import { createHash, createPrivateKey, createPublicKey, type KeyObject } from 'n
 import { readFileSync, readdirSync, statSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Config } from '../core/config.js';
+import type { Config } from '../platform/config.js';
 
 /** Public keys by id. */
 export type PublicKeys = Map<string, KeyObject>;
@@ -10,7 +10,7 @@ export type PublicKeys = Map<string, KeyObject>;
 const PEM = /-----BEGIN ([A-Z ]+)-----[\s\S]*?-----END \1-----/g;
 
 /** Returns the first 16 hexadecimal digits of the SHA-256 of the public key (SPKI, DER). */
-export const keyIdOf = (key: KeyObject): string =>
+export const deriveKeyId = (key: KeyObject): string =>
   createHash('sha256')
     .update((key.type === 'private' ? createPublicKey(key) : key).export({ type: 'spki', format: 'der' }))
     .digest('hex')
@@ -33,7 +33,7 @@ function parseKeys(text: string, source: string): [string, KeyObject][] {
   return blocks.map((pem) => {
     const key = createPublicKey(pem);
     if (key.asymmetricKeyType !== 'ed25519') throw new Error(`${source} holds a key that is not Ed25519`);
-    return [keyIdOf(key), key];
+    return [deriveKeyId(key), key];
   });
 }
 
@@ -47,7 +47,7 @@ export function trustedKeys(config: Pick<Config, 'AUDIT_SIGNING_KEY' | 'AUDIT_SI
   if (path === undefined) {
     const current = createPublicKey(signingKey(config));
     const previous = config.AUDIT_SIGNING_KEY_PREVIOUS;
-    return new Map([[keyIdOf(current), current], ...(previous ? parseKeys(previous, 'AUDIT_SIGNING_KEY_PREVIOUS') : [])]);
+    return new Map([[deriveKeyId(current), current], ...(previous ? parseKeys(previous, 'AUDIT_SIGNING_KEY_PREVIOUS') : [])]);
   }
   const files = statSync(path).isDirectory()
     ? readdirSync(path)
@@ -65,7 +65,7 @@ export const publicKeyDir = ({ DATA_DIR }: Pick<Config, 'DATA_DIR'>): string => 
 export async function publishKey(config: Pick<Config, 'DATA_DIR'>, key: KeyObject): Promise<void> {
   const pem = createPublicKey(key).export({ type: 'spki', format: 'pem' });
   await mkdir(publicKeyDir(config), { recursive: true });
-  await writeFile(join(publicKeyDir(config), `${keyIdOf(key)}.pem`), pem, { flag: 'wx' }).catch((error: unknown) => {
+  await writeFile(join(publicKeyDir(config), `${deriveKeyId(key)}.pem`), pem, { flag: 'wx' }).catch((error: unknown) => {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
   });
 }

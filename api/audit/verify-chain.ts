@@ -1,5 +1,5 @@
 import { ArchivedEntries, findUnrecorded, listArchives } from './archive/archived-entries.js';
-import type { Services } from '../core/context.js';
+import type { Services } from '../platform/context.js';
 import type { Break, BreakKind } from './break.js';
 import { checkpointFile } from './checkpoint.js';
 import { type SealReport, sealEntries } from './seal-entries.js';

@@ -1,11 +1,11 @@
-import type { Statement } from '../../db/statement.js';
+import { defineStatement } from '../../db/statement.js';
 import { MAX_BREAKS } from './break.js';
 
 /**
  * $1 = tables, $2 = expected triggers, $3 = keys, $4 = body of the triggers' function. What is expected of audit_entries is expected of each
  * of its partitions: a partition may be named directly.
  */
-export const findChangedGuardsStatement: Statement = {
+export const findChangedGuardsStatement = defineStatement({
   name: 'find_changed_guards',
   text: /* sql */ `
 with partitions as (
@@ -44,4 +44,4 @@ union all select 'not part of the product: row security on ' || relname from tab
 union all select 'changed: function refuse_change()' where not exists (
   select from pg_proc where oid = to_regproc('refuse_change') and trim(regexp_replace(prosrc, '\\s+', ' ', 'g')) = $4)
 limit ${MAX_BREAKS}`,
-};
+});

@@ -58,7 +58,7 @@ async function inspectSeal(seal: SealedEntry, previous: Link, archives: Archived
   const isArchived = seal.audit_id === null && archives.covers(seal);
   const entry = isArchived ? await archives.read(seal) : seal;
   if (entry === undefined) return null;
-  const place = isArchived ? ` in ${archives.fileOf(seal)}` : '';
+  const place = isArchived ? ` in ${archives.getFileName(seal)}` : '';
   if (entry === null || entry.audit_id === null) return broken('entry_missing', `The sealed entry is not there${place}`);
   if ((entry.team_id ?? INSTANCE_CHAIN) !== chain)
     return broken('entry_misplaced', `The entry${place} belongs to ${entry.team_id ?? 'no team'}`);

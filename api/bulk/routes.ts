@@ -1,4 +1,4 @@
-import { type Endpoint, endpoint, Bytes } from '../endpoint/endpoint.js';
+import { type Endpoint, endpoint, Bytes } from '../platform/endpoint/endpoint.js';
 import { requestExport } from './export/request-export.js';
 import { cancelJob } from './jobs/cancel-job.js';
 import { downloadJob } from './jobs/download-job.js';

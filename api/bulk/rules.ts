@@ -59,7 +59,7 @@ export const MAX_ATTEMPTS = 10;
  * Returns the entities of an export in the order of its file. Fields come with their values, unless the file is a table, which has rows of one
  * kind.
  */
-export function entitiesOf(wanted: readonly Entity[] | undefined, format: ExportFormat): Entity[] {
+export function listEntities(wanted: readonly Entity[] | undefined, format: ExportFormat): Entity[] {
   const named = new Set(wanted ?? ENTITIES);
   if (format !== 'csv' && named.has('custom_fields')) named.add('custom_field_values');
   return ENTITIES.filter((entity) => named.has(entity));

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { Id, Timestamp } from '../core/fields.js';
-import { byOffset } from '../endpoint/pages.js';
+import { Id, Timestamp } from '../platform/fields.js';
+import { byOffset } from '../platform/endpoint/pages.js';
 import { ENTITIES, EXPORT_FORMATS, FORMATS, JOB_KINDS, JOB_STATUSES } from './rules.js';
 
 /** Kinds of one request, duplicates included. */

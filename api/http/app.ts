@@ -1,17 +1,17 @@
 import Koa from 'koa';
-import type { Services } from '../core/context.js';
-import { DomainError, invalid } from '../core/errors.js';
-import { newId } from '../core/ids.js';
-import { withoutRedaction } from '../core/telemetry/log.js';
+import type { Services } from '../platform/context.js';
+import { DomainError, invalid } from '../platform/errors.js';
+import { newId } from '../platform/ids.js';
+import { withoutRedaction } from '../platform/telemetry/log.js';
 import { cors } from './cors.js';
 import { isDeclared } from './dispatch.js';
 import { mountDocs } from './docs.js';
 import { mountMailbox } from './mailbox.js';
-import { toDomainError } from '../core/database-errors.js';
+import { toDomainError } from '../platform/database/database-errors.js';
 import { envelope, withJsonRpc } from './envelope.js';
-import { observeRequest } from '../core/telemetry/metrics.js';
+import { observeRequest } from '../platform/telemetry/metrics.js';
 import { mountWeb } from '../web/mount.js';
-import type { RouteState } from '../endpoint/route-state.js';
+import type { RouteState } from '../platform/endpoint/route-state.js';
 import { createRouter } from './router.js';
 
 /** Its clients read errors as JSON-RPC. */

@@ -1,5 +1,5 @@
 import type Koa from 'koa';
-import type { Config } from '../core/config.js';
+import type { Config } from '../platform/config.js';
 
 const EXPOSED =
   'ETag, Link, Location, Retry-After, RateLimit, RateLimit-Policy, X-Correlation-ID, X-Search-Indexing, X-Total-Count, X-Truncated, Idempotency-Replayed, X-Ignored-Fields, Content-Disposition, Content-Range, Accept-Ranges';

@@ -1,15 +1,15 @@
 import type { IncomingMessage } from 'node:http';
 import { Readable } from 'node:stream';
 import type { z } from 'zod';
-import { authenticate } from '../auth/authenticate.js';
-import { checkCallerKind } from '../core/access.js';
-import { type Actor, ANONYMOUS } from '../core/actor.js';
-import type { Context, Services } from '../core/context.js';
-import { countedDatabase, databaseForDeliveries } from '../core/counted-database.js';
-import { forbidden, invalidFields } from '../core/errors.js';
-import { enforcesEveryScope, requireScope } from '../core/scopes.js';
-import { fieldErrors, QUERY_MESSAGES, ZOD_MESSAGES } from '../core/validation/messages.js';
-import { keyOf, withIdempotencyKey } from './idempotency.js';
+import { authenticate } from '../identity/auth/authenticate.js';
+import { checkCallerKind } from '../platform/access/access.js';
+import { type Actor, ANONYMOUS } from '../platform/access/actor.js';
+import type { Context, Services } from '../platform/context.js';
+import { countedDatabase, databaseForDeliveries } from '../platform/database/counted-database.js';
+import { forbidden, invalidFields } from '../platform/errors.js';
+import { enforcesEveryScope, requireScope } from '../platform/access/require-scope.js';
+import { fieldErrors, QUERY_MESSAGES, ZOD_MESSAGES } from '../platform/validation/messages.js';
+import { getKey, withIdempotencyKey } from './idempotency.js';
 import type { Incoming, Outgoing } from './exchange.js';
 import {
   declaredStatuses,
@@ -19,19 +19,19 @@ import {
   type RawEndpointSpec,
   Reply,
   type Request,
-} from '../endpoint/endpoint.js';
-import { authenticateRunner, runnerTokenIn } from '../runners/registration/authenticate-runner.js';
+} from '../platform/endpoint/endpoint.js';
+import { authenticateRunner, runnerTokenIn } from '../automation/runners/registration/authenticate-runner.js';
 import { signedInUserId } from '../web/server/session.js';
-import { pagesOf } from '../endpoint/pages.js';
+import { getPages } from '../platform/endpoint/pages.js';
 import { page, wholeList } from './lists/paging.js';
-import type { LimitName } from '../endpoint/limits.js';
-import { addressKey, type RateLimiter } from '../endpoint/rate-limit.js';
+import type { LimitName } from '../platform/endpoint/limits.js';
+import { addressKey, type RateLimiter } from '../platform/endpoint/rate-limit.js';
 import { collectDeepObjects } from './deep-objects.js';
 import { reportUnknownFields, unknownFields } from './unknown-fields.js';
-import { readBody, readJson, refuseLargeBody } from '../endpoint/read-body.js';
-import { readStream } from '../endpoint/read-stream.js';
-import { readUpload, type Upload } from '../endpoint/read-upload.js';
-import { cleanUserAgent } from '../endpoint/user-agent.js';
+import { readBody, readJson, refuseLargeBody } from '../platform/endpoint/read-body.js';
+import { readStream } from '../platform/endpoint/read-stream.js';
+import { readUpload, type Upload } from '../platform/endpoint/read-upload.js';
+import { cleanUserAgent } from '../platform/endpoint/user-agent.js';
 
 export interface Dispatcher {
   services: Services;
@@ -65,17 +65,17 @@ function checkCaller(spec: EndpointSpec<z.ZodType, z.ZodType, z.ZodType>, servic
 }
 
 /** Converts a handler's result to a response. */
-function answerOf(spec: Endpoint, result: unknown): Outgoing {
+function toAnswer(spec: Endpoint, result: unknown): Outgoing {
   const { body, options } = result instanceof Reply ? result : { body: result, options: {} as Reply['options'] };
   return {
     status: options.status ?? spec.status ?? 200,
-    body: body instanceof JsonText ? body.text : bodyOf(body),
+    body: body instanceof JsonText ? body.text : toBody(body),
     headers: options.headers ?? {},
   };
 }
 
 /** Serializes a value here, where an error still has an envelope. Koa would answer a plain-text 500 to one that is too long for a string. */
-const bodyOf = (body: unknown): unknown =>
+const toBody = (body: unknown): unknown =>
   typeof body === 'object' && body !== null && !(body instanceof Readable) && !Buffer.isBuffer(body)
     ? JSON.stringify(body)
     : body;
@@ -88,7 +88,7 @@ const deprecationHeaders = ({ since, sunset, successor }: NonNullable<Endpoint['
 });
 
 /** Authenticates the caller. Runners have credentials of their own, which only their routes take. @throws AUTHENTICATION_REQUIRED */
-async function actorOf(
+async function authenticateRequest(
   services: Services,
   { ability, allowExpiredJwt }: EndpointSpec<z.ZodType, z.ZodType, z.ZodType>,
   authorization: string | undefined,
@@ -118,7 +118,7 @@ async function handleJson(
     headers['X-Scope-Enforced'] = String(enforcesScope(spec, services));
   }
   if (spec.deprecated) Object.assign(headers, deprecationHeaders(spec.deprecated));
-  const actor = await actorOf(services, spec, request.headers.authorization);
+  const actor = await authenticateRequest(services, spec, request.headers.authorization);
   if (actor.type === 'user' && actor.impersonatorId) headers['X-Impersonated-By'] = actor.impersonatorId;
   if (spec.scope) headers['X-Scope-Enforced'] = String(enforcesScope(spec, services, actor));
   checkCaller(spec, services, actor);
@@ -153,7 +153,7 @@ async function handleJson(
 const openUpload = ({ maxBytes }: { maxBytes: number }, request: IncomingMessage, { config }: Services): Promise<Upload> =>
   readUpload(request, { maxBytes, timeoutMs: config.FILE_UPLOAD_SECONDS * 1000 });
 
-const streamOf = ({ maxBytes }: { maxBytes: number }, request: IncomingMessage, { config }: Services): AsyncIterable<Buffer> =>
+const limitStream = ({ maxBytes }: { maxBytes: number }, request: IncomingMessage, { config }: Services): AsyncIterable<Buffer> =>
   readStream(request, { maxBytes, timeoutMs: config.FILE_UPLOAD_SECONDS * 1000 });
 
 /** Validates the request and calls the handler. */
@@ -179,18 +179,18 @@ async function perform(
   const params = parse('path', spec.params, incoming.params);
   const query = parse('query', spec.query, asked);
   const body = spec.body && parse('body', spec.body, given);
-  const further = spec.limitOf?.(body);
+  const further = spec.getLimit?.(body);
   if (further) Object.assign(headers, await count(further));
-  const bytes = spec.stream && streamOf(spec.stream, request, known.ctx);
+  const bytes = spec.stream && limitStream(spec.stream, request, known.ctx);
   const sent = { ...(upload && { file: upload.file }), ...(bytes && { bytes }) };
   const call = { ...known, params, query, body, headers: request.headers, ...sent };
-  const pages = pagesOf(spec as Endpoint);
+  const pages = getPages(spec as Endpoint);
   const answer = async () =>
-    answerOf(
+    toAnswer(
       spec,
       await (pages ? page(spec, pages, call, request.url ?? '') : wholeList(spec, known.ctx, await spec.handle(call))),
     );
-  const key = keyOf(spec, known.ctx.actor, incoming, given);
+  const key = getKey(spec, known.ctx.actor, incoming, given);
   return key ? withIdempotencyKey(known.ctx, key, answer) : answer();
 }
 
@@ -207,7 +207,7 @@ async function handleRaw(
   if (spec.limit) Object.assign(headers, await limit(spec.limit, { ip, userId: null }));
   const body = await readBody(request, bodyLimit);
   const counted = { ...services, db: databaseForDeliveries(services), log };
-  return answerOf(spec, await spec.handle({ services: counted, headers: request.headers, body, requestId, ip }));
+  return toAnswer(spec, await spec.handle({ services: counted, headers: request.headers, body, requestId, ip }));
 }
 
 /**

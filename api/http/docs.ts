@@ -6,12 +6,12 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import type Koa from 'koa';
-import { type Config, isDevelopment } from '../core/config.js';
-import { DEMO_TOKEN } from '../core/demo-token.js';
-import type { Endpoint } from '../endpoint/endpoint.js';
-import { type Etag, etagMatcher } from '../endpoint/etags.js';
+import { type Config, isDevelopment } from '../platform/config.js';
+import { DEMO_TOKEN } from '../platform/demo-token.js';
+import type { Endpoint } from '../platform/endpoint/endpoint.js';
+import { type Etag, etagMatcher } from '../platform/endpoint/etags.js';
 import { createOpenApi } from './openapi.js';
-import type { RouteState } from '../endpoint/route-state.js';
+import type { RouteState } from '../platform/endpoint/route-state.js';
 import { ENDPOINTS } from './router.js';
 
 const CSP =

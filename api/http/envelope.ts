@@ -1,4 +1,4 @@
-import type { DomainError } from '../core/errors.js';
+import type { DomainError } from '../platform/errors.js';
 
 /** Builds the body of every error response. */
 export function envelope(error: DomainError, correlationId: string): Record<string, unknown> {

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import type { Logger } from '../core/telemetry/log.js';
+import type { Logger } from '../platform/telemetry/log.js';
 
 /** A request as plain values, independent of Koa. */
 export interface Incoming {

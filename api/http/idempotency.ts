@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
-import type { Actor } from '../core/actor.js';
-import type { Services } from '../core/context.js';
-import { conflict, invalidFields } from '../core/errors.js';
+import type { Actor } from '../platform/access/actor.js';
+import type { Services } from '../platform/context.js';
+import { conflict, invalidFields } from '../platform/errors.js';
 import {
   claimKey,
   finishKey,
@@ -11,10 +11,10 @@ import {
   readKey,
   releaseKey,
   renewKey,
-} from '../core/idempotency-keys.js';
+} from '../platform/database/idempotency-keys.js';
 import type { Incoming, Outgoing } from './exchange.js';
-import { type Endpoint, takesKey } from '../endpoint/endpoint.js';
-import { toDomainError } from '../core/database-errors.js';
+import { type Endpoint, takesKey } from '../platform/endpoint/endpoint.js';
+import { toDomainError } from '../platform/database/database-errors.js';
 import { envelope } from './envelope.js';
 
 const PRINTABLE = /^[\x20-\x7e]{1,255}$/;
@@ -26,7 +26,7 @@ const badKey = (type: string, message: string) => invalidFields([{ field: 'heade
  * Returns the idempotency key of a request if the route accepts one and the client sent it. `body` is the JSON before defaults.
  * @throws VALIDATION_ERROR for a key that is empty, too long or not printable
  */
-export function keyOf(spec: Endpoint, actor: Actor, incoming: Incoming, body: unknown): IdempotentRequest | undefined {
+export function getKey(spec: Endpoint, actor: Actor, incoming: Incoming, body: unknown): IdempotentRequest | undefined {
   const key = incoming.request.headers['idempotency-key'];
   if (key === undefined || actor.type === 'system' || !takesKey(spec)) return undefined;
   if (typeof key !== 'string' || !PRINTABLE.test(key)) throw badKey('invalid_format', '1 to 255 printable ASCII characters');
@@ -56,7 +56,7 @@ function replay({ fingerprint, status, body, lost, request_id }: StoredKey, use:
 const isKept = (status: number): boolean => status !== 422 && status !== 429 && status < 500;
 
 /** Converts an error to a response, so the stored one equals the sent one. @throws errors that are not stored */
-function refusalOf(thrown: unknown, use: IdempotentRequest): Outgoing {
+function toRefusal(thrown: unknown, use: IdempotentRequest): Outgoing {
   const error = toDomainError(thrown);
   if (!isKept(error.status)) throw thrown;
   return { status: error.status, body: envelope(error, use.requestId), headers: error.headers };
@@ -71,7 +71,7 @@ async function performOnce({ db, log }: Services, use: IdempotentRequest, perfor
   const renewal = setInterval(() => void note(renewKey(db, use)), (LEASE_SECONDS * 1000) / 3);
   renewal.unref();
   try {
-    const answer = await perform().catch((thrown: unknown) => refusalOf(thrown, use));
+    const answer = await perform().catch((thrown: unknown) => toRefusal(thrown, use));
     const body = typeof answer.body === 'string' ? answer.body : JSON.stringify(answer.body);
     await settle(answer.status, body ?? null);
     return { ...answer, body };

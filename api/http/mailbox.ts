@@ -1,9 +1,9 @@
 import type Koa from 'koa';
-import { type Config, isDevelopment } from '../core/config.js';
-import { forbidden } from '../core/errors.js';
-import type { Services } from '../core/context.js';
-import { getMail, listMails, type MailboxEntry } from '../mail/list-mails.js';
-import type { RouteState } from '../endpoint/route-state.js';
+import { type Config, isDevelopment } from '../platform/config.js';
+import { forbidden } from '../platform/errors.js';
+import type { Services } from '../platform/context.js';
+import { getMail, listMails, type MailboxEntry } from '../platform/mail/list-mails.js';
+import type { RouteState } from '../platform/endpoint/route-state.js';
 
 /** The page only frames emails; an email runs and loads nothing. */
 const PAGE_CSP =

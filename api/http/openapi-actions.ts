@@ -1,13 +1,13 @@
-import type { ActionDescription } from '../actions/contract/action-type.js';
-import { paramsSchemaOf } from '../actions/list-action-types.js';
-import { availableActions } from '../actions/registry.js';
+import type { ActionDescription } from '../gate/contract/action-type.js';
+import { buildParamsSchema } from '../automation/actions/list-action-types.js';
+import { availableActions } from '../automation/actions/registry.js';
 
 type Schema = Record<string, unknown>;
 
 const TEMPLATE = { $ref: '#/components/schemas/Template' };
 
 /** `AddCommentAction` for `add_comment`. */
-const nameOf = (type: string): string => `${type.replace(/(?:^|_)([a-z])/g, (_, letter: string) => letter.toUpperCase())}Action`;
+const getName = (type: string): string => `${type.replace(/(?:^|_)([a-z])/g, (_, letter: string) => letter.toUpperCase())}Action`;
 
 /** References to shared definitions lead to the document's components; those to free JSON are open. */
 const localReferences = (_key: string, value: unknown): unknown => {
@@ -22,8 +22,8 @@ const takesText = ({ type, enum: values, pattern, $ref, anyOf }: Schema): boolea
   (values === undefined && pattern === undefined && [type].flat().includes('string')) ||
   (type === undefined && $ref === undefined && anyOf === undefined);
 
-function paramsOf(action: ActionDescription): Schema {
-  const { $defs: _shared, ...schema } = JSON.parse(JSON.stringify(paramsSchemaOf(action), localReferences)) as Schema;
+function buildParams(action: ActionDescription): Schema {
+  const { $defs: _shared, ...schema } = JSON.parse(JSON.stringify(buildParamsSchema(action), localReferences)) as Schema;
   const properties = Object.entries(schema['properties'] as Record<string, Schema>).map(([name, property]) => {
     const isTemplated = action.templated?.includes(name) ?? true;
     return [name, isTemplated && !takesText(property) ? { anyOf: [property, TEMPLATE] } : property] as const;
@@ -38,19 +38,19 @@ function paramsOf(action: ActionDescription): Schema {
 export function actionSchemas(general: Record<string, Schema>): Record<string, Schema> {
   const actions = availableActions();
   const shared = general['AutomationActionInput']?.['properties'] as Schema;
-  const refOf = (type: string) => `#/components/schemas/${nameOf(type)}`;
+  const buildRef = (type: string) => `#/components/schemas/${getName(type)}`;
   const schemas = actions.map((action) => {
     const params = {
-      anyOf: [paramsOf(action), { type: 'null' }],
+      anyOf: [buildParams(action), { type: 'null' }],
       description: 'Without `params`, its keys may stand beside `type`',
     };
     const properties = { ...shared, type: { type: 'string', const: action.type }, params };
-    return [nameOf(action.type), { type: 'object', description: action.label, properties, required: ['type'] }] as const;
+    return [getName(action.type), { type: 'object', description: action.label, properties, required: ['type'] }] as const;
   });
   return {
     AutomationActionInput: {
-      oneOf: actions.map(({ type }) => ({ $ref: refOf(type) })),
-      discriminator: { propertyName: 'type', mapping: Object.fromEntries(actions.map(({ type }) => [type, refOf(type)])) },
+      oneOf: actions.map(({ type }) => ({ $ref: buildRef(type) })),
+      discriminator: { propertyName: 'type', mapping: Object.fromEntries(actions.map(({ type }) => [type, buildRef(type)])) },
     },
     ...Object.fromEntries(schemas),
     Template: {

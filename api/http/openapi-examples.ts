@@ -4,7 +4,7 @@ import { BULK } from './examples/bulk.js';
 import { CYCLES } from './examples/cycles.js';
 import { CUSTOM_FIELDS } from './examples/custom-fields.js';
 import type { z } from 'zod';
-import { DEFAULT_DETAILS, type ErrorCode } from '../core/errors.js';
+import { DEFAULT_DETAILS, type ErrorCode } from '../platform/errors.js';
 import { GRAPH } from './examples/graph.js';
 import { AT, PEOPLE } from './examples/people.js';
 import { RUNNERS } from './examples/runners.js';

@@ -1,5 +1,5 @@
-import { type Endpoint, takesKey } from '../endpoint/endpoint.js';
-import { isList, pagesOf } from '../endpoint/pages.js';
+import { type Endpoint, takesKey } from '../platform/endpoint/endpoint.js';
+import { isList, getPages } from '../platform/endpoint/pages.js';
 
 const text = (description: string) => ({ description, schema: { type: 'string' as const } });
 const count = (description: string) => ({ description, schema: { type: 'integer' as const } });
@@ -58,7 +58,7 @@ export function successHeaders(endpoint: Endpoint, unchanged = false) {
   if (endpoint.etag) names.push(endpoint.etag === 'change' ? 'VersionETag' : 'ETag');
   if (unchanged) return refs(names);
   if (takesKey(endpoint)) names.push('Idempotency-Replayed');
-  const pages = pagesOf(endpoint);
+  const pages = getPages(endpoint);
   if (pages) names.push('Link');
   if (pages && (pages.by === undefined || pages.total || pages.counted)) names.push('X-Total-Count');
   if (endpoint.capped || isList(endpoint)) names.push('X-Truncated');

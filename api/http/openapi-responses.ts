@@ -1,8 +1,8 @@
 import { STATUS_CODES } from 'node:http';
 import { z } from 'zod';
 import type { ZodOpenApiOperationObject, ZodOpenApiResponseObject } from 'zod-openapi';
-import { ERROR_CODES } from '../core/errors.js';
-import { declaredStatuses, type Endpoint } from '../endpoint/endpoint.js';
+import { ERROR_CODES } from '../platform/errors.js';
+import { declaredStatuses, type Endpoint } from '../platform/endpoint/endpoint.js';
 import { errorExampleRef, responseExample } from './openapi-examples.js';
 import { errorHeaders, successHeaders } from './openapi-headers.js';
 
@@ -46,7 +46,7 @@ const MEANING: Record<number, string> = {
 type Headers = ReturnType<typeof errorHeaders>;
 
 /** Says by a response's headers which routes share it. That of a signed-in caller on a route with a scope has no suffix. */
-function suffixOf(headers: Headers): string {
+function getSuffix(headers: Headers): string {
   const has = (name: string) => name in headers;
   if (Object.keys(headers).length === 1) return '';
   const words = [
@@ -68,13 +68,13 @@ const shared = new Map<string, ZodOpenApiResponseObject>();
  */
 function sharedResponse(status: number, headers: Headers, rest: Omit<ZodOpenApiResponseObject, 'headers' | 'id'>) {
   const key = `${status} ${JSON.stringify(headers)}`;
-  const id = `${STATUS_CODES[status]?.replace(/\W/g, '')}${suffixOf(headers)}`;
+  const id = `${STATUS_CODES[status]?.replace(/\W/g, '')}${getSuffix(headers)}`;
   const response = shared.get(key) ?? { id, headers, ...rest };
   shared.set(key, response);
   return response;
 }
 
-const errorOf = (endpoint: Endpoint, status: number) =>
+const buildError = (endpoint: Endpoint, status: number) =>
   sharedResponse(status, errorHeaders(endpoint, status), {
     description: MEANING[status] ?? 'Error',
     content: { 'application/json': { schema: ErrorEnvelope, ...errorExampleRef(status) } },
@@ -85,10 +85,10 @@ const EVENT_STREAM = {
   schema: { type: 'string' as const, description: 'One event; its `data` is the same message as JSON' },
 };
 
-const mediaTypeOf = ({ page, download }: Endpoint): string => (page ? 'text/html' : download ? '*/*' : 'application/json');
+const getMediaType = ({ page, download }: Endpoint): string => (page ? 'text/html' : download ? '*/*' : 'application/json');
 
 /** Returns what the document says of the statuses of a route. */
-export function responsesOf(endpoint: Endpoint): ZodOpenApiOperationObject['responses'] {
+export function buildResponses(endpoint: Endpoint): ZodOpenApiOperationObject['responses'] {
   const successes = [endpoint.status ?? 200, ...(endpoint.alsoStatus ?? [])];
   const entries = [...declaredStatuses(endpoint)]
     .sort((a, b) => a - b)
@@ -98,13 +98,13 @@ export function responsesOf(endpoint: Endpoint): ZodOpenApiOperationObject['resp
         return [String(status), unchanged] as const;
       }
       if (status === 204) return ['204', { description: 'Nothing', headers: successHeaders(endpoint) }] as const;
-      if (!successes.includes(status as 200)) return [String(status), errorOf(endpoint, status)] as const;
+      if (!successes.includes(status as 200)) return [String(status), buildError(endpoint, status)] as const;
       const example = responseExample(endpoint.response);
       const media = { schema: endpoint.response, ...(example === undefined ? {} : { example }) };
       const answer = {
         description: 'Success',
         headers: successHeaders(endpoint),
-        content: { [mediaTypeOf(endpoint)]: media, ...(endpoint.eventStream && { 'text/event-stream': EVENT_STREAM }) },
+        content: { [getMediaType(endpoint)]: media, ...(endpoint.eventStream && { 'text/event-stream': EVENT_STREAM }) },
       };
       return [String(status), answer] as const;
     });

@@ -1,6 +1,6 @@
 /** Introduction and tags of the document. */
-import type { Endpoint } from '../endpoint/endpoint.js';
-import { rowsFields } from '../endpoint/pages.js';
+import type { Endpoint } from '../platform/endpoint/endpoint.js';
+import { rowsFields } from '../platform/endpoint/pages.js';
 
 /** Lists that are objects by contract: `listTokens` in `tokens`. */
 const objectLists = (endpoints: readonly Endpoint[]): string =>
@@ -16,7 +16,7 @@ A list ends early at 10 MB of its body, with \`X-Truncated: true\`, all fields o
 A search returns the best results only. Lists are arrays, but for these, which hold their rows in a field:`;
 
 /** Returns the introduction of the document of these routes. */
-export const introductionOf = (
+export const buildIntroduction = (
   endpoints: readonly Endpoint[],
 ): string => `Human approval for automated changes: teams, projects and tasks, and automations that wait at approval gates.
 

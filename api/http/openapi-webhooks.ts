@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import type { ZodOpenApiPathItemObject } from 'zod-openapi';
-import type { WebhookEvent } from '../webhooks/events/names.js';
-import { DELIVERED_EVENTS, sampleOf } from '../webhooks/events/samples.js';
-import { schemaOf } from '../webhooks/events/schemas.js';
+import type { WebhookEvent } from '../integrations/webhooks/events/names.js';
+import { DELIVERED_EVENTS, buildSample } from '../integrations/webhooks/events/samples.js';
+import { getSchema } from '../integrations/webhooks/events/schemas.js';
 
 /** Headers of Standard Webhooks 1.0. */
 const Headers = z.object({
@@ -17,20 +17,20 @@ const Headers = z.object({
   }),
 });
 
-const idOf = (name: WebhookEvent): string =>
+const getId = (name: WebhookEvent): string =>
   `on${name
     .split(/[._]/)
     .map((word) => `${word[0]?.toUpperCase()}${word.slice(1)}`)
     .join('')}`;
 
-const operationOf = (name: WebhookEvent, summary: string): ZodOpenApiPathItemObject => ({
+const buildOperation = (name: WebhookEvent, summary: string): ZodOpenApiPathItemObject => ({
   post: {
-    operationId: idOf(name),
+    operationId: getId(name),
     tags: ['Webhooks'],
     summary,
     security: [],
     requestParams: { header: Headers },
-    requestBody: { required: true, content: { 'application/json': { schema: schemaOf(name), example: sampleOf(name) } } },
+    requestBody: { required: true, content: { 'application/json': { schema: getSchema(name), example: buildSample(name) } } },
     responses: {
       '2XX': { description: 'Received' },
       '410': { description: 'The receiver is gone: the delivery fails and the endpoint is disabled' },
@@ -41,4 +41,4 @@ const operationOf = (name: WebhookEvent, summary: string): ZodOpenApiPathItemObj
 
 /** Requests that the service sends to webhook endpoints, by event. */
 export const openApiWebhooks = (): Record<string, ZodOpenApiPathItemObject> =>
-  Object.fromEntries(DELIVERED_EVENTS.map(([name, summary]) => [name, operationOf(name, summary)]));
+  Object.fromEntries(DELIVERED_EVENTS.map(([name, summary]) => [name, buildOperation(name, summary)]));

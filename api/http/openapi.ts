@@ -5,16 +5,16 @@ import {
   type ZodOpenApiOperationObject,
   type ZodOpenApiPathsObject,
 } from 'zod-openapi';
-import { type Ability, ruleOf } from '../core/access.js';
-import { Settings } from '../core/config.js';
-import { type LimitName, LIMITS } from '../endpoint/limits.js';
+import { type Ability, getRule } from '../platform/access/access.js';
+import { Settings } from '../platform/config.js';
+import { type LimitName, LIMITS } from '../platform/endpoint/limits.js';
 import { DELIVERY, ERRORS } from './openapi-examples.js';
 import { HEADERS } from './openapi-headers.js';
 import { actionSchemas } from './openapi-actions.js';
-import { responsesOf } from './openapi-responses.js';
-import { introductionOf, TAGS } from './openapi-texts.js';
+import { buildResponses } from './openapi-responses.js';
+import { buildIntroduction, TAGS } from './openapi-texts.js';
 import { openApiWebhooks } from './openapi-webhooks.js';
-import { Bytes, type Endpoint, SomeBytes, takesKey } from '../endpoint/endpoint.js';
+import { Bytes, type Endpoint, SomeBytes, takesKey } from '../platform/endpoint/endpoint.js';
 
 const IdempotencyKey = z.object({
   'Idempotency-Key': z.string().min(1).max(255).optional().meta({
@@ -42,8 +42,8 @@ const Range = z.object({
 });
 
 /** Returns the permission text of a route. */
-function permissionsOf(ability: Ability): string {
-  const { words, pat, impersonated } = ruleOf(ability);
+function describePermissions(ability: Ability): string {
+  const { words, pat, impersonated } = getRule(ability);
   const refused = [pat === false && 'for access tokens', impersonated === false && 'while impersonating'].filter(Boolean);
   return `Permissions: ${words}.${refused.length > 0 ? ` Not allowed ${refused.join(' or ')}.` : ''}`;
 }
@@ -51,27 +51,27 @@ function permissionsOf(ability: Ability): string {
 const COUNTED = { ip: 'client address', user: 'user', token: 'token' };
 
 /** Returns the text of a rate limit. Routes that name the same limit share its count. */
-function rateLimitOf(name: LimitName): string {
+function describeRateLimit(name: LimitName): string {
   const { setting, per } = LIMITS[name];
   return `Rate limit \`${name}\`: ${Settings.shape[setting].parse(undefined)} calls a minute per ${COUNTED[per]}, unless the installation sets another.`;
 }
 
 function describe(endpoint: Endpoint): string {
   const scope = endpoint.raw ? undefined : endpoint.scope;
-  const who = endpoint.ability === 'public' ? undefined : permissionsOf(endpoint.ability);
+  const who = endpoint.ability === 'public' ? undefined : describePermissions(endpoint.ability);
   const token = scope
     ? `Token scope: \`${scope}\`${endpoint.raw || endpoint.scopeEnforced ? '' : ' (advisory; required of strict tokens)'}.`
     : undefined;
-  const limit = endpoint.limit && rateLimitOf(endpoint.limit);
+  const limit = endpoint.limit && describeRateLimit(endpoint.limit);
   return [endpoint.description, who, token, limit].filter(Boolean).join('\n\n');
 }
 
-function operationOf(endpoint: Endpoint): ZodOpenApiOperationObject {
+function buildOperation(endpoint: Endpoint): ZodOpenApiOperationObject {
   const operation: ZodOpenApiOperationObject = {
     operationId: endpoint.id,
     tags: [endpoint.tag],
     summary: endpoint.summary,
-    responses: responsesOf(endpoint),
+    responses: buildResponses(endpoint),
   };
   if (endpoint.deprecated) operation.deprecated = true;
   const description = describe(endpoint);
@@ -120,7 +120,7 @@ export function createOpenApi(endpoints: Endpoint[]): ReturnType<typeof createDo
   const paths: ZodOpenApiPathsObject = {};
   for (const endpoint of endpoints) {
     const path = endpoint.path.replace(/:(\w+)/g, '{$1}');
-    paths[path] = { ...paths[path], [endpoint.method]: operationOf(endpoint) };
+    paths[path] = { ...paths[path], [endpoint.method]: buildOperation(endpoint) };
   }
   const document = createDocument(
     {
@@ -128,7 +128,7 @@ export function createOpenApi(endpoints: Endpoint[]): ReturnType<typeof createDo
       info: {
         title: 'Assent',
         version: API_VERSION,
-        description: introductionOf(endpoints),
+        description: buildIntroduction(endpoints),
         contact: { name: 'Assent maintainers' },
         license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
       },

@@ -1,9 +1,9 @@
 import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
 import { STATUS_CODES } from 'node:http';
-import { DomainError, type ErrorCode } from '../core/errors.js';
+import { DomainError, type ErrorCode } from '../platform/errors.js';
 import { envelope } from './envelope.js';
-import { newId } from '../core/ids.js';
+import { newId } from '../platform/ids.js';
 
 const STATUS_OF: Record<string, number> = {
   HPE_HEADER_OVERFLOW: 431,

@@ -1,59 +1,59 @@
 import { Readable } from 'node:stream';
 import Router, { type RouterMiddleware } from '@koa/router';
-import { deprovisioningRoutes } from '../admin/deprovisioning/routes.js';
-import { impersonationRoutes } from '../admin/impersonation/routes.js';
-import { adminRoutes } from '../admin/routes.js';
+import { deprovisioningRoutes } from '../identity/admin/deprovisioning/routes.js';
+import { impersonationRoutes } from '../identity/admin/impersonation/routes.js';
+import { adminRoutes } from '../identity/admin/routes.js';
 import { mcpRoutes } from '../agent/mcp/routes.js';
-import { triageRoutes } from '../agent/triage/routes.js';
-import { activityRoutes } from '../activity/routes.js';
+import { triageRoutes } from '../automation/triage/routes.js';
+import { activityRoutes } from '../work/activity-feed/routes.js';
 import { agentPlanRoutes } from '../agent/plans/routes.js';
 import { agentSessionRoutes } from '../agent/sessions/routes.js';
 import { agentChatRoutes } from '../agent/turns/routes.js';
 import { auditRoutes } from '../audit/log/routes.js';
-import { passwordRoutes } from '../auth/password/routes.js';
-import { authRoutes } from '../auth/routes.js';
-import { sessionRoutes } from '../auth/sessions/routes.js';
-import { signUpRoutes } from '../auth/sign-up/routes.js';
-import { twoFactorRoutes } from '../auth/two-factor/routes.js';
+import { passwordRoutes } from '../identity/auth/password/routes.js';
+import { authRoutes } from '../identity/auth/routes.js';
+import { sessionRoutes } from '../identity/auth/sessions/routes.js';
+import { signUpRoutes } from '../identity/auth/sign-up/routes.js';
+import { twoFactorRoutes } from '../identity/auth/two-factor/routes.js';
 import { decisionRoutes } from '../approvals/routes.js';
-import { approvalRoutes } from '../runs/approvals/routes.js';
-import { dispatchRoutes } from '../runs/dispatch/routes.js';
-import { ownershipRoutes } from '../automations/ownership/routes.js';
-import { versionRoutes } from '../automations/versions/routes.js';
-import { deadLetterRoutes } from '../runs/dead-letter/routes.js';
-import { runRoutes } from '../runs/routes.js';
-import { automationRoutes } from '../automations/routes.js';
+import { approvalRoutes } from '../automation/runs/approvals/routes.js';
+import { dispatchRoutes } from '../automation/runs/dispatch/routes.js';
+import { ownershipRoutes } from '../automation/definitions/ownership/routes.js';
+import { versionRoutes } from '../automation/definitions/versions/routes.js';
+import { deadLetterRoutes } from '../automation/runs/dead-letter/routes.js';
+import { runRoutes } from '../automation/runs/routes.js';
+import { automationRoutes } from '../automation/definitions/routes.js';
 import { importRoutes } from '../bulk/import/routes.js';
 import { bulkRoutes } from '../bulk/routes.js';
-import { commentRoutes } from '../comments/routes.js';
-import { cycleRoutes } from '../cycles/routes.js';
-import { customFieldRoutes } from '../custom-fields/routes.js';
-import { cycleTimeRoutes } from '../forge/cycle-time/routes.js';
-import { fileRoutes } from '../files/routes.js';
-import { forgeRoutes } from '../forge/routes.js';
-import { integrationRoutes } from '../integrations/routes.js';
-import { workItemRoutes } from '../items/routes.js';
-import { noteRoutes } from '../notes/routes.js';
-import { notificationRoutes } from '../notifications/routes.js';
-import { projectRoutes } from '../projects/routes.js';
-import { relationRoutes } from '../relations/routes.js';
-import { runnerRoutes } from '../runners/routes.js';
-import { runnerWorkRoutes } from '../runners/work-routes.js';
-import { savedViewRoutes } from '../saved-views/routes.js';
-import { searchRoutes } from '../search/routes.js';
-import { secretRoutes } from '../secrets/routes.js';
-import { taskRoutes } from '../tasks/routes.js';
-import { invitationRoutes } from '../teams/invitations/routes.js';
-import { teamRoutes } from '../teams/routes.js';
-import { tokenRoutes } from '../tokens/routes.js';
-import { trashRoutes } from '../trash/routes.js';
-import { webhookRoutes } from '../webhooks/routes.js';
-import type { Services } from '../core/context.js';
-import { clientIp } from '../endpoint/client-ip.js';
+import { commentRoutes } from '../work/comments/routes.js';
+import { cycleRoutes } from '../work/cycles/routes.js';
+import { customFieldRoutes } from '../work/custom-fields/routes.js';
+import { cycleTimeRoutes } from '../integrations/forge/cycle-time/routes.js';
+import { fileRoutes } from '../work/items/files/routes.js';
+import { forgeRoutes } from '../integrations/forge/routes.js';
+import { integrationRoutes } from '../integrations/connections/routes.js';
+import { workItemRoutes } from '../work/items/routes.js';
+import { noteRoutes } from '../work/items/notes/routes.js';
+import { notificationRoutes } from '../work/notifications/routes.js';
+import { projectRoutes } from '../work/projects/routes.js';
+import { relationRoutes } from '../work/relations/routes.js';
+import { runnerRoutes } from '../automation/runners/routes.js';
+import { runnerWorkRoutes } from '../automation/runners/work-routes.js';
+import { savedViewRoutes } from '../work/saved-views/routes.js';
+import { searchRoutes } from '../work/search/routes.js';
+import { secretRoutes } from '../automation/secrets/routes.js';
+import { taskRoutes } from '../work/tasks/routes.js';
+import { invitationRoutes } from '../identity/teams/invitations/routes.js';
+import { teamRoutes } from '../identity/teams/routes.js';
+import { tokenRoutes } from '../identity/tokens/routes.js';
+import { trashRoutes } from '../bulk/trash/routes.js';
+import { webhookRoutes } from '../integrations/webhooks/routes.js';
+import type { Services } from '../platform/context.js';
+import { clientIp } from '../platform/endpoint/client-ip.js';
 import { type Dispatcher, dispatch } from './dispatch.js';
-import type { Endpoint } from '../endpoint/endpoint.js';
-import type { RouteState } from '../endpoint/route-state.js';
-import { createRateLimiter } from '../endpoint/rate-limit.js';
+import type { Endpoint } from '../platform/endpoint/endpoint.js';
+import type { RouteState } from '../platform/endpoint/route-state.js';
+import { createRateLimiter } from '../platform/endpoint/rate-limit.js';
 
 /** Every route of the API, in matching order. The document, the matrix test and the router read this list. */
 export const ENDPOINTS: Endpoint[] = [
@@ -110,7 +110,7 @@ export const ENDPOINTS: Endpoint[] = [
 const STALLED_MS = 60_000;
 
 /** Runs one endpoint for Koa; the only place that converts between Koa and plain values. */
-const handlerOf =
+const createHandler =
   (dispatcher: Dispatcher, endpoint: Endpoint): RouterMiddleware<RouteState> =>
   async (ctx) => {
     ctx.state.endpoint = endpoint;
@@ -133,7 +133,7 @@ const handlerOf =
   };
 
 /** Returns the area: `tasks` of `/api/tasks/1`. */
-const areaOf = (path: string): string => path.split('/', 3)[2] ?? '';
+const getArea = (path: string): string => path.split('/', 3)[2] ?? '';
 
 /**
  * Creates the router. Paths match exactly: case-sensitive, without a trailing slash. Each area has its own router, because a router
@@ -143,18 +143,18 @@ export function createRouter(services: Services) {
   const dispatcher: Dispatcher = { services, limit: createRateLimiter(services) };
   const routers = new Map<string, Router<RouteState>>();
   for (const endpoint of [...ENDPOINTS, ...signUpRoutes]) {
-    const area = areaOf(endpoint.path);
+    const area = getArea(endpoint.path);
     const router = routers.get(area) ?? new Router<RouteState>({ sensitive: true, strict: true });
-    router.register(endpoint.path, [endpoint.method], handlerOf(dispatcher, endpoint));
+    router.register(endpoint.path, [endpoint.method], createHandler(dispatcher, endpoint));
     routers.set(area, router);
   }
   const areas = new Map([...routers].map(([area, router]) => [area, router.routes()]));
-  const routes: RouterMiddleware<RouteState> = (ctx, next) => areas.get(areaOf(ctx.path))?.(ctx, next) ?? next();
+  const routes: RouterMiddleware<RouteState> = (ctx, next) => areas.get(getArea(ctx.path))?.(ctx, next) ?? next();
   return {
     routes: () => routes,
     /** Methods of some route at this path, OPTIONS included; empty for an unknown path. */
     methodsAt: (path: string): string[] => {
-      const layers = routers.get(areaOf(path))?.match(path, 'OPTIONS').path ?? [];
+      const layers = routers.get(getArea(path))?.match(path, 'OPTIONS').path ?? [];
       // /api/tasks/my is a separate resource, though the pattern /api/tasks/:task_id matches it too.
       const own = layers.filter((layer) => layer.paramNames.length === 0);
       const methods = (own.length > 0 ? own : layers).flatMap((layer) => layer.methods);

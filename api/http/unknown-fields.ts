@@ -1,6 +1,6 @@
 import type { z } from 'zod';
-import { type FieldError, invalidFields } from '../core/errors.js';
-import { didYouMean, nearest } from '../core/validation/suggestions.js';
+import { type FieldError, invalidFields } from '../platform/errors.js';
+import { didYouMean, nearest } from '../platform/validation/suggestions.js';
 
 /** Enough to find a typo; a header must stay small. */
 const MAX_NAMED = 20;
@@ -22,18 +22,18 @@ interface UnknownField {
   known: string[];
 }
 
-const defOf = (schema: z.ZodType): Def => schema.def as unknown as Def;
+const getDef = (schema: z.ZodType): Def => schema.def as unknown as Def;
 
 /** Returns the object or array schema below optional, nullable, default and transformed ones. */
 function unwrap(schema: z.ZodType): Def {
-  const def = defOf(schema);
+  const def = getDef(schema);
   if (def.innerType) return unwrap(def.innerType);
-  if (def.type === 'pipe' && def.in && def.out) return unwrap(defOf(def.in).type === 'transform' ? def.out : def.in);
+  if (def.type === 'pipe' && def.in && def.out) return unwrap(getDef(def.in).type === 'transform' ? def.out : def.in);
   return def;
 }
 
 /** Returns the alternative of a union that has the type of the value, if only one has: an object, or an array. */
-function alternativeOf(options: readonly z.ZodType[], value: object): Def | undefined {
+function findAlternative(options: readonly z.ZodType[], value: object): Def | undefined {
   const type = Array.isArray(value) ? 'array' : 'object';
   const fitting = options.map(unwrap).filter((def) => def.type === type);
   return fitting.length === 1 ? fitting[0] : undefined;
@@ -43,7 +43,7 @@ function alternativeOf(options: readonly z.ZodType[], value: object): Def | unde
 export function* unknownFields(place: string, schema: z.ZodType | undefined, value: unknown): Generator<UnknownField> {
   if (typeof value !== 'object' || value === null) return;
   const known = schema ? unwrap(schema) : { type: 'object', shape: {} };
-  const def: Def | undefined = known.options ? alternativeOf(known.options, value) : known;
+  const def: Def | undefined = known.options ? findAlternative(known.options, value) : known;
   if (!def) return;
   yield* unknownKeys(place, def, value);
 }
@@ -62,7 +62,7 @@ function* unknownKeys(place: string, def: Def, value: object): Generator<Unknown
   }
 }
 
-function errorOf({ field, known }: UnknownField): FieldError {
+function buildError({ field, known }: UnknownField): FieldError {
   const name = field.slice(field.lastIndexOf('.') + 1).slice(0, MAX_NAME_LENGTH);
   return { field, message: `Unknown field${didYouMean(nearest(name, known, 1, MAX_TYPOS))}`, type: 'unknown_field' };
 }
@@ -76,7 +76,7 @@ export function reportUnknownFields(found: UnknownField[], prefer: unknown, head
   if (isStrict) headers['Preference-Applied'] = 'handling=strict';
   if (found.length === 0) return;
   const named = found.slice(0, MAX_NAMED);
-  if (isStrict) throw invalidFields(named.map(errorOf));
+  if (isStrict) throw invalidFields(named.map(buildError));
   headers['X-Ignored-Fields'] = named
     .map(({ field }) => encodeURIComponent(field.slice(0, MAX_NAME_LENGTH).toWellFormed()))
     .join(', ');

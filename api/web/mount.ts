@@ -1,15 +1,15 @@
 import type Koa from 'koa';
 import { countConfirmable } from '../agent/plans/waiting/list-pending.js';
-import { getMe } from '../auth/get-me.js';
-import { type ApprovalPage, listApprovalsAfter } from '../runs/approvals/list-approvals.js';
-import { ANONYMOUS } from '../core/actor.js';
-import type { Context, Services } from '../core/context.js';
-import { countedDatabase } from '../core/counted-database.js';
-import { DomainError } from '../core/errors.js';
-import { countUnread } from '../notifications/list-notifications.js';
-import { clientIp } from '../endpoint/client-ip.js';
-import { addressKey, createRateLimiter } from '../endpoint/rate-limit.js';
-import type { RouteState } from '../endpoint/route-state.js';
+import { getMe } from '../identity/auth/get-me.js';
+import { type ApprovalPage, listApprovalsAfter } from '../automation/runs/approvals/list-approvals.js';
+import { ANONYMOUS } from '../platform/access/actor.js';
+import type { Context, Services } from '../platform/context.js';
+import { countedDatabase } from '../platform/database/counted-database.js';
+import { DomainError } from '../platform/errors.js';
+import { countUnread } from '../work/notifications/list-notifications.js';
+import { clientIp } from '../platform/endpoint/client-ip.js';
+import { addressKey, createRateLimiter } from '../platform/endpoint/rate-limit.js';
+import type { RouteState } from '../platform/endpoint/route-state.js';
 import { PAGES } from './pages.js';
 import { csrfToken } from './server/csrf.js';
 import { findPage } from './server/find-page.js';
@@ -21,7 +21,7 @@ import { type PageShell, type KoaContext, sendDownload, sendError, sendFile, sen
 import { type BrowserSession, readSession } from './server/session.js';
 import { createStaticFiles } from './server/static-files.js';
 import { actionableApprovals } from './pages/work/actionable-approvals.js';
-import { cleanUserAgent } from '../endpoint/user-agent.js';
+import { cleanUserAgent } from '../platform/endpoint/user-agent.js';
 
 /** Gates on a page of approvals; also the cap of the navigation badge. */
 const MAX_PENDING = 50;
@@ -29,7 +29,7 @@ const NONE: ApprovalPage = { approvals: [], hasMore: false };
 
 const isOurs = (path: string): boolean => path === '/' || path === HOME || path.startsWith(`${HOME}/`);
 
-function contextOf(services: Services, koa: KoaContext, session: BrowserSession): Context {
+function buildContext(services: Services, koa: KoaContext, session: BrowserSession): Context {
   const actor = session.actor ?? ANONYMOUS;
   const { requestId, log } = koa.state;
   const userAgent = cleanUserAgent(koa.req.headers['user-agent']);
@@ -65,7 +65,7 @@ export function mountWeb(app: Koa<RouteState>, services: Services): void {
   const limit = createRateLimiter(services);
 
   async function servePage(koa: KoaContext, session: BrowserSession): Promise<void> {
-    const ctx = contextOf(services, koa, session);
+    const ctx = buildContext(services, koa, session);
     if (session.actor?.impersonatorId) koa.set('X-Impersonated-By', session.actor.impersonatorId);
     let shell: PageShell = { csrf: csrfToken(services.config, session.binding), me: null, waiting: 0, unread: 0 };
     try {

@@ -1,11 +1,11 @@
 import type { Readable } from 'node:stream';
 import type { z } from 'zod';
-import type { User } from '../auth/schema.js';
-import type { Ability } from '../core/access.js';
-import type { Context } from '../core/context.js';
-import type { ApprovalPage } from '../runs/approvals/list-approvals.js';
-import type { IncomingFile } from '../endpoint/read-upload.js';
-import type { LimitName } from '../endpoint/limits.js';
+import type { User } from '../identity/auth/schema.js';
+import type { Ability } from '../platform/access/access.js';
+import type { Context } from '../platform/context.js';
+import type { ApprovalPage } from '../automation/runs/approvals/list-approvals.js';
+import type { IncomingFile } from '../platform/endpoint/read-upload.js';
+import type { LimitName } from '../platform/endpoint/limits.js';
 import type { Fields } from './server/read-form.js';
 import type { Step } from './server/sign-in-step.js';
 

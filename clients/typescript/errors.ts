@@ -30,7 +30,7 @@ export class AssentError extends Error {
 }
 
 /** Returns the error of a response that is no success. */
-export async function errorOf(response: Response): Promise<AssentError> {
+export async function buildError(response: Response): Promise<AssentError> {
   const body: unknown = await response.json().catch(() => undefined);
   const isOurs = typeof body === 'object' && body !== null && 'error_code' in body;
   return new AssentError(response.status, isOurs ? (body as ErrorBody) : undefined, response.headers);

@@ -1,4 +1,4 @@
-import { errorOf } from './errors.js';
+import { buildError } from './errors.js';
 import { DOWNLOADS, FORMER_NAMES, OPERATIONS, STREAMS, UPLOADS } from './operations.js';
 import { backoffMs, isRetryable, retryAfterMs, sleep } from './retry.js';
 import type { CallOptions, FormerMethods, Item, ListId, Methods, OperationId, Rest, Result } from './types.js';
@@ -43,7 +43,7 @@ const TRANSFER_TIMEOUT_MS = 300_000;
 /** Methods for which a repetition has the effect of one request. */
 const REPEATABLE = ['GET', 'PUT'];
 
-function addressOf(baseUrl: string, template: string, { path = {}, query = {} }: Call): URL {
+function buildAddress(baseUrl: string, template: string, { path = {}, query = {} }: Call): URL {
   const filled = template.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(String(path[name])));
   const url = new URL(`${baseUrl.replace(/\/+$/, '')}${filled}`);
   for (const [name, value] of Object.entries(query)) {
@@ -57,7 +57,7 @@ function addressOf(baseUrl: string, template: string, { path = {}, query = {} }:
 /** Whether a body is sent as JSON; forms and the bytes of a file go as they are. */
 const isJson = (body: unknown): boolean => body !== undefined && !(body instanceof FormData) && !(body instanceof Blob);
 
-function headersOf({ token, strict }: ClientOptions, takesKey: boolean, call: Call): Record<string, string> {
+function buildHeaders({ token, strict }: ClientOptions, takesKey: boolean, call: Call): Record<string, string> {
   return {
     Accept: 'application/json',
     ...(token && { Authorization: `Bearer ${token}` }),
@@ -71,7 +71,7 @@ function headersOf({ token, strict }: ClientOptions, takesKey: boolean, call: Ca
 }
 
 /** Returns the form of an upload: its fields first, as the service asks for. A File brings its name. */
-function formOf({ file, ...fields }: Record<string, string | Blob | undefined>): FormData {
+function buildForm({ file, ...fields }: Record<string, string | Blob | undefined>): FormData {
   const form = new FormData();
   for (const [name, value] of Object.entries(fields)) {
     if (typeof value === 'string') form.set(name, value);
@@ -99,7 +99,7 @@ async function send(
       const response = await fetch(url, { ...init, signal: signal ? AbortSignal.any([signal, timeout]) : timeout });
       if (response.ok) return response;
       delay = retryAfterMs(response.headers.get('Retry-After')) ?? delay;
-      if (isLast || delay > maxRetryDelayMs || !isRetryable(response, isRepeatable)) throw await errorOf(response);
+      if (isLast || delay > maxRetryDelayMs || !isRetryable(response, isRepeatable)) throw await buildError(response);
       await response.body?.cancel();
     } catch (error) {
       const isNetwork = !(error instanceof Error && error.name === 'AssentError');
@@ -110,7 +110,7 @@ async function send(
 }
 
 /** Returns the URL of the next page from a Link header (RFC 8288). */
-function nextOf(response: Response): URL | undefined {
+function getNextPage(response: Response): URL | undefined {
   const target = /<([^>]+)>\s*;[^,]*\brel="?next"?/.exec(response.headers.get('Link') ?? '')?.[1];
   return target === undefined ? undefined : new URL(target, response.url);
 }
@@ -119,13 +119,13 @@ function nextOf(response: Response): URL | undefined {
 export function createClient(options: ClientOptions): Client {
   const perform = (id: OperationId, given: Call = {}, at?: URL) => {
     const isUpload = UPLOADS.includes(id);
-    const call = isUpload ? { ...given, body: formOf(given.body as Record<string, string | Blob | undefined>) } : given;
+    const call = isUpload ? { ...given, body: buildForm(given.body as Record<string, string | Blob | undefined>) } : given;
     const { method, path, takesKey } = OPERATIONS[id];
-    const url = at ?? addressOf(options.baseUrl, path, call);
+    const url = at ?? buildAddress(options.baseUrl, path, call);
     const { signal } = call;
     const init: RequestInit = {
       method,
-      headers: headersOf(options, takesKey, call),
+      headers: buildHeaders(options, takesKey, call),
       ...(call.body !== undefined && { body: encoded(call.body) }),
       ...(signal && { signal }),
     };
@@ -148,7 +148,7 @@ export function createClient(options: ClientOptions): Client {
       const response = await perform(id, call, at);
       const body = await parse(response);
       yield* (rows === '' ? body : (body as Record<string, unknown>)[rows]) as unknown[];
-      at = nextOf(response);
+      at = getNextPage(response);
     }
   }
   const methods = Object.keys(OPERATIONS).map((id) => [id, async (call?: Call) => (await request(id as OperationId, call)).data]);

@@ -29,7 +29,7 @@ function decode(text: string): Bytes | undefined {
 }
 
 /** Returns a header by its name in lower case. @throws WebhookVerificationError without it */
-function headerOf(headers: GivenHeaders, name: string): string {
+function getHeader(headers: GivenHeaders, name: string): string {
   const found =
     headers instanceof Headers ? headers.get(name) : Object.entries(headers).find(([each]) => each.toLowerCase() === name)?.[1];
   const value = typeof found === 'string' ? found : found?.[0];
@@ -45,7 +45,7 @@ function checkTime(timestamp: string, { toleranceSeconds = 300, now = Date.now()
 }
 
 /** @throws TypeError a secret in another form */
-function keyOf(secret: string) {
+function getKey(secret: string) {
   const bytes = secret.startsWith(PREFIX) ? decode(secret.slice(PREFIX.length)) : undefined;
   if (!bytes || bytes.length === 0) throw new TypeError('A secret is whsec_ and a key in base64');
   return crypto.subtle.importKey('raw', bytes, ALGORITHM, false, ['verify']);
@@ -71,9 +71,9 @@ export async function verifyWebhook<Event = unknown>(
   headers: GivenHeaders,
   options: VerifyOptions,
 ): Promise<Event> {
-  const keys = await Promise.all([options.secret].flat().map(keyOf));
-  const [id, timestamp] = [headerOf(headers, 'webhook-id'), headerOf(headers, 'webhook-timestamp')];
-  const given = headerOf(headers, 'webhook-signature').split(' ');
+  const keys = await Promise.all([options.secret].flat().map(getKey));
+  const [id, timestamp] = [getHeader(headers, 'webhook-id'), getHeader(headers, 'webhook-timestamp')];
+  const given = getHeader(headers, 'webhook-signature').split(' ');
   checkTime(timestamp, options);
   const signed = signedBytes(`${id}.${timestamp}.`, body);
   const signatures = given.flatMap((each) => (each.startsWith(VERSION) ? (decode(each.slice(VERSION.length)) ?? []) : []));

@@ -1,21 +1,21 @@
 import { randomBytes } from 'node:crypto';
-import { createUser } from '../../api/admin/create-user.js';
-import { getJob } from '../../api/admin/deprovisioning/get-job.js';
-import { requestDeprovision } from '../../api/admin/deprovisioning/request-deprovision.js';
-import { listUsers } from '../../api/admin/list-users.js';
-import { reinstateUser } from '../../api/admin/reinstate-user.js';
-import { resetTwoFactor } from '../../api/admin/reset-two-factor.js';
-import { suspendUser } from '../../api/admin/suspend-user.js';
-import { changePlan } from '../../api/admin/change-plan.js';
-import { unlockUser } from '../../api/admin/unlock-user.js';
-import type { Context } from '../../api/core/context.js';
-import { invalid, notFound } from '../../api/core/errors.js';
-import { Id } from '../../api/core/fields.js';
-import { setFileQuota } from '../../api/files/set-file-quota.js';
-import { sweepObjects } from '../../api/files/sweep-objects.js';
-import { listParkedRows, replayParkedRow } from '../../api/outbox/parked-rows.js';
-import { rebuildIndex } from '../../api/search/rebuild-index.js';
-import type { Plan } from '../../api/teams/rules.js';
+import { createUser } from '../../api/identity/admin/create-user.js';
+import { getJob } from '../../api/identity/admin/deprovisioning/get-job.js';
+import { requestDeprovision } from '../../api/identity/admin/deprovisioning/request-deprovision.js';
+import { listUsers } from '../../api/identity/admin/list-users.js';
+import { reinstateUser } from '../../api/identity/admin/reinstate-user.js';
+import { resetTwoFactor } from '../../api/identity/admin/reset-two-factor.js';
+import { suspendUser } from '../../api/identity/admin/suspend-user.js';
+import { changePlan } from '../../api/identity/admin/change-plan.js';
+import { unlockUser } from '../../api/identity/admin/unlock-user.js';
+import type { Context } from '../../api/platform/context.js';
+import { invalid, notFound } from '../../api/platform/errors.js';
+import { Id } from '../../api/platform/fields.js';
+import { setFileQuota } from '../../api/work/items/files/set-file-quota.js';
+import { sweepObjects } from '../../api/work/items/files/sweep-objects.js';
+import { listParkedRows, replayParkedRow } from '../../api/platform/outbox/parked-rows.js';
+import { rebuildIndex } from '../../api/work/search/rebuild-index.js';
+import type { BillingTier } from '../../api/platform/access/billing-tiers.js';
 
 /** Parsed arguments behind the command's name. */
 interface Given {
@@ -45,13 +45,13 @@ async function requireUser({ db }: Context, about: string): Promise<string> {
 }
 
 /** @throws INVALID_REQUEST without a reason, which the audit log requires */
-function reasonOf({ values }: Given): string {
+function getReason({ values }: Given): string {
   const reason = text(values['reason'])?.trim();
   if (!reason) throw invalid('Required: --reason "…"');
   return reason;
 }
 
-const PLANS: Plan[] = ['free', 'team', 'scale'];
+const TIERS: BillingTier[] = ['free', 'team', 'scale'];
 const STATUSES = ['active', 'suspended', 'deprovisioned'] as const;
 
 async function create(ctx: Context, { values }: Given): Promise<string[]> {
@@ -75,7 +75,7 @@ async function list(ctx: Context, { about, values }: Given): Promise<string[]> {
 
 async function deprovision(ctx: Context, given: Given): Promise<string[]> {
   const heir = text(given.values['reassign-to']);
-  const wish = { reason: reasonOf(given), reassign_to: heir === undefined ? null : await requireUser(ctx, heir) };
+  const wish = { reason: getReason(given), reassign_to: heir === undefined ? null : await requireUser(ctx, heir) };
   const { job_id, status } = await requestDeprovision(ctx, await requireUser(ctx, given.about), wish);
   return [`job ${job_id} is ${status}; the worker runs it: npm run admin -- job ${job_id}`];
 }
@@ -86,8 +86,8 @@ async function printJob(ctx: Context, { about }: Given): Promise<string[]> {
 }
 
 async function setPlan(ctx: Context, { about, values }: Given): Promise<string[]> {
-  const plan = PLANS.find((name) => name === values['plan']);
-  if (!plan) throw invalid(`--plan must be one of ${PLANS.join(', ')}`);
+  const plan = TIERS.find((name) => name === values['plan']);
+  if (!plan) throw invalid(`--plan must be one of ${TIERS.join(', ')}`);
   const { entitlements } = await changePlan(ctx, Id.parse(about), plan);
   return [`team ${about} is on ${plan}${entitlements.length > 0 ? `, with ${entitlements.join(', ')}` : ''}`];
 }
@@ -143,7 +143,7 @@ export const COMMANDS: Record<string, Command> = {
   suspend: {
     usage: 'USER --reason "…"',
     says: 'Suspends a user; sessions end, tokens are disabled',
-    run: async (ctx, given) => [(await suspendUser(ctx, await requireUser(ctx, given.about), reasonOf(given))).status],
+    run: async (ctx, given) => [(await suspendUser(ctx, await requireUser(ctx, given.about), getReason(given))).status],
   },
   reinstate: {
     usage: 'USER',

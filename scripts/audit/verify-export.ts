@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { trustedKeys } from '../../api/audit/signing-keys.js';
-import { loadConfig } from '../../api/core/config.js';
+import { loadConfig } from '../../api/platform/config.js';
 
 interface ExportOptions {
   /** The file with the export. */

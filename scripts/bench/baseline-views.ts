@@ -1,4 +1,4 @@
-import { resultsCall } from '../../api/saved-views/results/query.sql.js';
+import { resultsCall } from '../../api/work/saved-views/results/query.sql.js';
 
 /** All roles may read. */
 export const ROLES = ['guest', 'member', 'manager', 'admin'];

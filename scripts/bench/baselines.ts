@@ -10,7 +10,7 @@ import { v7 as uuidv7 } from 'uuid';
 import { handleFile } from './baseline-files.js';
 import { itemStatements } from './baseline-items.js';
 import { type FoundView, ROLES, viewQuery, viewStatement } from './baseline-views.js';
-import { searchStatement } from '../../api/search/search-items.sql.js';
+import { searchStatement } from '../../api/work/search/search-items.sql.js';
 import type { BaselineActivities, BaselineKind, BaselineOrder, baselineRun } from './baseline-workflow.js';
 
 /**
@@ -44,7 +44,6 @@ const CALLER = /* sql */ `caller as (
  * one.
  */
 const WITH_EVENTS = process.env['FLOOR_EVENTS'] === 'on';
-
 const queued = (event: string) => /* sql */ `, queued as (
   insert into outbox (kind, subject, team_id, project_id, payload, correlation_id)
   select 'event', '${event}', m.team_id, m.project_id, jsonb_build_object('actor_id', c.user_id, 'task', m.json), $2::uuid
@@ -124,18 +123,19 @@ async function run<Row extends pg.QueryResultRow>(name: keyof typeof SQL, values
   return rows[0];
 }
 
-async function bytesOf(request: IncomingMessage): Promise<Buffer> {
+async function countBytes(request: IncomingMessage): Promise<Buffer> {
   const chunks: Buffer[] = [];
   for await (const chunk of request as AsyncIterable<Buffer>) chunks.push(chunk);
   return chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks);
 }
 
-const bodyOf = async (request: IncomingMessage) => JSON.parse((await bytesOf(request)).toString()) as Record<string, unknown>;
-const hashOf = (authorization = '') => createHash('sha256').update(authorization.slice(7)).digest();
+const readBody = async (request: IncomingMessage) =>
+  JSON.parse((await countBytes(request)).toString()) as Record<string, unknown>;
+const computeHash = (authorization = '') => createHash('sha256').update(authorization.slice(7)).digest();
 
 /** Stores a signed delivery. The HMAC replaces the hash of the body, which the column requires. */
 async function acceptDelivery({ req }: Koa.Context): Promise<unknown> {
-  const bytes = await bytesOf(req);
+  const bytes = await countBytes(req);
   const digest = createHmac('sha256', env('FORGE_WEBHOOK_SECRET')).update(bytes).digest();
   const given = Buffer.from(String(req.headers['x-hub-signature-256']).slice(7), 'hex');
   if (!timingSafeEqual(digest, given)) throw new Error('not signed');
@@ -147,26 +147,26 @@ async function acceptDelivery({ req }: Koa.Context): Promise<unknown> {
 }
 
 async function createTask({ req }: Koa.Context): Promise<string> {
-  const { project_id, title, description, priority, tags } = await bodyOf(req);
-  const values = [hashOf(req.headers.authorization), uuidv7(), project_id, title, description, priority, tags];
+  const { project_id, title, description, priority, tags } = await readBody(req);
+  const values = [computeHash(req.headers.authorization), uuidv7(), project_id, title, description, priority, tags];
   return (await run<{ json: string }>('create', values)).json;
 }
 
 async function changeTask({ req }: Koa.Context, taskId: string, what: 'update' | 'status'): Promise<unknown> {
-  const { title, priority, status, version } = await bodyOf(req);
+  const { title, priority, status, version } = await readBody(req);
   const fields = what === 'status' ? [status] : [title, priority];
-  return run(what, [hashOf(req.headers.authorization), uuidv7(), taskId, version ?? null, ...fields]);
+  return run(what, [computeHash(req.headers.authorization), uuidv7(), taskId, version ?? null, ...fields]);
 }
 
 async function listTasks({ req, query }: Koa.Context): Promise<string> {
-  const values = [hashOf(req.headers.authorization), query['project_id']];
+  const values = [computeHash(req.headers.authorization), query['project_id']];
   const { rows } = await pool.query<{ json: string }>({ name: 'list', text: SQL.list, values });
   return `[${rows.map((row) => row.json).join(',')}]`;
 }
 
 async function listItems({ req, query }: Koa.Context): Promise<string> {
   const { project_id, team_id, limit, status } = query;
-  const token = hashOf(req.headers.authorization);
+  const token = computeHash(req.headers.authorization);
   const found = project_id
     ? await run<{ json: string }>('itemsByStatus', [token, project_id, limit, status])
     : await run<{ json: string }>('items', [token, team_id, limit]);
@@ -174,15 +174,15 @@ async function listItems({ req, query }: Koa.Context): Promise<string> {
 }
 
 async function viewResults({ req, path, query }: Koa.Context): Promise<string> {
-  const view = await run<FoundView>('view', [hashOf(req.headers.authorization), path.split('/')[3]]);
+  const view = await run<FoundView>('view', [computeHash(req.headers.authorization), path.split('/')[3]]);
   const found = await pool.query<{ records: string }>(viewQuery(view, Number(query['limit'])));
   return `[${found.rows[0]?.records}]`;
 }
 
 /** The product's own statement, without the look for marks, similar words and time limit. */
 async function search({ req }: Koa.Context): Promise<unknown> {
-  const { query, limit } = await bodyOf(req);
-  const { user_id } = await run<{ user_id: string }>('search', [hashOf(req.headers.authorization)]);
+  const { query, limit } = await readBody(req);
+  const { user_id } = await run<{ user_id: string }>('search', [computeHash(req.headers.authorization)]);
   const terms = String(query).trim().split(' ');
   const { rows } = await pool.query({
     ...searchStatement,
@@ -192,8 +192,8 @@ async function search({ req }: Koa.Context): Promise<unknown> {
 }
 
 async function createNote({ req }: Koa.Context): Promise<string> {
-  const { project_id, title, content } = await bodyOf(req);
-  const values = [hashOf(req.headers.authorization), uuidv7(), project_id, title, content];
+  const { project_id, title, content } = await readBody(req);
+  const values = [computeHash(req.headers.authorization), uuidv7(), project_id, title, content];
   return (await run<{ json: string }>('note', values)).json;
 }
 
@@ -201,7 +201,7 @@ async function createNote({ req }: Koa.Context): Promise<string> {
 async function answer(ctx: Koa.Context): Promise<unknown> {
   const { method, path, req } = ctx;
   if (path === '/api/forge/webhooks') return acceptDelivery(ctx);
-  if (path === '/api/auth/me') return run('me', [hashOf(req.headers.authorization)]);
+  if (path === '/api/auth/me') return run('me', [computeHash(req.headers.authorization)]);
   if (path === '/api/tasks') return method === 'POST' ? createTask(ctx) : listTasks(ctx);
   if (path === '/api/work-items') return listItems(ctx);
   if (path.startsWith('/api/saved-views')) return viewResults(ctx);
@@ -210,13 +210,13 @@ async function answer(ctx: Koa.Context): Promise<unknown> {
   if (path.startsWith('/api/files')) return handleFile(ctx);
   const [, , , taskId = '', last] = path.split('/');
   if (method === 'PATCH') return changeTask(ctx, taskId, last === 'status' ? 'status' : 'update');
-  return (await run<{ json: string }>('get', [hashOf(req.headers.authorization), taskId])).json;
+  return (await run<{ json: string }>('get', [computeHash(req.headers.authorization), taskId])).json;
 }
 
 /** Calls back for the run whose row was committed, with its index and the time. */
 type Waiting = Map<string, (index: number, at: number) => void>;
 
-const activitiesOf = (waiting: Waiting): BaselineActivities => ({
+const buildActivities = (waiting: Waiting): BaselineActivities => ({
   async insertEffect(id, index) {
     await pool.query({
       name: 'effect',
@@ -239,7 +239,7 @@ async function startRunner(): Promise<(ctx: Koa.Context) => Promise<unknown>> {
     connection,
     taskQueue,
     workflowBundle: { code },
-    activities: { ...activitiesOf(waiting) },
+    activities: { ...buildActivities(waiting) },
     maxCachedWorkflows: 500,
     maxConcurrentWorkflowTaskExecutions: 40,
     maxConcurrentLocalActivityExecutions: 8,
@@ -270,7 +270,7 @@ async function startRunner(): Promise<(ctx: Koa.Context) => Promise<unknown>> {
     return first - started;
   };
   return async ({ req }) => {
-    const { count, inFlight, pauseMs, inserts, kind } = (await bodyOf(req)) as unknown as BaselineOrder;
+    const { count, inFlight, pauseMs, inserts, kind } = (await readBody(req)) as unknown as BaselineOrder;
     const latencies: number[] = [];
     let begun = 0;
     const started = performance.now();

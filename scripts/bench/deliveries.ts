@@ -1,5 +1,5 @@
 import type { Knex } from 'knex';
-import { deliveryIdOf } from '../../api/webhooks/history/delivery-id.js';
+import { deriveDeliveryId } from '../../api/integrations/webhooks/history/delivery-id.js';
 import { run } from '../../db/statement.js';
 import { call } from './client.js';
 import { DAYS, ENDPOINTS, endpointsStatement, fillStatement, queueStatement } from './deliveries.sql.js';
@@ -68,7 +68,13 @@ async function measureReads(servers: Servers, api: Service, world: World): Promi
   await measurePage(servers, api, world, 'newest 50 deliveries', `${path}?limit=50`);
   await measurePage(servers, api, world, 'newest 50 failed ones', `${path}?limit=50&status=failed`);
   await measurePage(servers, api, world, '50 before one 20 days ago', `${path}?limit=50&before=${old.event_id}`);
-  await measurePage(servers, api, world, 'one delivery, 20 days old', `${path}/${deliveryIdOf(old.webhook_id, old.event_id)}`);
+  await measurePage(
+    servers,
+    api,
+    world,
+    'one delivery, 20 days old',
+    `${path}/${deriveDeliveryId(old.webhook_id, old.event_id)}`,
+  );
 }
 
 async function timed(name: string, work: () => Promise<unknown>): Promise<void> {

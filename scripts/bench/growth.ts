@@ -1,6 +1,6 @@
 import { requestBytes, type Source } from './load.js';
 import { deliverySource, taskSources } from './requests.js';
-import { figuresOf, measureRound, type Round, warmUp } from './rounds.js';
+import { computeFigures, measureRound, type Round, warmUp } from './rounds.js';
 import { addProject, grow, LISTED, seed, type World } from './seed.js';
 import type { Servers, Service } from './servers.js';
 
@@ -23,7 +23,7 @@ interface Options {
 }
 
 /** Sources that add rows come last, so that the others run at about the stated size. */
-function sourcesOf(world: World): Record<string, Source> {
+function buildSources(world: World): Record<string, Source> {
   const { create, ...others } = taskSources(world);
   const headers = { Authorization: `Bearer ${world.token}`, 'User-Agent': 'bench' };
   const bytes = requestBytes('GET', `/api/work-items?team_id=${world.teamId}&limit=50`, headers);
@@ -36,7 +36,7 @@ function sourcesOf(world: World): Record<string, Source> {
  * tasks created are removed again.
  */
 async function warm(servers: Servers, api: Service, world: World): Promise<World> {
-  for (const source of Object.values(sourcesOf(world)))
+  for (const source of Object.values(buildSources(world)))
     await warmUp((seconds) => measureRound(servers, api, source, CONNECTIONS, seconds));
   await servers.db.raw('truncate outbox, item_keys, projects, tasks cascade');
   const empty: World = { ...world, projects: [], tasks: [] };
@@ -51,11 +51,11 @@ interface Cost {
 const total = ({ api, postgres }: Cost): number => api + postgres;
 
 /** Returns CPU milliseconds per request. @throws Error for an unexpected response */
-async function costOf(servers: Servers, api: Service, source: Source, { seconds, rounds }: Options): Promise<Cost> {
+async function measureCost(servers: Servers, api: Service, source: Source, { seconds, rounds }: Options): Promise<Cost> {
   await measureRound(servers, api, source, CONNECTIONS, WARM_UP_SECONDS);
   const measured: Round[] = [];
   for (let i = 0; i < rounds; i += 1) measured.push(await measureRound(servers, api, source, CONNECTIONS, seconds));
-  const { cpuApp, cpuPostgres, errors } = figuresOf(measured);
+  const { cpuApp, cpuPostgres, errors } = computeFigures(measured);
   if (errors > 0) throw new Error(`${errors} answers were not the expected ones`);
   return { api: cpuApp, postgres: cpuPostgres };
 }
@@ -77,8 +77,8 @@ export async function measureGrowth(servers: Servers, options: Options): Promise
     await servers.db.raw(FRESH_CONNECTIONS);
     console.log(`${size.toLocaleString('en')} tasks`);
     // Recreated at each size, because requests choose among all tasks.
-    for (const [name, source] of Object.entries(sourcesOf({ ...world, tasks: await untouched(servers, world) }))) {
-      const cost = await costOf(servers, api, source, options);
+    for (const [name, source] of Object.entries(buildSources({ ...world, tasks: await untouched(servers, world) }))) {
+      const cost = await measureCost(servers, api, source, options);
       costs.set(name, [...(costs.get(name) ?? []), cost]);
       await servers.db.raw('truncate outbox');
       console.log(

@@ -4,11 +4,11 @@ import { archiveMonths } from '../../api/audit/archive/archive-months.js';
 import { writeCheckpoint } from '../../api/audit/checkpoint.js';
 import { sealEntries } from '../../api/audit/seal-entries.js';
 import { verifyChain } from '../../api/audit/verify-chain.js';
-import { type Config, loadConfig } from '../../api/core/config.js';
-import { createLogger } from '../../api/core/telemetry/log.js';
+import { type Config, loadConfig } from '../../api/platform/config.js';
+import { createLogger } from '../../api/platform/telemetry/log.js';
 import { run } from '../../db/statement.js';
 import { fillStatement, measured, sampleStatement } from './partitions.sql.js';
-import { cpuOf } from './process-table.js';
+import { readCpu } from './process-table.js';
 import type { Servers } from './servers.js';
 import { median } from './statistics.js';
 
@@ -57,7 +57,7 @@ async function compareStatements(db: Knex, rounds: number): Promise<void> {
           for (const table of order) {
             const statement = tables[table][name];
             if (!statement) continue;
-            const before = cpuOf(backend?.pid as number);
+            const before = readCpu(backend?.pid as number);
             for (let i = 0; i < RUNS; i += 1) {
               const row = sample[(round * RUNS + i) % sample.length] as Record<string, unknown>;
               await run(
@@ -66,7 +66,7 @@ async function compareStatements(db: Knex, rounds: number): Promise<void> {
                 statement.takes.map((column) => row[column]),
               );
             }
-            if (round > 0) spent[table].push(((cpuOf(backend?.pid as number) - before) / RUNS) * 1e6);
+            if (round > 0) spent[table].push(((readCpu(backend?.pid as number) - before) / RUNS) * 1e6);
           }
         }
         line(name, median(spent.whole), median(spent.parts), 'us CPU');

@@ -1,5 +1,5 @@
 import { v7 as uuidv7 } from 'uuid';
-import { composeTail, type StoredTail } from '../../api/runs/staging/tail.js';
+import { composeTail, type StoredTail } from '../../api/automation/runs/staging/tail.js';
 import type { World } from './seed.js';
 import type { Servers } from './servers.js';
 

@@ -4,7 +4,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 const TICKS = 100;
 
 /** CPU seconds of all threads of a process, to the nanosecond if the kernel reports them, otherwise NaN. */
-function preciseOf(pid: number): number {
+function readPreciseCpu(pid: number): number {
   try {
     const threads = readdirSync(`/proc/${pid}/task`);
     const spent = threads.map((id) => Number(readFileSync(`/proc/${pid}/task/${id}/schedstat`, 'utf8').split(' ')[0]));
@@ -22,33 +22,37 @@ interface Stat {
   ended: number;
 }
 
-function statOf(pid: number, precise = true): Stat | null {
+function readStat(pid: number, precise = true): Stat | null {
   try {
     const text = readFileSync(`/proc/${pid}/stat`, 'utf8');
     // The name in parentheses may contain blanks; the numbers follow it.
     const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
     const at = (i: number) => Number(fields[i]);
-    return { parent: at(1), own: (precise && preciseOf(pid)) || (at(11) + at(12)) / TICKS, ended: (at(13) + at(14)) / TICKS };
+    return {
+      parent: at(1),
+      own: (precise && readPreciseCpu(pid)) || (at(11) + at(12)) / TICKS,
+      ended: (at(13) + at(14)) / TICKS,
+    };
   } catch {
     return null;
   }
 }
 
 /** CPU seconds of one process so far. NaN without /proc. */
-export const cpuOf = (pid: number): number => statOf(pid)?.own ?? Number.NaN;
+export const readCpu = (pid: number): number => readStat(pid)?.own ?? Number.NaN;
 
 /** CPU seconds of a server and its children so far, exited backends included. NaN without /proc. */
 export function cpuOfFamily(pid: number): number {
-  const head = statOf(pid);
+  const head = readStat(pid);
   if (!head) return Number.NaN;
   const children = readdirSync('/proc')
-    .filter((name) => /^\d+$/.test(name) && statOf(Number(name), false)?.parent === pid)
-    .map((name) => statOf(Number(name)));
+    .filter((name) => /^\d+$/.test(name) && readStat(Number(name), false)?.parent === pid)
+    .map((name) => readStat(Number(name)));
   return children.reduce((sum, child) => sum + (child?.own ?? 0), head.own + head.ended);
 }
 
 /** Resident memory of a process now, bytes; NaN where there is no /proc. */
-export function residentOf(pid: number): number {
+export function readResident(pid: number): number {
   try {
     return Number(/VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) * 1024;
   } catch {

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { sign } from '../../api/forge/deliveries/signature.js';
+import { sign } from '../../api/integrations/forge/deliveries/signature.js';
 import { deliveries, type DeliveryName } from '../fixtures/forge-payloads.js';
 import { requestBytes, type Source } from './load.js';
 import type { World } from './seed.js';

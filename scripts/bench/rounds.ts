@@ -48,7 +48,7 @@ export interface LoadOptions {
 const WARM_UP_ANSWERS = 12_000;
 const WARM_UP_SECONDS = 12;
 
-export const figuresOf = (rounds: Round[]): Figures => {
+export const computeFigures = (rounds: Round[]): Figures => {
   const latencies = rounds.flatMap((round) => round.latencies);
   const requests = sum(rounds.map((round) => round.count));
   const per1000 = (of: 'app' | 'postgres') => (sum(rounds.map((round) => round[of])) / requests) * 1_000;
@@ -151,7 +151,7 @@ export async function compare(
     floor.push(await ofFloor(seconds));
   }
   const rate = (one: Round) => one.count / one.seconds;
-  const figures = { product: figuresOf(product), floor: figuresOf(floor) };
+  const figures = { product: computeFigures(product), floor: computeFigures(floor) };
   return {
     ...figures,
     ratio: median(product.map((one, i) => rate(one) / rate(floor[i] as Round))),

@@ -89,7 +89,7 @@ const GROUPS: Record<string, SectionName[]> = {
 };
 
 /** Returns the section names for the given words, in order, without duplicates. @throws Error that lists the valid names */
-export function sectionsOf(words: string[]): SectionName[] {
+export function chooseSections(words: string[]): SectionName[] {
   const all = Object.keys(SECTIONS) as SectionName[];
   const asked = words.flatMap((word) => GROUPS[word] ?? [word]);
   const unknown = asked.find((name) => !all.includes(name as SectionName));

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Knex } from 'knex';
 import { v7 as uuidv7 } from 'uuid';
-import { hashOf, PAT_PREFIX } from '../../api/auth/authenticate.js';
+import { computeHash, PAT_PREFIX } from '../../api/identity/auth/authenticate.js';
 
 /** Seeded data of the benchmark. */
 export interface World {
@@ -56,7 +56,7 @@ export async function seed(db: Knex, count = TASKS, name = 'bench'): Promise<Wor
     user_id: user,
     name: 'bench',
     scopes: ['admin:*'],
-    token_hash: hashOf(token),
+    token_hash: computeHash(token),
     prefix: token.slice(0, 12),
   });
   const world: World = { token, userId: user, teamId: team, projects: [], listed: '', tasks: [] };

@@ -5,8 +5,8 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 import type { Knex } from 'knex';
 import pg from 'pg';
 import { openDatabase } from '../../db/connection.js';
-import { migrationSource } from '../../db/migrations/index.js';
-import { cpuOf, cpuOfFamily } from './process-table.js';
+import { migrateDatabase } from '../schema/migrate-database.js';
+import { readCpu, cpuOfFamily } from './process-table.js';
 
 /** The checkout; this file runs from dist/scripts/bench. */
 const ROOT = resolve(import.meta.dirname, '../../..');
@@ -103,7 +103,7 @@ export class Servers {
     await first.stop();
     this.postgres = this.track(await this.launchers.startPostgres(options));
     this.db = this.open();
-    await this.db.migrate.latest({ migrationSource });
+    await migrateDatabase(this.db, () => undefined);
     if (this.profileDir) {
       await this.db.raw('create extension pg_stat_statements');
       // Includes statements inside functions, where most of a write happens.
@@ -137,7 +137,7 @@ export class Servers {
 
   /** PostgreSQL and all its backends. */
   postgresCpu = (): number => cpuOfFamily(this.postgres.pid);
-  temporalCpu = (): number => cpuOf(this.temporal?.pid ?? 0);
+  temporalCpu = (): number => readCpu(this.temporal?.pid ?? 0);
 
   async startTemporal(): Promise<void> {
     if (this.temporal) return;
@@ -238,7 +238,7 @@ export class Servers {
       ...Object.fromEntries(Object.entries(settings).map(([name, value]) => [name, String(value)])),
     };
     const running = await this.launchers.startService({ label, file, log: this.log(log), env, spawned: () => undefined });
-    return this.track({ ...running, stop: () => running.stop(5_000), port, cpu: () => cpuOf(running.pid) });
+    return this.track({ ...running, stop: () => running.stop(5_000), port, cpu: () => readCpu(running.pid) });
   }
 
   private log = (name: string): string => join(this.dir, 'logs', `${name}.log`);

@@ -86,27 +86,6 @@ export const bulkInvariants: readonly Invariant[] = [
   },
 ];
 
-/** Jobs and undos that run; only Temporal knows whether they have a workflow. */
-export const UNCARRIED: Invariant = {
-  name: 'jobs_carried',
-  words: 'No job of bulk data has run for more than 60 s without an open workflow',
-  sql: /* sql */ `
-    select j.job_id::text as violation from bulk_jobs j
-    where j.is_dispatched and j.undo_id is null and j.created_at < clock_timestamp() - interval '60 seconds'`,
-};
-
-/** Undos that run; only Temporal knows whether they have a workflow. */
-export const UNCARRIED_UNDO: Invariant = {
-  name: 'undos_carried',
-  words: 'No undo of an import that was requested more than 60 s ago is without an open workflow',
-  sql: /* sql */ `
-    select j.job_id::text as violation from bulk_jobs j
-    where j.is_dispatched and j.undo_id is not null and not exists (
-      select from audit_entries a where a.team_id = j.team_id and a.entity_id = j.job_id::text and a.action = 'undo'
-        and a.timestamp > to_char(clock_timestamp() at time zone 'utc' - interval '60 seconds', 'YYYY-MM-DD"T"HH24:MI:SS.US')
-    )`,
-};
-
 /** Every import that was accepted. $1 = the ledger (jsonb). */
 export const acknowledgedImports: readonly Invariant[] = [
   {

@@ -28,10 +28,10 @@ const ANSWER_MS = 10_000;
 const AGAIN_MS = 100;
 const GIVE_UP_MS = 120_000;
 
-const causeOf = (error: unknown): string => {
+const getCause = (error: unknown): string => {
   const { code, name, cause } = error as { code?: unknown; name?: string; cause?: unknown };
   // The code of a timeout is a number.
-  return cause === undefined ? (typeof code === 'string' ? code : (name ?? 'error')) : causeOf(cause);
+  return cause === undefined ? (typeof code === 'string' ? code : (name ?? 'error')) : getCause(cause);
 };
 
 /** A proper 503 has the error envelope and a Retry-After. */
@@ -71,7 +71,7 @@ export function createCaller(urls: readonly string[]): Caller {
       if (!isHonest(response, answer)) dishonest.push(`${method} ${path} answered ${response.status}: ${text.slice(0, 200)}`);
       return { known: false, why: String(response.status) };
     } catch (error) {
-      const why = causeOf(error);
+      const why = getCause(error);
       count(why);
       return { known: false, why };
     }

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client, Connection } from '@temporalio/client';
-import { loadConfig } from '../../api/core/config.js';
+import { loadConfig } from '../../api/platform/config.js';
 import { openDatabase } from '../../db/connection.js';
 import { checkInvariants, type Verdict } from './invariants.js';
 import type { Ledger } from './ledger.js';

@@ -44,15 +44,6 @@ export const cycleInvariants: readonly Invariant[] = [
   },
 ];
 
-/** Cycles that a date completes; only Temporal knows whether they have a clock. */
-export const UNCLOCKED: Invariant = {
-  name: 'cycles_clocked',
-  words: 'No cycle that a date completes has been without an open workflow for more than 60 s',
-  sql: /* sql */ `
-    select cycle_id::text as violation from cycles
-    where status = 'active' and auto_complete and updated_at < clock_timestamp() - interval '60 seconds' order by cycle_id`,
-};
-
 /** Every acknowledged completion. $1 = the ledger (jsonb). */
 export const acknowledgedCycles: readonly Invariant[] = [
   {

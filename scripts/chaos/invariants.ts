@@ -1,20 +1,14 @@
 import type { Client } from '@temporalio/client';
 import { WorkflowNotFoundError } from '@temporalio/client';
 import type { Knex } from 'knex';
+import type { Process, WorkflowInvariant } from '../../activities/process.js';
+import { PROCESSES } from '../../activities/processes.js';
 import { verifyChain } from '../../api/audit/verify-chain.js';
-import type { Services } from '../../api/core/context.js';
+import type { Services } from '../../api/platform/context.js';
 import { run } from '../../db/statement.js';
-import {
-  bulkUndoWorkflowId,
-  bulkWorkflowId,
-  cycleWorkflowId,
-  planWorkflowId,
-  runnerJobWorkflowId,
-  runWorkflowId,
-} from '../../workflows/contract.js';
-import { acknowledgedImports, bulkInvariants, UNCARRIED, UNCARRIED_UNDO } from './bulk-invariants.sql.js';
-import { acknowledgedCycles, cycleInvariants, UNCLOCKED } from './cycle-invariants.sql.js';
-import { acknowledgedJobs, runnerInvariants, UNTIMED } from './runner-invariants.sql.js';
+import { acknowledgedImports, bulkInvariants } from './bulk-invariants.sql.js';
+import { acknowledgedCycles, cycleInvariants } from './cycle-invariants.sql.js';
+import { acknowledgedJobs, runnerInvariants } from './runner-invariants.sql.js';
 import { acknowledgedFields, fieldInvariants } from './fields-invariants.sql.js';
 import { acknowledgedGraph, graphInvariants } from './graph-invariants.sql.js';
 import { acknowledged } from './ledger-invariants.sql.js';
@@ -41,6 +35,8 @@ interface CheckOptions {
   ledger?: Ledger | undefined;
   /** Client to query about runs that seem stuck; without it they count as stuck. */
   temporal?: Client | undefined;
+  /** Processes whose open rows need a workflow. */
+  processes?: readonly Process[];
 }
 
 /** Maximum number of violations listed. */
@@ -77,26 +73,6 @@ async function crossTeamSql(db: Knex): Promise<string> {
   return `${parts.join('\nunion all\n')} limit ${SHOWN}`;
 }
 
-/** Runs that should progress; only Temporal knows whether they have a workflow. */
-const UNMOVED: Invariant = {
-  name: 'runs_carried',
-  words: 'No run stands in queued or running for more than 60 s without an open workflow',
-  sql: /* sql */ `
-    select r.run_id::text as violation from automation_runs r
-    where r.status in ('queued', 'running') and r.queued_at < clock_timestamp() - interval '60 seconds'
-      and not exists (select from gates g where g.run_id = r.run_id and g.decided_at > clock_timestamp() - interval '60 seconds')
-    order by r.queued_at`,
-};
-
-/** Staged plans wait in Temporal, so that operators see them. */
-const UNWATCHED: Invariant = {
-  name: 'plans_carried',
-  words: 'No plan is staged for more than 60 s without an open workflow',
-  sql: /* sql */ `
-    select action_id::text as violation from agent_plans
-    where status = 'staged' and staged_at < clock_timestamp() - interval '60 seconds' order by staged_at`,
-};
-
 async function isOpen(client: Client, workflowId: string): Promise<boolean> {
   try {
     const { status } = await client.workflow.getHandle(workflowId).describe();
@@ -115,12 +91,11 @@ async function find(db: Knex, name: string, text: string, values: unknown[] = []
 /** Returns the ids that the invariant finds and that have no open workflow. */
 async function withoutWorkflow(
   { services, temporal }: CheckOptions,
-  { name, sql }: Invariant,
-  idOf: (id: string) => string,
+  { name, sql, workflowIdOf }: WorkflowInvariant,
 ): Promise<string[]> {
   const found = await find(services.db, name, sql);
-  const open = await Promise.all(found.map(async (id) => temporal !== undefined && (await isOpen(temporal, idOf(id)))));
-  return found.filter((_, i) => !open[i]).map((id) => `${idOf(id)} is no open workflow`);
+  const open = await Promise.all(found.map(async (id) => temporal !== undefined && (await isOpen(temporal, workflowIdOf(id)))));
+  return found.filter((_, i) => !open[i]).map((id) => `${workflowIdOf(id)} is no open workflow`);
 }
 
 async function findBrokenChain(services: CheckOptions['services']): Promise<string[]> {
@@ -133,7 +108,7 @@ async function findBrokenChain(services: CheckOptions['services']): Promise<stri
 
 /** Checks every invariant, in the order of the printed table. */
 export async function checkInvariants(options: CheckOptions): Promise<Verdict[]> {
-  const { services, ledger } = options;
+  const { services, ledger, processes = PROCESSES } = options;
   const { db } = services;
   const verdicts: Verdict[] = [];
   const judge = async ({ name, words }: Pick<Invariant, 'name' | 'words'>, look: () => Promise<string[]>) => {
@@ -163,12 +138,8 @@ export async function checkInvariants(options: CheckOptions): Promise<Verdict[]>
     ...bulkInvariants,
   ])
     await judge(invariant, () => find(db, invariant.name, invariant.sql));
-  await judge(UNMOVED, () => withoutWorkflow(options, UNMOVED, runWorkflowId));
-  await judge(UNWATCHED, () => withoutWorkflow(options, UNWATCHED, planWorkflowId));
-  await judge(UNTIMED, () => withoutWorkflow(options, UNTIMED, runnerJobWorkflowId));
-  await judge(UNCLOCKED, () => withoutWorkflow(options, UNCLOCKED, cycleWorkflowId));
-  await judge(UNCARRIED, () => withoutWorkflow(options, UNCARRIED, bulkWorkflowId));
-  await judge(UNCARRIED_UNDO, () => withoutWorkflow(options, UNCARRIED_UNDO, bulkUndoWorkflowId));
+  for (const invariant of processes.flatMap((process) => process.invariants))
+    await judge(invariant, () => withoutWorkflow(options, invariant));
   await judge({ name: 'teams_apart', words: 'No row of one team refers to a row of another' }, async () =>
     find(db, 'teams_apart', await crossTeamSql(db)),
   );

@@ -29,7 +29,7 @@ export interface Product {
   /** Processes that may be killed: `api`, `api-2`, `worker`, `temporal`, `postgres`, ... */
   victims: string[];
   /** Pid of the process with this name; undefined while it is down. */
-  pidOf: (name: string) => number | undefined;
+  findPid: (name: string) => number | undefined;
   /** Deletes Temporal's store; called just after Temporal was killed. */
   deleteStore: () => void;
   /** Ends everything it started, by pid, and removes its directory unless told to keep it. */
@@ -162,7 +162,7 @@ export async function startProduct(
     env: state.env,
     urls: state.env['API_URLS']?.split(',') ?? [`http://127.0.0.1:${state.env['PORT']}`],
     victims: Object.keys(state.processes),
-    pidOf(name) {
+    findPid(name) {
       const pid = readState(dir)?.processes[name]?.pid;
       if (pid !== undefined) pids.add(pid);
       return pid !== undefined && alive(pid) ? pid : undefined;

@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Knex } from 'knex';
-import { loadConfig } from '../../api/core/config.js';
+import { loadConfig } from '../../api/platform/config.js';
 import { openDatabase } from '../../db/connection.js';
 import { type Caller, createCaller } from './caller.js';
 import { checkInstallation } from './check.js';
@@ -44,7 +44,7 @@ const pauseSeconds = (random: Random, average: number): number =>
 /** Waits until a process runs. @throws Error if it does not restart */
 async function awaitPid(product: Product, victim: string): Promise<number> {
   for (let waited = 0; waited < 60_000; waited += 50) {
-    const pid = product.pidOf(victim);
+    const pid = product.findPid(victim);
     if (pid !== undefined) return pid;
     await sleep(50);
   }

@@ -41,15 +41,6 @@ export const runnerInvariants: readonly Invariant[] = [
   },
 ];
 
-/** Open jobs; only Temporal knows whether they have a workflow. */
-export const UNTIMED: Invariant = {
-  name: 'jobs_timed',
-  words: 'No open job has been without an open workflow for more than 60 s',
-  sql: /* sql */ `
-    select job_id::text as violation from runner_jobs
-    where finished_at is null and queued_at < clock_timestamp() - interval '60 seconds' order by job_id`,
-};
-
 /** Every acknowledged report. $1 = the ledger (jsonb). */
 export const acknowledgedJobs: readonly Invariant[] = [
   {

@@ -1,10 +1,10 @@
-import { completeCycle } from '../../api/cycles/completion/complete-cycle.js';
-import { createCycle } from '../../api/cycles/create-cycle.js';
-import type { Figures } from '../../api/cycles/schema.js';
-import { startCycle } from '../../api/cycles/start-cycle.js';
-import { addTasksToCycle } from '../../api/cycles/tasks/add-tasks.js';
-import { createTask } from '../../api/tasks/write/create-task.js';
-import type { Context } from '../../api/core/context.js';
+import { completeCycle } from '../../api/work/cycles/completion/complete-cycle.js';
+import { createCycle } from '../../api/work/cycles/create-cycle.js';
+import type { Figures } from '../../api/work/cycles/schema.js';
+import { startCycle } from '../../api/work/cycles/start-cycle.js';
+import { addTasksToCycle } from '../../api/work/cycles/tasks/add-tasks.js';
+import { createTask } from '../../api/work/tasks/write/create-task.js';
+import type { Context } from '../../api/platform/context.js';
 
 const DAY_MS = 86_400_000;
 const daysAgo = (days: number): Date => new Date(Date.now() - days * DAY_MS);

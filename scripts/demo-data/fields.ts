@@ -1,7 +1,7 @@
-import type { Context } from '../../api/core/context.js';
-import { createField } from '../../api/custom-fields/create-field.js';
-import { setValues } from '../../api/custom-fields/values/set-values.js';
-import { createView } from '../../api/saved-views/create-view.js';
+import type { Context } from '../../api/platform/context.js';
+import { createField } from '../../api/work/custom-fields/create-field.js';
+import { setValues } from '../../api/work/custom-fields/values/set-values.js';
+import { createView } from '../../api/work/saved-views/create-view.js';
 
 const SEVERITIES = ['critical', 'major', 'minor'];
 const POINTS = [1, 2, 3, 5, 8];

@@ -1,10 +1,10 @@
-import { takeJob } from '../../api/runners/claim/take-job.js';
-import { type Context, type Services, serviceContext } from '../../api/core/context.js';
-import { completeJob } from '../../api/runners/jobs/complete-job.js';
-import { createJob } from '../../api/runners/jobs/create-job.js';
-import { appendLog } from '../../api/runners/logs/append-log.js';
-import { createRegistrationToken } from '../../api/runners/registration/create-registration-token.js';
-import { registerRunner } from '../../api/runners/registration/register-runner.js';
+import { takeJob } from '../../api/automation/runners/claim/take-job.js';
+import { type Context, type Services, serviceContext } from '../../api/platform/context.js';
+import { completeJob } from '../../api/automation/runners/jobs/complete-job.js';
+import { createJob } from '../../api/automation/runners/jobs/create-job.js';
+import { appendLog } from '../../api/automation/runners/logs/append-log.js';
+import { createRegistrationToken } from '../../api/automation/runners/registration/create-registration-token.js';
+import { registerRunner } from '../../api/automation/runners/registration/register-runner.js';
 
 const LOG = [
   '$ make telemetry-report',

@@ -1,24 +1,24 @@
 import { randomUUID } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { v7 as uuidv7 } from 'uuid';
-import { createUser } from '../../api/admin/create-user.js';
-import { changePlan } from '../../api/admin/change-plan.js';
-import { hashOf } from '../../api/auth/authenticate.js';
-import { sealSecret } from '../../api/auth/two-factor/second-factor.js';
-import { createAutomation } from '../../api/automations/create-automation.js';
-import { createRun, type NewRun } from '../../api/runs/record/create-run.js';
-import { type Config, isDevelopment } from '../../api/core/config.js';
-import { type Context, inTransaction, type Services } from '../../api/core/context.js';
-import { DEMO_TOKEN } from '../../api/core/demo-token.js';
-import { bindRepository } from '../../api/forge/bindings/bind-repository.js';
-import { createWorkItem } from '../../api/items/create-work-item.js';
-import { createNote } from '../../api/notes/create-note.js';
-import type { FilePlace } from '../../api/files/check-upload.js';
-import { uploadFile } from '../../api/files/upload-file.js';
-import { createProject } from '../../api/projects/create-project.js';
-import { createTask } from '../../api/tasks/write/create-task.js';
-import { addMember } from '../../api/teams/add-member.js';
-import { createTeam } from '../../api/teams/create-team.js';
+import { createUser } from '../../api/identity/admin/create-user.js';
+import { changePlan } from '../../api/identity/admin/change-plan.js';
+import { computeHash } from '../../api/identity/auth/authenticate.js';
+import { sealSecret } from '../../api/identity/auth/two-factor/second-factor.js';
+import { createAutomation } from '../../api/automation/definitions/create-automation.js';
+import { createRun, type NewRun } from '../../api/automation/runs/record/create-run.js';
+import { type Config, isDevelopment } from '../../api/platform/config.js';
+import { type Context, inTransaction, type Services } from '../../api/platform/context.js';
+import { DEMO_TOKEN } from '../../api/platform/demo-token.js';
+import { bindRepository } from '../../api/integrations/forge/bindings/bind-repository.js';
+import { createWorkItem } from '../../api/work/items/create-work-item.js';
+import { createNote } from '../../api/work/items/notes/create-note.js';
+import type { FilePlace } from '../../api/work/items/files/check-upload.js';
+import { uploadFile } from '../../api/work/items/files/upload-file.js';
+import { createProject } from '../../api/work/projects/create-project.js';
+import { createTask } from '../../api/work/tasks/write/create-task.js';
+import { addMember } from '../../api/identity/teams/add-member.js';
+import { createTeam } from '../../api/identity/teams/create-team.js';
 import { LAUNCH_PLAN, PRESSURE_LOG, RELEASE_MINUTES, TELEMETRY_IDEA } from './items.js';
 import { requestExport } from '../../api/bulk/export/request-export.js';
 import { createCycles } from './cycles.js';
@@ -166,7 +166,7 @@ async function executeAutomation(
   await inTransaction(as(services, ids, 'ada'), (ctx) => createRun(ctx, run));
 }
 
-const deliveryOf = (number: number, title: string) => ({
+const buildDelivery = (number: number, title: string) => ({
   repo: DEMO_REPOSITORY,
   sender: 'octocat',
   action: 'closed',
@@ -240,7 +240,7 @@ async function startDemoRuns(
     .where({ task_id: taskId })
     .first<{ json: object }>(services.db.raw('task_json(tasks) as json'));
   await executeAutomation(services, ids, deploy as Started, {
-    ...deliveryOf(41, 'Harden the session cookie'),
+    ...buildDelivery(41, 'Harden the session cookie'),
     ...scope,
     task: record.json,
     linked_task_ids: [taskId],
@@ -293,7 +293,7 @@ export async function seedDemo(given: Services): Promise<boolean> {
   // The worker writes the file.
   await requestExport(as(services, ids, 'max'), { team_id: acme.team_id, format: 'ndjson' });
   await enableTriage(as(services, ids, 'ada'), acme.team_id);
-  const token = { name: 'Demo token', token_hash: hashOf(DEMO_TOKEN), prefix: `${DEMO_TOKEN.slice(0, 12)}...` };
+  const token = { name: 'Demo token', token_hash: computeHash(DEMO_TOKEN), prefix: `${DEMO_TOKEN.slice(0, 12)}...` };
   await services.db('personal_access_tokens').insert({ user_id: ids.ada, scopes: ['admin:*'], ...token });
   return true;
 }

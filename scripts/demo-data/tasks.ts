@@ -1,5 +1,5 @@
-import type { Recurrence } from '../../api/recurrence/rules.js';
-import type { TaskPriority, TaskStatus } from '../../api/tasks/rules.js';
+import type { Recurrence } from '../../api/work/tasks/recurrence/rules.js';
+import type { TaskPriority, TaskStatus } from '../../api/work/tasks/rules.js';
 
 export interface DemoTask {
   title: string;

@@ -1,6 +1,6 @@
-import { saveSettings } from '../../api/agent/triage/save-settings.js';
-import { triageNight } from '../../api/agent/triage/triage-night.js';
-import type { Context } from '../../api/core/context.js';
+import { saveSettings } from '../../api/automation/triage/save-settings.js';
+import { triageNight } from '../../api/automation/triage/triage-night.js';
+import type { Context } from '../../api/platform/context.js';
 
 /** Enables both triages of a team, by an admin, and stages the plan of last night. */
 export async function enableTriage(admin: Context, teamId: string): Promise<void> {

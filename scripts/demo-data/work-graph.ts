@@ -1,6 +1,6 @@
-import type { Context } from '../../api/core/context.js';
-import { createRelation } from '../../api/relations/create-relation.js';
-import type { RelationType } from '../../api/relations/rules.js';
+import type { Context } from '../../api/platform/context.js';
+import { createRelation } from '../../api/work/relations/create-relation.js';
+import type { RelationType } from '../../api/work/relations/rules.js';
 
 /** Relates items: source, type, target. */
 export async function relateItems(ctx: Context, relations: [string, RelationType, string][]): Promise<void> {
@@ -15,7 +15,8 @@ const DAY_MS = 24 * HOUR_MS;
 const DAYS_BETWEEN = 1.8;
 
 /** Hours from an issue to its merge: most take a day or two, every ninth a week, and the team has become faster. */
-const hoursOf = (number: number): number => (number % 9 === 0 ? 150 : 9 + ((number * 17) % 40)) * (1.4 - number / (2 * ISSUES));
+const computeHours = (number: number): number =>
+  (number % 9 === 0 ? 150 : 9 + ((number * 17) % 40)) * (1.4 - number / (2 * ISSUES));
 
 /** Records the cycle times of the weeks before the demo, as deliveries would have. None of the issues has a task. */
 export async function recordHistory(ctx: Context, repo: string, team_id: string, project_id: string): Promise<void> {
@@ -26,7 +27,7 @@ export async function recordHistory(ctx: Context, repo: string, team_id: string,
       team_id,
       repo,
       issue_number: number,
-      opened_at: new Date(merged - hoursOf(number) * HOUR_MS),
+      opened_at: new Date(merged - computeHours(number) * HOUR_MS),
       reopened: number % 11 === 0,
       pr_number: 100 + number,
       merged_at: new Date(merged),

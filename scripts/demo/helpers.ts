@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { loadConfig } from '../../api/core/config.js';
+import { loadConfig } from '../../api/platform/config.js';
 
 /** Helpers of the demo: the running service's address, calls to it, and a timeline line per step. */
 

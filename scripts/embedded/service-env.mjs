@@ -46,7 +46,7 @@ export function serviceEnv(dir, ports, database, temporal) {
 export async function checkSettings(dir, ports) {
   const database = { url: process.env.DATABASE_URL || 'postgres://127.0.0.1/assent' };
   const temporal = { address: process.env.TEMPORAL_ADDRESS || '127.0.0.1:7233', uiUrl: null };
-  const { loadConfig } = await import(pathToFileURL(join(root, 'dist', 'api', 'core', 'config.js')).href);
+  const { loadConfig } = await import(pathToFileURL(join(root, 'dist', 'api', 'platform', 'config.js')).href);
   try {
     loadConfig({ ...process.env, ...serviceEnv(dir, ports, database, temporal) });
   } catch (error) {

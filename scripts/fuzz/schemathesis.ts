@@ -43,7 +43,7 @@ interface Round {
 }
 
 /** Returns the id of a session from its token; empty for an access token. */
-function sessionOf(token: string): string {
+function openFuzzSession(token: string): string {
   const [, claims] = token.split('.');
   return claims === undefined ? '' : (JSON.parse(Buffer.from(claims, 'base64url').toString()) as { sid: string }).sid;
 }
@@ -70,7 +70,7 @@ export async function fuzzOnce({
     PYTHONPATH: hooks,
     SCHEMATHESIS_HOOKS: 'hooks',
     FUZZ_COUNTS: countsFile,
-    FUZZ_SESSION: sessionOf(token),
+    FUZZ_SESSION: openFuzzSession(token),
   };
   const child = spawn(schemathesis, args, { stdio: ['ignore', 'inherit', 'inherit'], env, cwd: dir });
   const [code] = (await once(child, 'exit')) as [number | null];

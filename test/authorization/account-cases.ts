@@ -13,7 +13,7 @@ const step = (route: string, subject: Row['subject'], body: (s: Subject) => obje
   leaves: 'the audit entry of a refused try, and its count',
 });
 
-const SPARED = 'test/api/auth/sessions.test.ts';
+const SPARED = 'test/api/identity/auth/sessions.test.ts';
 const NEW_PASSWORD = 'battery staple correct horse';
 const LIVE: Row['kinds'] = ['own', 'unknown', 'garbage', 'respelt'];
 

@@ -1,6 +1,6 @@
 import { v7 as uuidv7 } from 'uuid';
 import { confirmPlan } from '../../api/agent/plans/decisions/confirm-plan.js';
-import { contextOf, staged } from '../factories/agent.js';
+import { buildContext, staged } from '../factories/agent.js';
 import { itemSubjects } from './item-subjects.js';
 import type { Subject } from './subjects.js';
 import type { Tenant, World } from './world.js';
@@ -75,7 +75,7 @@ const teamPlan: Build = (world, { tenant }) => newPlan(world, tenant, 'automatio
 const appliedPlan: Build = async (world, { tenant, author }) => {
   const subject = await newPlan(world, tenant, 'chat');
   const input = { session_id: subject.session_id as string, action_id: subject.id, confirmed: true };
-  await confirmPlan(contextOf(world.app, tenant.member), input);
+  await confirmPlan(buildContext(world.app, tenant.member), input);
   return giveTo(world, author, subject);
 };
 

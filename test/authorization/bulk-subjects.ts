@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import { v7 as uuidv7 } from 'uuid';
-import { fileStore } from '../../api/files/store/file-store.js';
-import { newObjectKey } from '../../api/files/store/object-store.js';
+import { fileStore } from '../../api/work/items/files/store/file-store.js';
+import { newObjectKey } from '../../api/work/items/files/store/object-store.js';
 import type { Subject } from './subjects.js';
 import type { Tenant, World } from './world.js';
 

@@ -1,5 +1,5 @@
-import { hasRoleAtLeast, ruleOf, type Seat } from '../../api/core/access.js';
-import type { Endpoint } from '../../api/endpoint/endpoint.js';
+import { hasRoleAtLeast, getRule, type Seat } from '../../api/platform/access/access.js';
+import type { Endpoint } from '../../api/platform/endpoint/endpoint.js';
 import type { Kind, Row } from './row.js';
 import type { Actor } from './world.js';
 
@@ -35,11 +35,11 @@ export interface Expectation {
 }
 
 export const routeOf = (endpoint: Endpoint): string => `${endpoint.method.toUpperCase()} ${endpoint.path}`;
-export const scopeOf = (endpoint: Endpoint) => (endpoint.raw ? undefined : endpoint.scope);
+export const getConditionScope = (endpoint: Endpoint) => (endpoint.raw ? undefined : endpoint.scope);
 
 /** The role a caller needs: the table's, or the row's where the table's words say more. */
 function roleNeeded(endpoint: Endpoint, row: Row): Seat | 'none' | 'nobody' {
-  return row.lowest ?? (endpoint.ability === 'public' ? 'none' : ruleOf(endpoint.ability).seat);
+  return row.lowest ?? (endpoint.ability === 'public' ? 'none' : getRule(endpoint.ability).seat);
 }
 
 const may = (needed: Seat | 'none' | 'nobody', seat: Seat | null): boolean =>
@@ -49,7 +49,7 @@ const may = (needed: Seat | 'none' | 'nobody', seat: Seat | null): boolean =>
 function isKeptOut(endpoint: Endpoint, actor: Actor): boolean {
   if (endpoint.ability === 'public') return false;
   if (actor.mcpOnly && !(endpoint.raw ? undefined : endpoint.forAgents)) return true;
-  const { pat, patOnly, impersonated, instanceAdmin, runnerOnly } = ruleOf(endpoint.ability);
+  const { pat, patOnly, impersonated, instanceAdmin, runnerOnly } = getRule(endpoint.ability);
   return (
     runnerOnly === true ||
     (patOnly === true && actor.scope === null) ||
@@ -72,7 +72,7 @@ export function expectedOf(endpoint: Endpoint, row: Row, actor: Actor, kind: Kin
   const success = row.success ?? endpoint.status ?? 200;
   if (row.public) return { status: row.public[kind] ?? success };
   if (actor.refused) return { status: 401 };
-  const scope = scopeOf(endpoint);
+  const scope = getConditionScope(endpoint);
   if (isKeptOut(endpoint, actor)) return { status: 403 };
   if (actor.scope === 'none' && scope && isEnforced(endpoint, actor, mode)) {
     return { status: 403, scopeMissing: true };

@@ -1,11 +1,11 @@
-import { FORM_TYPE, formOf } from '../api/files/world.js';
+import { FORM_TYPE, buildForm } from '../api/work/items/files/world.js';
 import { LIVE, type Row, TRASHABLE } from './row.js';
 
 const FILE = { name: 'file', filename: 'a.txt', content: 'a' };
 
 /** An upload with these fields. */
 const form = (fields: Record<string, string>) => ({
-  raw: formOf([...Object.entries(fields).map(([name, content]) => ({ name, content })), FILE]).toString(),
+  raw: buildForm([...Object.entries(fields).map(([name, content]) => ({ name, content })), FILE]).toString(),
   headers: { 'content-type': FORM_TYPE },
 });
 

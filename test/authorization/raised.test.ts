@@ -1,9 +1,9 @@
-import { type Ability, hasRoleAtLeast, ruleOf, type Seat } from '../../api/core/access.js';
+import { type Ability, hasRoleAtLeast, getRule, type Seat } from '../../api/platform/access/access.js';
 import { CASES } from './cases.js';
 import type { Row } from './row.js';
 import { SUBJECTS } from './subjects.js';
-import { actorContext, lockSeries, type Series } from '../../api/recurrence/series/series.js';
-import { endpointOf, nameOf, Walk } from './run.js';
+import { actorContext, lockSeries, type Series } from '../../api/work/tasks/recurrence/series/series.js';
+import { endpointOf, getName, Walk } from './run.js';
 import { buildWorld, type World } from './world.js';
 
 // Every route, once its ability has been raised to admin in the table: managers and members are refused and nothing is written, also
@@ -20,7 +20,7 @@ afterEach(() =>
 
 /** Runs `work` while an ability needs another role. */
 async function withRole(ability: Ability, seat: Seat, work: () => Promise<void>): Promise<void> {
-  const rule = ruleOf(ability);
+  const rule = getRule(ability);
   const before = rule.seat;
   rule.seat = seat;
   try {
@@ -32,7 +32,7 @@ async function withRole(ability: Ability, seat: Seat, work: () => Promise<void>)
 
 const raisable = (ability: Ability | 'public'): ability is Ability => {
   if (ability === 'public') return false;
-  const { seat } = ruleOf(ability);
+  const { seat } = getRule(ability);
   return seat !== 'none' && !hasRoleAtLeast(seat, 'admin');
 };
 
@@ -44,7 +44,7 @@ const rows = CASES.flatMap((row) => {
   if (row.public || row.outcome?.own !== undefined) return [];
   const { lowest, ...rest } = row;
   const raised: Row = lowest === 'nobody' ? row : rest;
-  return [[nameOf(row), raised, ability] as const];
+  return [[getName(row), raised, ability] as const];
 });
 
 it.each(rows)('%s follows the table', async (_name, row, ability) => {

@@ -1,4 +1,4 @@
-import type { Seat } from '../../api/core/access.js';
+import type { Seat } from '../../api/platform/access/access.js';
 import type { Subject, SubjectType } from './subjects.js';
 
 /**
@@ -16,7 +16,7 @@ export interface Sent {
   headers?: Record<string, string>;
 }
 
-/** One way of calling one route. Whatever it does not say follows from api/core/access.ts and the rules of the house (expected.ts). */
+/** One way of calling one route. Whatever it does not say follows from api/platform/access/access.ts and the rules of the house (expected.ts). */
 export interface Row {
   /** Method and path as the route declares them. */
   route: string;

@@ -1,17 +1,17 @@
 import { ENDPOINTS } from '../../api/http/router.js';
-import type { Endpoint } from '../../api/endpoint/endpoint.js';
+import type { Endpoint } from '../../api/platform/endpoint/endpoint.js';
 import type { Answer } from '../support/app.js';
 import { CASES, GROUPS } from './cases.js';
 import type { Kind, Row } from './row.js';
-import { type Expectation, expectedOf, isEnforced, type Mode, routeOf, scopeOf } from './expected.js';
+import { type Expectation, expectedOf, isEnforced, type Mode, routeOf, getConditionScope } from './expected.js';
 import { type Subject, SUBJECTS } from './subjects.js';
 import { type Actor, buildWorld, unknownId, type World } from './world.js';
 
 export const endpointOf = (row: Row): Endpoint | undefined => ENDPOINTS.find((endpoint) => routeOf(endpoint) === row.route);
-export const nameOf = (row: Row): string => (row.by ? `${row.route} by ${row.by}` : row.route);
+export const getName = (row: Row): string => (row.by ? `${row.route} by ${row.by}` : row.route);
 
 /** Callers of this row. */
-const callersOf = (world: World, row: Row): Actor[] =>
+const findCallers = (world: World, row: Row): Actor[] =>
   world.actors.filter((actor) => !(row.sparesImpersonator && actor.impersonated));
 
 /** The subject in the relation to the own team that `kind` names. */
@@ -37,12 +37,12 @@ export async function send(world: World, endpoint: Endpoint, row: Row, actor: Ac
   const { params = {}, query, body, raw, headers } = row.send(subject);
   const path = endpoint.path.replace(/:(\w+)/g, (_all, name: string) => {
     const value = params[name];
-    if (value === undefined) throw new Error(`${nameOf(row)} does not say what :${name} is`);
+    if (value === undefined) throw new Error(`${getName(row)} does not say what :${name} is`);
     return encodeURIComponent(value);
   });
   const address = query ? `${path}?${new URLSearchParams(query).toString()}` : path;
   const inPerson = !actor.refused && actor.scope === null && !actor.impersonated;
-  const client = world.app.as((inPerson && subject.credential) || actor.credential(scopeOf(endpoint)));
+  const client = world.app.as((inPerson && subject.credential) || actor.credential(getConditionScope(endpoint)));
   return client[endpoint.method](address, body, { ...(headers ? { headers } : {}), ...(raw === undefined ? {} : { raw }) });
 }
 
@@ -50,7 +50,7 @@ export async function send(world: World, endpoint: Endpoint, row: Row, actor: Ac
 const words = ({ body }: Answer): string => JSON.stringify([body.error_code, body.message, body.detail]);
 
 function headerFaults(endpoint: Endpoint, actor: Actor, mode: Mode, { headers }: Answer): string[] {
-  const scope = scopeOf(endpoint);
+  const scope = getConditionScope(endpoint);
   const wanted = scope ? [scope, String(isEnforced(endpoint, actor, mode))] : [null, null];
   const got = [headers.get('x-required-scope'), headers.get('x-scope-enforced')];
   return String(got) === String(wanted) ? [] : [`scope headers ${got.join(' ')} where ${wanted.join(' ')} belong`];
@@ -64,7 +64,7 @@ function bodyFaults(expected: Expectation, endpoint: Endpoint, subject: Subject,
     const shown = text.includes(subject.canary);
     if (shown !== expected.shows) faults.push(shown ? 'lists what it must not' : 'does not list it');
   }
-  if (expected.scopeMissing && answer.body.message !== `Token is missing the required scope: ${scopeOf(endpoint)}`) {
+  if (expected.scopeMissing && answer.body.message !== `Token is missing the required scope: ${getConditionScope(endpoint)}`) {
     faults.push(`says "${answer.body.message}"`);
   }
   return faults;
@@ -110,14 +110,14 @@ export class Walk {
     const { world, row, endpoint } = this;
     const shared = new Map<string, Subject>();
     for (const { actor } of steps) {
-      const owner = this.ownerOf(actor);
+      const owner = this.getOwner(actor);
       if (!shared.has(owner)) shared.set(owner, await buildSubject(world, row, actor, kind));
     }
     // What the building of the subjects wrote is none of these calls' doing.
     await world.writes();
     const answers = await Promise.all(
       steps.map(async (step) => {
-        const subject = shared.get(this.ownerOf(step.actor)) as Subject;
+        const subject = shared.get(this.getOwner(step.actor)) as Subject;
         const answer = await send(world, endpoint, row, step.actor, subject);
         this.judge(kind, step, subject, answer);
         return answer;
@@ -136,7 +136,7 @@ export class Walk {
   }
 
   /** Whose subject a caller gets: the row may ask for the caller's own. */
-  private readonly ownerOf = ({ user_id }: Actor): string => (this.row.author === 'caller' ? String(user_id) : '');
+  private readonly getOwner = ({ user_id }: Actor): string => (this.row.author === 'caller' ? String(user_id) : '');
 
   private judge(kind: Kind, { actor, expected }: Step, subject: Subject, answer: Answer): void {
     this.calls += 1;
@@ -203,13 +203,13 @@ function testRows(
 
   // A row is up to a hundred requests, and what is asked is who may, not how fast a busy machine answers.
   const patience = 120_000;
-  it.each(GROUPS[group].map((row) => [nameOf(row), row] as const))(
+  it.each(GROUPS[group].map((row) => [getName(row), row] as const))(
     '%s',
     async (_name, row) => {
       const endpoint = endpointOf(row);
       if (!endpoint) throw new Error('no such route');
       const walk = new Walk(world, row, endpoint, mode);
-      const callers = callersOf(world, row).filter(calls);
+      const callers = findCallers(world, row).filter(calls);
       await walk.go(callers);
       expect(walk.faults).toEqual([]);
       expect(walk.calls).toBe(row.kinds.length * callers.length);

@@ -92,7 +92,7 @@ const admin: Row[] = [
     kinds: ['own'],
     send: () => ({}),
     outcome: { own: 409 },
-    sparesImpersonator: 'test/api/admin/impersonation.test.ts',
+    sparesImpersonator: 'test/api/identity/admin/impersonation.test.ts',
     why: 'the others act as nobody else',
   },
 ];

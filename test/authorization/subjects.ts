@@ -1,6 +1,6 @@
-import { composeTail } from '../../api/runs/staging/tail.js';
+import { composeTail } from '../../api/automation/runs/staging/tail.js';
 import { createHmac } from 'node:crypto';
-import { eventIdOfDelivery } from '../../api/webhooks/history/delivery-id.js';
+import { eventIdOfDelivery } from '../../api/integrations/webhooks/history/delivery-id.js';
 import { v7 as uuidv7 } from 'uuid';
 import { sealEntries } from '../../api/audit/seal-entries.js';
 import { buildPerson } from '../factories/people.js';

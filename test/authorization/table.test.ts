@@ -1,8 +1,8 @@
 import { readdirSync } from 'node:fs';
-import { type Ability, checkCallerKind, isAdmitted, ruleOf, type Seat } from '../../api/core/access.js';
+import { type Ability, checkCallerKind, isAdmitted, getRule, type Seat } from '../../api/platform/access/access.js';
 import { CASES, GROUPS } from './cases.js';
-import { routeOf, scopeOf, ENFORCED } from './expected.js';
-import { gaps, nameOf } from './run.js';
+import { routeOf, getConditionScope, ENFORCED } from './expected.js';
+import { gaps, getName } from './run.js';
 import { ENDPOINTS } from '../../api/http/router.js';
 
 /** Routes that need no scope, also in strict mode. */
@@ -21,13 +21,13 @@ it('has a row for every route and a route for every row', () => {
 });
 
 it('has one row of a name', () => {
-  const names = CASES.map(nameOf);
+  const names = CASES.map(getName);
   expect(names.filter((name, at) => names.indexOf(name) !== at)).toEqual([]);
 });
 
 it('the pairs of the contract, the decisions and the vault are enforced, with their scopes, and no others', () => {
   const enforced = ENDPOINTS.filter((endpoint) => !endpoint.raw && endpoint.scopeEnforced);
-  expect(Object.fromEntries(enforced.map((endpoint) => [routeOf(endpoint), scopeOf(endpoint)]))).toEqual(ENFORCED);
+  expect(Object.fromEntries(enforced.map((endpoint) => [routeOf(endpoint), getConditionScope(endpoint)]))).toEqual(ENFORCED);
 });
 
 /** The permissions, written out: the code's table is compared with it, so that no role changes unnoticed. */
@@ -141,7 +141,7 @@ it('the access table equals the written list', () => {
   const listed = Object.entries(EXPECTED_ROLES).flatMap(([seat, abilities]) =>
     abilities.map((ability) => [ability, seat] as const),
   );
-  expect(listed.map(([ability]) => [ability, ruleOf(ability).seat])).toEqual(listed);
+  expect(listed.map(([ability]) => [ability, getRule(ability).seat])).toEqual(listed);
   const used = ENDPOINTS.flatMap(({ ability }) => (ability === 'public' ? [] : [ability]));
   expect(used.filter((ability) => !listed.some(([name]) => name === ability))).toEqual([]);
 });
@@ -149,7 +149,7 @@ it('the access table equals the written list', () => {
 it('a guest writes nowhere: no route that writes is open to the seat', () => {
   const open = ENDPOINTS.filter(({ method, ability }) => {
     if (method === 'get' || ability === 'public') return false;
-    const { seat, instanceAdmin } = ruleOf(ability);
+    const { seat, instanceAdmin } = getRule(ability);
     return !instanceAdmin && (seat === 'none' || seat === 'guest');
   });
   // One's own account and tokens are no team's, and neither a team of one's own nor one that invited somebody has them as a guest yet.
@@ -199,7 +199,7 @@ it('a guest writes nowhere: no route that writes is open to the seat', () => {
 
 it('every route names a scope, but for a few that any token may call and those that refuse tokens', () => {
   const without = ENDPOINTS.filter(
-    (endpoint) => endpoint.ability !== 'public' && ruleOf(endpoint.ability).pat !== false && !scopeOf(endpoint),
+    (endpoint) => endpoint.ability !== 'public' && getRule(endpoint.ability).pat !== false && !getConditionScope(endpoint),
   );
   expect(new Set(without.map(routeOf))).toEqual(new Set([...ANY_TOKEN, ...OF_RUNNERS]));
 });
@@ -252,7 +252,7 @@ const INSTANCE_ADMIN: Ability[] = ['instance.admin'];
 
 it('the table keeps out tokens, whoever acts as another, and everyone but instance admins where it must', () => {
   const listed = Object.values(EXPECTED_ROLES).flat();
-  const those = (keepsOut: (rule: ReturnType<typeof ruleOf>) => boolean) => listed.filter((name) => keepsOut(ruleOf(name)));
+  const those = (keepsOut: (rule: ReturnType<typeof getRule>) => boolean) => listed.filter((name) => keepsOut(getRule(name)));
   expect(those(({ pat }) => pat === false)).toEqual(NO_TOKENS);
   expect(those(({ impersonated }) => impersonated === false)).toEqual(NOT_AS_ANOTHER);
   expect(those(({ instanceAdmin }) => instanceAdmin === true)).toEqual(INSTANCE_ADMIN);
@@ -260,10 +260,10 @@ it('the table keeps out tokens, whoever acts as another, and everyone but instan
 
 it('a route that reads names a scope to read, one that writes a scope to write', () => {
   const odd = ENDPOINTS.filter((endpoint) => {
-    const right = scopeOf(endpoint)?.split(':')[1];
+    const right = getConditionScope(endpoint)?.split(':')[1];
     const reads = endpoint.method === 'get' || routeOf(endpoint) === 'POST /api/search';
     // The AI workspace has a scope for conversations and one for decisions, not one to read and one to write.
-    return right && right !== '*' && !scopeOf(endpoint)?.startsWith('ai:') && (right === 'read') !== reads;
+    return right && right !== '*' && !getConditionScope(endpoint)?.startsWith('ai:') && (right === 'read') !== reads;
   });
   expect(odd.map(routeOf)).toEqual([]);
 });

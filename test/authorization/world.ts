@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { v7 as uuidv7 } from 'uuid';
-import { issueToken } from '../../api/auth/authenticate.js';
-import type { Seat } from '../../api/core/access.js';
-import { SCOPES, type Scope } from '../../api/core/scopes.js';
+import { issueToken } from '../../api/identity/auth/authenticate.js';
+import type { Seat } from '../../api/platform/access/access.js';
+import { SCOPES, type Scope } from '../../api/platform/access/scopes.js';
 import { buildPerson, buildProject, buildTeam, buildToken, type Person, type TestTeam } from '../factories/people.js';
 import { startApp, type TestApp } from '../support/app.js';
 

@@ -6,7 +6,7 @@ import { buildSession, stage } from '../factories/agent.js';
 import { buildProject, buildTask, buildTeam, type Person, type TestTeam } from '../factories/people.js';
 import { buildRun, GATE } from '../factories/runs.js';
 import { buildBulkJob } from '../factories/bulk.js';
-import { createCycle } from '../api/cycles/support.js';
+import { createCycle } from '../api/work/cycles/support.js';
 import { buildRunnerJob } from '../factories/runner-jobs.js';
 import { buildRunner } from '../factories/runners.js';
 import { buildDelivery, createWebhook } from '../factories/webhooks.js';

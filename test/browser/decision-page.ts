@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core';
-import { withVisibleNames } from '../../api/core/validation/invisible.js';
-import type { ActionLine, FieldLine } from '../../api/staging/schema.js';
+import { withVisibleNames } from '../../api/platform/validation/invisible.js';
+import type { ActionLine, FieldLine } from '../../api/gate/staging/schema.js';
 import { createFormatter } from '../../api/web/wording/formatter.js';
 
 /** What a page of a decision shows, as a browser draws it. */
@@ -48,7 +48,7 @@ const READ = `(() => {
 })()`;
 
 const inWords = ({ name }: FieldLine, text: string | null): string =>
-  text === null ? '' : name === 'status' ? createFormatter(null).statusOf(text) : text;
+  text === null ? '' : name === 'status' ? createFormatter(null).formatStatus(text) : text;
 
 /** Every field of the API is on the page, in its order, under its action. */
 export function expectAll(shown: Shown[], actions: ActionLine[]): void {
@@ -71,12 +71,12 @@ function leavesOf(given: unknown): string[] {
   if (typeof given === 'object') return Object.values(given).flatMap(leavesOf);
   return [String(given as string | number | boolean)];
 }
-const linesOf = ({ heading, fields }: Shown): string => [heading, ...fields.flatMap(({ was, is }) => [was, is])].join('\n');
+const splitLines = ({ heading, fields }: Shown): string => [heading, ...fields.flatMap(({ was, is }) => [was, is])].join('\n');
 
 /** Every value of the parameters is in the line of its action; of a secret, the name alone. */
 export function expectLeaves(shown: Shown[], actions: Staged[], words: Record<string, string>): void {
   for (const [at, { params, secrets = {} }] of actions.entries()) {
-    const line = linesOf(shown[at] as Shown);
+    const line = splitLines(shown[at] as Shown);
     const marks = Object.entries(secrets);
     for (const leaf of leavesOf(params)) {
       const text = marks.reduce((now, [mark, secret]) => now.replaceAll(mark, `{{secret:${secret}}}`), leaf);

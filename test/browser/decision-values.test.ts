@@ -1,6 +1,6 @@
 import type { Browser } from 'playwright-core';
-import { actionTypes, availableActions } from '../../api/actions/registry.js';
-import type { ActionLine } from '../../api/staging/schema.js';
+import { actionTypes, availableActions } from '../../api/automation/actions/registry.js';
+import type { ActionLine } from '../../api/gate/staging/schema.js';
 import { givePasswords } from '../api/web/browser.js';
 import { PASSWORD } from '../factories/accounts.js';
 import { buildManyKinds, buildWaiting, buildWorld, catalogue, SECRETS, type World } from '../factories/decisions.js';

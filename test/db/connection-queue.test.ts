@@ -1,8 +1,9 @@
 import { ConnectionQueue, type Holder } from '../../db/connection-queue.js';
 
 const LONG = 60_000;
-const queueOf = (size: number, patience = LONG) => new ConnectionQueue(size, patience, () => new Error('too late'));
-const person = (name: string, ...teams: string[]): Holder => ({ person: name, teams, turn: teams[0] ?? name });
+const queueOf = (size: number, acquireTimeoutMs = LONG) =>
+  new ConnectionQueue(size, acquireTimeoutMs, () => new Error('too late'));
+const person = (name: string, ...teams: string[]): Holder => ({ person: name, teams, fairnessKey: teams[0] ?? name });
 
 /** Requests that enter, and the names of those that were let in, in their order. */
 function line(queue: ConnectionQueue) {
@@ -10,10 +11,10 @@ function line(queue: ConnectionQueue) {
   return {
     admitted,
     enter: (name: string, holder: Holder | undefined): void => {
-      const turn = queue.enter(holder);
+      const fairnessKey = queue.enter(holder);
       // Who still waits when the test ends is refused long after it.
-      if (turn)
-        void turn.then(
+      if (fairnessKey)
+        void fairnessKey.then(
           () => admitted.push(name),
           () => undefined,
         );

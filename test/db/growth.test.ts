@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { Settings } from '../../api/core/config.js';
+import { Settings } from '../../api/platform/config.js';
 import { startApp, type TestApp } from '../support/app.js';
 
 // The page of operators that tells what each table grows by.

@@ -2,7 +2,7 @@
 import type { Knex } from 'knex';
 import { type ConnectionQueue } from '../../db/connection-queue.js';
 import { openDatabase } from '../../db/connection.js';
-import { beginWithFirstStatement, countedFor, poolOf, poolUse, queueForConnections } from '../../db/knex-internals.js';
+import { beginWithFirstStatement, countedFor, wrapPool, poolUse, queueForConnections } from '../../db/knex-internals.js';
 import { Team } from '../../db/models/team.js';
 import { run } from '../../db/statement.js';
 import { cloneDatabase, type TestDatabase } from '../support/database.js';
@@ -11,14 +11,14 @@ let database: TestDatabase;
 let db: Knex;
 beforeAll(async () => {
   database = await cloneDatabase();
-  db = openDatabase({ url: database.url, poolSize: 4, name: 'knex-internals', patience: 2_000 });
+  db = openDatabase({ url: database.url, poolSize: 4, name: 'knex-internals', acquireTimeoutMs: 2_000 });
 });
 afterAll(async () => {
   await db.destroy();
   await database.drop();
 });
 
-const HOLDER = { person: 'ada', teams: ['team'], turn: 'team' };
+const HOLDER = { person: 'ada', teams: ['team'], fairnessKey: 'team' };
 const counted = () => countedFor(db, () => HOLDER);
 
 /** What knex says that it sends while `work` runs. */
@@ -113,9 +113,9 @@ it('what is held counts for its holder, and the pool itself for nobody', async (
 
 it('knows the pool behind it', async () => {
   const view = counted();
-  expect(poolOf(view)).toBe(db);
-  expect(poolOf(db)).toBe(db);
-  await view.transaction(async (trx) => expect(poolOf(trx)).toBe(trx));
+  expect(wrapPool(view)).toBe(db);
+  expect(wrapPool(db)).toBe(db);
+  await view.transaction(async (trx) => expect(wrapPool(trx)).toBe(trx));
   expect(view.isTransaction).toBeFalsy();
 });
 

@@ -1,4 +1,4 @@
-import { type Context, inTransaction } from '../../api/core/context.js';
+import { type Context, inTransaction } from '../../api/platform/context.js';
 import { run, runAtOnce, runEach } from '../../db/statement.js';
 import { startApp, type TestApp } from '../support/app.js';
 
@@ -21,11 +21,12 @@ interface RawPool {
   releaseConnection: (connection: object) => Promise<void>;
 }
 
-/** Prepares the statement on many connections at once, then adds a column, as a migration would. */
+/** Prepares the statement on many connections at once, also on those with the plan before the last upgrade, then adds a column, as a migration would. */
 async function upgrade(): Promise<void> {
+  const ctx = app.services as unknown as Context;
   await Promise.all(
     Array.from({ length: POOL }, () =>
-      db().transaction(async (trx) => {
+      inTransaction(ctx, async ({ db: trx }) => {
         await run(trx, statement, []);
         await trx.raw('select pg_sleep(0.05)');
       }),

@@ -3,7 +3,7 @@ import type { Knex } from 'knex';
 import pg from 'pg';
 import { maintenanceActivities } from '../../activities/maintenance.js';
 import { verifyChain } from '../../api/audit/verify-chain.js';
-import { DATABASE_GAUGES } from '../../api/core/telemetry/gauges/database-gauges.js';
+import { DATABASE_GAUGES } from '../../api/platform/telemetry/gauges/database-gauges.js';
 import { openDatabase } from '../../db/connection.js';
 import { migrationSource } from '../../db/migrations/index.js';
 import { maintainPartitions } from '../../db/partitions.js';
@@ -212,7 +212,7 @@ describe("the service's role", () => {
   let service: Knex;
   let url: URL;
 
-  const ONE = { poolSize: 1, name: 'assent-test', patience: 30_000, statementTimeout: 40_000 };
+  const ONE = { poolSize: 1, name: 'assent-test', acquireTimeoutMs: 30_000, statementTimeout: 40_000 };
   // As deploy/postgres/10-databases.sql does.
   beforeAll(async () => {
     url = new URL(process.env['ASSENT_TEST_PG_URL'] as string);

@@ -16,7 +16,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parse } from 'yaml';
-import { FIXED_IN_PRODUCTION, loadConfig, Settings } from '../../api/core/config.js';
+import { FIXED_IN_PRODUCTION, loadConfig, Settings } from '../../api/platform/config.js';
 
 /** Where the list of search attributes is kept that the development server registers. */
 const SEARCH_ATTRIBUTES = 'scripts/embedded/search-attributes.json';

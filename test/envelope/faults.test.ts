@@ -1,9 +1,9 @@
 import { createHmac } from 'node:crypto';
 import { v7 as uuidv7 } from 'uuid';
 import { z } from 'zod';
-import { fromDatabaseError } from '../../api/core/database-errors.js';
-import { DomainError } from '../../api/core/errors.js';
-import { type Endpoint, endpoint } from '../../api/endpoint/endpoint.js';
+import { fromDatabaseError } from '../../api/platform/database/database-errors.js';
+import { DomainError } from '../../api/platform/errors.js';
+import { type Endpoint, endpoint } from '../../api/platform/endpoint/endpoint.js';
 import { ENDPOINTS } from '../../api/http/router.js';
 import { openDatabase } from '../../db/connection.js';
 import { buildPerson, type Person } from '../factories/people.js';

@@ -3,9 +3,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { hash } from '@node-rs/argon2';
 import { Secret, TOTP } from 'otpauth';
 import { v7 as uuidv7 } from 'uuid';
-import { renewRecoveryCodes, sealSecret } from '../../api/auth/two-factor/second-factor.js';
-import type { Context } from '../../api/core/context.js';
-import { listMails } from '../../api/mail/list-mails.js';
+import { renewRecoveryCodes, sealSecret } from '../../api/identity/auth/two-factor/second-factor.js';
+import type { Context } from '../../api/platform/context.js';
+import { listMails } from '../../api/platform/mail/list-mails.js';
 import type { TestApp } from '../support/app.js';
 
 export const PASSWORD = 'correct horse battery';
@@ -22,7 +22,7 @@ export interface TestAccount {
 }
 
 /** A context of nobody in particular, as a public route has it. */
-export function contextOf({ services }: TestApp): Context {
+export function buildContext({ services }: TestApp): Context {
   const requestId = uuidv7();
   const actor = { type: 'system', name: 'anonymous' } as const;
   return { ...services, actor, requestId, correlationId: requestId, ip: '10.0.0.7', userAgent: 'test' };
@@ -80,7 +80,7 @@ export async function buildTwoFactorAccount(
       two_factor_secret: sealSecret(app.services, account.user_id, authenticator.secret),
       two_factor_enabled_at: new Date(),
     });
-  return { ...account, authenticator, recovery: await renewRecoveryCodes(contextOf(app), account.user_id) };
+  return { ...account, authenticator, recovery: await renewRecoveryCodes(buildContext(app), account.user_id) };
 }
 
 /** The mails that wait for an address, newest first. */

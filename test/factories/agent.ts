@@ -1,5 +1,5 @@
 import { v7 as uuidv7 } from 'uuid';
-import type { Context } from '../../api/core/context.js';
+import type { Context } from '../../api/platform/context.js';
 import { stagePlan } from '../../api/agent/plans/stage-plan.js';
 import type { ProposedAction, Proposal, Staged } from '../../api/agent/plans/proposal.js';
 import type { TestApp } from '../support/app.js';
@@ -33,7 +33,7 @@ export async function buildSession(
 }
 
 /** The context in which this person's own request would run. */
-export function contextOf(app: TestApp, person: Person): Context {
+export function buildContext(app: TestApp, person: Person): Context {
   const requestId = uuidv7();
   return {
     ...app.services,
@@ -52,7 +52,7 @@ export async function stage(
   actions: readonly ProposedAction[],
   { session, ...fields }: Partial<Proposal> = {},
 ): Promise<Staged> {
-  return stagePlan(contextOf(app, person), {
+  return stagePlan(buildContext(app, person), {
     session: session ?? (await buildSession(app, { user_id: person.user_id })),
     source: 'chat',
     actions,

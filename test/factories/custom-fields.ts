@@ -1,4 +1,4 @@
-import type { FieldEntity, FieldType } from '../../api/custom-fields/rules.js';
+import type { FieldEntity, FieldType } from '../../api/work/custom-fields/rules.js';
 import type { TestApp } from '../support/app.js';
 import type { TestTeam } from './people.js';
 

@@ -1,4 +1,4 @@
-import { createCycle } from '../api/cycles/support.js';
+import { createCycle } from '../api/work/cycles/support.js';
 import type { TestApp } from '../support/app.js';
 import { buildSession, staged } from './agent.js';
 import { buildProject, buildTask, type TestTeam } from './people.js';

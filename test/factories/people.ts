@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { decodeJwt } from 'jose';
 import { v7 as uuidv7 } from 'uuid';
-import { hashOf, issueToken, PAT_PREFIX } from '../../api/auth/authenticate.js';
-import type { Seat } from '../../api/core/access.js';
-import type { Scope } from '../../api/core/scopes.js';
+import { computeHash, issueToken, PAT_PREFIX } from '../../api/identity/auth/authenticate.js';
+import type { Seat } from '../../api/platform/access/access.js';
+import type { Scope } from '../../api/platform/access/scopes.js';
 import type { TestApp } from '../support/app.js';
-import type { InstanceRole } from '../../api/core/actor.js';
+import type { InstanceRole } from '../../api/platform/access/actor.js';
 
 export interface Person {
   user_id: string;
@@ -52,7 +52,7 @@ export async function buildToken(
     user_id: person.user_id,
     name: 'test',
     scopes,
-    token_hash: hashOf(secret),
+    token_hash: computeHash(secret),
     prefix: secret.slice(0, 12),
     ...fields,
   });
@@ -96,16 +96,16 @@ export async function buildTeam(app: TestApp): Promise<TestTeam> {
 }
 
 type Losing = (app: TestApp, team: { team_id: string }, person: Person) => Promise<unknown>;
-const seatOf = (app: TestApp, { team_id }: { team_id: string }, { user_id }: Person) =>
+const findSeat = (app: TestApp, { team_id }: { team_id: string }, { user_id }: Person) =>
   app.services.db('memberships').where({ team_id, user_id });
-export const leave: Losing = (app, team, person) => seatOf(app, team, person).delete();
+export const leave: Losing = (app, team, person) => findSeat(app, team, person).delete();
 
 /** Ways in which a person may no longer act in a team: what a test calls it, how it comes about, what a run's record says of its creator. */
 export const UNSEATED: [what: string, lose: Losing, message: string][] = [
   ['has left the team', leave, 'The automation’s creator is no longer a member of the team'],
   [
     'has become a guest',
-    (app, team, person) => seatOf(app, team, person).update({ role: 'guest' }),
+    (app, team, person) => findSeat(app, team, person).update({ role: 'guest' }),
     'The automation’s creator is only a guest of the team',
   ],
   [

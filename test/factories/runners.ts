@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { v7 as uuidv7 } from 'uuid';
-import { hashOfToken, RUNNER_PREFIX } from '../../api/runners/registration/tokens.js';
+import { hashOfToken, RUNNER_PREFIX } from '../../api/automation/runners/registration/tokens.js';
 import type { Client, TestApp } from '../support/app.js';
 import type { TestTeam } from './people.js';
 

@@ -1,5 +1,5 @@
 import { v7 as uuidv7 } from 'uuid';
-import type { ActionStatus, RunStatus } from '../../api/runs/record/rules.js';
+import type { ActionStatus, RunStatus } from '../../api/automation/runs/record/rules.js';
 import type { TestApp } from '../support/app.js';
 import type { Person, TestTeam } from './people.js';
 

@@ -1,6 +1,6 @@
-import { newId } from '../../api/core/ids.js';
-import { deliveryIdOf } from '../../api/webhooks/history/delivery-id.js';
-import { newWebhookSecret, sealWebhookSecret } from '../../api/webhooks/secret.js';
+import { newId } from '../../api/platform/ids.js';
+import { deriveDeliveryId } from '../../api/integrations/webhooks/history/delivery-id.js';
+import { newWebhookSecret, sealWebhookSecret } from '../../api/integrations/webhooks/secret.js';
 import { v7 as uuidv7 } from 'uuid';
 import type { TestApp } from '../support/app.js';
 import type { TestTeam } from './people.js';
@@ -77,5 +77,5 @@ export async function buildDelivery(
   if (status === 'pending') {
     await db('webhook_queue').insert({ ...delivery, tries: 2, next_attempt_at: new Date(Date.now() + 3_600_000) });
   } else await db('webhook_deliveries').insert({ ...delivery, status });
-  return { delivery_id: deliveryIdOf(webhook_id, event_id), event_id };
+  return { delivery_id: deriveDeliveryId(webhook_id, event_id), event_id };
 }

@@ -1,9 +1,9 @@
 /** One team with as many automations and events as it may have: the others' events pass, no statement is cancelled, nothing is lost. */
 import { v7 as uuidv7 } from 'uuid';
-import { type AnyDispatcher, dispatchOutbox } from '../../api/outbox/dispatch-outbox.js';
-import { EVENTS_PER_PASS, EVENTS_PER_TEAM, NO_OWNER, PAIRS_PER_PASS } from '../../api/outbox/match-events.sql.js';
-import { SUBSCRIBERS } from '../../api/outbox/subscribers/index.js';
-import type { AnySubscriberKind } from '../../api/outbox/subscribers/subscriber.js';
+import { type AnyDispatcher, dispatchOutbox } from '../../api/platform/outbox/dispatch-outbox.js';
+import { EVENTS_PER_PASS, EVENTS_PER_TEAM, NO_OWNER, PAIRS_PER_PASS } from '../../api/platform/outbox/match-events.sql.js';
+import { SUBSCRIBERS } from '../../activities/subscribers.js';
+import type { AnySubscriberKind } from '../../api/platform/outbox/subscriber.js';
 import { buildAutomation, comment } from '../factories/automations.js';
 import { buildProject, buildTask, buildTeam, type TestTeam } from '../factories/people.js';
 import { skippedRuns } from '../factories/runs.js';

@@ -1,8 +1,8 @@
 import { v7 as uuidv7 } from 'uuid';
-import { TRIGGERS } from '../../api/automations/language/triggers.js';
-import { EVENT_TYPES, type EventType, payloadSchema, triggersOfTypes } from '../../api/core/events/event-types.js';
-import { registerEventTypes } from '../../api/core/events/register-event-types.js';
-import { SUBSCRIBERS } from '../../api/outbox/subscribers/index.js';
+import { TRIGGERS } from '../../api/automation/language/triggers.js';
+import { EVENT_TYPES, type EventType, payloadSchema, triggersOfTypes } from '../../api/platform/events/event-types.js';
+import { registerEventTypes } from '../../api/platform/events/register-event-types.js';
+import { SUBSCRIBERS } from '../../activities/subscribers.js';
 import { buildAutomation, comment } from '../factories/automations.js';
 import { subscribe } from '../factories/events.js';
 import { buildProject, buildTask, buildTeam, type TestTeam } from '../factories/people.js';
@@ -98,7 +98,7 @@ it('what is written has the fields that its type asks for', async () => {
 });
 
 /** A sample of each type; one about runs is no trigger. */
-function sampleOf(type: EventType): Record<string, unknown> {
+function buildSample(type: EventType): Record<string, unknown> {
   const trigger = TRIGGERS.find(({ sample_payload }) => sample_payload['type'] === type);
   const { actor_id: _nobody, ...sample } = trigger?.sample_payload ?? {
     entity_type: 'automation_run',
@@ -118,7 +118,7 @@ it('every type reaches every kind that subscribes to it: automations, and a kind
     automations.set(type, automation_id);
   }
   await db()('event_subscriptions').insert({ owner_id: team.team_id, kind: 'probe', event_types: EVENT_TYPES });
-  for (const type of EVENT_TYPES) await write({ type, payload: sampleOf(type) });
+  for (const type of EVENT_TYPES) await write({ type, payload: buildSample(type) });
   const relay = openRelay(app, undefined, { subscribers: [...SUBSCRIBERS, probe] });
   await relay.drain();
   await relay.close();

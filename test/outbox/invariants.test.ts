@@ -260,7 +260,20 @@ describe('what always holds', () => {
     });
     await db()('agent_messages').where({ answers: second.message_id }).delete();
     const open = { state: 'running', finished_at: null, created_at: new Date(0) };
-    await plant(() => db()('agent_turns').where(second).update(open), 'turns_end');
+    await plant(() => db()('agent_turns').where(second).update(open), 'turns_end', 'turns_carried');
+  });
+
+  it('a series, a deprovisioning or a revocation without a workflow', async () => {
+    const { user_id } = team.member;
+    const created_at = db().raw("now() - interval '2 minutes'");
+    const sealed = { data_key: Buffer.alloc(1), sealed_value: Buffer.alloc(1) };
+    await buildTask(app, team, project, { recurrence: { rule: 'FREQ=DAILY', mode: 'on_complete', timezone: 'UTC' } });
+    await db()('outbox').delete();
+    const names = ['series_carried', 'deprovisions_carried', 'revocations_carried'];
+    await plant(() => db()('task_series').update({ started_at: created_at }), ...names.slice(0, 1));
+    const job = { user_id, reason: 'Left', correlation_id: uuidv7(), created_at };
+    await plant(() => db()('deprovision_jobs').insert(job), ...names.slice(0, 2));
+    await plant(() => db()('integration_revocations').insert({ user_id, provider: 'forge', ...sealed, created_at }), ...names);
   });
 
   it('a confirmed plan without its effect', async () => {

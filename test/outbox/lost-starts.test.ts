@@ -2,7 +2,7 @@
 import { Client, Connection } from '@temporalio/client';
 import { v7 as uuidv7 } from 'uuid';
 import { type RunningWorker, startWorker } from '../../activities/worker/start-worker.js';
-import { createRuns } from '../../api/runs/record/create-run.js';
+import { createRuns } from '../../api/automation/runs/record/create-run.js';
 import {
   bulkWorkflowId,
   cycleWorkflowId,
@@ -16,7 +16,7 @@ import {
 import { buildSession, staged } from '../factories/agent.js';
 import { buildAutomation, comment } from '../factories/automations.js';
 import { buildPerson, buildProject, buildTask, buildTeam, type Person, type TestTeam } from '../factories/people.js';
-import { createCycle } from '../api/cycles/support.js';
+import { createCycle } from '../api/work/cycles/support.js';
 import { startApp, type TestApp } from '../support/app.js';
 import { startOwnTemporal, type TemporalServer } from '../support/temporal-server.js';
 import { queuePrefix, quietRuntime, runWorker, until } from '../support/worker.js';

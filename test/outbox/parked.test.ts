@@ -1,7 +1,7 @@
 /** A row that keeps failing is parked: kept with its error, counted, listed and replayed by an operator. */
 import { execFileSync } from 'node:child_process';
 import { v7 as uuidv7 } from 'uuid';
-import { serviceContext } from '../../api/core/context.js';
+import { serviceContext } from '../../api/platform/context.js';
 import { COMMANDS } from '../../scripts/admin/commands.js';
 import { buildAutomation, comment } from '../factories/automations.js';
 import { buildProject, buildTask, buildTeam, type TestTeam } from '../factories/people.js';

@@ -1,6 +1,6 @@
 /** The rows read by a poll and a pass do not grow with other pending rows. */
-import { pollStatement, takeEventsStatement } from '../../api/outbox/match-events.sql.js';
-import { SUBSCRIBERS } from '../../api/outbox/subscribers/index.js';
+import { pollStatement, takeEventsStatement } from '../../api/platform/outbox/match-events.sql.js';
+import { SUBSCRIBERS } from '../../activities/subscribers.js';
 import { buildProject, buildTeam, type TestTeam } from '../factories/people.js';
 import { startApp, type TestApp } from '../support/app.js';
 import { explain, nodesOf, type PlanNode } from '../support/plans.js';
@@ -25,14 +25,14 @@ beforeEach(async () => {
 afterEach(() => app.close());
 
 const db = () => app.services.db;
-const rowsOf = (node: PlanNode): number =>
+const describeRows = (node: PlanNode): number =>
   (node['Actual Loops'] ?? 1) * ((node['Actual Rows'] ?? 0) + (node['Rows Removed by Filter'] ?? 0));
 /** Rows of a table that the statement has looked at, a subplan's at each of its executions. */
 async function read(statement: { name: string; text: string }, values: unknown[], table: string): Promise<number> {
   const plan = await explain(app.database.url, { ...statement, values });
   return nodesOf(plan)
     .filter((node) => node['Relation Name'] === table)
-    .reduce((sum, node) => sum + rowsOf(node), 0);
+    .reduce((sum, node) => sum + describeRows(node), 0);
 }
 const addEvents = (project_id: string | null, count: number) =>
   db().raw(

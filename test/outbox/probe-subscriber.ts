@@ -1,5 +1,5 @@
 import { run } from '../../db/statement.js';
-import { type OutboxEvent, subscriberKind } from '../../api/outbox/subscribers/subscriber.js';
+import { type OutboxEvent, subscriberKind } from '../../api/platform/outbox/subscriber.js';
 
 /** What the probe has received; the test creates the table `probe_received`. */
 const insert = {
@@ -25,7 +25,7 @@ export const probe = subscriberKind<Definition, Match>({
   },
   compile: (row) => ({ definition: { subscriber_id: row['subscriber_id'] as string }, bytes: 100 }),
   decide: (event, { subscriber_id }) => ({ event, subscriber_id }),
-  bytesOf: () => 100,
+  countBytes: () => 100,
   async enqueue({ db }, matches) {
     const values = [
       matches.map(({ subscriber_id }) => subscriber_id),

@@ -1,7 +1,7 @@
 import { Client, Connection } from '@temporalio/client';
 import { v7 as uuidv7 } from 'uuid';
-import { restartUnclaimed } from '../../activities/worker/reconciler.js';
-import { createRuns } from '../../api/runs/record/create-run.js';
+import { restartUnclaimed } from '../../activities/runs/unclaimed-runs.js';
+import { createRuns } from '../../api/automation/runs/record/create-run.js';
 import { buildAutomation } from '../factories/automations.js';
 import { buildTeam } from '../factories/people.js';
 import { startApp, type TestApp } from '../support/app.js';

@@ -1,8 +1,8 @@
 /** The relay without Temporal: killed, concurrent, with poison rows and delays. Only its changes of the rows are asserted. */
 import { v7 as uuidv7 } from 'uuid';
-import type { Dispatch } from '../../activities/worker/run-dispatcher.js';
-import { type Context, inTransaction } from '../../api/core/context.js';
-import { createTask } from '../../api/tasks/write/create-task.js';
+import type { Dispatch } from '../../activities/runs/automation-runs.js';
+import { type Context, inTransaction } from '../../api/platform/context.js';
+import { createTask } from '../../api/work/tasks/write/create-task.js';
 import { buildAutomation, comment } from '../factories/automations.js';
 import { buildProject, buildTask, buildTeam, type TestTeam } from '../factories/people.js';
 import { startApp, type TestApp } from '../support/app.js';
@@ -53,7 +53,7 @@ function recorder(): { handed: Dispatch[]; dispatch: (row: Dispatch) => Promise<
   };
 }
 
-function contextOf(user: { user_id: string; email: string }): Context {
+function buildContext(user: { user_id: string; email: string }): Context {
   const requestId = uuidv7();
   const { user_id: userId, email } = user;
   const actor = { type: 'user', userId, email, role: 'user', sessionId: uuidv7(), impersonatorId: null } as const;
@@ -66,7 +66,7 @@ describe('the API', () => {
     'killed before the commit: no task, no audit entry, no order',
     rounds(async () => {
       const task_id = uuidv7();
-      const dying = inTransaction(contextOf(team.member), async (ctx) => {
+      const dying = inTransaction(buildContext(team.member), async (ctx) => {
         await createTask(ctx, { task_id, title: 'Never', project_id: project.project_id } as NewTask);
         await ctx.db.raw('select pg_terminate_backend(pg_backend_pid())');
       });
@@ -81,7 +81,7 @@ describe('the API', () => {
     'killed after the commit, before it rang: the sweep finds the event',
     rounds(async () => {
       const automation = await armed();
-      const silent = { ...contextOf(team.member), ring: () => undefined };
+      const silent = { ...buildContext(team.member), ring: () => undefined };
       await createTask(silent, { title: 'Silent', project_id: project.project_id } as NewTask);
       await open().drain();
       expect(await buildRuns(automation)).toHaveLength(1);

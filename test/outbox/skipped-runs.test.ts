@@ -1,8 +1,8 @@
 /** A run that its condition skips keeps no event and few bytes; a team keeps so many an hour, and the others are counted. */
-import { fireSchedule } from '../../api/automations/schedule/fire-schedule.js';
-import type { Context } from '../../api/core/context.js';
-import { deleteExpiredRuns } from '../../api/runs/delete-expired-runs.js';
-import { countNotKept, searchRuns } from '../../api/runs/search-runs.js';
+import { fireSchedule } from '../../api/automation/definitions/schedule/fire-schedule.js';
+import type { Context } from '../../api/platform/context.js';
+import { deleteExpiredRuns } from '../../api/automation/runs/delete-expired-runs.js';
+import { countNotKept, searchRuns } from '../../api/automation/runs/search-runs.js';
 import { comment } from '../factories/automations.js';
 import { buildTeam, type TestTeam } from '../factories/people.js';
 import { buildRun, skippedRuns } from '../factories/runs.js';
@@ -39,9 +39,9 @@ const drain = async (...all: KillableRelay[]): Promise<void> => {
     await makeDue(app);
   }
 };
-const idsOf = ({ team_id }: TestTeam): Promise<string[]> =>
+const listIds = ({ team_id }: TestTeam): Promise<string[]> =>
   db()('automations').where({ team_id }).orderBy('automation_id').pluck('automation_id');
-const contextOf = ({ manager }: TestTeam): Context => ({
+const buildContext = ({ manager }: TestTeam): Context => ({
   ...app.services,
   actor: {
     type: 'user',
@@ -70,7 +70,7 @@ it('a skipped run is listed, read and found without its event, with its actions 
   await crowd(app, team, { automations: 1, condition: 'event.nothing', actions: 2 });
   await pending(app, team, 2);
   await drain(open());
-  const [automation_id] = await idsOf(team);
+  const [automation_id] = await listIds(team);
   const client = app.as(team.member);
   const listed = await client.get(`/api/automations/${automation_id}/runs`);
   expect(listed.body).toHaveLength(2);
@@ -111,7 +111,7 @@ it('pages go on from one table to the other, also from a row that an older versi
   await crowd(app, team, { automations: 1, condition: NEVER });
   await pending(app, team, 3);
   await drain(open());
-  const [automation_id] = (await idsOf(team)) as [string];
+  const [automation_id] = (await listIds(team)) as [string];
   const at = (await skippedRuns(app)).map(({ run_id }) => new Date(Number.parseInt(run_id.replace('-', '').slice(0, 12), 16)));
   const between = new Date((at[0] as Date).getTime() - 1);
   const after = new Date((at.at(-1) as Date).getTime() + 1);
@@ -128,18 +128,18 @@ it('pages go on from one table to the other, also from a row that an older versi
     const { body } = await app.as(team.member).get(`/api/automations/${automation_id}/runs?limit=2&offset=${offset}`);
     expect(body.map((run: { run_id: string }) => run.run_id)).toEqual(all.slice(offset, offset + 2));
   }
-  const pagesOf = async (state?: 'skipped') => {
+  const splitIntoPages = async (state?: 'skipped') => {
     const seen: string[] = [];
     for (let before: string | undefined; ; before = seen.at(-1)) {
-      const [next] = await searchRuns(contextOf(team), { limit: 1, before, state });
+      const [next] = await searchRuns(buildContext(team), { limit: 1, before, state });
       if (!next) return seen;
       seen.push(next.run_id);
     }
   };
-  expect(await pagesOf()).toEqual(all);
-  expect(await pagesOf('skipped')).toEqual(all.slice(1));
+  expect(await splitIntoPages()).toEqual(all);
+  expect(await splitIntoPages('skipped')).toEqual(all.slice(1));
   const day = (offset: number) => new Date((at[0] as Date).getTime() + offset).toISOString();
-  const found = await searchRuns(contextOf(team), { limit: 10, since: day(0), until: day(1) });
+  const found = await searchRuns(buildContext(team), { limit: 10, since: day(0), until: day(1) });
   expect(found.map(({ run_id }) => run_id)).toEqual(all.slice(1, 4).filter((id) => found.some((run) => run.run_id === id)));
   expect(found.length).toBeGreaterThan(0);
 });
@@ -174,8 +174,8 @@ it('two workers keep exactly what the hour allows, and count every other', async
   await drain(open(), open());
   expect(await countsOf(team)).toEqual({ kept: LIMIT, hour: [LIMIT, 500], runs: 600, notKept: 500 });
   expect(await countsOf(other)).toEqual({ kept: 3, hour: [3, 0], runs: 3, notKept: 0 });
-  expect(await countNotKept(contextOf(team))).toBe(500);
-  expect(await countNotKept(contextOf(other))).toBe(0);
+  expect(await countNotKept(buildContext(team))).toBe(500);
+  expect(await countNotKept(buildContext(other))).toBe(0);
   // The next hour has its own.
   await db()('skipped_run_budgets').update({ hour: db().raw(`hour - interval '1 hour'`) });
   await pending(app, team, 1);
@@ -224,7 +224,7 @@ it('a time of a schedule is skipped once, and does not fire when its condition h
 
 it('a run that a person started and its condition skipped keeps no event either', async () => {
   await crowd(app, team, { automations: 1, condition: NEVER });
-  const [automation_id] = await idsOf(team);
+  const [automation_id] = await listIds(team);
   const { body } = await app
     .as(team.manager)
     .post(`/api/automations/${automation_id}/test`, { event: { task: { title: 'other' }, secret: 'x' } });

@@ -64,7 +64,7 @@ const runIs = (automation: Automation, status: string, ms = IN_TIME_MS) =>
     const run = await runOf(automation);
     return run?.status === status && run;
   }, ms);
-const stepOf = (run: Run, index: number) => db()('run_actions').where({ run_id: run.run_id, index }).first();
+const getStep = (run: Run, index: number) => db()('run_actions').where({ run_id: run.run_id, index }).first();
 const commentsOn = (task: { task_id: string }) =>
   db()('comments').where({ task_id: task.task_id }).orderBy('created_at').pluck<string[]>('content');
 const approve = async (run: Run, gate_index: number): Promise<void> => {
@@ -81,7 +81,7 @@ async function withTemporal<T>(work: (client: Client) => Promise<T>): Promise<T>
     await connection.close();
   }
 }
-const statusOf = (run: Run) =>
+const getStatus = (run: Run) =>
   withTemporal(async (client) => (await client.workflow.getHandle(runWorkflowId(run.run_id)).describe()).status.name);
 
 /** An automation on new tasks; each has a project of its own, so that its task sets off no other. */
@@ -140,9 +140,9 @@ it('Temporal’s store is lost under everything that waits: what is decided in t
   const { automation_id: scheduled } = (await app.as(team.manager).post('/api/automations', nightly)).body;
   await until(async () => (await db()('automation_runs').where({ ...only(gated), status: 'paused' })).length === ages.length);
   const sleeping = await runIs(only(delayed), 'running');
-  await until(async () => (await stepOf(sleeping, 1)).due_at);
+  await until(async () => (await getStep(sleeping, 1)).due_at);
   const trying = await runIs(only(retried), 'running');
-  await until(async () => (await stepOf(trying, 0)).due_at);
+  await until(async () => (await getStep(trying, 0)).due_at);
   await atRest();
   await stopWorker();
   await server.kill();
@@ -169,7 +169,7 @@ it('Temporal’s store is lost under everything that waits: what is decided in t
   await runIs(only(delayed), 'succeeded');
   expect(await commentsOn(slept)).toEqual(['head', 'tail']);
   await runIs(only(retried), 'failed');
-  expect(await stepOf(trying, 0)).toMatchObject({ attempts: 2 });
+  expect(await getStep(trying, 0)).toMatchObject({ attempts: 2 });
   expect(await commentsOn(tried)).toEqual(['tail']);
   await isGone(job);
   await until(async () => (await db()('integration_revocations')).length === 0, IN_TIME_MS);
@@ -201,7 +201,7 @@ it('the store is replaced under a living worker, which notices by itself', async
   const slept = await delayed.begin();
   const run = await runIs(only(gated), 'paused');
   const sleeping = await runIs(only(delayed), 'running');
-  await until(async () => (await stepOf(sleeping, 0)).due_at);
+  await until(async () => (await getStep(sleeping, 0)).due_at);
   await atRest();
   await server.kill();
   server.empty();
@@ -280,7 +280,7 @@ it('Temporal comes back with an older store: its workflows catch up with the row
   for (const run of [first, second]) await approve(run, 3);
   await until(async () => (await runs().where({ status: 'succeeded' })).length === 3, IN_TIME_MS);
   for (const task of [ahead, restarted, ended]) expect(await commentsOn(task)).toEqual(['head', 'middle', 'tail']);
-  await until(async () => (await worker?.reconcile()) === 0 && (await statusOf(third)) === 'COMPLETED', IN_TIME_MS);
+  await until(async () => (await worker?.reconcile()) === 0 && (await getStatus(third)) === 'COMPLETED', IN_TIME_MS);
 }, 300_000);
 
 it('the database comes back older than Temporal’s store: the rows win, and every run goes on from them', async () => {
@@ -310,7 +310,7 @@ it('the database comes back older than Temporal’s store: the rows win, and eve
   await runIs(only(plain), 'succeeded');
   await runIs(only(held), 'paused');
   const sleeping = await runIs(only(delayed), 'running');
-  await until(async () => (await stepOf(sleeping, 1)).due_at);
+  await until(async () => (await getStep(sleeping, 1)).due_at);
   await approve(decided, 1);
   await runIs(only(gated), 'succeeded');
   await withTemporal((client) => client.workflow.getHandle(runWorkflowId(lost.run_id)).terminate('lost'));
@@ -335,7 +335,7 @@ it('the database comes back older than Temporal’s store: the rows win, and eve
   await approve(await runIs(only(held), 'paused'), 1);
   for (const automation of [gated, again, held]) await runIs(only(automation), 'succeeded');
   for (const task of [decidedTask, againTask, heldTask]) expect(await commentsOn(task)).toEqual(['head', 'tail']);
-  await until(async () => (await stepOf(sleeping, 1)).due_at, IN_TIME_MS);
+  await until(async () => (await getStep(sleeping, 1)).due_at, IN_TIME_MS);
   await due(sleeping, 1, 0);
   const wake = { kind: 'run.wake', subject: sleeping.run_id, correlation_id: uuidv7() };
   await db()('outbox').insert({ ...wake, payload: { run_id: sleeping.run_id } });
@@ -346,6 +346,6 @@ it('the database comes back older than Temporal’s store: the rows win, and eve
   await finish(series);
   await occurrence(series, 2);
   // Its row is gone, so its workflow ends.
-  await until(async () => (await worker?.reconcile()) === 0 && (await statusOf(forgotten)) === 'COMPLETED', IN_TIME_MS);
+  await until(async () => (await worker?.reconcile()) === 0 && (await getStatus(forgotten)) === 'COMPLETED', IN_TIME_MS);
   await atRest();
 }, 300_000);

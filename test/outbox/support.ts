@@ -2,7 +2,8 @@ import { randomUUID } from 'node:crypto';
 import type { Knex } from 'knex';
 import { v7 as uuidv7 } from 'uuid';
 import { OutboxRelay, type RelayOptions } from '../../activities/worker/outbox-relay.js';
-import type { Dispatch, RunDispatcher } from '../../activities/worker/run-dispatcher.js';
+import { abandonedRuns, type Dispatch } from '../../activities/runs/automation-runs.js';
+import type { AnyDispatcher } from '../../api/platform/outbox/dispatch-outbox.js';
 import { openDatabase } from '../../db/connection.js';
 import type { TestApp } from '../support/app.js';
 
@@ -33,9 +34,10 @@ type DispatchRow = (row: Dispatch) => Promise<void>;
 /** `dispatch` undefined: Temporal cannot be reached. */
 export function openRelay(app: TestApp, dispatch?: DispatchRow, options: RelayOptions = {}): KillableRelay {
   const name = `relay-${randomUUID().slice(0, 8)}`;
-  const db: Knex = openDatabase({ url: app.database.url, poolSize: 4, name, patience: 30_000 });
-  const dispatcher = dispatch && ({ dispatch } as unknown as RunDispatcher);
-  const relay = new OutboxRelay({ ...app.services, db }, () => dispatcher, { giveUpAfterMs: 0, ...options });
+  const db: Knex = openDatabase({ url: app.database.url, poolSize: 4, name, acquireTimeoutMs: 30_000 });
+  const runs = { ...abandonedRuns(app.services.config.OUTBOX_GIVE_UP_HOURS), kinds: ['run.start', 'run.wake'], dispatch };
+  const dispatchers = dispatch ? [runs as unknown as AnyDispatcher] : [];
+  const relay = new OutboxRelay({ ...app.services, db }, () => dispatchers, { giveUpAfterMs: 0, ...options });
   return {
     relay,
     kill: () => killConnections(app, name),

@@ -1,7 +1,7 @@
 /** The relay against a real Temporal: requests and responses get lost, and every started run executes once. */
-import type { Dispatch } from '../../activities/worker/run-dispatcher.js';
+import type { Dispatch } from '../../activities/runs/automation-runs.js';
 import { startTemporalConnection, type TemporalLink } from '../../activities/worker/temporal-connection.js';
-import { performAction } from '../../api/runs/execution/perform-action.js';
+import { performAction } from '../../api/automation/runs/execution/perform-action.js';
 import { buildAutomation, comment, gate } from '../factories/automations.js';
 import { buildProject, buildTask, buildTeam, type TestTeam } from '../factories/people.js';
 import { startApp, type TestApp } from '../support/app.js';
@@ -38,9 +38,9 @@ afterEach(async () => {
 
 const db = () => app.services.db;
 const real = (row: Dispatch): Promise<void> => {
-  const dispatcher = link.dispatcher();
-  if (!dispatcher) throw new Error('not linked');
-  return dispatcher.dispatch(row);
+  const [runs] = link.dispatchers();
+  if (!runs) throw new Error('not linked');
+  return runs.dispatch(row as never, app.services);
 };
 const open = (dispatch: (row: Dispatch) => Promise<void> = real): KillableRelay => {
   const relay = openRelay(app, dispatch);

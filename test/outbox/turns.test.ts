@@ -1,7 +1,7 @@
 /** Every owner with due events gets a turn, whatever others have pending. */
 import { v7 as uuidv7 } from 'uuid';
-import { SUBSCRIBERS } from '../../api/outbox/subscribers/index.js';
-import type { AnySubscriberKind } from '../../api/outbox/subscribers/subscriber.js';
+import { SUBSCRIBERS } from '../../activities/subscribers.js';
+import type { AnySubscriberKind } from '../../api/platform/outbox/subscriber.js';
 import { buildAutomation, comment } from '../factories/automations.js';
 import { buildProject, buildTask, buildTeam, type TestTeam } from '../factories/people.js';
 import { startApp, type TestApp } from '../support/app.js';
@@ -74,7 +74,7 @@ it('an owner behind one who uses up the whole pass, before one whose events nobo
   // Whatever the greedy team's events amount to fills a pass.
   const filling: AnySubscriberKind = {
     ...kind,
-    bytesOf: (match) => ((match as { event: { team_id: string } }).event.team_id === greedy.team_id ? 64 * 1024 * 1024 : 100),
+    countBytes: (match) => ((match as { event: { team_id: string } }).event.team_id === greedy.team_id ? 64 * 1024 * 1024 : 100),
   };
   relay = openRelay(app, undefined, { subscribers: [filling] });
   for (let round = 0; round < 3; round += 1) {

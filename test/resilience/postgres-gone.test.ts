@@ -1,8 +1,8 @@
 /** PostgreSQL down, unresponsive, or out of connections: 503 in time, and recovery without a restart. */
 import { v7 as uuidv7 } from 'uuid';
 import type { RunningWorker } from '../../activities/worker/start-worker.js';
-import { fromDatabaseError } from '../../api/core/database-errors.js';
-import { sign } from '../../api/forge/deliveries/signature.js';
+import { fromDatabaseError } from '../../api/platform/database/database-errors.js';
+import { sign } from '../../api/integrations/forge/deliveries/signature.js';
 import { ENDPOINTS } from '../../api/http/router.js';
 import { expectEnvelope } from '../envelope/expect-envelope.js';
 import { buildAutomation, comment } from '../factories/automations.js';

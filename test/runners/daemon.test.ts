@@ -50,7 +50,7 @@ const commandLines = (): string[] =>
     });
 
 /** The whole log, page after page. */
-async function logOf(id: string): Promise<{ text: string; truncated: boolean }> {
+async function loadLog(id: string): Promise<{ text: string; truncated: boolean }> {
   for (let [text, offset] = ['', 0]; ; ) {
     const { status, body } = await people.get(`/api/runners/jobs/${id}/logs?offset=${offset}`);
     expect(status).toBe(200);
@@ -61,7 +61,7 @@ async function logOf(id: string): Promise<{ text: string; truncated: boolean }> 
 }
 /** Waits for a line of the log. */
 const untilLogged = (id: string, pattern: RegExp): Promise<RegExpExecArray> =>
-  until(async () => pattern.exec((await logOf(id)).text));
+  until(async () => pattern.exec((await loadLog(id)).text));
 
 beforeAll(async () => {
   app = await startApp();
@@ -105,7 +105,7 @@ it('runs a command in an empty folder with a clean environment, and keeps the or
   ].join('\n');
   const id = await queue(command, { env: { TARGET: 'a "b" $c' }, labels: ['gpu'] });
   expect(await ended(id)).toMatchObject({ status: 'succeeded', exit_code: 0, output: 'result\n', error: null });
-  const [names = '', ...lines] = (await logOf(id)).text.trimEnd().split('[a "b" $c]');
+  const [names = '', ...lines] = (await loadLog(id)).text.trimEnd().split('[a "b" $c]');
   // A shell adds some of its own.
   const own = names
     .trim()
@@ -144,7 +144,7 @@ it('ends a cancelled command with everything that it started', async () => {
   const [, first, second] = await untilLogged(id, /pid (\d+)\npid (\d+)\n/);
   expect((await people.post(`/api/runners/jobs/${id}/cancel`)).body).toMatchObject({ cancel_requested: true });
   expect(await ended(id)).toMatchObject({ status: 'cancelled', exit_code: 143 });
-  expect((await logOf(id)).text).toContain('[assent-runner] The job was cancelled.');
+  expect((await loadLog(id)).text).toContain('[assent-runner] The job was cancelled.');
   const left = [Number(first), Number(second)].filter(isRunning);
   // Only Linux shows what has left its group.
   expect(process.platform === 'linux' ? left : left.slice(0, -1)).toEqual([]);
@@ -160,7 +160,7 @@ it('ends a command that takes too long', async () => {
     .where({ job_id: id })
     .update({ claimed_at: new Date(Date.now() - 3_600_000) });
   expect(await ended(id)).toMatchObject({ status: 'timed_out', exit_code: 143 });
-  expect((await logOf(id)).text).toMatch(/^begun\n\[assent-runner\] The job ran longer/);
+  expect((await loadLog(id)).text).toMatch(/^begun\n\[assent-runner\] The job ran longer/);
 });
 
 it('reads a flood of 100 MB within bounded memory, and keeps its beginning and its end', async () => {
@@ -168,7 +168,7 @@ it('reads a flood of 100 MB within bounded memory, and keeps its beginning and i
   const job = await ended(id);
   expect(job).toMatchObject({ status: 'succeeded', exit_code: 0 });
   expect([job.output?.endsWith('END\n'), Buffer.byteLength(job.output ?? '')]).toEqual([true, 65_536]);
-  const log = await logOf(id);
+  const log = await loadLog(id);
   expect(log.truncated).toBe(true);
   expect(Buffer.byteLength(log.text)).toBeGreaterThan(4_900_000);
   const peak = existsSync('/proc/self/status')
@@ -189,7 +189,7 @@ it('sends each line once although the service was away and answers were lost', a
   line.lose = { path: /\/complete$/, times: 1 };
   line.cut = NOTHING;
   expect(await ended(id)).toMatchObject({ status: 'failed', exit_code: 7 });
-  expect((await logOf(id)).text).toBe(Array.from({ length: 400 }, (_, n) => `line ${n + 1}\n`).join(''));
+  expect((await loadLog(id)).text).toBe(Array.from({ length: 400 }, (_, n) => `line ${n + 1}\n`).join(''));
   await until(async () => !existsSync(join(runner.dir, 'job.json')));
   expect(line.lose.times).toBe(0);
 });
@@ -203,7 +203,7 @@ it('ends a command when the service accepted nothing for the length of the lease
   await until(async () => !isRunning(Number(pid)));
   line.cut = NOTHING;
   expect(await ended(id)).toMatchObject({ status: 'failed', exit_code: 143 });
-  expect((await logOf(id)).text).toContain('[assent-runner] The service did not answer for 2 seconds.');
+  expect((await loadLog(id)).text).toContain('[assent-runner] The service did not answer for 2 seconds.');
 });
 
 it('ends what it left behind after kill -9, reports the job as failed, and does not run it again', async () => {
@@ -241,7 +241,7 @@ it('completes a job whose claim was lost on the way, and a deleted runner ends',
   line.lose = { path: /\/claim$/, times: 1 };
   const lost = await queue('echo never');
   expect(await ended(lost)).toMatchObject({ status: 'failed', exit_code: null, output: expect.stringContaining('was not run') });
-  expect((await logOf(lost)).text).toBe('');
+  expect((await loadLog(lost)).text).toBe('');
 
   const last = await queue('sleep 0.5; echo done');
   await untilJobIs(last, 'running');

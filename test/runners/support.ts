@@ -19,17 +19,17 @@ export interface Line {
   close: () => void;
 }
 
-const bodyOf = async (message: IncomingMessage): Promise<Buffer> => Buffer.concat(await message.toArray());
+const readBody = async (message: IncomingMessage): Promise<Buffer> => Buffer.concat(await message.toArray());
 
 async function pass(line: Line, target: string, asked: IncomingMessage, answer: ServerResponse): Promise<void> {
   const path = asked.url ?? '';
   if (line.cut.test(path)) return void asked.socket.destroy();
-  const body = await bodyOf(asked);
+  const body = await readBody(asked);
   const forwarded = request(`${target}${path}`, { method: asked.method ?? 'GET', headers: asked.headers });
   answer.once('close', () => forwarded.destroy());
   forwarded.end(body);
   const [reply] = (await once(forwarded, 'response')) as [IncomingMessage];
-  const received = await bodyOf(reply);
+  const received = await readBody(reply);
   // Not the end of a claim that found no job.
   const isLost = reply.statusCode === 200 && line.lose.times > 0 && line.lose.path.test(path);
   if (isLost) line.lose.times -= 1;

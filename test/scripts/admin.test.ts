@@ -1,5 +1,5 @@
-import { serviceContext } from '../../api/core/context.js';
-import { listMails } from '../../api/mail/list-mails.js';
+import { serviceContext } from '../../api/platform/context.js';
+import { listMails } from '../../api/platform/mail/list-mails.js';
 import { COMMANDS, usage } from '../../scripts/admin/commands.js';
 import { buildPerson, buildTeam } from '../factories/people.js';
 import { startApp, type TestApp } from '../support/app.js';
@@ -18,7 +18,7 @@ const command = (name: string, about = '', values: Record<string, string | boole
   if (!found) throw new Error(`no command ${name}`);
   return found.run(serviceContext(app.services, 'operator'), { about, values });
 };
-const statusOf = async (user_id: string) => (await db()('users').where({ user_id }).first()).status;
+const getStatus = async (user_id: string) => (await db()('users').where({ user_id }).first()).status;
 
 it('makes an account that is found in the list, and nowhere twice', async () => {
   const [line] = await command('create-user', '', { email: 'Nina@op.test', name: 'Nina', admin: true });
@@ -33,7 +33,7 @@ it('makes an account that is found in the list, and nowhere twice', async () => 
 it('suspends, reinstates and unlocks by address or id, under the operator’s name', async () => {
   const ada = await buildPerson(app);
   expect(await command('suspend', ada.email.toUpperCase(), { reason: 'Lost laptop' })).toEqual(['suspended']);
-  expect(await statusOf(ada.user_id)).toBe('suspended');
+  expect(await getStatus(ada.user_id)).toBe('suspended');
   expect(await command('reinstate', ada.user_id)).toEqual(['active']);
   expect(await command('unlock', ada.user_id)).toEqual(['unlocked, active']);
   const entries = await db()('audit_entries').where({ entity_id: ada.user_id }).orderBy('timestamp');
@@ -74,7 +74,7 @@ it('takes somebody out, with a successor, and tells how far it is', async () => 
   const [line] = await command('deprovision', team.admin.email, heir);
   expect(line).toMatch(/^job [0-9a-f-]{36} is queued/);
   expect(await command('job', line?.split(' ')[1])).toEqual(['queued', '  deactivateAutomations  {"automations":0}']);
-  expect(await statusOf(team.admin.user_id)).toBe('deprovisioned');
+  expect(await getStatus(team.admin.user_id)).toBe('deprovisioned');
 });
 
 it('puts a team on another plan', async () => {

@@ -119,3 +119,9 @@ declare module '*/assets/docs-resolver.js' {
     path: string[],
   ): Promise<{ spec: Record<string, unknown> | null; errors: unknown[] }>;
 }
+
+declare module '*/schema/released-migrations.mjs' {
+  export function hashMigrations(): Record<string, string>;
+  export function readReleased(): Record<string, Record<string, string>>;
+  export function findChangedFiles(released: Record<string, Record<string, string>>, hashes: Record<string, string>): string[];
+}

@@ -20,7 +20,7 @@ import { alive } from '../../scripts/embedded/processes.mjs';
 
 const ROOT = process.cwd();
 const SOURCES: Record<string, string> = {
-  'api/core/config.ts': 'export const loadConfig = () => ({});',
+  'api/platform/config.ts': 'export const loadConfig = () => ({});',
   'api/server.ts': `
     import { createServer } from 'node:http';
     const ops = createServer((_request, response) => response.end('{}')).listen(Number(process.env.METRICS_PORT), '127.0.0.1', () => {

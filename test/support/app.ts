@@ -5,12 +5,12 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Agent, type Dispatcher, request } from 'undici';
-import { AUDIT_ACTIONS } from '../../api/core/audit-actions.js';
-import { FEATURES } from '../../api/core/change-kinds.js';
-import { createRelayNotifier } from '../../api/core/relay-notifier.js';
-import { type Config, loadConfig } from '../../api/core/config.js';
-import type { Services } from '../../api/core/context.js';
-import { createLogger } from '../../api/core/telemetry/log.js';
+import { AUDIT_ACTIONS } from '../../api/platform/changes/audit-actions.js';
+import { FEATURES } from '../../api/platform/changes/change-kinds.js';
+import { createRelayNotifier } from '../../api/platform/outbox/relay-notifier.js';
+import { type Config, loadConfig } from '../../api/platform/config.js';
+import type { Services } from '../../api/platform/context.js';
+import { createLogger } from '../../api/platform/telemetry/log.js';
 import { createApp } from '../../api/http/app.js';
 import { answerRawErrors } from '../../api/http/raw-errors.js';
 import { openDatabase, SERVING } from '../../db/connection.js';
@@ -61,7 +61,7 @@ export function testConfig(url: string, dataDir: string, settings: Record<string
   });
 }
 
-const headersOf = (received: Record<string, string | string[] | undefined>): Headers =>
+const buildHeaders = (received: Record<string, string | string[] | undefined>): Headers =>
   new Headers(
     Object.entries(received).flatMap(([name, value]) => [value ?? []].flat().map((each): [string, string] => [name, each])),
   );
@@ -69,7 +69,7 @@ const headersOf = (received: Record<string, string | string[] | undefined>): Hea
 /** Connections of all clients. The requests go without fetch, whose streams cost twice the CPU of a request and its answer. */
 const connections = new Agent();
 
-function clientOf(base: string, credential: string | undefined): Client {
+function createClient(base: string, credential: string | undefined): Client {
   const call =
     (method: string): Call =>
     async (path, body, { headers = {}, raw } = {}) => {
@@ -90,7 +90,7 @@ function clientOf(base: string, credential: string | undefined): Client {
       const text = await response.body.text();
       const answer = {
         status: response.statusCode,
-        headers: headersOf(response.headers),
+        headers: buildHeaders(response.headers),
         body: text === '' ? undefined : (JSON.parse(text) as unknown),
       };
       checkAgainstDocument(method, path, answer);
@@ -126,7 +126,7 @@ async function serve(services: Services): Promise<{ url: string; server: Server 
 const clientsOf =
   (url: string): TestApp['as'] =>
   (credential) =>
-    clientOf(url, typeof credential === 'object' ? credential.token : credential);
+    createClient(url, typeof credential === 'object' ? credential.token : credential);
 
 /** A real server on a free port over a database of its own. Close it in afterAll. `patience`: longer where a test sends very much at once. */
 export async function startApp(settings: Record<string, string> = {}, patience?: Patience): Promise<TestApp> {
@@ -153,7 +153,7 @@ export async function startApp(settings: Record<string, string> = {}, patience?:
       rmSync(dataDir, { recursive: true, force: true });
       if (odd.length > 0)
         throw new Error(
-          `The audit log says what no vocabulary knows (api/core/change-kinds.ts, api/core/audit-actions.ts): ${odd.join(', ')}`,
+          `The audit log says what no vocabulary knows (api/platform/changes/change-kinds.ts, api/platform/changes/audit-actions.ts): ${odd.join(', ')}`,
         );
     },
   };
@@ -166,7 +166,7 @@ export async function startSibling(app: TestApp, settings: Partial<Config> = {})
     poolSize: 4,
     name: 'assent-test-sibling',
     ...SERVING,
-    patience: 60_000,
+    acquireTimeoutMs: 60_000,
     lockTimeout: 60_000,
   });
   const { url, server } = await serve({

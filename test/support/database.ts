@@ -50,7 +50,7 @@ export async function cloneDatabase(patience?: Patience): Promise<TestDatabase> 
     url: adminUrl,
     poolSize: 1,
     name: 'assent-test-admin',
-    patience: 60_000,
+    acquireTimeoutMs: 60_000,
     statementTimeout: 60_000,
   });
   const name = `test_${randomBytes(6).toString('hex')}`;

@@ -51,7 +51,7 @@ export interface ModelServer {
 
 type Json = Record<string, unknown>;
 const list = (value: unknown): Json[] => (Array.isArray(value) ? (value as Json[]) : []);
-const textOf = (content: unknown): string =>
+const toText = (content: unknown): string =>
   typeof content === 'string'
     ? content
     : list(content)
@@ -69,12 +69,12 @@ function readOpenAi(body: Json): Pick<SeenRequest, 'system' | 'messages' | 'tool
   const all = list(body['messages']).map(
     ({ role, content, tool_calls, tool_call_id }): SeenMessage => ({
       role: String(role),
-      text: role === 'tool' ? '' : textOf(content),
+      text: role === 'tool' ? '' : toText(content),
       calls: list(tool_calls).map(({ id, function: named }) => {
         const { name, arguments: input } = named as { name: string; arguments: string };
         return { id: String(id), name, input: parsed(input) };
       }),
-      results: role === 'tool' ? [{ id: String(tool_call_id), output: textOf(content) }] : [],
+      results: role === 'tool' ? [{ id: String(tool_call_id), output: toText(content) }] : [],
     }),
   );
   return {
@@ -92,12 +92,12 @@ function readAnthropic(body: Json): Pick<SeenRequest, 'system' | 'messages' | 't
     const parts = typeof content === 'string' ? [] : list(content);
     return {
       role: String(role),
-      text: textOf(content),
+      text: toText(content),
       calls: parts.flatMap(({ type, id, name, input }) =>
         type === 'tool_use' ? [{ id: String(id), name: String(name), input }] : [],
       ),
       results: parts.flatMap(({ type, tool_use_id, content: output }) =>
-        type === 'tool_result' ? [{ id: String(tool_use_id), output: textOf(output) }] : [],
+        type === 'tool_result' ? [{ id: String(tool_use_id), output: toText(output) }] : [],
       ),
     };
   });
@@ -106,7 +106,7 @@ function readAnthropic(body: Json): Pick<SeenRequest, 'system' | 'messages' | 't
     description: String(description),
     schema: input_schema as Json,
   }));
-  return { system: textOf(body['system']), messages, tools };
+  return { system: toText(body['system']), messages, tools };
 }
 
 let count = 0;
@@ -145,7 +145,7 @@ function writeAnthropic({ text = '', calls = [], usage = { input: 100, output: 2
 }
 
 /** The parsed content of a request's `<data>` block. */
-export function dataOf(request: SeenRequest): Json {
+export function getEventData(request: SeenRequest): Json {
   const text = request.messages.map((message) => message.text).join('\n');
   const found = /<data n=([\w-]+)>\n?([\s\S]*?)\n?<\/data>/.exec(text);
   return JSON.parse(found?.[2] ?? '{}') as Json;

@@ -52,7 +52,7 @@ export interface OAuthServer {
 }
 
 const token = (kind: string): string => `canary-${kind}-${randomBytes(12).toString('hex')}`;
-async function bodyOf(request: IncomingMessage): Promise<string> {
+async function readBody(request: IncomingMessage): Promise<string> {
   const chunks: Buffer[] = [];
   for await (const chunk of request) chunks.push(chunk as Buffer);
   return Buffer.concat(chunks).toString();
@@ -182,7 +182,7 @@ export async function startOAuthServer(): Promise<OAuthServer> {
 
   async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const url = new URL(request.url ?? '', 'http://here');
-    const text = await bodyOf(request);
+    const text = await readBody(request);
     if (url.pathname === '/login/oauth/authorize') return authorize(url.searchParams, response);
     if (url.pathname === '/login/oauth/access_token' && fail(response, state.faults.tokens)) return;
     if (url.pathname === '/login/oauth/access_token') return giveTokens(new URLSearchParams(text), response);

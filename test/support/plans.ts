@@ -18,11 +18,11 @@ export interface PlanNode {
 export const nodesOf = (node: PlanNode): PlanNode[] => [node, ...(node.Plans ?? []).flatMap(nodesOf)];
 
 /** A value as PostgreSQL reads it from text. */
-const textOf = (value: unknown): string => {
+const toText = (value: unknown): string => {
   if (Buffer.isBuffer(value)) return `\\x${value.toString('hex')}`;
-  return Array.isArray(value) ? `{${value.map((part) => JSON.stringify(textOf(part))).join(',')}}` : String(value);
+  return Array.isArray(value) ? `{${value.map((part) => JSON.stringify(toText(part))).join(',')}}` : String(value);
 };
-const literal = (value: unknown): string => (value === null ? 'null' : pg.escapeLiteral(textOf(value)));
+const literal = (value: unknown): string => (value === null ? 'null' : pg.escapeLiteral(toText(value)));
 
 /** Runs of a prepared statement until its connection keeps one plan: five with plans of their own, then the choice. */
 const SETTLING = 7;

@@ -18,7 +18,7 @@ const OF_JEST = /[\\/]node_modules[\\/](jest|@jest|expect|@sinclair|pretty-forma
  * those of another context differ.
  */
 const INSIDE =
-  /test[\\/]api[\\/](automations[\\/](condition|template)|http[\\/]idempotency|recurrence[\\/]next-date|web[\\/]web)\.test\.ts$/;
+  /test[\\/]api[\\/](automation[\\/]definitions[\\/](condition|template)|http[\\/]idempotency|work[\\/]tasks[\\/]recurrence[\\/]next-date|web[\\/]web)\.test\.ts$/;
 const TEMPORAL = /[\\/]node_modules[\\/]@temporalio[\\/]/;
 
 module.exports = class extends Runtime {

@@ -82,7 +82,7 @@ function checkSignature(request: IncomingMessage, url: URL): void {
 class Bucket {
   readonly folder = mkdtempSync(join(tmpdir(), 'assent-s3-'));
   private writes = 0;
-  readonly pathOf = (key: string) => join(this.folder, encodeURIComponent(key));
+  readonly buildPath = (key: string) => join(this.folder, encodeURIComponent(key));
   readonly keys = () =>
     readdirSync(this.folder)
       .filter((name) => !name.startsWith('.'))
@@ -103,7 +103,7 @@ class Bucket {
     await pipeline(body, measured, createWriteStream(part));
     if (received !== size) throw new Refusal(400, 'IncompleteBody');
     if (digest !== undefined && hash.digest('hex') !== digest) throw new Refusal(400, 'XAmzContentSHA256Mismatch');
-    renameSync(part, this.pathOf(key));
+    renameSync(part, this.buildPath(key));
   }
 
   list(url: URL): string {
@@ -113,7 +113,7 @@ class Bucket {
     const escaped = (text: string) => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;');
     const entries = page.map(
       (key) =>
-        `<Contents><Key>${escaped(key)}</Key><LastModified>${statSync(this.pathOf(key)).mtime.toISOString()}</LastModified></Contents>`,
+        `<Contents><Key>${escaped(key)}</Key><LastModified>${statSync(this.buildPath(key)).mtime.toISOString()}</LastModified></Contents>`,
     );
     return `<?xml version="1.0"?><ListBucketResult><IsTruncated>${page.length < found.length}</IsTruncated>${entries.join('')}</ListBucketResult>`;
   }
@@ -144,7 +144,7 @@ async function handle(bucket: Bucket, request: IncomingMessage, response: Server
     return;
   }
   if (request.method === 'GET') {
-    sendObject(bucket.pathOf(key), request.headers.range, response);
+    sendObject(bucket.buildPath(key), request.headers.range, response);
     return;
   }
   if (request.method === 'PUT') {
@@ -152,7 +152,7 @@ async function handle(bucket: Bucket, request: IncomingMessage, response: Server
     const digest = request.headers['x-amz-content-sha256'] as string;
     await bucket.put(key, request, Number(request.headers['content-length']), digest === 'UNSIGNED-PAYLOAD' ? undefined : digest);
   } else if (request.method === 'DELETE') {
-    rmSync(bucket.pathOf(key), { force: true });
+    rmSync(bucket.buildPath(key), { force: true });
     response.statusCode = 204;
   } else throw new Refusal(405, 'MethodNotAllowed');
   response.end();

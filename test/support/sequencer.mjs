@@ -17,7 +17,7 @@ const LONG = [
   'bulk/import-faults',
   'http/fair-connections',
   'resilience/restarts',
-  'automations/plans',
+  'definitions/plans',
   'webhooks/crashes',
   'web/web',
   'workflows/decision-kills',

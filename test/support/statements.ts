@@ -8,7 +8,7 @@ export interface OutboundResult {
 }
 
 /** Runs a request and returns the named statements that it sent. */
-export async function statementsOf(request: () => Promise<unknown>): Promise<OutboundResult[]> {
+export async function buildStatements(request: () => Promise<unknown>): Promise<OutboundResult[]> {
   const sent: OutboundResult[] = [];
   const prototype = pg.Client.prototype as unknown as { query: (...args: unknown[]) => unknown };
   const original = prototype.query;

@@ -1,6 +1,6 @@
 import { Writable } from 'node:stream';
 import { startTemporalConnection, type TemporalLink } from '../../activities/worker/temporal-connection.js';
-import { createLogger } from '../../api/core/telemetry/log.js';
+import { createLogger } from '../../api/platform/telemetry/log.js';
 import { startApp, type TestApp, testConfig } from '../support/app.js';
 import { queuePrefix, quietRuntime, until } from '../support/worker.js';
 import { type Authority, createAuthority } from './certificates.js';

@@ -2,12 +2,12 @@
 import { Writable } from 'node:stream';
 import { Client, Connection } from '@temporalio/client';
 import type { RunningWorker } from '../../activities/worker/start-worker.js';
-import type { Scope } from '../../api/core/scopes.js';
-import { createLogger } from '../../api/core/telemetry/log.js';
-import { metrics } from '../../api/core/telemetry/metrics.js';
+import type { Scope } from '../../api/platform/access/scopes.js';
+import { createLogger } from '../../api/platform/telemetry/log.js';
+import { metrics } from '../../api/platform/telemetry/metrics.js';
 import { taskQueue, triageScheduleId } from '../../workflows/contract.js';
 import { connect } from '../api/agent/mcp/agents.js';
-import { send } from '../api/forge/deliver.js';
+import { send } from '../api/integrations/forge/deliver.js';
 import { buildProject, buildTask, buildTeam, buildToken, type TestTeam } from '../factories/people.js';
 import { startApp, type TestApp } from '../support/app.js';
 import { queuePrefix, runWorker, until } from '../support/worker.js';

@@ -36,7 +36,7 @@ const runOf = (automation: { automation_id: string }) => db()('automation_runs')
 const runIn = (automation: { automation_id: string }, ...statuses: string[]) => untilRunIs(app, automation, ...statuses);
 const commentsOn = (task: { task_id: string }) =>
   db()('comments').where({ task_id: task.task_id }).orderBy('created_at').pluck<string[]>('content');
-const actionsOf = (run: { run_id: string }) =>
+const buildActions = (run: { run_id: string }) =>
   db()('run_actions').where({ run_id: run.run_id }).orderBy('index').pluck<string[]>('status');
 
 it('an event runs the actions once, as the creator, and every trace names the run', async () => {
@@ -73,12 +73,12 @@ it('pauses at a gate, and goes on when a manager approves', async () => {
   const task = await buildTask(app, team, project);
   const run = await runIn(automation, 'paused');
   expect(await commentsOn(task)).toEqual(['before']);
-  expect(await actionsOf(run)).toEqual(['succeeded', 'running', 'staged']);
+  expect(await buildActions(run)).toEqual(['succeeded', 'running', 'staged']);
   const answer = await app.as(team.manager).post(`/api/automations/runs/${run.run_id}/approve`);
   expect(answer).toMatchObject({ status: 200, body: { decision: 'approved', approvals_needed: 0 } });
   await runIn(automation, 'succeeded');
   expect((await app.as(team.guest).get(`/api/tasks/${task.task_id}`)).body.status).toBe('done');
-  expect(await actionsOf(run)).toEqual(['succeeded', 'succeeded', 'succeeded']);
+  expect(await buildActions(run)).toEqual(['succeeded', 'succeeded', 'succeeded']);
 });
 
 it('two gates need two decisions', async () => {
@@ -136,9 +136,9 @@ it('failures go on or stop as the action says, and are never hidden', async () =
   const missing = await buildAutomation(app, team, { actions: [comment('{{event.nothing.here}}')] });
   const task = await buildTask(app, team, project);
   const went = await runIn(goes, 'failed');
-  expect(await actionsOf(went)).toEqual(['failed', 'succeeded']);
+  expect(await buildActions(went)).toEqual(['failed', 'succeeded']);
   const stopped = await runIn(stops, 'failed');
-  expect(await actionsOf(stopped)).toEqual(['failed', 'skipped']);
+  expect(await buildActions(stopped)).toEqual(['failed', 'skipped']);
   expect(stopped.error).toMatchObject({ code: 'secret_missing' });
   expect((await runIn(missing, 'failed')).error).toMatchObject({ code: 'template_missing' });
   expect(await commentsOn(task)).toEqual(['after']);
@@ -165,7 +165,7 @@ it.each(UNSEATED)(
       worker = await runWorker(app);
     }
     expect(await runIn(automation, 'failed')).toMatchObject({ error: { code: 'creator_not_authorized' } });
-    expect(await actionsOf(run)).toEqual(['succeeded', 'failed', 'failed']);
+    expect(await buildActions(run)).toEqual(['succeeded', 'failed', 'failed']);
     expect(await commentsOn(task)).toEqual([]);
     expect(await db()('notifications').where({ user_id: team.admin.user_id, kind: 'message' })).toEqual([]);
   },
@@ -214,7 +214,7 @@ it('an operator who cancels the workflow ends the run: cancelled, and nothing of
   await new Client({ connection }).workflow.getHandle(`run:${run_id}`).cancel();
   await connection.close();
   await runIn(automation, 'cancelled');
-  expect(await actionsOf({ run_id })).toEqual(['succeeded', 'skipped', 'skipped']);
+  expect(await buildActions({ run_id })).toEqual(['succeeded', 'skipped', 'skipped']);
   expect((await app.as(team.manager).post(`/api/automations/runs/${run_id}/approve`)).status).toBe(409);
   expect(await commentsOn(task)).toEqual(['head']);
 });
@@ -311,5 +311,5 @@ it('a deletion waits for the first action of a run, which takes the run, and the
   const deletion = await whileCommenting(() => deleteBehind(automation));
   expect((await deletion.ended).status).toBe(200);
   const { run_id } = await runIn(automation, 'cancelled');
-  expect(await actionsOf({ run_id })).toEqual(['succeeded', 'skipped', 'skipped']);
+  expect(await buildActions({ run_id })).toEqual(['succeeded', 'skipped', 'skipped']);
 });

@@ -1,7 +1,7 @@
 import { Client, Connection } from '@temporalio/client';
-import { ciSubject } from '../../api/agent/triage/ci-subject.js';
+import { ciSubject } from '../../api/automation/triage/ci-subject.js';
 import type { RunningWorker } from '../../activities/worker/start-worker.js';
-import { send } from '../api/forge/deliver.js';
+import { send } from '../api/integrations/forge/deliver.js';
 import { buildProject, buildTeam, type TestTeam } from '../factories/people.js';
 import { startApp, type TestApp } from '../support/app.js';
 import { queuePrefix, runWorker, until } from '../support/worker.js';

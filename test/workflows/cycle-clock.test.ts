@@ -1,12 +1,12 @@
 import { Client, Connection } from '@temporalio/client';
-import { CycleDispatcher } from '../../activities/cycles.js';
+import { cycles } from '../../activities/cycles.js';
 import type { RunningWorker } from '../../activities/worker/start-worker.js';
-import { completeDueCycle } from '../../api/cycles/completion/complete-due-cycle.js';
+import { completeDueCycle } from '../../api/work/cycles/completion/complete-due-cycle.js';
 import { cycleWorkflowId } from '../../workflows/contract.js';
 import { SEARCH_ATTRIBUTES } from '../../workflows/search-attributes.js';
 import { buildAutomation } from '../factories/automations.js';
 import { buildProject, buildTask, buildTeam, type TestTeam } from '../factories/people.js';
-import { createCycle, insertTasks } from '../api/cycles/support.js';
+import { createCycle, insertTasks } from '../api/work/cycles/support.js';
 import { startApp, type TestApp } from '../support/app.js';
 import { queuePrefix, runWorker, until, untilRunIs } from '../support/worker.js';
 import { CYCLE_PLAYS, dayIn, isWaiting, playCycle, startedCycle } from './record-cycle.js';
@@ -38,7 +38,12 @@ const stage = () => ({ app, team, project, temporal });
 const cycleRow = (cycle_id: string) => app.services.db('cycles').where({ cycle_id }).first();
 const taskRow = (task_id = '') => app.services.db('tasks').where({ task_id }).first();
 const dispatcher = () =>
-  new CycleDispatcher(temporal, { taskQueuePrefix: app.services.config.TASK_QUEUE_PREFIX, searchable: true });
+  cycles.connect(temporal, {
+    taskQueuePrefix: app.services.config.TASK_QUEUE_PREFIX,
+    searchable: true,
+    eager: false,
+    giveUpHours: 24,
+  });
 
 it('a clock waits as a workflow that an operator can find and read, without a word of the cycle', async () => {
   const { cycle_id } = await startedCycle(stage());

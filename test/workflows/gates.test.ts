@@ -1,8 +1,8 @@
 import { Client, Connection } from '@temporalio/client';
 import type { RunningWorker } from '../../activities/worker/start-worker.js';
 import { maintenanceActivities } from '../../activities/maintenance.js';
-import { tripBreaker } from '../../api/automations/matching/trip-breaker.js';
-import { readGate } from '../../api/runs/approvals/read-gate.js';
+import { tripBreaker } from '../../api/automation/definitions/matching/trip-breaker.js';
+import { readGate } from '../../api/automation/runs/approvals/read-gate.js';
 import { mailsTo as readMails } from '../factories/accounts.js';
 import { buildAutomation, comment, gate, setStatus } from '../factories/automations.js';
 import { subscribe } from '../factories/events.js';

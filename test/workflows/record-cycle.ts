@@ -4,7 +4,7 @@ import type { TestTeam } from '../factories/people.js';
 import type { TestApp } from '../support/app.js';
 import { lockWaiters } from '../support/database.js';
 import { until } from '../support/worker.js';
-import { createCycle, insertTasks } from '../api/cycles/support.js';
+import { createCycle, insertTasks } from '../api/work/cycles/support.js';
 
 /** Ways in which the clock of a cycle goes. */
 export const CYCLE_PLAYS = ['due', 'postponed', 'by-hand', 'switched-off', 'resting', 'restarted'] as const;

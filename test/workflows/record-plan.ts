@@ -6,7 +6,7 @@ import type { TestApp } from '../support/app.js';
 import { until } from '../support/worker.js';
 
 /** Ways in which a staged plan ends. */
-export const PLAN_ENDS = ['applied', 'discarded', 'stale', 'lapsed', 'restarted'] as const;
+export const PLAN_ENDS = ['applied', 'discarded', 'stale', 'lapsed', 'restarted', 'followed'] as const;
 
 interface Stage {
   app: TestApp;
@@ -15,11 +15,12 @@ interface Stage {
   temporal: Client;
 }
 
-const isWaiting = (temporal: Client, action_id: string) =>
+/** Waits until the workflow has begun that many timers. */
+const isWaiting = (temporal: Client, action_id: string, timers = 1) =>
   until(async () => {
     const handle = temporal.workflow.getHandle(planWorkflowId(action_id));
     const { events = [] } = await handle.fetchHistory().catch(() => ({ events: [] }));
-    return (events ?? []).some(({ timerStartedEventAttributes }) => timerStartedEventAttributes);
+    return (events ?? []).filter(({ timerStartedEventAttributes }) => timerStartedEventAttributes).length >= timers;
   });
 
 /** Plays one end of a plan of the team, whose reminder comes first. Returns the id of its workflow. */
@@ -44,6 +45,11 @@ export async function playPlan({ app, team, project, temporal }: Stage, end: str
     await db('outbox').insert({ kind: 'plan.wake', subject: action_id, payload, correlation_id });
     await until(async () => (await temporal.workflow.getHandle(workflowId).describe()).status.name === 'RUNNING');
     await isWaiting(temporal, action_id);
+  }
+  // The first history with the marker of the patch; the others were recorded before it.
+  if (end === 'followed') {
+    await temporal.workflow.getHandle(workflowId).signal('decided');
+    await isWaiting(temporal, action_id, 2);
   }
   if (end === 'stale') await app.as(team.manager).patch(`/api/tasks/${task.task_id}`, { title: 'Edited' });
   if (end === 'lapsed') {

@@ -1,7 +1,7 @@
 import type { Client } from '@temporalio/client';
-import { ciSubject } from '../../api/agent/triage/ci-subject.js';
+import { ciSubject } from '../../api/automation/triage/ci-subject.js';
 import { triageScheduleId } from '../../workflows/contract.js';
-import { send } from '../api/forge/deliver.js';
+import { send } from '../api/integrations/forge/deliver.js';
 import { buildTask, type TestTeam } from '../factories/people.js';
 import type { TestApp } from '../support/app.js';
 import { until } from '../support/worker.js';

@@ -216,38 +216,38 @@ const PLAYS: Record<string, RunPlay> = {
 };
 
 /** What people do to a series; ends when its workflow has done all that followed. Occurrences are found by their number. */
-type SeriesPlay = (call: ApiClient, taskOf: (index: number) => Promise<string>) => Promise<unknown>;
+type SeriesPlay = (call: ApiClient, buildTask: (index: number) => Promise<string>) => Promise<unknown>;
 const done = async (call: ApiClient, id: string) => call.patch(`/api/tasks/${id}/status`, { status: 'done' });
 
 const SERIES_PLAYS: Record<string, { task: object; rounds?: number; play: SeriesPlay }> = {
   'done-until-count': {
     task: { due_date: '2026-01-31', recurrence: { rule: 'FREQ=MONTHLY;COUNT=3', mode: 'on_complete', timezone: 'UTC' } },
-    async play(call, taskOf) {
-      for (const index of [1, 2, 3]) await done(call, await taskOf(index));
+    async play(call, buildTask) {
+      for (const index of [1, 2, 3]) await done(call, await buildTask(index));
     },
   },
   'on-schedule': {
     task: { recurrence: { rule: 'FREQ=DAILY', mode: 'on_schedule', timezone: 'UTC' } },
-    async play(call, taskOf) {
+    async play(call, buildTask) {
       const due_date = new Date(Date.now() - 86_400_000 + 1_500).toISOString();
-      await call.patch(`/api/tasks/${await taskOf(1)}`, { due_date });
-      await call.patch(`/api/tasks/${await taskOf(2)}`, { recurrence: null });
+      await call.patch(`/api/tasks/${await buildTask(1)}`, { due_date });
+      await call.patch(`/api/tasks/${await buildTask(2)}`, { recurrence: null });
     },
   },
   'trashed-then-ended': {
     task: { due_date: '2026-01-05', recurrence: { rule: 'FREQ=WEEKLY', mode: 'on_complete', timezone: 'UTC' } },
-    async play(call, taskOf) {
-      await call.delete(`/api/tasks/${await taskOf(1)}`);
-      await call.post(`/api/trash/task/${await taskOf(1)}/restore`);
-      await done(call, await taskOf(1));
-      await call.patch(`/api/tasks/${await taskOf(2)}`, { recurrence: null });
+    async play(call, buildTask) {
+      await call.delete(`/api/tasks/${await buildTask(1)}`);
+      await call.post(`/api/trash/task/${await buildTask(1)}/restore`);
+      await done(call, await buildTask(1));
+      await call.patch(`/api/tasks/${await buildTask(2)}`, { recurrence: null });
     },
   },
   continued: {
     task: { due_date: '2026-01-05', recurrence: { rule: 'FREQ=WEEKLY;COUNT=3', mode: 'on_complete', timezone: 'UTC' } },
     rounds: 2,
-    async play(call, taskOf) {
-      for (const index of [1, 2, 3]) await done(call, await taskOf(index));
+    async play(call, buildTask) {
+      for (const index of [1, 2, 3]) await done(call, await buildTask(index));
     },
   },
 };

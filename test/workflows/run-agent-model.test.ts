@@ -78,10 +78,10 @@ const turnsOf = (run_id: string) =>
         .select('session_id'),
     )
     .orderBy('created_at');
-const commentsOf = () => db()('comments').where({ task_id: taskId });
+const toComments = () => db()('comments').where({ task_id: taskId });
 
 /** What Temporal keeps of a workflow, with the payloads decoded. */
-async function keptOf(workflowId: string): Promise<string> {
+async function truncateKept(workflowId: string): Promise<string> {
   const handle = temporal.workflow.getHandle(workflowId);
   await handle.result();
   const text = JSON.stringify([await handle.fetchHistory(), await handle.describe()]);
@@ -96,9 +96,9 @@ it('waits for the turn, stages one plan, goes on, and leaves no word in a histor
   expect([turn, others]).toMatchObject([{ state: 'answered', calls: 2 }, []]);
   expect(await db()('agent_plans').where({ team_id: team.team_id })).toMatchObject([{ source: 'automation', status: 'staged' }]);
   expect(await db()('tasks').where({ task_id: taskId }).first('status')).toEqual({ status: 'todo' });
-  expect(await commentsOf()).toHaveLength(1);
-  const run = await keptOf(runWorkflowId(runId));
-  const asked = await keptOf(turnWorkflowId(turn.message_id));
+  expect(await toComments()).toHaveLength(1);
+  const run = await truncateKept(runWorkflowId(runId));
+  const asked = await truncateKept(turnWorkflowId(turn.message_id));
   expect(run).toContain('"forAnswer":true');
   expect(asked).toContain(`run:${runId}:0`);
   for (const needle of NEEDLES) expect([run, asked].map((text) => text.includes(needle))).toEqual([false, false]);
@@ -116,11 +116,11 @@ it('a provider that is down is asked in a turn per attempt; then the run goes on
   const [step] = await db()('run_actions').where({ run_id: runId }).orderBy('index');
   expect(step).toMatchObject({ status: 'failed', attempts: 2, error: { code: turns[1].error_code } });
   expect(step.error.message).toMatch(/^The model (is busy|cannot be reached)$/);
-  expect(await commentsOf()).toHaveLength(1);
+  expect(await toComments()).toHaveLength(1);
   const letters = await app.as(team.manager).get('/api/automations/dead-letter');
   expect(JSON.stringify(letters.body)).toContain(runId);
   for (const needle of NEEDLES) expect(JSON.stringify(step.error)).not.toContain(needle);
-  const kept = await keptOf(runWorkflowId(runId));
+  const kept = await truncateKept(runWorkflowId(runId));
   for (const needle of NEEDLES) expect(kept).not.toContain(needle);
 });
 
@@ -178,7 +178,7 @@ describe('a worker that dies', () => {
     const [step] = await db()('run_actions').where({ run_id: runId }).orderBy('index');
     expect(step).toMatchObject({ status: 'succeeded', attempts: 1, output: { action_id: plans[0].action_id } });
     expect(await turnsOf(runId)).toMatchObject([{ state: 'answered' }]);
-    expect(await commentsOf()).toHaveLength(1);
+    expect(await toComments()).toHaveLength(1);
     expect(await db()('audit_entries').where({ team_id: team.team_id, action: 'stage' })).toHaveLength(1);
   }
 

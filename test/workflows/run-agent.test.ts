@@ -1,4 +1,4 @@
-import { triageNight } from '../../api/agent/triage/triage-night.js';
+import { triageNight } from '../../api/automation/triage/triage-night.js';
 import type { RunningWorker } from '../../activities/worker/start-worker.js';
 import { buildProject, buildTask, buildTeam, type TestTeam } from '../factories/people.js';
 import { skippedRuns } from '../factories/runs.js';

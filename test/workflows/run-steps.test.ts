@@ -1,8 +1,8 @@
 import { Client, Connection } from '@temporalio/client';
 import type { RunningWorker } from '../../activities/worker/start-worker.js';
-import { fireSchedule } from '../../api/automations/schedule/fire-schedule.js';
-import { parseCron } from '../../api/automations/schedule/cron.js';
-import { countsAs, nextTimes } from '../../api/automations/schedule/next-times.js';
+import { fireSchedule } from '../../api/automation/definitions/schedule/fire-schedule.js';
+import { parseCron } from '../../api/automation/definitions/schedule/cron.js';
+import { countsAs, nextTimes } from '../../api/automation/definitions/schedule/next-times.js';
 import { scheduleId } from '../../workflows/contract.js';
 import { buildAutomation, comment, gate } from '../factories/automations.js';
 import { buildProject, buildTask, buildTeam, type TestTeam } from '../factories/people.js';
@@ -47,12 +47,12 @@ const db = () => app.services.db;
 const buildRuns = (automation: { automation_id: string }) =>
   db()('automation_runs').where({ automation_id: automation.automation_id });
 const runIn = (automation: { automation_id: string }, ...statuses: string[]) => untilRunIs(app, automation, ...statuses);
-const stepOf = (run: { run_id: string }, index: number) => db()('run_actions').where({ run_id: run.run_id, index }).first();
+const getStep = (run: { run_id: string }, index: number) => db()('run_actions').where({ run_id: run.run_id, index }).first();
 const commentsOn = (task: { task_id: string }) =>
   db()('comments').where({ task_id: task.task_id }).orderBy('created_at').pluck<string[]>('content');
 /** Its first step waits; then its automation is deleted, and the run ends at once. */
 async function endsWithAutomation(automation: { automation_id: string }, run: { run_id: string }): Promise<void> {
-  await until(async () => (await stepOf(run, 0)).due_at);
+  await until(async () => (await getStep(run, 0)).due_at);
   expect((await app.as(team.manager).delete(`/api/automations/${automation.automation_id}`)).body.cancelled_runs).toBe(1);
   expect(await temporal.workflow.getHandle(`run:${run.run_id}`).result()).toEqual({
     status: 'cancelled',
@@ -81,7 +81,7 @@ describe('delay', () => {
     const automation = await buildAutomation(app, team, { actions: [delay(3600), comment('never')] });
     const task = await buildTask(app, team, project);
     const run = await runIn(automation, 'running');
-    await until(async () => (await stepOf(run, 0)).due_at);
+    await until(async () => (await getStep(run, 0)).due_at);
     expect((await call(`runs/${run.run_id}/cancel`)).body.status).toBe('cancelled');
     expect(await temporal.workflow.getHandle(`run:${run.run_id}`).result()).toEqual({
       status: 'cancelled',
@@ -104,10 +104,10 @@ describe('delay', () => {
     const automation = await buildAutomation(app, team, { actions: [comment('head'), delay(3600), comment('tail')] });
     const task = await buildTask(app, team, project);
     const run = await runIn(automation, 'running');
-    await until(async () => (await stepOf(run, 1)).due_at);
+    await until(async () => (await getStep(run, 1)).due_at);
     await worker.stop();
     await temporal.workflow.getHandle(`run:${run.run_id}`).terminate('lost');
-    const { due_at } = await stepOf(run, 1);
+    const { due_at } = await getStep(run, 1);
     worker = await runWorker(app);
     // Temporal's list of what runs may be a moment old.
     await until(
@@ -121,7 +121,7 @@ describe('delay', () => {
       const { events } = await temporal.workflow.getHandle(`run:${run.run_id}`, execution).fetchHistory();
       return events?.some((event) => event.timerStartedEventAttributes);
     });
-    expect(await stepOf(run, 1)).toMatchObject({ status: 'running', due_at });
+    expect(await getStep(run, 1)).toMatchObject({ status: 'running', due_at });
     // Time goes by: the row decides, a wake makes the workflow look.
     await db()('run_actions').where({ run_id: run.run_id, index: 1 }).update({ due_at: new Date() });
     const wake = { run_id: run.run_id, incarnation: 2 };
@@ -145,7 +145,7 @@ describe('retry', () => {
     await buildTask(app, team, project);
     const run = await until(() => buildRuns(automation).first());
     const waiting = await until(async () => {
-      const step = await stepOf(run, 0);
+      const step = await getStep(run, 0);
       return step.due_at ? step : undefined;
     });
     expect(waiting).toMatchObject({ status: 'running', error: { code: 'resource_not_found' } });
@@ -156,7 +156,7 @@ describe('retry', () => {
       { status: 'failed', attempts: 2 },
       { status: 'failed', attempts: 1 },
     ]);
-    const late = await stepOf(run, 0);
+    const late = await getStep(run, 0);
     expect(late.error).toBeNull();
     expect(late.attempts).toBeGreaterThan(1);
     expect(await commentsOn({ task_id: 'comes-later' })).toEqual(['late']);
@@ -169,7 +169,7 @@ describe('retry', () => {
     receiver.answer((_request, response) => response.writeHead(receiver.received.length === 1 ? 503 : 200).end());
     const task = await buildTask(app, team, project);
     const run = await runIn(automation, 'succeeded');
-    expect(await stepOf(run, 0)).toMatchObject({ status: 'succeeded', attempts: 2, error: null });
+    expect(await getStep(run, 0)).toMatchObject({ status: 'succeeded', attempts: 2, error: null });
     expect(await commentsOn(task)).toEqual(['after']);
     const { events } = await temporal.workflow.getHandle(`run:${run.run_id}`).fetchHistory();
     const timer = events?.find((event) => event.timerStartedEventAttributes);
@@ -205,7 +205,7 @@ describe('notify', () => {
     }
     expect(await listed(team.member)).toEqual([]);
     expect(await db()('mails').where({ recipient: team.member.email }).pluck('template')).toEqual(['notice']);
-    expect((await stepOf({ run_id }, 2)).error).toMatchObject({ code: 'invalid_request' });
+    expect((await getStep({ run_id }, 2)).error).toMatchObject({ code: 'invalid_request' });
     await db()('memberships').where({ team_id: team.team_id, user_id: team.manager.user_id }).delete();
     expect(await listed(team.manager)).toEqual([]);
   });
@@ -323,12 +323,13 @@ describe('schedules', () => {
   const path = (automation: { automation_id: string }) => `/api/automations/${automation.automation_id}`;
   const handleOf = ({ automation_id }: { automation_id: string }) =>
     temporal.schedule.getHandle(scheduleId(app.services.config.TASK_QUEUE_PREFIX, automation_id));
-  const noteOf = (automation: { automation_id: string }) =>
+  const buildNote = (automation: { automation_id: string }) =>
     handleOf(automation)
       .describe()
       .then(({ state }) => state.note)
       .catch(() => 'gone');
-  const shows = (automation: { automation_id: string }, note: string) => until(async () => (await noteOf(automation)) === note);
+  const shows = (automation: { automation_id: string }, note: string) =>
+    until(async () => (await buildNote(automation)) === note);
   const NOTE = '30 2 * * * (Europe/Berlin) · Nightly';
 
   it('refuses what is no schedule, with the position', async () => {
@@ -415,8 +416,8 @@ describe('schedules', () => {
     await temporal.schedule.create({ scheduleId: scheduleId(TASK_QUEUE_PREFIX, stray.automation_id), spec: {}, action });
     await until(async () => (await worker.reconcile()) > 0);
     for (const automation of lost) await shows(automation, NOTE);
-    expect(await noteOf(refused)).toBe('gone');
-    await until(async () => (await worker.reconcile()) >= 0 && (await noteOf(stray)) === 'gone');
+    expect(await buildNote(refused)).toBe('gone');
+    await until(async () => (await worker.reconcile()) >= 0 && (await buildNote(stray)) === 'gone');
     await app.as(team.manager).delete(path(refused));
   });
 

@@ -1,5 +1,5 @@
 import { Client, Connection } from '@temporalio/client';
-import { RunnerJobDispatcher } from '../../activities/runner-jobs.js';
+import { runnerJobs } from '../../activities/runner-jobs.js';
 import type { RunningWorker } from '../../activities/worker/start-worker.js';
 import { runnerJobWorkflowId } from '../../workflows/contract.js';
 import { SEARCH_ATTRIBUTES } from '../../workflows/search-attributes.js';
@@ -73,9 +73,11 @@ it('loses a job whose runner vanishes, and restarts a workflow that was lost', a
       .catch(() => undefined),
   );
   await workflowOf(job_id).terminate('lost');
-  const dispatcher = new RunnerJobDispatcher(temporal, {
+  const dispatcher = runnerJobs.connect(temporal, {
     taskQueuePrefix: app.services.config.TASK_QUEUE_PREFIX,
     searchable: true,
+    eager: false,
+    giveUpHours: 24,
   });
   await until(async () => (await temporal.workflow.count(`ExecutionStatus="Running" AND EntityId="${job_id}"`)).count === 0);
   expect(await dispatcher.reconcile(app.services)).toBe(1);

@@ -8,7 +8,7 @@ import { lockWaiters } from '../support/database.js';
 import { queuePrefix, runWorker, until } from '../support/worker.js';
 import { startWorkerProcess } from '../support/worker-process.js';
 
-// Deprovisioning in Temporal; test/api/admin has the single steps.
+// Deprovisioning in Temporal; test/api/identity/admin has the single steps.
 
 let app: TestApp;
 let root: Person;
@@ -23,7 +23,7 @@ afterAll(async () => {
 });
 
 const db = () => app.services.db;
-const stepsOf = (job_id: string): Promise<string[]> =>
+const readSteps = (job_id: string): Promise<string[]> =>
   db()('deprovision_steps').where({ job_id }).orderBy('done_at').pluck('step');
 
 /** A person in two teams, with an open task in each. */
@@ -55,7 +55,7 @@ it('a worker killed between two teams: the next one goes on where it stood, and 
   const release = await holdSeat(leaver, teams[1]);
   const answer = await app.as(root).post(`/api/admin/users/${leaver.user_id}/deprovision`, { reason: 'Left the company' });
   const { job_id } = answer.body;
-  await until(async () => (await stepsOf(job_id)).length === 4);
+  await until(async () => (await readSteps(job_id)).length === 4);
   await until(async () => (await lockWaiters(db())) > 0);
   doomed.kill('SIGKILL');
   await once(doomed, 'exit');
@@ -64,7 +64,7 @@ it('a worker killed between two teams: the next one goes on where it stood, and 
   const worker = await runWorker(app);
   const done = () => db()('deprovision_jobs').where({ job_id, status: 'succeeded' }).first();
   await until(done);
-  expect(await stepsOf(job_id)).toEqual([
+  expect(await readSteps(job_id)).toEqual([
     'deactivateAutomations',
     'revokeTokens',
     'endSessions',
@@ -96,7 +96,7 @@ it('a worker killed between two teams: the next one goes on where it stood, and 
   const releaseSecond = await holdSeat(second.leaver, second.teams[0]);
   const again = await app.as(root).post(`/api/admin/users/${second.leaver.user_id}/deprovision`, { reason: 'Left as well' });
   const lost = new Client({ connection }).workflow.getHandle(deprovisionWorkflowId(second.leaver.user_id));
-  await until(async () => (await stepsOf(again.body.job_id)).length === 3);
+  await until(async () => (await readSteps(again.body.job_id)).length === 3);
   await lost.terminate('by an operator');
   await releaseSecond();
   // Temporal's list of what runs may be a moment old.

@@ -1,5 +1,5 @@
-/** Names and shapes of the jobs of bulk data; part of workflows/contract.ts, which everybody imports. */
-import type { Searchable } from '../contract.js';
+/** Names and shapes of the jobs of bulk data. */
+import type { Searchable } from './searchable.js';
 
 /** Workflow types of the two kinds of jobs. */
 export const BULK_WORKFLOWS = { export: 'bulkExport', import: 'bulkImport' } as const;
@@ -32,9 +32,9 @@ export const bulkUndoWorkflowId = (jobId: string): string => `bulk-undo:${jobId}
 export interface ImportActivities {
   /** Reads and checks the input of an import. Begins anew each time; resolves to whether the job has ended. */
   prepareImport(jobId: string): Promise<boolean>;
-  /** Writes the next 5,000 rows. Goes on where the last one was; resolves to whether the job has ended. */
+  /** Writes the next 5,000 rows. Resumes at the cursor; resolves to whether the job has ended. */
   importBatch(jobId: string): Promise<boolean>;
-  /** Takes back the next records of an import. Goes on where the last one was; resolves to whether the undo has ended. */
+  /** Takes back the next records of an import. Resumes at the cursor; resolves to whether the undo has ended. */
   undoBatch(jobId: string): Promise<boolean>;
 }
 

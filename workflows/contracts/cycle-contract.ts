@@ -1,5 +1,5 @@
-/** Names and shapes of the clock of a cycle; part of workflows/contract.ts, which everybody imports. */
-import type { Searchable } from '../contract.js';
+/** Names and shapes of the clock of a cycle. */
+import type { Searchable } from './searchable.js';
 
 /** Workflow type that completes an active cycle at the end of its last day. */
 export const CYCLE_CLOCK = 'cycleClock';

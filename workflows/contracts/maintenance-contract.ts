@@ -1,4 +1,4 @@
-/** Names of the maintenance jobs; part of workflows/contract.ts, which everybody imports. */
+/** Names of the maintenance jobs. */
 
 /** Workflow type of the maintenance jobs. */
 export const HOUSEKEEPING = 'housekeeping';

@@ -1,5 +1,5 @@
-/** Names and shapes of the workflow of a runner's job; part of workflows/contract.ts, which everybody imports. */
-import type { Searchable } from '../contract.js';
+/** Names and shapes of the workflow of a runner's job. */
+import type { Searchable } from './searchable.js';
 
 /** Workflow type that watches the clocks of a job. */
 export const RUNNER_JOB = 'runnerJob';

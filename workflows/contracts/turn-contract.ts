@@ -1,5 +1,5 @@
-/** Names and shapes of a turn of the agent; part of workflows/contract.ts, which everybody imports. */
-import type { Searchable } from '../contract.js';
+/** Names and shapes of a turn of the agent. */
+import type { Searchable } from './searchable.js';
 
 /** Workflow type of a turn of the agent: its work on one message. */
 export const AGENT_TURN = 'agentTurn';

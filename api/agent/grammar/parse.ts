@@ -2,7 +2,7 @@ import type { BareClause, Clause } from './clauses.js';
 import { type ClauseReader, readClause } from './read-clause.js';
 import { readTarget } from './target.js';
 import { type LinkedItem, type Token, tokenize, type Tokenized } from './tokens.js';
-import { POLITE, VERBS, startsWith, wordOf } from './words.js';
+import { POLITE, VERBS, startsWith, getWord } from './words.js';
 
 const isSeparator = (token: Token): boolean =>
   token.kind === 'newline' || token.kind === 'semicolon' || (token.kind === 'word' && token.text === 'and');
@@ -54,7 +54,7 @@ function endOfText(tokens: readonly Token[], from: number): number {
     if (kind === 'newline') return at;
     if (kind !== 'semicolon' || at < looked) continue;
     looked = skipOpening(tokens, at);
-    if (VERBS.has(wordOf(tokens[looked]))) return at;
+    if (VERBS.has(getWord(tokens[looked]))) return at;
   }
   return tokens.length;
 }
@@ -63,9 +63,9 @@ function endOfText(tokens: readonly Token[], from: number): number {
 type Head = { does: 'comment'; of: readonly Token[] } | { does: 'note'; title: string };
 
 /** `(comment|reply) (on|to) TARGET` or `[(create|add) [a]] note STRING` */
-function headOf(tokens: readonly Token[]): Head | undefined {
-  const first = wordOf(tokens[0]);
-  if ((first === 'comment' || first === 'reply') && ['on', 'to'].includes(wordOf(tokens[1])))
+function readHead(tokens: readonly Token[]): Head | undefined {
+  const first = getWord(tokens[0]);
+  if ((first === 'comment' || first === 'reply') && ['on', 'to'].includes(getWord(tokens[1])))
     return { does: 'comment', of: tokens.slice(2) };
   let rest = tokens;
   if (startsWith(rest, 'create') || startsWith(rest, 'add')) rest = rest.slice(1);
@@ -118,9 +118,9 @@ class MessageReader {
   /** A comment or a note: a head, a colon, and text that may hold separators. */
   private textClause(): BareClause | undefined {
     const { tokens } = this.message;
-    if (!BEGINS_TEXT.has(wordOf(tokens[this.at]))) return undefined;
+    if (!BEGINS_TEXT.has(getWord(tokens[this.at]))) return undefined;
     const colon = colonAfter(tokens, this.at);
-    const head = headOf(tokens.slice(this.at, colon ?? endOfClause(tokens, this.at)));
+    const head = readHead(tokens.slice(this.at, colon ?? endOfClause(tokens, this.at)));
     if (!head) return undefined;
     const text = colon === undefined ? this.skipClause() : this.textAfter(colon);
     if (head.does === 'note') return { does: 'note', title: head.title, text };

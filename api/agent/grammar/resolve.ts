@@ -1,5 +1,5 @@
 import { MAX_ACTIONS } from '../plans/schema.js';
-import type { Tool } from '../../actions/work/catalogue.js';
+import type { Tool } from '../../gate/work-actions/catalogue.js';
 import type { ProposedAction } from '../plans/proposal.js';
 import type { Assignee, Clause, Target } from './clauses.js';
 import type { LinkedItem } from './tokens.js';
@@ -95,13 +95,13 @@ class Resolver {
     target: Target,
     before: Subject | null,
     tool: Tool,
-    paramsOf: (subject: Subject) => ProposedAction['params'],
+    buildParams: (subject: Subject) => ProposedAction['params'],
   ): void {
-    const subjects = this.subjectsOf(target, before);
+    const subjects = this.resolveSubjects(target, before);
     for (const subject of subjects) {
       if (subject.item && subject.item.type !== 'task')
         throw new Question(`${capital(named(subject.item))} is not a task, and this works on tasks only.`);
-      this.actions.push({ tool, entity_id: subject.id, params: paramsOf(subject) });
+      this.actions.push({ tool, entity_id: subject.id, params: buildParams(subject) });
     }
     this.it = subjects.length === 1 ? (subjects[0] ?? null) : null;
   }
@@ -157,12 +157,12 @@ class Resolver {
   }
 
   private single(target: Target, before: Subject | null): Subject {
-    const subjects = this.subjectsOf(target, before);
+    const subjects = this.resolveSubjects(target, before);
     if (subjects.length !== 1) throw new Question('This works on one item at a time. Name it.');
     return subjects[0] as Subject;
   }
 
-  private subjectsOf(target: Target, before: Subject | null): Subject[] {
+  private resolveSubjects(target: Target, before: Subject | null): Subject[] {
     switch (target.kind) {
       case 'unknown':
         throw new Question(`No linked item is called ${quote(target.written)}. Link it, or write its whole title or its id.`);

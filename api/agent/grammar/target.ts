@@ -1,16 +1,16 @@
 import type { Target } from './clauses.js';
 import type { Token, Tokenized } from './tokens.js';
-import { NOUNS, stateAtEnd, startsWith, wordOf } from './words.js';
+import { NOUNS, stateAtEnd, startsWith, getWord } from './words.js';
 
 const PRONOUNS = new Set(['this', 'it', 'that']);
 
 /** `all [the|linked] [STATE] [linked] tasks` */
 function readAll(tokens: readonly Token[]): Target | undefined {
-  if (wordOf(tokens[0]) !== 'all' || wordOf(tokens.at(-1)) !== 'tasks') return undefined;
+  if (getWord(tokens[0]) !== 'all' || getWord(tokens.at(-1)) !== 'tasks') return undefined;
   let between = tokens.slice(1, -1);
   if (startsWith(between, 'the')) between = between.slice(1);
   if (startsWith(between, 'linked')) between = between.slice(1);
-  else if (wordOf(between.at(-1)) === 'linked') between = between.slice(0, -1);
+  else if (getWord(between.at(-1)) === 'linked') between = between.slice(0, -1);
   if (between.length === 0) return { kind: 'all', status: null };
   const state = stateAtEnd(between);
   return state?.length === between.length ? { kind: 'all', status: state.status } : undefined;
@@ -31,7 +31,7 @@ export function readTarget({ names, written }: Tokenized, tokens: readonly Token
     const items = names.find(only.value);
     return items.length > 0 ? { kind: 'named', items, written: only.value } : { kind: 'unknown', written: only.value };
   }
-  if (PRONOUNS.has(wordOf(tokens[0])) && (tokens.length === 1 || (tokens.length === 2 && wordOf(tokens[1]) === 'task')))
+  if (PRONOUNS.has(getWord(tokens[0])) && (tokens.length === 1 || (tokens.length === 2 && getWord(tokens[1]) === 'task')))
     return { kind: 'it' };
   return readAll(tokens) ?? { kind: 'unknown', written: text };
 }

@@ -46,17 +46,17 @@ const STATE_WORDS: Readonly<Record<string, Status>> = {
 };
 
 /** A word, or a linked title that is written like one; empty for anything else. */
-export const wordOf = (token: Token | undefined): string => (token?.kind === 'word' || token?.kind === 'item' ? token.text : '');
+export const getWord = (token: Token | undefined): string => (token?.kind === 'word' || token?.kind === 'item' ? token.text : '');
 
 /** Returns whether the tokens begin with these words. */
 export const startsWith = (tokens: readonly Token[], ...words: string[]): boolean =>
-  words.every((word, at) => wordOf(tokens[at]) === word);
+  words.every((word, at) => getWord(tokens[at]) === word);
 
 /** A status that ends the tokens, of one or two words, with the number of its tokens. */
 export function stateAtEnd(tokens: readonly Token[]): { status: Status; length: number } | undefined {
   for (const length of [2, 1]) {
     if (tokens.length < length) continue;
-    const words = tokens.slice(-length).map(wordOf);
+    const words = tokens.slice(-length).map(getWord);
     const status = words.includes('') ? undefined : STATE_WORDS[words.join(' ')];
     if (status) return { status, length };
   }

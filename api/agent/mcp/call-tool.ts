@@ -1,11 +1,11 @@
 import type { CallToolResult } from '@modelcontextprotocol/server';
-import type { Actor } from '../../core/actor.js';
-import { type Context, inTransaction } from '../../core/context.js';
-import { toDomainError } from '../../core/database-errors.js';
-import { type DomainError, invalidFields } from '../../core/errors.js';
-import { requireScope } from '../../core/scopes.js';
-import { countMcpCall } from '../../core/telemetry/agent-metrics.js';
-import { fieldErrors, ZOD_MESSAGES } from '../../core/validation/messages.js';
+import type { Actor } from '../../platform/access/actor.js';
+import { type Context, inTransaction } from '../../platform/context.js';
+import { toDomainError } from '../../platform/database/database-errors.js';
+import { type DomainError, invalidFields } from '../../platform/errors.js';
+import { requireScope } from '../../platform/access/require-scope.js';
+import { countMcpCall } from '../../platform/telemetry/agent-metrics.js';
+import { fieldErrors, ZOD_MESSAGES } from '../../platform/validation/messages.js';
 import { fitAnswer } from './rules.js';
 import type { McpTool } from './tool.js';
 
@@ -27,16 +27,16 @@ async function perform(ctx: Context, tool: McpTool, given: unknown): Promise<Rec
   return tool.readOnly ? readOnly(ctx, tool, call) : inTransaction(ctx, call);
 }
 
-const resultOf = (content: Record<string, unknown>): CallToolResult => ({
+const toResult = (content: Record<string, unknown>): CallToolResult => ({
   content: [{ type: 'text', text: JSON.stringify(content) }],
   structuredContent: content,
 });
 
 /** Describes an error as the API does, without words of PostgreSQL or of our code. */
-function failureOf(ctx: Context, error: DomainError): CallToolResult {
+function toFailure(ctx: Context, error: DomainError): CallToolResult {
   const { code: error_code, status, message, detail, extra } = error;
   return {
-    ...resultOf(fitAnswer({ error_code, status, message, detail, ...extra, correlation_id: ctx.requestId })),
+    ...toResult(fitAnswer({ error_code, status, message, detail, ...extra, correlation_id: ctx.requestId })),
     isError: true,
   };
 }
@@ -44,13 +44,13 @@ function failureOf(ctx: Context, error: DomainError): CallToolResult {
 /** Calls a tool. Never throws: an error is a result that the agent can read. */
 export async function callTool(ctx: Context, tool: McpTool, given: unknown): Promise<CallToolResult> {
   try {
-    const answer = resultOf(fitAnswer(await perform(ctx, tool, given)));
+    const answer = toResult(fitAnswer(await perform(ctx, tool, given)));
     countMcpCall(tool.name, 'answered');
     return answer;
   } catch (thrown) {
     const error = toDomainError(thrown);
     if (error.status >= 500) ctx.log.error({ err: error.cause ?? error, tool: tool.name }, 'a tool of the MCP endpoint failed');
     countMcpCall(tool.name, error.status >= 500 ? 'failed' : 'refused');
-    return failureOf(ctx, error);
+    return toFailure(ctx, error);
   }
 }

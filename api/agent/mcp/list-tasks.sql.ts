@@ -1,4 +1,4 @@
-import type { Statement } from '../../../db/statement.js';
+import { defineStatement } from '../../../db/statement.js';
 
 /**
  * Values of both statements: $1 = caller id, $2 = roles that may list, $3 = team id or null for all (project id), $4 = status or null,
@@ -8,7 +8,7 @@ const page = /* sql */ `t.deleted_at is null and ($4::text is null or t.status =
   and ($6::timestamptz is null or (t.created_at, t.task_id) > ($6, $7::text))`;
 
 /** Live tasks of the caller's teams, oldest first: each team is read along its index up to the limit. */
-export const tasksOfTeams: Statement = {
+export const tasksOfTeams = defineStatement({
   name: 'mcp_tasks_of_teams',
   text: /* sql */ `
 with places as materialized (
@@ -20,10 +20,10 @@ with places as materialized (
 )
 select task_json(t)::text as json, (t.created_at at time zone 'UTC')::text || '+00' as created_at, t.task_id from keys join tasks t using (task_id)
 order by keys.created_at, keys.task_id`,
-};
+});
 
 /** The same in one project. */
-export const tasksOfProject: Statement = {
+export const tasksOfProject = defineStatement({
   name: 'mcp_tasks_of_project',
   text: /* sql */ `
 with keys as materialized (
@@ -34,4 +34,4 @@ with keys as materialized (
 )
 select task_json(t)::text as json, (t.created_at at time zone 'UTC')::text || '+00' as created_at, t.task_id from keys join tasks t using (task_id)
 order by keys.created_at, keys.task_id`,
-};
+});

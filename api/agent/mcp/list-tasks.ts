@@ -1,11 +1,11 @@
 import { z } from 'zod';
 import { run } from '../../../db/statement.js';
-import { rolesFor } from '../../core/access.js';
-import { type Context, userOf } from '../../core/context.js';
-import { invalidFields } from '../../core/errors.js';
-import { Id } from '../../core/fields.js';
-import { getProject } from '../../projects/get-project.js';
-import { TASK_STATUSES } from '../../tasks/rules.js';
+import { rolesFor } from '../../platform/access/access.js';
+import { type Context, requireUser } from '../../platform/context.js';
+import { invalidFields } from '../../platform/errors.js';
+import { Id } from '../../platform/fields.js';
+import { getProject } from '../../work/projects/get-project.js';
+import { TASK_STATUSES } from '../../work/tasks/rules.js';
 import { tasksOfProject, tasksOfTeams } from './list-tasks.sql.js';
 import { fitRows } from './rules.js';
 import { mcpTool } from './tool.js';
@@ -43,7 +43,7 @@ async function listTasks(ctx: Context, { project_id, team_id, status, assigned_t
   // Says whether the project is unknown or another team's.
   if (project_id !== undefined) await getProject(ctx, project_id);
   const place = project_id ?? team_id ?? null;
-  const values = [userOf(ctx), rolesFor('task.list'), place, status ?? null, assigned_to_me, ...after, limit + 1];
+  const values = [requireUser(ctx), rolesFor('task.list'), place, status ?? null, assigned_to_me, ...after, limit + 1];
   const found = await run<Row>(ctx.db, project_id === undefined ? tasksOfTeams : tasksOfProject, values);
   const shown = found.slice(0, limit);
   const { rows: tasks } = fitRows(shown.map(({ json }) => JSON.parse(json) as unknown));

@@ -1,13 +1,13 @@
 import { z } from 'zod';
 import { run } from '../../../db/statement.js';
-import { type Context, userOf } from '../../core/context.js';
-import { conflict } from '../../core/errors.js';
-import { Id } from '../../core/fields.js';
+import { type Context, requireUser } from '../../platform/context.js';
+import { conflict } from '../../platform/errors.js';
+import { Id } from '../../platform/fields.js';
 import { discardPlan } from '../plans/decisions/discard-plan.js';
 import { getPlan } from '../plans/waiting/get-plan.js';
 import { listPending } from '../plans/waiting/list-pending.js';
 import { proposedPlanStatement } from './proposal.sql.js';
-import { confirmUrl, readProposed, tokenOf } from './propose-plan.js';
+import { confirmUrl, readProposed, requireToken } from './propose-plan.js';
 import { fitRows } from './rules.js';
 import { mcpTool } from './tool.js';
 
@@ -48,7 +48,7 @@ export const getPlanTool = mcpTool({
  * @throws RESOURCE_NOT_FOUND another plan | RESOURCE_CONFLICT no longer staged
  */
 async function discard(ctx: Context, { action_id }: z.output<typeof PlanInput>): Promise<Record<string, unknown>> {
-  const [own] = await run<{ status: string }>(ctx.db, proposedPlanStatement, [action_id, userOf(ctx), tokenOf(ctx)]);
+  const [own] = await run<{ status: string }>(ctx.db, proposedPlanStatement, [action_id, requireUser(ctx), requireToken(ctx)]);
   if (own && own.status !== 'staged') throw conflict(`The plan is ${own.status}`);
   if (own) await discardPlan(ctx, { session_id: null, action_id });
   return readProposed(ctx, action_id);

@@ -1,16 +1,16 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import { run } from '../../../db/statement.js';
-import { webAddress } from '../../core/config.js';
-import { type Context, userOf } from '../../core/context.js';
-import { conflict, invalidFields, notFound } from '../../core/errors.js';
-import { Text } from '../../core/fields.js';
-import { hashText } from '../../staging/canonical.js';
+import { webAddress } from '../../platform/config.js';
+import { type Context, requireUser } from '../../platform/context.js';
+import { conflict, invalidFields, notFound } from '../../platform/errors.js';
+import { Text } from '../../platform/fields.js';
+import { hashText } from '../../gate/staging/canonical.js';
 import { readPlan } from '../plans/plan-content.js';
 import type { Proposal, Staged } from '../plans/proposal.js';
 import { hiddenCharacter } from '../plans/hidden-character.js';
-import { getAction, PROPOSABLE } from '../../actions/work/catalogue.js';
-import { paramsSchema } from '../../actions/work/params-schema.js';
+import { getAction, PROPOSABLE } from '../../gate/work-actions/catalogue.js';
+import { paramsSchema } from '../../gate/work-actions/params-schema.js';
 import { MAX_ACTIONS } from '../plans/schema.js';
 import { stagePlan } from '../plans/stage-plan.js';
 import {
@@ -27,7 +27,7 @@ const LIFE_HOURS = 7 * 24;
 const MAX_NOTE = 500;
 
 /** The parameters of each tool, for agents. They are checked when the plan is staged. */
-const oneOf = PROPOSABLE.map((tool) => {
+const toToolSchema = PROPOSABLE.map((tool) => {
   const { kind, words } = getAction(tool);
   return {
     description: words.proposal ?? tool,
@@ -48,7 +48,7 @@ const Input = z.strictObject({
               'Fields of the change, as in the REST API, without id and version. "$0" in an id names what action 0 of this plan creates',
           }),
         })
-        .meta({ oneOf }),
+        .meta({ oneOf: toToolSchema }),
     )
     .min(1)
     .max(MAX_ACTIONS),
@@ -58,13 +58,13 @@ const Input = z.strictObject({
 type Input = z.output<typeof Input>;
 
 /** Returns the token of an agent's call. */
-export function tokenOf({ actor }: Context): string {
+export function requireToken({ actor }: Context): string {
   if (actor.type !== 'pat') throw new Error('Only a token proposes over MCP');
   return actor.tokenId;
 }
 
 async function lockTokenSession(ctx: Context, tokenId: string): Promise<Proposal['session']> {
-  await run(ctx.db, createTokenSessionStatement, [userOf(ctx), tokenId]);
+  await run(ctx.db, createTokenSessionStatement, [requireUser(ctx), tokenId]);
   const [session] = await run<Proposal['session'] & Record<string, unknown>>(ctx.db, lockTokenSessionStatement, [tokenId]);
   // Deleted between the two statements.
   if (!session) throw conflict('The session of this token was just deleted; propose again');
@@ -84,7 +84,7 @@ interface Proposed extends Record<string, unknown> {
 
 /** Returns a plan that this token has proposed, as it is now. @throws RESOURCE_NOT_FOUND */
 export async function readProposed(ctx: Context, actionId: string): Promise<Record<string, unknown>> {
-  const [row] = await run<Proposed>(ctx.db, proposedPlanStatement, [actionId, userOf(ctx), tokenOf(ctx)]);
+  const [row] = await run<Proposed>(ctx.db, proposedPlanStatement, [actionId, requireUser(ctx), requireToken(ctx)]);
   if (!row) throw notFound('Plan');
   const { action_id, summary, actions, expires_at } = readPlan(row.canonical);
   const status = row.status === 'staged' && row.is_over ? 'expired' : row.status;
@@ -130,7 +130,7 @@ const nothingToDo = ({ omitted }: Staged) => ({ action_id: null, status: 'empty'
  */
 async function propose(ctx: Context, input: Input): Promise<Record<string, unknown>> {
   checkNote(input.note);
-  const tokenId = tokenOf(ctx);
+  const tokenId = requireToken(ctx);
   const session = await lockTokenSession(ctx, tokenId);
   const before = await repeated(ctx, session.session_id, input);
   if (before) return before;

@@ -1,13 +1,14 @@
 import { z } from 'zod';
-import type { Context } from '../../core/context.js';
-import { Id, TaskId } from '../../core/fields.js';
-import { requireScope, type Scope } from '../../core/scopes.js';
-import { getWorkItem } from '../../items/get-work-item.js';
-import { getProject } from '../../projects/get-project.js';
-import { countProjects, listProjects } from '../../projects/list-projects.js';
-import { searchItems } from '../../search/search-items.js';
-import { SearchItems } from '../../search/schema.js';
-import { getTask } from '../../tasks/read/get-task.js';
+import type { Context } from '../../platform/context.js';
+import { Id, TaskId } from '../../platform/fields.js';
+import { requireScope } from '../../platform/access/require-scope.js';
+import type { Scope } from '../../platform/access/scopes.js';
+import { getWorkItem } from '../../work/items/get-work-item.js';
+import { getProject } from '../../work/projects/get-project.js';
+import { countProjects, listProjects } from '../../work/projects/list-projects.js';
+import { searchItems } from '../../work/search/search-items.js';
+import { SearchItems } from '../../work/search/schema.js';
+import { getTask } from '../../work/tasks/read/get-task.js';
 import { fitRows } from './rules.js';
 import { mcpTool } from './tool.js';
 

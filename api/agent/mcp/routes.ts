@@ -1,11 +1,11 @@
-import { type Endpoint, endpoint } from '../../endpoint/endpoint.js';
+import { type Endpoint, endpoint } from '../../platform/endpoint/endpoint.js';
 import { McpAnswer, McpMessage } from './schema.js';
 import { serveMcp } from './serve.js';
 
 const MAX_BODY = 1024 * 1024;
 
 /** Calls a minute of the tool that stages plans; each is a dry run of up to 50 changes. */
-const limitOf = (message: unknown) =>
+const getLimit = (message: unknown) =>
   (message as { params?: { name?: unknown } | null } | null)?.params?.name === 'propose_plan'
     ? ('mcp_propose' as const)
     : undefined;
@@ -22,7 +22,7 @@ export const mcpRoutes: Endpoint[] = [
     ability: 'mcp.use',
     forAgents: true,
     limit: 'mcp',
-    limitOf,
+    getLimit,
     bodyLimit: MAX_BODY,
     body: McpMessage,
     response: McpAnswer,

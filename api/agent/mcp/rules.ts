@@ -13,7 +13,7 @@ const STEPS: readonly { text: number; items: number }[] = [
   { text: 20, items: 1 },
 ];
 
-const bytesOf = (value: unknown): number => Buffer.byteLength(JSON.stringify(value));
+const countBytes = (value: unknown): number => Buffer.byteLength(JSON.stringify(value));
 
 const cutText = (text: string, limit: number): string =>
   text.length <= limit ? text : `${text.slice(0, limit - 1).toWellFormed()}…`;
@@ -35,10 +35,10 @@ function cutValue(value: unknown, step: (typeof STEPS)[number], key: string): un
  * of at most `MAX_ANSWER_BYTES` bytes of JSON.
  */
 export function fitAnswer(answer: Record<string, unknown>): Record<string, unknown> {
-  if (bytesOf(answer) <= MAX_ANSWER_BYTES) return answer;
+  if (countBytes(answer) <= MAX_ANSWER_BYTES) return answer;
   for (const step of STEPS) {
     const shorter = { ...(cutValue(answer, step, '') as Record<string, unknown>), cut: true };
-    if (bytesOf(shorter) <= MAX_ANSWER_BYTES) return shorter;
+    if (countBytes(shorter) <= MAX_ANSWER_BYTES) return shorter;
   }
   return { cut: true };
 }
@@ -52,7 +52,7 @@ export function fitRows<Row>(rows: readonly Row[]): { rows: Row[]; cut: boolean 
   const kept: Row[] = [];
   let bytes = 512;
   for (const row of short) {
-    bytes += bytesOf(row) + 1;
+    bytes += countBytes(row) + 1;
     if (bytes > MAX_ANSWER_BYTES) break;
     kept.push(row);
   }

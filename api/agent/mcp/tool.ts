@@ -1,6 +1,6 @@
 import type { z } from 'zod';
-import type { Context } from '../../core/context.js';
-import type { Scope } from '../../core/scopes.js';
+import type { Context } from '../../platform/context.js';
+import type { Scope } from '../../platform/access/scopes.js';
 
 /** A tool of the MCP endpoint. */
 export interface McpTool<Input extends z.ZodObject = z.ZodObject> {

@@ -21,7 +21,7 @@ type InputSchema = { type: 'object' } & Record<string, unknown>;
 const schemas = new Map<string, InputSchema>();
 
 /** Returns a tool's arguments as a JSON Schema. */
-export function inputSchemaOf({ name, input }: McpTool): InputSchema {
+export function toInputSchema({ name, input }: McpTool): InputSchema {
   let schema = schemas.get(name);
   if (!schema) {
     const { $schema: _dialect, ...rest } = z.toJSONSchema(input, { io: 'input', unrepresentable: 'any' }) as InputSchema;

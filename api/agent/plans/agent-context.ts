@@ -1,5 +1,5 @@
-import type { AgentActor } from '../../core/actor.js';
-import { type Context, userOf } from '../../core/context.js';
+import type { AgentActor } from '../../platform/access/actor.js';
+import { type Context, requireUser } from '../../platform/context.js';
 
 /** The plan in whose name the agent acts. */
 export interface ActingPlan {
@@ -23,7 +23,7 @@ export function othersBehind({ actor }: Context, behind: readonly string[]): str
  */
 export function agentContext(ctx: Context, { actionId, planHash, depth, behind }: ActingPlan, index: number): Context {
   const { actor } = ctx;
-  const userId = userOf(ctx);
+  const userId = requireUser(ctx);
   if (actor.type === 'system') throw new Error('The service confirms no plan');
   const agent: AgentActor = {
     type: 'agent',

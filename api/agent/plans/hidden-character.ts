@@ -1,4 +1,4 @@
-import { findInvisible } from '../../core/validation/invisible.js';
+import { findInvisible } from '../../platform/validation/invisible.js';
 
 /** Returns the name of the first invisible character in a value, such as `U+202E`. Reads lists and objects too. */
 export function hiddenCharacter(value: unknown): string | undefined {

@@ -1,8 +1,8 @@
-import type { Context } from '../../core/context.js';
-import { findRecipients } from '../../notifications/find-recipients.js';
-import { notifyUsers } from '../../notifications/notify-users.js';
-import type { PlanSource } from '../../actions/work/action.js';
-import type { Risk } from '../../actions/contract/action-type.js';
+import type { Context } from '../../platform/context.js';
+import { findRecipients } from '../../work/notifications/find-recipients.js';
+import { notifyUsers } from '../../work/notifications/notify-users.js';
+import type { PlanSource } from '../../gate/work-actions/action.js';
+import type { Risk } from '../../gate/contract/action-type.js';
 
 /** A plan that waits for a person. */
 interface WaitingPlan {

@@ -1,5 +1,5 @@
-import type { PlanSource } from '../../actions/work/action.js';
-import { hashOf } from '../../staging/canonical.js';
+import type { PlanSource } from '../../gate/work-actions/action.js';
+import { computeHash } from '../../gate/staging/canonical.js';
 import type { PlanAction } from './schema.js';
 
 /** Everything of a plan that a person sees and confirms. */
@@ -16,7 +16,7 @@ export interface PlanContent {
 }
 
 /** Returns the SHA-256 of a plan's canonical text, 32 bytes. */
-export const planHash = (canonical: string): Buffer => hashOf('assent.plan.v1\n', canonical);
+export const planHash = (canonical: string): Buffer => computeHash('assent.plan.v1\n', canonical);
 
 /** Reads a plan back from its stored text. */
 export const readPlan = (canonical: string): PlanContent => JSON.parse(canonical) as PlanContent;

@@ -1,6 +1,6 @@
 import type { ActionPlan } from './schema.js';
-import type { PlanSource } from '../../actions/work/action.js';
-import type { Tool } from '../../actions/work/catalogue.js';
+import type { PlanSource } from '../../gate/work-actions/action.js';
+import type { Tool } from '../../gate/work-actions/catalogue.js';
 
 /** A change that somebody wants staged: a model, a rule, an outside agent. Nothing of it is trusted. */
 export interface ProposedAction {

@@ -1,12 +1,12 @@
-import { DomainError, invalid, invalidFields } from '../../core/errors.js';
-import { fieldErrors, ZOD_MESSAGES } from '../../core/validation/messages.js';
+import { DomainError, invalid, invalidFields } from '../../platform/errors.js';
+import { fieldErrors, ZOD_MESSAGES } from '../../platform/validation/messages.js';
 import { hiddenCharacter } from './hidden-character.js';
 import type { ProposedAction } from './proposal.js';
-import { referenceOf } from '../../staging/references.js';
-import type { PlanSource } from '../../actions/work/action.js';
-import type { Tool } from '../../actions/work/catalogue.js';
-import { findAction } from '../../actions/work/catalogue.js';
-import type { WorkAction } from '../../actions/work/action.js';
+import { parseReference } from '../../gate/staging/references.js';
+import type { PlanSource } from '../../gate/work-actions/action.js';
+import type { Tool } from '../../gate/work-actions/catalogue.js';
+import { findAction } from '../../gate/work-actions/catalogue.js';
+import type { WorkAction } from '../../gate/work-actions/action.js';
 
 /** An action after validation. Ids may still be references. */
 export interface PreparedAction {
@@ -51,7 +51,7 @@ function readEntityId(
   if (typeof entity_id !== 'string' || entity_id === '' || entity_id.length > MAX_ID_LENGTH) {
     throw invalid(`Action ${index}: ${tool} needs an entity_id`);
   }
-  const k = referenceOf(entity_id);
+  const k = parseReference(entity_id);
   if (k !== undefined) {
     if (spec.entity !== 'task') throw invalid(`Action ${index}: the target of ${tool} cannot be a reference`);
     checkReference('entity_id', k, index, all);
@@ -69,7 +69,7 @@ function readParams(
   const references: Record<string, string> = {};
   for (const field of spec.references ?? []) {
     const value = params[field];
-    const k = referenceOf(value);
+    const k = parseReference(value);
     if (k === undefined) continue;
     checkReference(field, k, index, all);
     references[field] = value as string;

@@ -1,5 +1,5 @@
-import { fromDatabaseError } from '../../core/database-errors.js';
-import { DomainError } from '../../core/errors.js';
+import { fromDatabaseError } from '../../platform/database/database-errors.js';
+import { DomainError } from '../../platform/errors.js';
 
 /**
  * Rethrows what an action of a plan threw, with the index of the action.

@@ -1,5 +1,5 @@
-import { type Endpoint, endpoint } from '../../endpoint/endpoint.js';
-import type { Context } from '../../core/context.js';
+import { type Endpoint, endpoint } from '../../platform/endpoint/endpoint.js';
+import type { Context } from '../../platform/context.js';
 import { confirmPlan } from './decisions/confirm-plan.js';
 import { discardPlan } from './decisions/discard-plan.js';
 import { editPlan } from './decisions/edit-plan.js';

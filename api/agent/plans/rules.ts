@@ -1,5 +1,5 @@
 import type { PlanAction } from './schema.js';
-import type { Risk } from '../../actions/contract/action-type.js';
+import type { Risk } from '../../gate/contract/action-type.js';
 
 /** Risks in order. */
 export const RANK: Readonly<Record<Risk, number>> = { low: 0, medium: 1, high: 2 };

@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { ENTITY_TYPES } from '../../actions/work/action.js';
-import { RISKS } from '../../actions/contract/action-type.js';
-import { TOOLS } from '../../actions/work/catalogue.js';
-import { Timestamp } from '../../core/fields.js';
+import { ENTITY_TYPES } from '../../gate/work-actions/action.js';
+import { RISKS } from '../../gate/contract/action-type.js';
+import { TOOLS } from '../../gate/work-actions/catalogue.js';
+import { Timestamp } from '../../platform/fields.js';
 
 export const PLAN_STATUSES = ['staged', 'applied', 'discarded', 'stale', 'expired'] as const;
 export type PlanStatus = (typeof PLAN_STATUSES)[number];

@@ -1,27 +1,27 @@
-import type { Statement } from '../../../db/statement.js';
+import { defineStatement } from '../../../db/statement.js';
 
 /** $1 = session id. The lock makes the number of staged plans of a session exact. */
-export const lockSessionStatement: Statement = {
+export const lockSessionStatement = defineStatement({
   name: 'plan_lock_session',
   text: /* sql */ `
     select s.session_id, s.kind, s.owner_id, s.team_id from agent_sessions s
     where s.session_id = $1 and s.deleted_at is null for no key update`,
-};
+});
 
 /** $1 = session id, $2 = hours until the plan expires. A plan is reminded of a day before its end, if it lives longer than that. */
-export const stagingStatement: Statement = {
+export const stagingStatement = defineStatement({
   name: 'plan_staging',
   text: /* sql */ `
     select now() + make_interval(hours => $2) as expires_at,
       case when $2 > 24 then now() + make_interval(hours => $2 - 24) end as remind_at,
       (select count(*)::int from (select from agent_plans p where p.session_id = $1 and p.status = 'staged' limit 200) few) as staged`,
-};
+});
 
 /**
  * $1 = team ids, $2 = whether the plan is a team's, $3 = limit, $4 = owner of the plan or null, $5 = source. Returns the highest number of
  * staged plans in one of the teams, at most $3, and of those that are of the same owner, or of the same source if the plan is a team's.
  */
-export const stagedInTeamsStatement: Statement = {
+export const stagedInTeamsStatement = defineStatement({
   name: 'plan_staged_in_teams',
   text: /* sql */ `
     select max(staged)::int as staged, max(share)::int as share from unnest($1::uuid[]) as wanted(team_id) cross join lateral (
@@ -31,10 +31,10 @@ export const stagedInTeamsStatement: Statement = {
         limit $3
       ) few
     ) counted`,
-};
+});
 
 /** $1 = the plan (jsonb), $2 = canonical text, $3 = hash, $4 = actions (jsonb array). */
-export const insertPlanStatement: Statement = {
+export const insertPlanStatement = defineStatement({
   name: 'insert_plan',
   text: /* sql */ `
     with plan as (
@@ -53,4 +53,4 @@ export const insertPlanStatement: Statement = {
     select plan.action_id, a.index, a.tool, a.entity_type, a.entity_id, a.risk, a.expected_version
     from plan, jsonb_to_recordset($4::jsonb) as a(index integer, tool text, entity_type text, entity_id text, risk text,
       expected_version integer)`,
-};
+});

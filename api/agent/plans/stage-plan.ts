@@ -1,19 +1,19 @@
 import { run } from '../../../db/statement.js';
-import { callerJson, type Context, inTransaction, userOf } from '../../core/context.js';
-import { dryRun } from '../../core/dry-run.js';
-import { conflict, invalid, notFound } from '../../core/errors.js';
-import { newId } from '../../core/ids.js';
-import { enqueue } from '../../core/outbox.js';
-import { recordChange } from '../../core/record-change.js';
-import { canonicalJson, hashText } from '../../staging/canonical.js';
+import { callerJson, type Context, inTransaction, requireUser } from '../../platform/context.js';
+import { dryRun } from '../../platform/database/dry-run.js';
+import { conflict, invalid, notFound } from '../../platform/errors.js';
+import { newId } from '../../platform/ids.js';
+import { enqueue } from '../../platform/outbox/outbox.js';
+import { recordChange } from '../../platform/changes/record-change.js';
+import { canonicalJson, hashText } from '../../gate/staging/canonical.js';
 import { type PlanContent, planHash } from './plan-content.js';
 import { notifyStaged } from './notify-plan.js';
 import type { Proposal, Staged } from './proposal.js';
 import { planRisk, withManyDeletions } from './rules.js';
 import { type ActionPlan, MAX_ACTIONS, MAX_PLAN_BYTES } from './schema.js';
-import type { PlanSource } from '../../actions/work/action.js';
+import type { PlanSource } from '../../gate/work-actions/action.js';
 import { insertPlanStatement, lockSessionStatement, stagedInTeamsStatement, stagingStatement } from './stage-plan.sql.js';
-import { summaryOf } from './summarize.js';
+import { buildSummary } from './summarize.js';
 import { Trial } from './try-actions.js';
 
 /** Staged plans of one session; the session of a token has the limit of its teams. */
@@ -95,7 +95,7 @@ function composePlan(proposal: Proposal, trial: Trial, actionId: string, expires
     session_id,
     source: proposal.source,
     team_id,
-    summary: summaryOf(actions, proposal.undoOf != null),
+    summary: buildSummary(actions, proposal.undoOf != null),
     expires_at: expiresAt.toISOString(),
     actions,
   };
@@ -187,7 +187,7 @@ async function storePlan(
     expires_at,
     project_id: projectId,
     team_ids: teamIds,
-    staged_for: userOf(ctx),
+    staged_for: requireUser(ctx),
     token_id: proposal.tokenId ?? null,
     trigger: proposal.trigger ?? null,
     correlation_id: ctx.correlationId,

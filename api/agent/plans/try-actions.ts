@@ -1,15 +1,15 @@
-import { fromDatabaseError } from '../../core/database-errors.js';
-import type { Context } from '../../core/context.js';
-import { DomainError, forbidden, invalid } from '../../core/errors.js';
+import { fromDatabaseError } from '../../platform/database/database-errors.js';
+import type { Context } from '../../platform/context.js';
+import { DomainError, forbidden, invalid } from '../../platform/errors.js';
 import { agentContext, type ActingPlan } from './agent-context.js';
-import { canonicalJson } from '../../staging/canonical.js';
+import { canonicalJson } from '../../gate/staging/canonical.js';
 import type { Proposal } from './proposal.js';
 import { type PreparedAction, readAction } from './read-proposal.js';
-import type { Target } from '../../staging/read-target.js';
-import { MAX_DESCENDANTS } from '../../staging/read-target.sql.js';
+import type { Target } from '../../gate/staging/read-target.js';
+import { MAX_DESCENDANTS } from '../../gate/staging/read-target.sql.js';
 import { refuseAction } from './refuse-action.js';
-import { needsOf, referenceOf, replaceReferences } from '../../staging/references.js';
-import { type Tried, tryAction } from '../../staging/try-action.js';
+import { listNeeds, parseReference, replaceReferences } from '../../gate/staging/references.js';
+import { type Tried, tryAction } from '../../gate/staging/try-action.js';
 import { MAX_ACTIONS, type PlanAction } from './schema.js';
 
 /** The actions that a dry run accepted, and what it read about them. */
@@ -29,7 +29,7 @@ export class Trial implements Trials {
   readonly teamIds = new Set<string>();
   readonly projectIds = new Set<string | null>();
   /** Index in the plan by index in the proposal. */
-  private readonly indexOf = new Map<number, number>();
+  private readonly indexById = new Map<number, number>();
   /** Index in the plan by canonical text of an action. */
   private readonly seen = new Map<string, number>();
   /** Ids of what the actions created in the dry run, by index in the plan. */
@@ -73,7 +73,7 @@ export class Trial implements Trials {
     const key = canonicalJson([action.tool, action.entityId, action.params]);
     const same = this.seen.get(key);
     if (same !== undefined) {
-      this.indexOf.set(index, same);
+      this.indexById.set(index, same);
       this.omitted.push({ index, reason: `Same as action ${same} of the plan` });
       return;
     }
@@ -90,7 +90,7 @@ export class Trial implements Trials {
 
   /** @throws INVALID_REQUEST the action referred to was left out */
   private finalIndex(k: number): number {
-    const index = this.indexOf.get(k);
+    const index = this.indexById.get(k);
     if (index === undefined) throw invalid(`It needs action ${k}, which was left out`);
     return index;
   }
@@ -119,24 +119,24 @@ export class Trial implements Trials {
       tool,
       entity_type: spec.entity,
       entity_id: entityId,
-      title: this.titleOf(entityId, from ?? to, after) ?? to.title,
+      title: this.getTitle(entityId, from ?? to, after) ?? to.title,
       params,
       before,
       after,
       risk,
       reversible,
       expected_version: this.expectedVersion(action, from),
-      needs: needsOf(action, spec.references),
+      needs: listNeeds(action, spec.references),
     });
     if (performed.made) this.made.set(index, performed.made.entity_id);
     this.seen.set(key, index);
-    this.indexOf.set(proposed, index);
+    this.indexById.set(proposed, index);
     this.teamIds.add(to.team_id);
     this.projectIds.add(to.project_id);
   }
 
   /** Returns the title by which a reader knows a target: a plan cannot give it another one and then delete it under that name. */
-  private titleOf(
+  private getTitle(
     entityId: string | null,
     { title }: Target,
     changed: Readonly<Record<string, unknown>> | null,
@@ -149,7 +149,7 @@ export class Trial implements Trials {
 
   private expectedVersion({ spec, entityId }: PreparedAction, before: Target | undefined): number | null {
     const hasVersion = spec.entity === 'task' || spec.entity === 'project';
-    if (!hasVersion || entityId === null || referenceOf(entityId) !== undefined) return null;
+    if (!hasVersion || entityId === null || parseReference(entityId) !== undefined) return null;
     if (!this.versions.has(entityId)) this.versions.set(entityId, before?.version ?? null);
     const { source, expectedVersions } = this.proposal;
     if (spec.kind === 'comment' && (source === 'chat' || source === 'mcp')) return null;

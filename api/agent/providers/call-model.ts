@@ -5,11 +5,11 @@ import type {
   LanguageModelV3GenerateResult,
   LanguageModelV3Prompt,
 } from '@ai-sdk/provider';
-import type { Config } from '../../core/config.js';
-import { ANTHROPIC_URL } from '../../core/settings/model-settings.js';
-import { redactSecrets } from '../../core/http-client/redact-secrets.js';
+import type { Config } from '../../platform/config.js';
+import { ANTHROPIC_URL } from '../../platform/settings/model-settings.js';
+import { redactSecrets } from '../../platform/http-client/redact-secrets.js';
 import { CALL_MS, modelFetch } from './model-fetch.js';
-import { failureOf, ModelFailure } from './model-failure.js';
+import { toFailure, ModelFailure } from './model-failure.js';
 
 /** One request to a model. */
 export interface ModelRequest {
@@ -71,7 +71,7 @@ const clamped = (reported: number | undefined, estimate: number, max: number): n
 /** Returns the beginning of a text, as PostgreSQL and JSON can store it. */
 const storable = (text: string, max: number): string => text.slice(0, max).replaceAll('\0', '').toWellFormed();
 
-function answerOf(config: Config, request: ModelRequest, { content, usage }: LanguageModelV3GenerateResult): ModelAnswer {
+function toAnswer(config: Config, request: ModelRequest, { content, usage }: LanguageModelV3GenerateResult): ModelAnswer {
   // The model does not know the key, but its provider does.
   const hidden = new Set(config.AI_API_KEY === undefined ? [] : [config.AI_API_KEY]);
   const safe = (words: string, max: number): string => storable(redactSecrets(hidden, words.slice(0, max)), max);
@@ -113,9 +113,9 @@ export async function callModel(
   };
   const model = await openModel(config);
   try {
-    return answerOf(config, request, await model.doGenerate(options));
+    return toAnswer(config, request, await model.doGenerate(options));
   } catch (thrown) {
     if (signal?.aborted) throw signal.reason;
-    throw thrown instanceof ModelFailure ? thrown : failureOf(thrown);
+    throw thrown instanceof ModelFailure ? thrown : toFailure(thrown);
   }
 }

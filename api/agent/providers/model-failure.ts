@@ -1,4 +1,4 @@
-import type { ModelErrorCode } from '../../core/telemetry/model-metrics.js';
+import type { ModelErrorCode } from '../../platform/telemetry/model-metrics.js';
 
 const MESSAGES: Record<ModelErrorCode, string> = {
   model_busy: 'The model is busy',
@@ -45,17 +45,17 @@ interface Thrown {
   responseHeaders?: Record<string, string | undefined>;
 }
 
-const partsOf = (thrown: unknown): Thrown => (typeof thrown === 'object' && thrown !== null ? (thrown as Thrown) : {});
+const listParts = (thrown: unknown): Thrown => (typeof thrown === 'object' && thrown !== null ? (thrown as Thrown) : {});
 
 /** Returns the errors from `thrown` to its first cause. */
-function chainOf(thrown: unknown): unknown[] {
+function listErrorChain(thrown: unknown): unknown[] {
   const chain: unknown[] = [];
-  for (let at = thrown; at !== undefined && at !== null && chain.length < 10; at = partsOf(at).cause) chain.push(at);
+  for (let at = thrown; at !== undefined && at !== null && chain.length < 10; at = listParts(at).cause) chain.push(at);
   return chain;
 }
 
 /** Parses Retry-After, in seconds or as a date (RFC 9110, 10.2.3); null without a usable one. */
-function waitOf(headers: Thrown['responseHeaders']): number | null {
+function computeWait(headers: Thrown['responseHeaders']): number | null {
   const value = headers?.['retry-after']?.trim();
   if (value === undefined || value === '') return null;
   const ms = /^\d{1,9}(\.\d+)?$/.test(value) ? Number(value) * 1_000 : Date.parse(value) - Date.now();
@@ -76,18 +76,18 @@ function failureOfStatus(status: number, headers: Thrown['responseHeaders']): Mo
   // An unreadable answer to a request that succeeded: the provider has answered, and charges for it.
   if (status < 300) return new ModelFailure('model_garbled', { isCharged: true });
   const code = status >= 500 ? 'model_busy' : (STATUSES[status] ?? 'model_refused');
-  return new ModelFailure(code, { waitMs: waitOf(headers) });
+  return new ModelFailure(code, { waitMs: computeWait(headers) });
 }
 
 const CONNECTION_CODE = /^(E[A-Z]+|UND_ERR_(CONNECT_TIMEOUT|SOCKET))$/;
 const ABORTS = ['AbortError', 'TimeoutError'];
 
 /** Maps an error of a library to one of ours, from its name, status and codes alone. */
-export function failureOf(thrown: unknown): ModelFailure {
-  const chain = chainOf(thrown);
+export function toFailure(thrown: unknown): ModelFailure {
+  const chain = listErrorChain(thrown);
   const ours = chain.find((error) => error instanceof ModelFailure);
   if (ours) return ours;
-  const parts = chain.map(partsOf);
+  const parts = chain.map(listParts);
   if (parts.some(({ name }) => typeof name === 'string' && ABORTS.includes(name)))
     return new ModelFailure('model_unreachable', { isCharged: true });
   // A connection that breaks within an answer shows as an error with the status of its beginning.

@@ -1,6 +1,6 @@
 import { AgentLink, AgentMessage, AgentSession } from '../../../db/models/agent-session.js';
 import { run } from '../../../db/statement.js';
-import { type Context, inTransaction } from '../../core/context.js';
+import { type Context, inTransaction } from '../../platform/context.js';
 import { closePlansOfSession } from '../plans/decisions/close-plans.js';
 import { recordSession } from './create-session.js';
 import { lockSession } from './load-session.js';

@@ -1,7 +1,7 @@
 import { AgentSession } from '../../../db/models/agent-session.js';
-import { type Context, inTransaction, userOf } from '../../core/context.js';
-import { conflict } from '../../core/errors.js';
-import { recordChange } from '../../core/record-change.js';
+import { type Context, inTransaction, requireUser } from '../../platform/context.js';
+import { conflict } from '../../platform/errors.js';
+import { recordChange } from '../../platform/changes/record-change.js';
 import { type CreateSession, DEFAULT_TITLE, MAX_SESSIONS, type NewSession } from './schema.js';
 
 /**
@@ -10,7 +10,7 @@ import { type CreateSession, DEFAULT_TITLE, MAX_SESSIONS, type NewSession } from
  */
 export function createSession(ctx: Context, { title }: CreateSession): Promise<NewSession> {
   return inTransaction(ctx, async (ctx) => {
-    const owner_id = userOf(ctx);
+    const owner_id = requireUser(ctx);
     const own = await AgentSession.query(ctx.db).where({ owner_id }).modify('live').resultSize();
     if (own >= MAX_SESSIONS) throw conflict(`You have ${MAX_SESSIONS} sessions; delete one first`);
     const session = await AgentSession.query(ctx.db)

@@ -1,31 +1,31 @@
-import { run, type Statement } from '../../../db/statement.js';
-import type { Context } from '../../core/context.js';
+import { defineStatement, run } from '../../../db/statement.js';
+import type { Context } from '../../platform/context.js';
 import { closePlansOfSession } from '../plans/decisions/close-plans.js';
 import { emptySessions, stopTurns } from './change-session.js';
 
 /** $1 = owner, $2 = team. Locks the live sessions of a person, or of a team, in order. */
-const lockStatement: Statement = {
+const lockStatement = defineStatement({
   name: 'lock_agent_sessions_of',
   text: /* sql */ `
     select s.session_id from agent_sessions s
     where (s.owner_id = $1 or s.team_id = $2) and s.deleted_at is null order by s.session_id for no key update`,
-};
+});
 
 /** $1 = user, $2 = team. Links in the person's sessions to items of the team. */
-const unlinkTeamStatement: Statement = {
+const unlinkTeamStatement = defineStatement({
   name: 'unlink_team_of_person',
   text: /* sql */ `
     delete from agent_links l using agent_sessions s
     where s.owner_id = $1 and l.session_id = s.session_id
       and (select p.team_id from item_place p where p.item_id = l.item_id limit 1) = $2
     returning l.item_id`,
-};
+});
 
 /** $1 = item ids. */
-const unlinkItemsStatement: Statement = {
+const unlinkItemsStatement = defineStatement({
   name: 'unlink_agent_items',
   text: 'delete from agent_links where item_id = any($1::text[])',
-};
+});
 
 async function endSessions(ctx: Context, owner: string | null, team: string | null): Promise<number> {
   const sessions = await run<{ session_id: string }>(ctx.db, lockStatement, [owner, team]);

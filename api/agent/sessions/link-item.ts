@@ -1,9 +1,9 @@
 import { AgentLink } from '../../../db/models/agent-session.js';
 import { run } from '../../../db/statement.js';
-import { authorize, type Seat } from '../../core/access.js';
-import { type Context, inTransaction, userOf } from '../../core/context.js';
-import { conflict, invalid, notFound } from '../../core/errors.js';
-import { recordChange } from '../../core/record-change.js';
+import { authorize, type Seat } from '../../platform/access/access.js';
+import { type Context, inTransaction, requireUser } from '../../platform/context.js';
+import { conflict, invalid, notFound } from '../../platform/errors.js';
+import { recordChange } from '../../platform/changes/record-change.js';
 import { lockSession } from './load-session.js';
 import { type Linked, type LinkItem, type LinkParams, type LinkType, MAX_LINKS, type Unlinked } from './schema.js';
 import { linkableItemStatement } from './session.sql.js';
@@ -17,7 +17,7 @@ interface Linkable extends Record<string, unknown> {
 }
 
 /** Types under which one item may be linked: an idea is a note of that kind. */
-const namesOf = (type: LinkType): LinkType[] => (type === 'idea' || type === 'note' ? ['idea', 'note'] : [type]);
+const listNames = (type: LinkType): LinkType[] => (type === 'idea' || type === 'note' ? ['idea', 'note'] : [type]);
 
 /** Records who lets the agent read an item, or takes that back, for the item's team. */
 const recordLink = (
@@ -40,7 +40,7 @@ const recordLink = (
  * @throws RESOURCE_NOT_FOUND | PERMISSION_DENIED not a member of its team, or a guest | INVALID_REQUEST a note that is no idea
  */
 export async function findLinkable(ctx: Context, { item_type, item_id }: LinkItem): Promise<Linkable> {
-  const [item] = await run<Linkable>(ctx.db, linkableItemStatement, [item_id, item_type, userOf(ctx)]);
+  const [item] = await run<Linkable>(ctx.db, linkableItemStatement, [item_id, item_type, requireUser(ctx)]);
   if (!item) throw notFound('Item');
   authorize('agent.link', item.seat);
   if (item_type === 'idea' && !item.is_idea) throw invalid('The item is a note that is no idea; link it with item_type note');
@@ -59,7 +59,7 @@ export function linkItem(ctx: Context, sessionId: string, link: LinkItem): Promi
     const item = await findLinkable(ctx, link);
     const known = await AgentLink.query(ctx.db)
       .where({ session_id: sessionId, item_id })
-      .whereIn('item_type', namesOf(item_type))
+      .whereIn('item_type', listNames(item_type))
       .first();
     const key = { session_id: sessionId, item_type: (known?.item_type as LinkType | undefined) ?? item_type, item_id };
     if (!known && (await AgentLink.query(ctx.db).where({ session_id: sessionId }).resultSize()) >= MAX_LINKS)
@@ -67,7 +67,7 @@ export function linkItem(ctx: Context, sessionId: string, link: LinkItem): Promi
     const { linked_at } =
       known ??
       (await AgentLink.query(ctx.db)
-        .insert({ ...key, linked_by: userOf(ctx) })
+        .insert({ ...key, linked_by: requireUser(ctx) })
         .returning('*'));
     await recordLink(ctx, 'link', sessionId, { ...link, team_id: item.team_id });
     return { ...key, title: item.title, linked: true, linked_at: linked_at.toISOString() };
@@ -84,7 +84,7 @@ export function unlinkItem(ctx: Context, { session_id, item_type, item_id }: Lin
     const removed = await AgentLink.query(ctx.db)
       .delete()
       .where({ session_id, item_id })
-      .whereIn('item_type', namesOf(item_type));
+      .whereIn('item_type', listNames(item_type));
     if (removed === 0) throw notFound('Linked item');
     await recordLink(ctx, 'unlink', session_id, { item_type, item_id, team_id: null });
     return { success: true, session_id, item_type, item_id };

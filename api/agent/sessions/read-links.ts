@@ -1,6 +1,6 @@
 import { run } from '../../../db/statement.js';
-import { isAllowed, type Seat } from '../../core/access.js';
-import type { Context } from '../../core/context.js';
+import { isAllowed, type Seat } from '../../platform/access/access.js';
+import type { Context } from '../../platform/context.js';
 import { readLinksStatement } from './session.sql.js';
 import type { LinkType } from './schema.js';
 

@@ -1,7 +1,7 @@
 import { run } from '../../../db/statement.js';
-import { rolesFor } from '../../core/access.js';
-import { type Context, userOf } from '../../core/context.js';
-import { notFound } from '../../core/errors.js';
+import { rolesFor } from '../../platform/access/access.js';
+import { type Context, requireUser } from '../../platform/context.js';
+import { notFound } from '../../platform/errors.js';
 import { readLinks, type SessionLinks } from './read-links.js';
 import type { Message, Session, SessionSummary } from './schema.js';
 import { listSessionsStatement, readSessionStatement } from './session.sql.js';
@@ -21,7 +21,7 @@ const presentSummary = (row: Row): SessionSummary => ({
 
 /** Lists the caller's sessions, newest first. Their number is limited, so the list is whole. */
 export async function listSessions(ctx: Context): Promise<SessionSummary[]> {
-  return (await run<Row>(ctx.db, listSessionsStatement, [userOf(ctx)])).map(presentSummary);
+  return (await run<Row>(ctx.db, listSessionsStatement, [requireUser(ctx)])).map(presentSummary);
 }
 
 /**
@@ -29,9 +29,9 @@ export async function listSessions(ctx: Context): Promise<SessionSummary[]> {
  * @throws RESOURCE_NOT_FOUND
  */
 export async function readSession(ctx: Context, sessionId: string): Promise<Session & Pick<SessionLinks, 'lost'>> {
-  const [row] = await run<FullRow>(ctx.db, readSessionStatement, [sessionId, userOf(ctx), rolesFor('agent.link')]);
+  const [row] = await run<FullRow>(ctx.db, readSessionStatement, [sessionId, requireUser(ctx), rolesFor('agent.link')]);
   if (!row) throw notFound('Session');
-  const { readable, lost } = await readLinks(ctx, sessionId, userOf(ctx));
+  const { readable, lost } = await readLinks(ctx, sessionId, requireUser(ctx));
   const messages = row.messages.map((message) => ({ ...message, created_at: new Date(message.created_at).toISOString() }));
   const linked_items = readable.map(({ item_type, item_id, title, linked_at }) => ({
     item_type,

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { type Endpoint, endpoint } from '../../endpoint/endpoint.js';
+import { type Endpoint, endpoint } from '../../platform/endpoint/endpoint.js';
 import { deleteSession, renameSession } from './change-session.js';
 import { createSession } from './create-session.js';
 import { linkItem, unlinkItem } from './link-item.js';

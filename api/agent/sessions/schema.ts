@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { Id, TaskId, Timestamp, Title } from '../../core/fields.js';
+import { Id, TaskId, Timestamp, Title } from '../../platform/fields.js';
 
 const SESSION_KINDS = ['chat', 'overnight_triage', 'ci_triage', 'mcp', 'automation'] as const;
 export const LINK_TYPES = ['task', 'project', 'whiteboard', 'file', 'note', 'idea'] as const;

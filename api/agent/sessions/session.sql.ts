@@ -1,5 +1,5 @@
-import type { Statement } from '../../../db/statement.js';
-import { wakeRunOfTurn } from '../automation/step-of-turn.sql.js';
+import { defineStatement } from '../../../db/statement.js';
+import { wakeRunOfTurn } from '../run-steps/step-of-turn.sql.js';
 
 /** Of a session s. */
 const SUMMARY = /* sql */ `s.session_id, s.title, s.kind, s.created_at, s.updated_at,
@@ -8,15 +8,15 @@ const SUMMARY = /* sql */ `s.session_id, s.title, s.kind, s.created_at, s.update
       order by p.staged_at desc, p.action_id desc limit 1) as pending_action_id`;
 
 /** $1 = caller id. Newest first. */
-export const listSessionsStatement: Statement = {
+export const listSessionsStatement = defineStatement({
   name: 'list_agent_sessions',
   text: /* sql */ `
     select ${SUMMARY} from agent_sessions s
     where s.owner_id = $1 and s.deleted_at is null order by s.created_at desc, s.session_id desc`,
-};
+});
 
 /** $1 = session id, $2 = caller id, $3 = roles that may read a team's session. */
-export const readSessionStatement: Statement = {
+export const readSessionStatement = defineStatement({
   name: 'read_agent_session',
   text: /* sql */ `
     select ${SUMMARY}, coalesce((select json_agg(json_build_object('message_id', m.message_id, 'role', m.role, 'content', m.content,
@@ -25,13 +25,13 @@ export const readSessionStatement: Statement = {
     from agent_sessions s
     where s.session_id = $1 and s.deleted_at is null
       and (s.owner_id = $2 or exists (select from memberships m where m.team_id = s.team_id and m.user_id = $2 and m.role = any($3)))`,
-};
+});
 
 /**
  * $1 = session id, $2 = user id. Every link with its item as it is now and the user's role in its team; the item's columns are null if it
  * is in the trash or gone. An idea is a note of that kind.
  */
-export const readLinksStatement: Statement = {
+export const readLinksStatement = defineStatement({
   name: 'read_agent_links',
   text: /* sql */ `
     select l.item_type, l.item_id, l.linked_at, p.title, p.status, p.team_id, p.project_id, m.role as seat
@@ -42,10 +42,10 @@ export const readLinksStatement: Statement = {
     ) p on true
     left join memberships m on m.team_id = p.team_id and m.user_id = $2
     where l.session_id = $1 order by l.linked_at, l.item_type, l.item_id`,
-};
+});
 
 /** $1 = item id, $2 = item type, $3 = user id. The live item of a type, with the user's role in its team; `is_idea` for notes. */
-export const linkableItemStatement: Statement = {
+export const linkableItemStatement = defineStatement({
   name: 'linkable_item',
   text: /* sql */ `
     select p.item_id, p.title, p.team_id, p.project_id,
@@ -53,7 +53,7 @@ export const linkableItemStatement: Statement = {
       (select m.role from memberships m where m.team_id = p.team_id and m.user_id = $3) as seat
     from item_place p
     where p.item_id = $1 and p.deleted_at is null and p.item_type = case $2 when 'idea' then 'note' else $2 end`,
-};
+});
 
 /**
  * SQL: the steps of a statement that wake, for each turn that ends in its step `ended`, the next message of the same team that waits for a
@@ -77,7 +77,7 @@ export const wakeNextOfTeam = (ended: string): string => /* sql */ `next_of_team
  * asked. Wakes the next of the team.
  * $2 = the answer's text.
  */
-export const stopTurnsStatement: Statement = {
+export const stopTurnsStatement = defineStatement({
   name: 'stop_agent_turns',
   text: /* sql */ `
 with stopped as (
@@ -92,4 +92,4 @@ with stopped as (
 ), ${wakeNextOfTeam('stopped')}, run_woken as (${wakeRunOfTurn('stopped')}
 )
 select message_id from stopped`,
-};
+});

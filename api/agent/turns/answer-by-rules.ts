@@ -1,9 +1,9 @@
 import { Temporal } from 'temporal-polyfill';
 import type { TurnView } from '../../../workflows/contract.js';
-import { type Context, inTransaction, type Services, serviceContext } from '../../core/context.js';
-import { toDomainError } from '../../core/database-errors.js';
-import { DomainError } from '../../core/errors.js';
-import { zoneNamed } from '../../core/time-zones.js';
+import { type Context, inTransaction, type Services, serviceContext } from '../../platform/context.js';
+import { toDomainError } from '../../platform/database/database-errors.js';
+import { DomainError } from '../../platform/errors.js';
+import { zoneNamed } from '../../platform/time-zones.js';
 import { parse } from '../grammar/parse.js';
 import { namesIn, resolve } from '../grammar/resolve.js';
 import type { LinkedItem } from '../grammar/tokens.js';
@@ -21,7 +21,7 @@ import { readFacts } from './linked-facts.js';
 /** Hours until a plan of a conversation expires. */
 const CHAT_PLAN_HOURS = 24;
 
-const itemOf = ({ item_type: type, item_id: id, title, status, team_id, project_id }: ReadableLink): LinkedItem => ({
+const toLinkedItem = ({ item_type: type, item_id: id, title, status, team_id, project_id }: ReadableLink): LinkedItem => ({
   type,
   id,
   title,
@@ -56,7 +56,7 @@ async function answer(ctx: Context, turn: ClaimedTurn): Promise<Answer> {
     content: [answered.content, lostWords(lost.length)].filter((text) => text !== '').join('\n\n'),
   });
   if (readable.length === 0) return told({ content: summaryWords([], new Map()) });
-  const items = readable.map(itemOf);
+  const items = readable.map(toLinkedItem);
   const clauses = parse(turn.content, items, todayIn(turn.timezone));
   const membersNamed = await findMembers(
     ctx,

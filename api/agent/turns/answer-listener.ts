@@ -1,5 +1,5 @@
-import type { Context } from '../../core/context.js';
-import { SharedListener } from '../../core/shared-listener.js';
+import type { Context } from '../../platform/context.js';
+import { SharedListener } from '../../platform/database/shared-listener.js';
 import { ANSWER_CHANNEL } from './answer-channel.js';
 import { endedTurnsStatement } from './submit-message.sql.js';
 

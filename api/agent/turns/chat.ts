@@ -1,14 +1,14 @@
 import { run } from '../../../db/statement.js';
-import { type Context, inTransaction } from '../../core/context.js';
-import { unavailable } from '../../core/errors.js';
-import { newId } from '../../core/ids.js';
-import { recordChange } from '../../core/record-change.js';
+import { type Context, inTransaction } from '../../platform/context.js';
+import { unavailable } from '../../platform/errors.js';
+import { newId } from '../../platform/ids.js';
+import { recordChange } from '../../platform/changes/record-change.js';
 import { ActionPlan } from '../plans/schema.js';
 import { stopTurns } from '../sessions/change-session.js';
 import { lockSession } from '../sessions/load-session.js';
-import { ringAnswers } from './answer-channel.js';
+import { notifyAnswered } from './answer-channel.js';
 import { expectAnswer, type Expectation } from './answer-listener.js';
-import type { Chat, ChatAnswer, Stopped } from './schema.js';
+import type { Chat, ChatAnswer, StoppedSession } from './schema.js';
 import { notAvailable, submitMessage } from './submit-message.js';
 import { readAnswerStatement } from './submit-message.sql.js';
 import { withdrawMessage } from './withdraw-message.js';
@@ -71,7 +71,7 @@ async function awaitAnswer(ctx: Context, input: Chat, messageId: string, expecta
  * Stops the open turns of a session of the caller: their messages get no other answer, and nothing is staged.
  * @throws RESOURCE_NOT_FOUND
  */
-export async function stopSession(ctx: Context, session_id: string): Promise<Stopped> {
+export async function stopSession(ctx: Context, session_id: string): Promise<StoppedSession> {
   const stopped = await inTransaction(ctx, async (ctx) => {
     await lockSession(ctx, session_id);
     const messages = await stopTurns(ctx, session_id);
@@ -85,6 +85,6 @@ export async function stopSession(ctx: Context, session_id: string): Promise<Sto
     });
     return messages;
   });
-  for (const messageId of stopped) await ringAnswers(ctx.db, messageId);
+  for (const messageId of stopped) await notifyAnswered(ctx.db, messageId);
   return { success: true, session_id, stopped: stopped.length };
 }

@@ -1,6 +1,6 @@
 import type { Knex } from 'knex';
 import { run } from '../../../db/statement.js';
-import type { Context } from '../../core/context.js';
+import type { Context } from '../../platform/context.js';
 import { allowsModelStatement } from './submit-message.sql.js';
 
 /** Returns whether an admin of every team allows a model outside this installation. */

@@ -1,24 +1,24 @@
-import type { Statement } from '../../../db/statement.js';
-import { stepOfTurn, wakeRunOfTurn } from '../automation/step-of-turn.sql.js';
+import { defineStatement } from '../../../db/statement.js';
+import { stepOfTurn, wakeRunOfTurn } from '../run-steps/step-of-turn.sql.js';
 import { wakeNextOfTeam } from '../sessions/session.sql.js';
 
 /**
  * $1 = message id. Locks the session of a turn before the turn itself. Whatever writes in a session does so first, so that its
  * messages, turns and answers follow each other.
  */
-export const lockSessionOfTurnStatement: Statement = {
+export const lockSessionOfTurnStatement = defineStatement({
   name: 'lock_session_of_turn',
   text: /* sql */ `
     select s.session_id from agent_sessions s
     where s.session_id = (select t.session_id from agent_turns t where t.message_id = $1) for no key update`,
-};
+});
 
 /**
  * $1 = message id, $2 = incarnation, $3 = execution id. The first execution of the turn's incarnation claims it and may ask again after a
  * lost response. A second execution finds no row, and neither does any once the turn has ended or was withdrawn. The row becomes
  * `waiting` while an earlier message of the session has an open turn, else `running`.
  */
-export const claimTurnStatement: Statement = {
+export const claimTurnStatement = defineStatement({
   name: 'claim_turn',
   text: /* sql */ `
 with turn as (
@@ -34,33 +34,33 @@ select turn.message_id, turn.session_id, turn.user_id, turn.team_id, turn.token_
   turn.correlation_id, message.content, message.position::int as position, u.email, u.role, u.status = 'active' as is_active,
   coalesce(u.preferences->>'timezone', 'UTC') as timezone, ${stepOfTurn('turn')}
 from turn join agent_messages message using (message_id) join users u on u.user_id = turn.user_id`,
-};
+});
 
 /** $1 = team id. Locks the team's slots at the model: whoever counts them counts alone. */
-export const lockSlotsStatement: Statement = {
+export const lockSlotsStatement = defineStatement({
   name: 'lock_slots_of_team',
   text: 'select team_id from agent_settings where team_id = $1 for no key update',
-};
+});
 
 /**
  * $1 = message id, $2 = team id, $3 = slots. Sends a claimed turn back to wait if models already answer that many messages of its team.
  * Returns its id then, and no row if it has a slot.
  */
-export const waitForSlotStatement: Statement = {
+export const waitForSlotStatement = defineStatement({
   name: 'wait_for_slot',
   text: /* sql */ `
 update agent_turns set state = 'waiting' where message_id = $1 and (
   select count(*) from agent_turns other
   where other.team_id = $2 and other.finished_at is null and other.state = 'running' and other.provider <> 'rules' and other.message_id <> $1
 ) >= $3 returning message_id`,
-};
+});
 
 /**
  * $1 = message id, $2 = execution id, $3 = state, $4 = code, $5 = text, $6 = plan. Ends a turn that this execution runs, adds its answer,
  * wakes the next message of the session, the next of the team that waits for a slot, and the run whose step asked. No row: the turn has
  * ended, or belongs to another execution.
  */
-export const endTurnStatement: Statement = {
+export const endTurnStatement = defineStatement({
   name: 'end_turn',
   text: /* sql */ `
 with turn as (
@@ -81,4 +81,4 @@ with turn as (
 ), ${wakeNextOfTeam('turn')}, run_woken as (${wakeRunOfTurn('turn')}
 )
 select turn.provider, answer.message_id, extract(epoch from clock_timestamp() - turn.created_at)::float8 as seconds from turn, answer`,
-};
+});

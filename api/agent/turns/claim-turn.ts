@@ -1,8 +1,8 @@
 import type { Knex } from 'knex';
 import { run } from '../../../db/statement.js';
 import type { TurnRef } from '../../../workflows/contract.js';
-import type { InstanceRole } from '../../core/actor.js';
-import type { TurnStep } from '../automation/step-of-turn.sql.js';
+import type { InstanceRole } from '../../platform/access/actor.js';
+import type { TurnStep } from '../run-steps/step-of-turn.sql.js';
 import { claimTurnStatement, lockSlotsStatement, lockSessionOfTurnStatement, waitForSlotStatement } from './claim-turn.sql.js';
 
 /** The Temporal execution that owns a turn. `execution` is the id of the workflow's run. */

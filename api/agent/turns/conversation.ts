@@ -1,6 +1,6 @@
-import { run, type Statement } from '../../../db/statement.js';
-import { type Context, userOf } from '../../core/context.js';
-import { DomainError } from '../../core/errors.js';
+import { defineStatement, run } from '../../../db/statement.js';
+import { type Context, requireUser } from '../../platform/context.js';
+import { DomainError } from '../../platform/errors.js';
 import type { PlanRecord } from '../plans/decisions/schema.js';
 import { getPlan } from '../plans/waiting/get-plan.js';
 import { readSession } from '../sessions/read-session.js';
@@ -12,10 +12,10 @@ import { submitMessage } from './submit-message.js';
 const SHOWN_PLANS = 10;
 
 /** $1 = session id. */
-const openStatement: Statement = {
+const openStatement = defineStatement({
   name: 'open_turns_of_session',
   text: 'select message_id from agent_turns where session_id = $1 and finished_at is null',
-};
+});
 
 type Session = Awaited<ReturnType<typeof readSession>>;
 
@@ -73,13 +73,13 @@ export async function sendMessage(ctx: Context, input: Chat, messageId: string, 
 }
 
 /** $1 = message id, $2 = user id. */
-const sentStatement: Statement = {
+const sentStatement = defineStatement({
   name: 'is_message_sent',
   text: 'select from agent_turns where message_id = $1 and user_id = $2',
-};
+});
 
 const isSent = async (ctx: Context, messageId: string): Promise<boolean> =>
-  (await run(ctx.db, sentStatement, [messageId, userOf(ctx)])).length > 0;
+  (await run(ctx.db, sentStatement, [messageId, requireUser(ctx)])).length > 0;
 
 /** Sentences that the person could send, made of linked titles. */
 export function suggestionsFor({ linked_items }: Pick<Session, 'linked_items'>): string[] {

@@ -1,11 +1,11 @@
 import type { Knex } from 'knex';
 import { run } from '../../../db/statement.js';
 import type { TurnEnd, TurnView } from '../../../workflows/contract.js';
-import type { Services } from '../../core/context.js';
-import { observeTurn } from '../../core/telemetry/turn-metrics.js';
+import type { Services } from '../../platform/context.js';
+import { observeTurn } from '../../platform/telemetry/turn-metrics.js';
 import { endTurnStatement } from './claim-turn.sql.js';
 import type { ClaimedTurn, TurnExecution } from './claim-turn.js';
-import { ringAnswers } from './answer-channel.js';
+import { notifyAnswered } from './answer-channel.js';
 
 /** The answer to a message: its text and, if it staged one, its plan. */
 export interface Answer {
@@ -52,7 +52,7 @@ export async function announceTurn(
   { provider, seconds, view }: EndedTurn,
 ): Promise<TurnView> {
   services.notifyRelay();
-  await ringAnswers(services.db, turn.message_id);
+  await notifyAnswered(services.db, turn.message_id);
   const end = view.code ?? view.state;
   observeTurn(provider, end, seconds);
   const { message_id, session_id, user_id, team_id } = turn;

@@ -1,15 +1,15 @@
-import { run, type Statement } from '../../../db/statement.js';
-import type { Context } from '../../core/context.js';
+import { defineStatement, run } from '../../../db/statement.js';
+import type { Context } from '../../platform/context.js';
 import { foldName } from '../grammar/fold.js';
 
 /** $1 = team ids, $2 = lower-case names. */
-const statement: Statement = {
+const statement = defineStatement({
   name: 'members_named',
   text: /* sql */ `
     select m.team_id, u.user_id, array[u.username, u.display_name, u.name] as names from memberships m join users u using (user_id)
     where m.team_id = any($1::uuid[]) and u.status = 'active'
       and (lower(u.username) = any($2::text[]) or lower(normalize(u.display_name, nfkc)) = any($2) or lower(normalize(u.name, nfkc)) = any($2))`,
-};
+});
 
 interface Row extends Record<string, unknown> {
   team_id: string;

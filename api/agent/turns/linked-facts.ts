@@ -1,5 +1,5 @@
-import { run, type Statement } from '../../../db/statement.js';
-import type { Context } from '../../core/context.js';
+import { defineStatement, run } from '../../../db/statement.js';
+import type { Context } from '../../platform/context.js';
 import type { ReadableLink } from '../sessions/read-links.js';
 
 /** Items that a summary describes; the others are counted. */
@@ -8,7 +8,7 @@ export const DESCRIBED = 10;
 const MAX_COUNTED = 1_000;
 
 /** $1 = task ids, $2 = project ids. */
-const statement: Statement = {
+const statement = defineStatement({
   name: 'linked_facts',
   text: /* sql */ `
     select t.task_id as item_id, t.priority, left(t.due_date, 10) as due, u.display_name as assignee, null::int as open_tasks
@@ -17,7 +17,7 @@ const statement: Statement = {
     select p.project_id::text, null, p.end_date::text, null, (select count(*)::int from (
       select from tasks t where t.project_id = p.project_id and t.deleted_at is null and t.status <> 'done' limit ${MAX_COUNTED}) few)
     from projects p where p.project_id = any($2::uuid[])`,
-};
+});
 
 /** What a summary says of an item beside its title and status. */
 export interface LinkedFacts extends Record<string, unknown> {

@@ -1,6 +1,6 @@
 import { run } from '../../../db/statement.js';
-import type { Context } from '../../core/context.js';
-import { DomainError } from '../../core/errors.js';
+import type { Context } from '../../platform/context.js';
+import { DomainError } from '../../platform/errors.js';
 import { countMessageStatement, readQuotaStatement, returnMessageStatement } from './submit-message.sql.js';
 
 interface Quota extends Record<string, unknown> {

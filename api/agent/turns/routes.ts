@@ -1,7 +1,7 @@
-import { type Endpoint, endpoint } from '../../endpoint/endpoint.js';
+import { type Endpoint, endpoint } from '../../platform/endpoint/endpoint.js';
 import { SessionParams } from '../sessions/schema.js';
 import { chat, stopSession } from './chat.js';
-import { Chat, CHAT_BODY_BYTES, ChatAnswer, MAX_OPEN_TURNS, MAX_OPEN_TURNS_OF_USER, Stopped } from './schema.js';
+import { Chat, CHAT_BODY_BYTES, ChatAnswer, MAX_OPEN_TURNS, MAX_OPEN_TURNS_OF_USER, StoppedSession } from './schema.js';
 
 const own = { tag: 'AI workspace', ability: 'agent.session', scope: 'ai:chat' } as const;
 
@@ -30,7 +30,7 @@ export const agentChatRoutes: Endpoint[] = [
     description: 'Plans that are staged already stay.',
     limit: 'ai_stop',
     params: SessionParams,
-    response: Stopped,
+    response: StoppedSession,
     errors: [404],
     handle: ({ ctx, params }) => stopSession(ctx, params.session_id),
   }),

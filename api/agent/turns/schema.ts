@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { Id, TrimmedText } from '../../core/fields.js';
+import { Id, TrimmedText } from '../../platform/fields.js';
 import { ActionPlan } from '../plans/schema.js';
 
 const MAX_MESSAGE_LENGTH = 10_000;
@@ -28,11 +28,11 @@ export const ChatAnswer = z
   .meta({ id: 'ChatAnswer' });
 export type ChatAnswer = z.output<typeof ChatAnswer>;
 
-export const Stopped = z
+export const StoppedSession = z
   .object({
     success: z.literal(true),
     session_id: z.string(),
     stopped: z.int().meta({ description: 'Messages that get no answer' }),
   })
   .meta({ id: 'StoppedAgentSession' });
-export type Stopped = z.output<typeof Stopped>;
+export type StoppedSession = z.output<typeof StoppedSession>;

@@ -1,4 +1,4 @@
-import type { Statement } from '../../../db/statement.js';
+import { defineStatement } from '../../../db/statement.js';
 
 /** SQL: the first day of the current month, in UTC. */
 const MONTH = `date_trunc('month', now() at time zone 'utc')::date`;
@@ -7,7 +7,7 @@ const MONTH = `date_trunc('month', now() at time zone 'utc')::date`;
  * $1 = team id. Counts a message of this month, unless the team's quota is used up: then no row. In a statement of its own, so that a
  * team's messages do not wait for each other, and before the message is stored, so that none passes the border.
  */
-export const countMessageStatement: Statement = {
+export const countMessageStatement = defineStatement({
   name: 'count_agent_message',
   text: /* sql */ `
 with setting as (select coalesce((select monthly_message_quota from agent_settings where team_id = $1), 2147483647) as quota)
@@ -16,50 +16,50 @@ select $1, ${MONTH}, 1 from setting where quota > 0
 on conflict (team_id, month) do update set messages = agent_usage.messages + 1
   where agent_usage.messages < (select quota from setting)
 returning messages`,
-};
+});
 
 /** $1 = team id. The quota, and the day on which it starts again. */
-export const readQuotaStatement: Statement = {
+export const readQuotaStatement = defineStatement({
   name: 'read_agent_quota',
   text: /* sql */ `
 select monthly_message_quota as quota, to_char(${MONTH} + interval '1 month', 'FMDD FMMonth YYYY') as resets_on
 from agent_settings where team_id = $1`,
-};
+});
 
 /** $1 = team id. Gives a counted message back. */
-export const returnMessageStatement: Statement = {
+export const returnMessageStatement = defineStatement({
   name: 'return_agent_message',
   text: `update agent_usage set messages = greatest(messages - 1, 0) where team_id = $1 and month = ${MONTH}`,
-};
+});
 
 /**
  * $1 = session id, $2 = user id. Messages of the user, those among them without an answer, and those without one in all sessions of the user.
  * What the user's automations ask does not count: it would keep the user out of the chat.
  */
-export const countTurnsStatement: Statement = {
+export const countTurnsStatement = defineStatement({
   name: 'count_agent_turns',
   text: /* sql */ `
 select (select count(*)::int from agent_messages where session_id = $1 and role = 'user') as messages,
   (select count(*)::int from agent_turns where session_id = $1 and finished_at is null) as open,
   (select count(*)::int from agent_turns t join agent_sessions s using (session_id)
     where t.user_id = $2 and t.finished_at is null and s.kind <> 'automation') as open_of_user`,
-};
+});
 
 /** $1 = team ids. Whether an admin of every team allows a model outside the installation to read its words. */
-export const allowsModelStatement: Statement = {
+export const allowsModelStatement = defineStatement({
   name: 'allows_external_model',
   text: /* sql */ `
 select not exists (
   select from unnest($1::uuid[]) as wanted(team_id)
   left join agent_settings s on s.team_id = wanted.team_id where not coalesce(s.external_model, false)
 ) as allowed`,
-};
+});
 
 /**
  * $1 = message id, $2 = session id, $3 = user id, $4 = text, $5 = team id, $6 = provider, $7 = model, $8 = correlation id, $9 = token
  * that wrote it, or null, $10 = caller (jsonb). Stores a message with its turn, and enqueues the start of its workflow.
  */
-export const storeMessageStatement: Statement = {
+export const storeMessageStatement = defineStatement({
   name: 'store_agent_message',
   text: /* sql */ `
 with message as (
@@ -72,13 +72,13 @@ with message as (
 )
 insert into outbox (kind, subject, payload, correlation_id)
 select 'turn.start', message_id::text, jsonb_build_object('message_id', message_id, 'incarnation', 1), $8::uuid from message`,
-};
+});
 
 /**
  * $1 = message id. Withdraws a message that no worker has begun: the message, its turn and its outbox row go, and the quota gets it back.
  * It races with the claim for the turn's row, and one of them wins.
  */
-export const withdrawMessageStatement: Statement = {
+export const withdrawMessageStatement = defineStatement({
   name: 'withdraw_agent_message',
   text: /* sql */ `
 with turn as (
@@ -92,20 +92,20 @@ with turn as (
   where u.team_id = turn.team_id and u.month = date_trunc('month', turn.created_at at time zone 'utc')::date
 )
 select message_id from turn`,
-};
+});
 
 /** $1 = message ids. Those whose turn has ended, or whose turn is gone with its session. */
-export const endedTurnsStatement: Statement = {
+export const endedTurnsStatement = defineStatement({
   name: 'ended_agent_turns',
   text: /* sql */ `
 select wanted.message_id from unnest($1::uuid[]) as wanted(message_id)
 left join agent_turns t using (message_id) where t.message_id is null or t.finished_at is not null`,
-};
+});
 
 /** $1 = message id. Its answer with the plan, if there is one. */
-export const readAnswerStatement: Statement = {
+export const readAnswerStatement = defineStatement({
   name: 'read_agent_answer',
   text: /* sql */ `
 select m.content, p.canonical, encode(p.plan_hash, 'hex') as plan_hash, p.status as plan_status
 from agent_messages m left join agent_plans p on p.action_id = m.action_id where m.answers = $1`,
-};
+});

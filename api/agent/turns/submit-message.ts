@@ -1,10 +1,10 @@
 import { AgentSession } from '../../../db/models/agent-session.js';
 import { run } from '../../../db/statement.js';
-import { callerJson, type Context, inTransaction, userOf } from '../../core/context.js';
-import { conflict, DomainError, notFound } from '../../core/errors.js';
-import { newId } from '../../core/ids.js';
-import { recordChange } from '../../core/record-change.js';
-import { checkWorkers } from '../../core/telemetry/check-workers.js';
+import { callerJson, type Context, inTransaction, requireUser } from '../../platform/context.js';
+import { conflict, DomainError, notFound } from '../../platform/errors.js';
+import { newId } from '../../platform/ids.js';
+import { recordChange } from '../../platform/changes/record-change.js';
+import { checkWorkers } from '../../platform/telemetry/check-workers.js';
 import { lockSession } from '../sessions/load-session.js';
 import { readLinks } from '../sessions/read-links.js';
 import { MAX_MESSAGES } from '../sessions/schema.js';
@@ -34,7 +34,7 @@ interface Counts extends Record<string, unknown> {
 }
 
 async function checkRoom(ctx: Context, sessionId: string): Promise<void> {
-  const [counts] = await run<Counts>(ctx.db, countTurnsStatement, [sessionId, userOf(ctx)]);
+  const [counts] = await run<Counts>(ctx.db, countTurnsStatement, [sessionId, requireUser(ctx)]);
   const { messages = 0, open = 0, open_of_user = 0 } = counts ?? {};
   if (open >= MAX_OPEN_TURNS)
     throw conflict(`${open} messages of this session wait for an answer`, { detail: 'Wait for an answer, or stop the session.' });
@@ -49,7 +49,7 @@ async function checkRoom(ctx: Context, sessionId: string): Promise<void> {
  * @throws RESOURCE_NOT_FOUND no such session | QUOTA_EXCEEDED | RESOURCE_CONFLICT too many messages | INTERNAL_ERROR 503 no worker
  */
 export async function submitMessage(ctx: Context, { session_id, message }: Chat, messageId = newId()): Promise<SubmittedMessage> {
-  const userId = userOf(ctx);
+  const userId = requireUser(ctx);
   const tokenId = ctx.actor.type === 'pat' ? ctx.actor.tokenId : null;
   const session = await AgentSession.query(ctx.db).findById(session_id).where({ owner_id: userId, kind: 'chat' }).modify('live');
   if (!session) throw notFound('Session');

@@ -1,5 +1,5 @@
 import { run } from '../../../db/statement.js';
-import { type Context, inTransaction } from '../../core/context.js';
+import { type Context, inTransaction } from '../../platform/context.js';
 import { lockSession } from '../sessions/load-session.js';
 import type { SubmittedMessage } from './submit-message.js';
 import { withdrawMessageStatement } from './submit-message.sql.js';

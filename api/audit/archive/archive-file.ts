@@ -27,7 +27,7 @@ export const archiveFileName = (month: string): string => `audit-${month}.ndjson
 
 const HASH = /^[0-9a-f]{64}$/;
 
-const lineOf = ({ entry, ...seal }: ArchivedEntry): Buffer =>
+const buildLine = ({ entry, ...seal }: ArchivedEntry): Buffer =>
   Buffer.from(`${JSON.stringify({ ...seal, ...Object.fromEntries(HASHED_FIELDS.map((field) => [field, entry[field]])) })}\n`);
 
 /** @throws Error if the line is no entry */
@@ -55,7 +55,7 @@ export async function writeArchive(path: string, rows: AsyncIterable<ArchivedEnt
   let entries = 0;
   async function* lines(): AsyncGenerator<Buffer> {
     for await (const page of rows) {
-      const block = Buffer.concat(page.map(lineOf));
+      const block = Buffer.concat(page.map(buildLine));
       for (const { entry_hash } of page) seals.update(entry_hash, 'hex');
       content.update(block);
       entries += page.length;

@@ -2,7 +2,7 @@ import { createHash, type Hash } from 'node:crypto';
 import { join } from 'node:path';
 import type { Knex } from 'knex';
 import { run } from '../../../db/statement.js';
-import { timeOfId } from '../../core/ids.js';
+import { timeOfId } from '../../platform/ids.js';
 import type { Break } from '../break.js';
 import type { StoredEntry } from '../chain.js';
 import { type ArchiveContent, ArchiveReader } from './archive-file.js';
@@ -28,7 +28,7 @@ export const archiveDetails = ({ entries, content_hash, seals_hash, file }: Arch
   seals_sha256: seals_hash,
 });
 
-const monthOf = (audit_id: string): string => new Date(timeOfId(audit_id)).toISOString().slice(0, 7);
+const getMonth = (audit_id: string): string => new Date(timeOfId(audit_id)).toISOString().slice(0, 7);
 
 interface OpenMonth {
   archive: Archive;
@@ -68,7 +68,7 @@ export class ArchivedEntries {
 
   /** Returns true if the entry of this seal is in an archived month. Call it once for each seal without an entry, in order. */
   covers({ sealed_id, entry_hash }: Seal): boolean {
-    const month = this.#months.get(monthOf(sealed_id));
+    const month = this.#months.get(getMonth(sealed_id));
     if (!month || sealed_id < month.archive.lower_id || sealed_id >= month.archive.upper_id) return false;
     month.entries += 1;
     month.seals.update(entry_hash);
@@ -77,7 +77,7 @@ export class ArchivedEntries {
 
   /** Returns the entry from its file, null if it is not there, undefined without files. */
   async read({ chain, sequence, sealed_id }: Seal): Promise<StoredEntry | null | undefined> {
-    const month = this.#months.get(monthOf(sealed_id)) as OpenMonth;
+    const month = this.#months.get(getMonth(sealed_id)) as OpenMonth;
     const { reader } = month;
     if (!reader) return undefined;
     if (month.broken !== null) return null;
@@ -95,8 +95,8 @@ export class ArchivedEntries {
   }
 
   /** Path of the file with this entry. */
-  fileOf({ sealed_id }: Seal): string {
-    return join(this.dir as string, (this.#months.get(monthOf(sealed_id)) as OpenMonth).archive.file);
+  getFileName({ sealed_id }: Seal): string {
+    return join(this.dir as string, (this.#months.get(getMonth(sealed_id)) as OpenMonth).archive.file);
   }
 
   /**
@@ -142,7 +142,7 @@ export async function findUnrecorded(db: Knex, archives: Archive[]): Promise<Bre
   return archives.flatMap((archive): Break[] => {
     const { audit_id, month } = archive;
     const entry = recorded.get(audit_id);
-    if (!entry && months.has(monthOf(audit_id))) return [];
+    if (!entry && months.has(getMonth(audit_id))) return [];
     const details = entry ? (JSON.parse(entry.details) as Record<string, unknown>) : {};
     const differs = Object.entries(archiveDetails(archive)).some(([key, value]) => details[key] !== value);
     if (entry?.month === month && !differs) return [];

@@ -1,6 +1,6 @@
-import { run, type Statement } from '../../../db/statement.js';
-import { type Context, userOf } from '../../core/context.js';
-import { nextTurn } from '../../core/event-loop.js';
+import { defineStatement, run } from '../../../db/statement.js';
+import { type Context, requireUser } from '../../platform/context.js';
+import { nextTurn } from '../../platform/event-loop.js';
 import { GENESIS, linkEntry, type StoredEntry } from '../chain.js';
 import type { EntryKey } from './entries.sql.js';
 import { takeExportSlot } from './export-slots.js';
@@ -13,13 +13,13 @@ import type { ChainHead } from './read-heads.js';
 const CHUNK = 200;
 
 /** $1 = chain, $2 = last sequence, $3 = limit. The newest seals, newest first. The entry of an archived month is not in the log. */
-const newestSeals: Statement = {
+const newestSeals = defineStatement({
   name: 'audit_newest_seals',
   text: /* sql */ `
     select s.audit_id, s.chain as team_id, s.sequence, s.entry_hash, encode(s.prev_hash, 'hex') as previous,
       exists (select from audit_archives a where s.audit_id >= a.lower_id and s.audit_id < a.upper_id) as is_archived
     from audit_seals s where s.chain = $1 and s.sequence <= $2 order by s.sequence desc limit $3`,
-};
+});
 
 /** Result of a check of the newest entries. */
 export interface ChainCheck {
@@ -85,12 +85,12 @@ const allowance = new Allowance(MAX_PER_MINUTE, 60_000);
  * @throws INTERNAL_ERROR 503 while the caller's exports run
  */
 export async function checkChains(ctx: Context, chains: ChainHead[]): Promise<(ChainHead & ChainCheck)[]> {
-  const release = await takeExportSlot(userOf(ctx));
+  const release = await takeExportSlot(requireUser(ctx));
   try {
     const checked: (ChainHead & ChainCheck)[] = [];
     for (const chain of chains) {
       const { team_id, last_sequence, head_hash } = chain;
-      if (!allowance.take(userOf(ctx), Math.min(last_sequence, MAX_ENTRIES))) continue;
+      if (!allowance.take(requireUser(ctx), Math.min(last_sequence, MAX_ENTRIES))) continue;
       const seals = await run<Seal>(ctx.db, newestSeals, [team_id, last_sequence, MAX_ENTRIES]);
       checked.push({ ...chain, ...(await checkSeals(ctx, seals, head_hash)) });
     }

@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
-import { type Context, userOf } from '../../core/context.js';
-import { Reply } from '../../endpoint/endpoint.js';
+import { type Context, requireUser } from '../../platform/context.js';
+import { Reply } from '../../platform/endpoint/endpoint.js';
 import { coveredTeams } from './covered-teams.js';
 import type { EntryKey } from './entries.sql.js';
 import { takeExportSlot } from './export-slots.js';
@@ -30,7 +30,7 @@ async function replyWith(ctx: Context, correlation_id: string, found: EntryKey[]
  * @throws PERMISSION_DENIED; INTERNAL_ERROR 503 while the caller's other responses are being read
  */
 export async function correlate(ctx: Context, correlation_id: string): Promise<Reply<Readable>> {
-  const release = await takeExportSlot(`${userOf(ctx)}/correlate`);
+  const release = await takeExportSlot(`${requireUser(ctx)}/correlate`);
   try {
     const teams = await coveredTeams(ctx);
     const window = { limit: MAX_ENTRIES + 1, offset: 0, oldestFirst: true };

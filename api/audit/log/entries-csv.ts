@@ -40,8 +40,8 @@ export async function* entriesCsv(chunks: AsyncIterable<string>): AsyncGenerator
   yield `\uFEFF${COLUMNS.join(',')}\r\n`;
   for await (const chunk of chunks) {
     const records = JSON.parse(`[${chunk.replace(/^,/, '')}]`) as Record<string, string | number | null>[];
-    const cellOf = (record: Record<string, string | number | null>, column: string) =>
+    const toCell = (record: Record<string, string | number | null>, column: string) =>
       record[column === 'details' ? 'details_text' : column];
-    yield records.map((record) => `${COLUMNS.map((column) => csvCell(cellOf(record, column))).join(',')}\r\n`).join('');
+    yield records.map((record) => `${COLUMNS.map((column) => csvCell(toCell(record, column))).join(',')}\r\n`).join('');
   }
 }

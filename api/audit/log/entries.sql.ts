@@ -1,6 +1,6 @@
 import { Parameters } from '../../../db/statement-parameters.js';
-import type { Call, Statement } from '../../../db/statement.js';
-import { lowestIdAt, timeOfId } from '../../core/ids.js';
+import { type Call, defineStatement } from '../../../db/statement.js';
+import { lowestIdAt, timeOfId } from '../../platform/ids.js';
 import type { ExportFilters } from '../export-proof.js';
 import { idTimes } from './filters.js';
 
@@ -62,7 +62,7 @@ function ranges(search: Search, $: Parameters): { places: string; where: string 
  * Returns the name of a statement with at most one filter and no bound of the time; none for the others. A connection keeps the plans of all
  * named statements, and the filters have thousands of combinations.
  */
-function nameOf(prefix: string, { filters }: Search): string {
+function getName(prefix: string, { filters }: Search): string {
   const given = Object.entries(filters).flatMap(([name, value]) => (value === undefined ? [] : [name]));
   const [only = 'all', ...others] = given;
   return others.length > 0 || only.endsWith('_time') ? '' : `${prefix}_${only}`;
@@ -76,7 +76,7 @@ export function countQuery(search: Search, max: number): Call {
   const text = /* sql */ `
     select count(*)::int as total from (
       select from ${places} cross join lateral (select from audit_entries e where ${where} limit ${end}) e limit ${end}) x`;
-  return { statement: { name: nameOf('audit_count', search), text }, values: $.values };
+  return { statement: { name: getName('audit_count', search), text }, values: $.values };
 }
 
 /** Which of the matching entries are read. */
@@ -129,7 +129,7 @@ export function keysQuery(search: Search, { limit, offset, slack, walk, oldestFi
     select f.audit_id, s.chain as team_id, s.sequence, s.entry_hash, (select count(*)::int from found) as read
     from found f cross join lateral (select * from audit_seals where audit_id = f.audit_id limit 1) s ${upTo ?? ''}
     ${order('f')} limit ${$.add(limit, 'bigint')}`;
-  const name = oldestFirst || heads ? '' : nameOf(walk ? 'audit_walk' : 'audit_keys', search);
+  const name = oldestFirst || heads ? '' : getName(walk ? 'audit_walk' : 'audit_keys', search);
   return { statement: { name, text }, values: $.values };
 }
 
@@ -148,22 +148,22 @@ const SEALED = /* sql */ `
  * $1 = ids of entries, $2 = their teams. JSON of the sealed ones in the order of $1, one after the other with commas. `details` is the stored
  * text, which is unreadable only after tampering.
  */
-export const recordsStatement: Statement = {
+export const recordsStatement = defineStatement({
   name: 'audit_records',
   text: /* sql */ `
     select string_agg(row_to_json(x)::text, ',' order by place) as records ${SEALED}`,
-};
+});
 
 /** The same, but the bytes of each, and its place in $1 from 1. */
-export const sizesStatement: Statement = {
+export const sizesStatement = defineStatement({
   name: 'audit_sizes',
   text: /* sql */ `select place::int, octet_length(row_to_json(x)::text) as bytes ${SEALED} order by place`,
-};
+});
 
 /** $1 = chains. Their last sequences and hashes, in the order of $1; 0 without an entry. */
-export const headsStatement: Statement = {
+export const headsStatement = defineStatement({
   name: 'audit_heads_of',
   text: /* sql */ `
     select c.chain, coalesce(h.sequence, 0) as sequence, coalesce(h.entry_hash, decode(repeat('00', 32), 'hex')) as entry_hash
     from unnest($1::uuid[]) with ordinality as c(chain, place) left join audit_heads h using (chain) order by place`,
-};
+});

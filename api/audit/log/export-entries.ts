@@ -1,8 +1,8 @@
 import type { Readable } from 'node:stream';
-import { run, type Statement } from '../../../db/statement.js';
-import { callerJson, type Context, inTransaction, userOf } from '../../core/context.js';
-import { kindOfChange } from '../../core/make-change.sql.js';
-import type { Reply } from '../../endpoint/endpoint.js';
+import { defineStatement, run } from '../../../db/statement.js';
+import { callerJson, type Context, inTransaction, requireUser } from '../../platform/context.js';
+import { kindOfChange } from '../../platform/changes/make-change.sql.js';
+import type { Reply } from '../../platform/endpoint/endpoint.js';
 import { type ExportHead, type ExportProof, signExport } from '../export-proof.js';
 import { sealChains } from '../seal-entries.js';
 import { signingKey } from '../signing-keys.js';
@@ -12,18 +12,18 @@ import { entriesCsv } from './entries-csv.js';
 import type { EntryKey } from './entries.sql.js';
 import { takeExportSlot } from './export-slots.js';
 import { findEntries, streamRecords } from './find-entries.js';
-import { filtersOf, MAX_ENTRIES } from './filters.js';
+import { resolveFilters, MAX_ENTRIES } from './filters.js';
 import { readHeads } from './read-heads.js';
 import type { ExportEntries } from './schema.js';
 
 /** $1 = caller (jsonb), $2 = teams, $3 = details (jsonb). One entry a team; returns the first one's id. */
-const recordStatement: Statement = {
+const recordStatement = defineStatement({
   name: 'record_audit_export',
   text: /* sql */ `
     select record_changes($1::jsonb, array_agg(make_change(team_id => t.team_id, severity => 'HIGH', details => $3::jsonb,
       ${kindOfChange({ feature: 'audit', action: 'export', entityType: 'audit_log' })}, entity_id => t.team_id::text))) as audit_id
     from unnest($2::uuid[]) as t(team_id)`,
-};
+});
 
 /** Records the export in the log of each team, committed before an entry is read, so that a failed export leaves a trace too. */
 async function recordExport(ctx: Context, teams: string[], details: unknown): Promise<string> {
@@ -55,7 +55,7 @@ interface Started {
 
 async function startExport(ctx: Context, { format, ...given }: ExportEntries): Promise<Started> {
   const teams = await coveredTeams(ctx, given.team_id);
-  const filters = filtersOf(given);
+  const filters = resolveFilters(given);
   const audit_id = await recordExport(ctx, teams, { format, filters });
   await sealChains(ctx.db, teams);
   const heads = await readHeads(ctx.db, teams);
@@ -84,7 +84,7 @@ async function exportAs(
   wanted: ExportEntries,
   write: (started: Started) => Reply<Readable>,
 ): Promise<Reply<Readable>> {
-  const release = await takeExportSlot(userOf(ctx));
+  const release = await takeExportSlot(requireUser(ctx));
   try {
     const reply = write(await startExport(ctx, wanted));
     reply.body.once('close', release);

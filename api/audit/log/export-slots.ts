@@ -1,4 +1,4 @@
-import { busy } from '../../core/errors.js';
+import { busy } from '../../platform/errors.js';
 
 /** Exports, and correlations, of one user at the same time, in one process; others wait (docs/decisions.md#audit-exports). */
 const AT_ONCE = 2;

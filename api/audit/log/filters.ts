@@ -16,7 +16,7 @@ export const rowsToSkip = ({ limit, offset, skip, page = 1 }: Window): number =>
   offset ?? skip ?? Math.min((page - 1) * limit, Number.MAX_SAFE_INTEGER);
 
 /** Returns the filters that apply, without absent ones. */
-export function filtersOf(given: ExportFilters): Record<string, string> {
+export function resolveFilters(given: ExportFilters): Record<string, string> {
   return Object.fromEntries(
     EXPORT_FILTERS.flatMap((name) => {
       const value = given[name];
@@ -30,7 +30,7 @@ const DAY_MS = 86_400_000;
 /**
  * Returns the time at the start of the day that a bound names, in milliseconds since 1970; null if it names none. Bounds are text of any form.
  */
-function dayOf(bound: string | undefined): number | null {
+function parseDay(bound: string | undefined): number | null {
   const [day] = /^\d{4}-\d\d-\d\d/.exec(bound ?? '') ?? [];
   const ms = day === undefined ? Number.NaN : Date.parse(`${day}T00:00:00Z`);
   return Number.isNaN(ms) ? null : ms;
@@ -41,7 +41,7 @@ function dayOf(bound: string | undefined): number | null {
  * a day before or after the entry's time: it is the request's. Ids name the monthly partition, so this spares the other ones.
  */
 export function idTimes({ from_time, to_time }: ExportFilters): { from: number | null; to: number | null } {
-  const [from, to] = [dayOf(from_time), dayOf(to_time)];
+  const [from, to] = [parseDay(from_time), parseDay(to_time)];
   return { from: from === null ? null : from - DAY_MS, to: to === null ? null : to + 2 * DAY_MS };
 }
 

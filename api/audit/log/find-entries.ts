@@ -1,8 +1,8 @@
 import type { QueryResultRow } from 'pg';
 import { type Call, run } from '../../../db/statement.js';
-import type { Context } from '../../core/context.js';
-import { isStatementTimeout } from '../../core/database-errors.js';
-import { invalid } from '../../core/errors.js';
+import type { Context } from '../../platform/context.js';
+import { isStatementTimeout } from '../../platform/database/database-errors.js';
+import { invalid } from '../../platform/errors.js';
 import {
   byKind,
   countQuery,
@@ -34,7 +34,7 @@ export async function countEntries(ctx: Context, wanted: Search, max: number): P
 }
 
 type FoundKey = EntryKey & { read: number };
-const keyOf = ({ read: _read, ...key }: FoundKey): EntryKey => key;
+const getKey = ({ read: _read, ...key }: FoundKey): EntryKey => key;
 
 /** Pages near the start of the list: a frequent kind is found among the newest entries, for less than what its ranges cost. */
 const MAX_WALK = 600;
@@ -49,11 +49,11 @@ export async function findEntries(ctx: Context, wanted: Search, window: Omit<Win
   let keys: EntryKey[] = [];
   if (byKind(wanted) && window.limit + window.offset <= MAX_WALK && !window.oldestFirst) {
     const rows = await search<FoundKey>(ctx, keysQuery(wanted, { ...window, slack: 0, walk: true }));
-    if (rows.length === window.limit) return rows.map(keyOf);
+    if (rows.length === window.limit) return rows.map(getKey);
   }
   for (const slack of SLACKS) {
     const rows = await search<FoundKey>(ctx, keysQuery(wanted, { ...window, slack }));
-    keys = rows.map(keyOf);
+    keys = rows.map(getKey);
     if (keys.length === window.limit || (rows[0]?.read ?? 0) < window.limit + slack) break;
   }
   return keys;

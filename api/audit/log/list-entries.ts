@@ -1,9 +1,9 @@
-import type { Context } from '../../core/context.js';
-import { invalidFields } from '../../core/errors.js';
-import type { CutPage } from '../../endpoint/endpoint.js';
+import type { Context } from '../../platform/context.js';
+import { invalidFields } from '../../platform/errors.js';
+import type { CutPage } from '../../platform/endpoint/endpoint.js';
 import { coveredTeams } from './covered-teams.js';
 import { countEntries, findEntries, readRecords } from './find-entries.js';
-import { filtersOf, MAX_ENTRIES, rowsToSkip } from './filters.js';
+import { resolveFilters, MAX_ENTRIES, rowsToSkip } from './filters.js';
 import type { ListEntries } from './schema.js';
 
 /**
@@ -12,11 +12,11 @@ import type { ListEntries } from './schema.js';
  * that takes too long
  */
 export const listEntries = async (ctx: Context, query: ListEntries): Promise<CutPage> =>
-  listEntriesOf(ctx, await coveredTeams(ctx, query.team_id), query);
+  listEntriesOfTeams(ctx, await coveredTeams(ctx, query.team_id), query);
 
 /** The same for `coveredTeams` that the caller has read. */
-export async function listEntriesOf(ctx: Context, teams: string[], query: ListEntries): Promise<CutPage> {
-  const wanted = { teams, filters: filtersOf(query) };
+export async function listEntriesOfTeams(ctx: Context, teams: string[], query: ListEntries): Promise<CutPage> {
+  const wanted = { teams, filters: resolveFilters(query) };
   const { limit } = query;
   const skip = rowsToSkip(query);
   const counted = await countEntries(ctx, wanted, MAX_ENTRIES + 1);

@@ -1,5 +1,5 @@
 import { run } from '../../../db/statement.js';
-import type { Context } from '../../core/context.js';
+import type { Context } from '../../platform/context.js';
 import { subjectsStatement } from './subjects.sql.js';
 
 /** What an entry is about. */

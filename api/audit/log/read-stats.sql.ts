@@ -1,10 +1,10 @@
-import type { Statement } from '../../../db/statement.js';
+import { defineStatement } from '../../../db/statement.js';
 
 /**
  * $1 = teams, $2 = first date, $3 = number of users. Counts by kind and date, and the most active users, of all sealed entries from that date
  * on: those that the sealer has counted, and those behind them, fewer than a thousand a team.
  */
-export const statsStatement: Statement = {
+export const statsStatement = defineStatement({
   name: 'audit_stats',
   text: /* sql */ `
     with counted as (
@@ -32,4 +32,4 @@ export const statsStatement: Statement = {
       (select coalesce(json_agg(u order by u.count desc, u.user_id), '[]') from (
         select user_id, sum(count)::int as count from users group by user_id order by 2 desc, 1 limit $3
       ) u) as users`,
-};
+});

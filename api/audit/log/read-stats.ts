@@ -1,5 +1,5 @@
 import { run } from '../../../db/statement.js';
-import type { Context } from '../../core/context.js';
+import type { Context } from '../../platform/context.js';
 import { coveredTeams } from './covered-teams.js';
 import { statsStatement } from './read-stats.sql.js';
 import { naiveTime } from './filters.js';

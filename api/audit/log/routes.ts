@@ -1,6 +1,6 @@
-import { AUDIT_ACTIONS } from '../../core/audit-actions.js';
-import { FEATURES, SEVERITIES } from '../../core/change-kinds.js';
-import { type Endpoint, endpoint } from '../../endpoint/endpoint.js';
+import { AUDIT_ACTIONS } from '../../platform/changes/audit-actions.js';
+import { FEATURES, SEVERITIES } from '../../platform/changes/change-kinds.js';
+import { type Endpoint, endpoint } from '../../platform/endpoint/endpoint.js';
 import { correlate } from './correlate.js';
 import { exportEntries } from './export-entries.js';
 import { getEntry } from './get-entry.js';

@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { AUDIT_ACTIONS, type AuditAction } from '../../core/audit-actions.js';
-import { FEATURES, type Feature, SEVERITIES, type Severity } from '../../core/change-kinds.js';
-import { ClampedInt, Id, StrictInt, Text, Timestamp } from '../../core/fields.js';
-import { pagedBy } from '../../endpoint/pages.js';
+import { AUDIT_ACTIONS, type AuditAction } from '../../platform/changes/audit-actions.js';
+import { FEATURES, type Feature, SEVERITIES, type Severity } from '../../platform/changes/change-kinds.js';
+import { ClampedInt, Id, StrictInt, Text, Timestamp } from '../../platform/fields.js';
+import { pagedBy } from '../../platform/endpoint/pages.js';
 
 /** Longer than every stored time, so cutting a bound there changes no comparison. */
 const MAX_BOUND = 64;

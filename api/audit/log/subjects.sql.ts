@@ -1,4 +1,4 @@
-import type { Statement } from '../../../db/statement.js';
+import { defineStatement } from '../../../db/statement.js';
 
 const ITEM_TYPES = "('task', 'project', 'note', 'file', 'whiteboard', 'doc')";
 
@@ -7,7 +7,7 @@ const ITEM_TYPES = "('task', 'project', 'note', 'file', 'whiteboard', 'doc')";
  * the team of its entry, whose log the caller reads. Each step is a look-up by key; an id that is no UUID names nothing. `is_open`: it has a page
  * that its readers can open.
  */
-export const subjectsStatement: Statement = {
+export const subjectsStatement = defineStatement({
   name: 'audit_subjects',
   text: /* sql */ `
     select w.entity_type, w.entity_id, f.name, f.page_id, f.is_open from (
@@ -32,4 +32,4 @@ export const subjectsStatement: Statement = {
       select y.name, y.cycle_id::text, true from cycles y where w.entity_type = 'cycle' and y.cycle_id = w.uuid and y.team_id = w.team_id
       limit 1
     ) f`,
-};
+});

@@ -1,11 +1,11 @@
 import { Project } from '../../../db/models/project.js';
-import { run, type Statement } from '../../../db/statement.js';
-import type { Context } from '../../core/context.js';
-import { conflict, invalid, notFound } from '../../core/errors.js';
-import { seatOf } from '../../core/seats.js';
-import { authorize } from '../../core/access.js';
+import { defineStatement, run } from '../../../db/statement.js';
+import type { Context } from '../../platform/context.js';
+import { conflict, invalid, notFound } from '../../platform/errors.js';
+import { findSeat } from '../../platform/access/seats.js';
+import { authorize } from '../../platform/access/access.js';
 import { createJob } from '../jobs/create-job.js';
-import { entitiesOf, FILE_DAYS, MAX_FILE_BYTES, MAX_FILES } from '../rules.js';
+import { listEntities, FILE_DAYS, MAX_FILE_BYTES, MAX_FILES } from '../rules.js';
 import type { BulkJobRef, RequestExport } from '../schema.js';
 
 /** @throws RESOURCE_NOT_FOUND no such project | PERMISSION_DENIED | INVALID_REQUEST a project of another team */
@@ -15,18 +15,18 @@ async function checkProjects(ctx: Context, teamId: string, ids: readonly string[
     .modify('live');
   if (projects.length < ids.length) throw notFound('Project');
   for (const { team_id } of projects.filter((project) => project.team_id !== teamId)) {
-    authorize('project.read', await seatOf(ctx, team_id));
+    authorize('project.read', await findSeat(ctx, team_id));
     throw invalid('project_ids must be projects of the team');
   }
 }
 
 /** $1 = team id. Files that can be downloaded now. */
-const filesStatement: Statement = {
+const filesStatement = defineStatement({
   name: 'files_of_exports',
   text: /* sql */ `
     select count(*)::int as count, coalesce(sum(size), 0)::float8 as bytes
     from bulk_jobs where team_id = $1 and kind = 'export' and status = 'succeeded' and expires_at > now()`,
-};
+});
 
 /** @throws RESOURCE_CONFLICT */
 async function checkFiles({ db }: Context, teamId: string): Promise<void> {
@@ -43,7 +43,7 @@ async function checkFiles({ db }: Context, teamId: string): Promise<void> {
  * RESOURCE_CONFLICT too many open jobs, or files
  */
 export function requestExport(ctx: Context, { team_id, format, ...wanted }: RequestExport): Promise<BulkJobRef> {
-  const entities = entitiesOf(wanted.entities ?? undefined, format);
+  const entities = listEntities(wanted.entities ?? undefined, format);
   const project_ids = wanted.project_ids ? [...new Set(wanted.project_ids)] : null;
   const details = { format, entities, ...(project_ids ? { projects: project_ids.length } : {}) };
   return createJob(ctx, { team_id, kind: 'export', format, options: { entities, project_ids } }, details, async (ctx) => {

@@ -2,10 +2,10 @@ import { createHash } from 'node:crypto';
 import type { Knex } from 'knex';
 import { BulkJob } from '../../../db/models/bulk-job.js';
 import { run } from '../../../db/statement.js';
-import { rolesFor } from '../../core/access.js';
-import type { Services } from '../../core/context.js';
-import { fileStore } from '../../files/store/file-store.js';
-import { newObjectKey } from '../../files/store/object-store.js';
+import { rolesFor } from '../../platform/access/access.js';
+import type { Services } from '../../platform/context.js';
+import { fileStore } from '../../work/items/files/store/file-store.js';
+import { newObjectKey } from '../../work/items/files/store/object-store.js';
 import { type ClaimedJob, claimJob, contextOfJob } from '../jobs/claim-job.js';
 import { endJob } from '../jobs/end-job.js';
 import { reportProgressStatement } from '../jobs/progress.sql.js';
@@ -17,7 +17,7 @@ const DAY_MS = 86_400_000;
 const REPORT_MS = 1_000;
 
 /** How an attempt ends before its file is whole, with the code of the job; `gone`: it is no longer this attempt's job. */
-class Stopped extends Error {
+class ExportAborted extends Error {
   constructor(readonly code: 'gone' | 'permission_lost' | 'timed_out' | 'interrupted') {
     super(`The export stops: ${code}`);
   }
@@ -47,8 +47,8 @@ function watchAttempt(services: Services, job: ClaimedJob, progress: Progress, o
     options.heartbeat(progress.rows);
     const values = [job.job_id, job.attempt, progress.rows, progress.total, roles];
     const [row] = await run<{ is_permitted: boolean }>(services.db, reportProgressStatement, values);
-    if (!row) stop.abort(new Stopped('gone'));
-    else if (!row.is_permitted) stop.abort(new Stopped('permission_lost'));
+    if (!row) stop.abort(new ExportAborted('gone'));
+    else if (!row.is_permitted) stop.abort(new ExportAborted('permission_lost'));
   };
   let reporting: Promise<void> | undefined;
   const timer = setInterval(() => {
@@ -59,7 +59,7 @@ function watchAttempt(services: Services, job: ClaimedJob, progress: Progress, o
         reporting = undefined;
       });
   }, REPORT_MS);
-  const deadline = setTimeout(() => stop.abort(new Stopped('timed_out')), MAX_SNAPSHOT_MS);
+  const deadline = setTimeout(() => stop.abort(new ExportAborted('timed_out')), MAX_SNAPSHOT_MS);
   return {
     signal: AbortSignal.any([stop.signal, options.signal]),
     async end() {
@@ -94,7 +94,7 @@ function measured(chunks: AsyncIterable<Buffer>) {
   return { bytes: bytes(), result: () => ({ size, sha256: hash.digest('hex') }) };
 }
 
-/** Writes the file of a claimed job to the store, from one snapshot. @throws Stopped | errors of the database or the store */
+/** Writes the file of a claimed job to the store, from one snapshot. @throws ExportAborted | errors of the database or the store */
 async function writeFile(services: Services, job: ClaimedJob, key: string, progress: Progress, options: AttemptOptions) {
   const { entities, project_ids } = job.options as { entities: Entity[]; project_ids: string[] | null };
   const scope: Scope = { teamId: job.team_id, projectIds: project_ids, entities };
@@ -112,7 +112,7 @@ async function writeFile(services: Services, job: ClaimedJob, key: string, progr
   }
 }
 
-async function statusOf({ db }: Pick<Services, 'db'>, jobId: string): Promise<JobStatus> {
+async function getStatus({ db }: Pick<Services, 'db'>, jobId: string): Promise<JobStatus> {
   return (await BulkJob.query(db).findById(jobId))?.status ?? 'cancelled';
 }
 
@@ -130,21 +130,21 @@ export async function runExport(services: Services, jobId: string, options: Atte
   const store = fileStore(services.config);
   const key = newObjectKey();
   const job = await claimJob(services, jobId, key);
-  if (!job) return statusOf(services, jobId);
+  if (!job) return getStatus(services, jobId);
   if (job.left_key !== null) await store.remove(job.left_key);
   const progress: Progress = { rows: 0, total: null };
   try {
-    if (job.attempt > MAX_ATTEMPTS) throw new Stopped('interrupted');
+    if (job.attempt > MAX_ATTEMPTS) throw new ExportAborted('interrupted');
     const file = await writeFile(services, job, key, progress, options);
     const expires_at = new Date(Date.now() + FILE_DAYS * DAY_MS);
     const ending = { ...file, object_key: key, expires_at, processed: progress.rows, total: progress.rows };
     // If this fails, the file may have its row: the next attempt finds out.
     if (await endJob(contextOfJob(services, job), job, job.attempt, 'succeeded', ending)) return 'succeeded';
     await store.remove(key);
-    throw new Stopped('permission_lost');
+    throw new ExportAborted('permission_lost');
   } catch (error) {
-    if (!(error instanceof Stopped)) throw error;
+    if (!(error instanceof ExportAborted)) throw error;
     if (error.code !== 'gone') await fail(services, job, progress, error.code);
   }
-  return statusOf(services, jobId);
+  return getStatus(services, jobId);
 }

@@ -21,13 +21,13 @@ const FIELDS = (column: string): string => `translate(coalesce(${column}::text, 
 const record = (kind: RowKind, columns: readonly string[]): string =>
   `(select row_to_json(r) from (select '${kind}' as entity, ${columns.join(', ')}) r)::text`;
 
-const nameOf = (column: string): string => / as (\w+)$/.exec(column)?.[1] ?? column.slice(column.indexOf('.') + 1);
+const getName = (column: string): string => / as (\w+)$/.exec(column)?.[1] ?? column.slice(column.indexOf('.') + 1);
 
 const source = (kind: RowKind, columns: readonly string[], from: string, order: string): Source => ({
   line: record(kind, columns),
   from,
   order,
-  columns: columns.map(nameOf),
+  columns: columns.map(getName),
 });
 
 /** Whether a project is one that the export is about. */

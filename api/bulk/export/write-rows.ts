@@ -1,4 +1,4 @@
-import { nextTurn } from '../../core/event-loop.js';
+import { nextTurn } from '../../platform/event-loop.js';
 import { csvHead, csvLine } from '../formats/csv.js';
 import type { Entity, ExportFormat } from '../rules.js';
 import { SOURCES } from './sources.sql.js';
@@ -9,7 +9,7 @@ export interface Rows {
   bytes: readonly Buffer[];
 }
 
-const linesOf = (bytes: Buffer): string[] => bytes.toString().slice(0, -1).split('\n');
+const splitLines = (bytes: Buffer): string[] => bytes.toString().slice(0, -1).split('\n');
 
 async function* asNdjson(chunks: AsyncIterable<Rows>): AsyncGenerator<Buffer> {
   for await (const { bytes } of chunks) yield* bytes;
@@ -19,7 +19,7 @@ async function* asJson(chunks: AsyncIterable<Rows>): AsyncGenerator<Buffer> {
   let separator = '[\n';
   for await (const { bytes } of chunks) {
     for (const each of bytes) {
-      yield Buffer.from(separator + linesOf(each).join(',\n'));
+      yield Buffer.from(separator + splitLines(each).join(',\n'));
       separator = ',\n';
     }
   }
@@ -31,15 +31,15 @@ const LINES_PER_PIECE = 200;
 
 async function* asCsv(chunks: AsyncIterable<Rows>, entity: Entity): AsyncGenerator<Buffer> {
   const columns = ['entity', ...SOURCES[entity].columns];
-  const cellsOf = (line: string) => csvLine(columns, JSON.parse(line) as Record<string, string | number | null>);
+  const splitCells = (line: string) => csvLine(columns, JSON.parse(line) as Record<string, string | number | null>);
   yield Buffer.from(csvHead(columns));
   for await (const { bytes } of chunks) {
-    for (const lines of bytes.map(linesOf)) {
+    for (const lines of bytes.map(splitLines)) {
       for (let at = 0; at < lines.length; at += LINES_PER_PIECE) {
         yield Buffer.from(
           lines
             .slice(at, at + LINES_PER_PIECE)
-            .map(cellsOf)
+            .map(splitCells)
             .join(''),
         );
         await nextTurn();

@@ -41,7 +41,7 @@ async function* decoded(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<string
 }
 
 /** Says what is wrong with the form of a CSV file, without its text. */
-function problemOf(error: CsvError, line: number): InputError {
+function toProblem(error: CsvError, line: number): InputError {
   switch (error.code) {
     case 'CSV_MAX_RECORD_SIZE':
       return new InputError(line, `The record is longer than ${MAX_LINE_BYTES.toLocaleString('en-US')} characters`);
@@ -53,13 +53,13 @@ function problemOf(error: CsvError, line: number): InputError {
 }
 
 /** @throws InputError no columns, or too many */
-function columnsOf(cells: readonly string[], line: number): string[] {
+function readColumns(cells: readonly string[], line: number): string[] {
   if (cells.length > MAX_COLUMNS)
     throw new InputError(line, `The file has more than ${MAX_COLUMNS.toLocaleString('en-US')} columns`);
   return cells.map((cell) => cell.trim());
 }
 
-function rowOf(columns: readonly string[], cells: readonly string[], line: number): CsvRow {
+function toRow(columns: readonly string[], cells: readonly string[], line: number): CsvRow {
   const found = new Map<string, string[]>();
   for (const [at, cell] of cells.entries()) {
     const column = columns[at];
@@ -98,12 +98,12 @@ export async function* readCsv(
       line = info.lines;
       if (line > MAX_LINES) throw tooManyLines(line);
       if (columns === undefined) {
-        columns = columnsOf(record, start);
+        columns = readColumns(record, start);
         onColumns(columns);
-      } else if (record.length > 1 || record[0] !== '') yield rowOf(columns, record, start);
+      } else if (record.length > 1 || record[0] !== '') yield toRow(columns, record, start);
     }
   } catch (error) {
-    throw error instanceof CsvError ? problemOf(error, line + 1) : error;
+    throw error instanceof CsvError ? toProblem(error, line + 1) : error;
   } finally {
     source.destroy();
   }

@@ -1,4 +1,4 @@
-import type { Services } from '../../core/context.js';
+import type { Services } from '../../platform/context.js';
 import { endImport, readImport } from './import-batch.js';
 
 /** Ends an import whose batches failed every time. What it has written stays, and can be undone. May be repeated. */

@@ -1,28 +1,28 @@
-import type { Statement } from '../../../db/statement.js';
+import { defineStatement } from '../../../db/statement.js';
 
 /** $1 = job id. A prepared import, whatever its state; `prepared_key` is the object with its rows. */
-export const importToWriteStatement: Statement = {
+export const importToWriteStatement = defineStatement({
   name: 'import_to_write',
   text: /* sql */ `
     select j.job_id, j.team_id, j.format, j.options, j.status, j.correlation_id, j.requested_by, u.email, u.role, u.status = 'active' as is_active, j.attempt, j.object_key,
       (j.cursor->>'chunk')::integer as chunk, (j.cursor->>'chunks')::integer as chunks, j.cursor->>'prepared_key' as prepared_key
     from bulk_jobs j join users u on u.user_id = j.requested_by where j.job_id = $1 and j.kind = 'import'`,
-};
+});
 
 /** $1 = job id, $2 = first chunk, $3 = their number. */
-export const chunksStatement: Statement = {
+export const chunksStatement = defineStatement({
   name: 'chunks_of_import',
   text: /* sql */ `
     select c.chunk, c.kind, c.byte_from::float8 as byte_from, c.byte_to::float8 as byte_to, c.rows from bulk_chunks c
     where c.job_id = $1 and c.chunk >= $2 and c.chunk < $2 + $3::integer order by c.chunk`,
-};
+});
 
 /**
  * $1 = job id, $2 = chunk that was written, $3 = counts (jsonb), $4 = first notes (jsonb), $5 = rows of `bulk_rows` (jsonb), $6 = most notes of a
  * job. Moves the job on to the next chunk and stores what became of the rows, in the transaction that wrote them. No row: the job has ended,
  * or another attempt has written the chunk; then nothing of the transaction may stay.
  */
-export const finishChunkStatement: Statement = {
+export const finishChunkStatement = defineStatement({
   name: 'finish_chunk_of_import',
   text: /* sql */ `
     with moved as (
@@ -45,4 +45,4 @@ export const finishChunkStatement: Statement = {
       on conflict (job_id, line, part) do nothing
     )
     select job_id from moved`,
-};
+});

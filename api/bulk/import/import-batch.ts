@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { BulkJob } from '../../../db/models/bulk-job.js';
 import { run } from '../../../db/statement.js';
-import type { InstanceRole } from '../../core/actor.js';
-import { inTransaction, type Services } from '../../core/context.js';
-import { newId } from '../../core/ids.js';
-import { fileStore } from '../../files/store/file-store.js';
+import type { InstanceRole } from '../../platform/access/actor.js';
+import { inTransaction, type Services } from '../../platform/context.js';
+import { newId } from '../../platform/ids.js';
+import { fileStore } from '../../work/items/files/store/file-store.js';
 import { contextOfJob } from '../jobs/claim-job.js';
 import { endJob } from '../jobs/end-job.js';
 import { requesterSeat } from '../jobs/requester-seat.js';
@@ -21,7 +21,7 @@ import { writeChunk } from './write/write-chunk.js';
 /** Chunks of one batch: 5,000 tasks. */
 const CHUNKS_PER_BATCH = 10;
 /** Share of the time of a chunk for which the import then rests, so that other requests find the database free. */
-const REST_SHARE = 0.75;
+const THROTTLE_RATIO = 0.75;
 /** Longest rest between two chunks, ms. */
 const MAX_REST_MS = 1_000;
 
@@ -42,7 +42,7 @@ export interface ImportJob
 }
 
 /** Why a batch stops before its end; `gone`: the job has ended, or another attempt writes it. */
-class Stopped extends Error {
+class ImportAborted extends Error {
   constructor(readonly code: 'gone' | 'permission_lost' | 'input_gone') {
     super(`The import stops: ${code}`);
   }
@@ -53,10 +53,10 @@ export async function readImport({ db }: Pick<Services, 'db'>, jobId: string): P
   return job;
 }
 
-/** Reads the rows of a chunk from the prepared object. @throws Stopped the object is gone */
+/** Reads the rows of a chunk from the prepared object. @throws ImportAborted the object is gone */
 async function readRows({ config }: Services, key: string, { byte_from, byte_to }: Chunk): Promise<PreparedRow[]> {
   const bytes = await fileStore(config).get(key, { first: byte_from, last: byte_to - 1 });
-  if (!bytes) throw new Stopped('input_gone');
+  if (!bytes) throw new ImportAborted('input_gone');
   const text = Buffer.concat(await bytes.toArray()).toString('utf8');
   return text
     .split('\n')
@@ -77,12 +77,12 @@ const storedRows = ({ written, errors }: ChunkResult) => [
   })),
 ];
 
-/** Writes a chunk, and that it is written, in one transaction. @throws Stopped */
+/** Writes a chunk, and that it is written, in one transaction. @throws ImportAborted */
 function write(services: Services, job: ImportJob, chunk: Chunk, rows: PreparedRow[]): Promise<void> {
   const { job_id, team_id, options } = job;
   return inTransaction({ ...contextOfJob(services, job), requestId: newId() }, async (ctx) => {
     const seat = await requesterSeat(ctx, team_id);
-    if (seat === null) throw new Stopped('permission_lost');
+    if (seat === null) throw new ImportAborted('permission_lost');
     const result = new ChunkResult(chunk.kind);
     const { project_id, on_conflict } = options;
     const refs = new Refs(ctx, job_id);
@@ -91,7 +91,7 @@ function write(services: Services, job: ImportJob, chunk: Chunk, rows: PreparedR
     const counts = { ...result.counts, processed: result.processed, noted: result.notes.count };
     const values = [job_id, chunk.chunk, JSON.stringify(counts), JSON.stringify(result.notes.first)];
     const [moved] = await run(ctx.db, finishChunkStatement, [...values, JSON.stringify(storedRows(result)), MAX_ERRORS]);
-    if (!moved) throw new Stopped('gone');
+    if (!moved) throw new ImportAborted('gone');
   });
 }
 
@@ -110,24 +110,24 @@ export async function endImport(services: Services, job: ImportJob, code: string
   await removePrepared(services, job.prepared_key);
 }
 
-/** Writes chunks of a running job; resolves to whether all are written. @throws Stopped */
+/** Writes chunks of a running job; resolves to whether all are written. @throws ImportAborted */
 async function writeChunks(services: Services, job: ImportJob, signal: AbortSignal): Promise<boolean> {
   const { chunk: first, chunks: total, prepared_key: key, job_id } = job;
-  if (!job.is_active) throw new Stopped('permission_lost');
+  if (!job.is_active) throw new ImportAborted('permission_lost');
   if (first === null || total === null || key === null) throw new Error(`The import ${job_id} is not prepared`);
   const chunks = await run<Chunk & Record<string, unknown>>(services.db, chunksStatement, [job_id, first, CHUNKS_PER_BATCH]);
   for (const chunk of chunks) {
     signal.throwIfAborted();
     const started = performance.now();
     await write(services, job, chunk, await readRows(services, key, chunk));
-    const rest = Math.min(MAX_REST_MS, (performance.now() - started) * REST_SHARE);
+    const rest = Math.min(MAX_REST_MS, (performance.now() - started) * THROTTLE_RATIO);
     await sleep(rest, undefined, { signal });
   }
   return first + chunks.length >= total;
 }
 
 /**
- * Writes the next 5,000 rows of an import, in transactions of 500. A repeated batch goes on where the last one was: the position moves in the
+ * Writes the next 5,000 rows of an import, in transactions of 500. A repeated batch resumes at the cursor: the position moves in the
  * transaction of the rows. `signal` aborts when the worker shuts down or the workflow has ended. Resolves to whether the job has ended.
  */
 export async function importBatch(services: Services, jobId: string, signal: AbortSignal): Promise<boolean> {
@@ -140,7 +140,7 @@ export async function importBatch(services: Services, jobId: string, signal: Abo
     if (!(await writeChunks(services, job, signal))) return false;
     await endImport(services, job, null);
   } catch (error) {
-    if (!(error instanceof Stopped)) throw error;
+    if (!(error instanceof ImportAborted)) throw error;
     // Another attempt of this batch may be at work: the next look tells.
     if (error.code === 'gone') return false;
     await endImport(services, job, error.code);

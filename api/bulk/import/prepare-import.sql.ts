@@ -1,10 +1,10 @@
-import type { Statement } from '../../../db/statement.js';
+import { defineStatement } from '../../../db/statement.js';
 
 /**
  * $1 = job id, $2 = attempt, $3 = key of the prepared object, $4 = chunks (jsonb), $5 = counts (jsonb: total, failed, noted), $6 = first notes
  * (jsonb), $7 = first errors (jsonb). Stores what a preparation has found. No row: the job has ended, or a later attempt prepares it.
  */
-export const storePreparedStatement: Statement = {
+export const storePreparedStatement = defineStatement({
   name: 'store_prepared_import',
   text: /* sql */ `
     with prepared as (
@@ -25,12 +25,12 @@ export const storePreparedStatement: Statement = {
       on conflict (job_id, line, part) do nothing
     )
     select job_id from prepared`,
-};
+});
 
 /** $1 = job id, $2 = line, $3 = message. Stores why an input cannot be read on. */
-export const storeProblemStatement: Statement = {
+export const storeProblemStatement = defineStatement({
   name: 'store_problem_of_import',
   text: /* sql */ `
     insert into bulk_rows (job_id, line, part, outcome, message) values ($1, $2, -1, 'failed', $3)
     on conflict (job_id, line, part) do nothing`,
-};
+});

@@ -1,8 +1,8 @@
 import { run } from '../../../db/statement.js';
-import { rolesFor } from '../../core/access.js';
-import type { Context, Services } from '../../core/context.js';
-import { fileStore } from '../../files/store/file-store.js';
-import { newObjectKey } from '../../files/store/object-store.js';
+import { rolesFor } from '../../platform/access/access.js';
+import type { Context, Services } from '../../platform/context.js';
+import { fileStore } from '../../work/items/files/store/file-store.js';
+import { newObjectKey } from '../../work/items/files/store/object-store.js';
 import { InputError } from '../formats/input.js';
 import { type ClaimedJob, claimJob, contextOfJob } from '../jobs/claim-job.js';
 import { endJob } from '../jobs/end-job.js';
@@ -21,7 +21,7 @@ import { storePreparedStatement, storeProblemStatement } from './prepare-import.
 const REPORT_MS = 1_000;
 
 /** Why a preparation ends; `gone`: the job has ended, or a later attempt prepares it. */
-class Stopped extends Error {
+class ImportAborted extends Error {
   constructor(
     readonly code: 'gone' | 'permission_lost' | 'input_gone' | 'input_invalid' | 'interrupted',
     readonly problem?: InputError,
@@ -30,7 +30,7 @@ class Stopped extends Error {
   }
 }
 
-/** Returns a function that checks each second whether to go on. It throws Stopped, or the reason of the signal. */
+/** Returns a function that checks each second whether to go on. It throws ImportAborted, or the reason of the signal. */
 function watch(services: Services, { job_id, attempt }: ClaimedJob, signal: AbortSignal): () => Promise<void> {
   const roles = rolesFor('bulk.run');
   let next = Date.now() + REPORT_MS;
@@ -39,36 +39,40 @@ function watch(services: Services, { job_id, attempt }: ClaimedJob, signal: Abor
     if (Date.now() < next) return;
     next = Date.now() + REPORT_MS;
     const [row] = await run<{ is_permitted: boolean }>(services.db, reportProgressStatement, [job_id, attempt, 0, null, roles]);
-    if (!row) throw new Stopped('gone');
-    if (!row.is_permitted) throw new Stopped('permission_lost');
+    if (!row) throw new ImportAborted('gone');
+    if (!row.is_permitted) throw new ImportAborted('permission_lost');
   };
 }
 
-/** Returns how to read the input from its start. @throws Stopped it is gone */
+/** Returns how to read the input from its start. @throws ImportAborted it is gone */
 async function openInput(ctx: Context, job: ImportJob): Promise<OpenInput> {
   const { file_id } = job.options;
   const key = file_id === null ? job.object_key : (await findInput(ctx, job.team_id, file_id))?.object_key;
-  if (key == null) throw new Stopped('input_gone');
+  if (key == null) throw new ImportAborted('input_gone');
   const store = fileStore(ctx.config);
   return async function* open() {
     const bytes = await store.get(key);
-    if (!bytes) throw new Stopped('input_gone');
+    if (!bytes) throw new ImportAborted('input_gone');
     yield* bytes as AsyncIterable<Uint8Array>;
   };
 }
 
-/** Reads and sorts the input, stores its rows as one object, and the position of each chunk. @throws Stopped */
+/** Reads and sorts the input, stores its rows as one object, and the position of each chunk. @throws ImportAborted */
 async function prepare(services: Services, found: ImportJob, job: ClaimedJob, key: string, signal: AbortSignal): Promise<void> {
   const { job_id, team_id, format, attempt } = job;
   const ctx = contextOfJob(services, job);
-  const goOn = watch(services, job, signal);
+  const assertStillRunning = watch(services, job, signal);
   const open = await openInput(ctx, found);
   const { project_id } = found.options;
-  const memberOf = isForeign(format) ? await findMembers(ctx, team_id) : () => undefined;
+  const getMemberName = isForeign(format) ? await findMembers(ctx, team_id) : () => undefined;
   const folder = await makeWorkFolder(services.config, job_id, attempt);
   const rows = new SortedRows(folder);
   try {
-    const { total, errors, notes } = await sortInput(rows, { format, open, place: { team_id, project_id, memberOf } }, goOn);
+    const { total, errors, notes } = await sortInput(
+      rows,
+      { format, open, place: { team_id, project_id, getMemberName } },
+      assertStillRunning,
+    );
     const files = await rows.sorted(
       ({ line }) => errors.add(line, 'task', 'parent_task_id forms a cycle, or the task is nested too deep'),
       ({ line }) => notes.add(line, 'task', 'The task does not recur: a later occurrence of its series does'),
@@ -77,7 +81,7 @@ async function prepare(services: Services, found: ImportJob, job: ClaimedJob, ke
     async function* watched() {
       for await (const bytes of writer.bytes()) {
         yield bytes;
-        await goOn();
+        await assertStillRunning();
       }
     }
     await fileStore(services.config).put(key, watched());
@@ -89,7 +93,7 @@ async function prepare(services: Services, found: ImportJob, job: ClaimedJob, ke
       JSON.stringify(errors.first),
     ];
     const [stored] = await run(services.db, storePreparedStatement, [job_id, attempt, key, ...values]);
-    if (!stored) throw new Stopped('gone');
+    if (!stored) throw new ImportAborted('gone');
   } finally {
     await rows.release();
     await removeWorkFolder(folder);
@@ -97,7 +101,7 @@ async function prepare(services: Services, found: ImportJob, job: ClaimedJob, ke
 }
 
 /** Ends a job whose input cannot be read, with where and why. */
-async function fail(services: Services, job: ClaimedJob, { code, problem }: Stopped): Promise<void> {
+async function fail(services: Services, job: ClaimedJob, { code, problem }: ImportAborted): Promise<void> {
   if (problem) {
     await run(services.db, storeProblemStatement, [job.job_id, problem.line, problem.message]);
   }
@@ -118,12 +122,12 @@ export async function prepareImport(services: Services, jobId: string, signal: A
   const store = fileStore(services.config);
   if (job.left_key !== null) await store.remove(job.left_key);
   try {
-    if (job.attempt > MAX_ATTEMPTS) throw new Stopped('interrupted');
+    if (job.attempt > MAX_ATTEMPTS) throw new ImportAborted('interrupted');
     await prepare(services, found, job, key, signal);
     return false;
   } catch (error) {
-    const stopped = error instanceof InputError ? new Stopped('input_invalid', error) : error;
-    if (!(stopped instanceof Stopped)) throw error;
+    const stopped = error instanceof InputError ? new ImportAborted('input_invalid', error) : error;
+    if (!(stopped instanceof ImportAborted)) throw error;
     await store.remove(key);
     if (stopped.code === 'gone') return true;
     await fail(services, job, stopped);

@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
 import { Project } from '../../../db/models/project.js';
-import { authorize } from '../../core/access.js';
-import { type Context } from '../../core/context.js';
-import { DomainError, invalid, notFound } from '../../core/errors.js';
-import { seatInTeam, seatOf } from '../../core/seats.js';
-import { fileStore } from '../../files/store/file-store.js';
-import { newObjectKey } from '../../files/store/object-store.js';
+import { authorize } from '../../platform/access/access.js';
+import { type Context } from '../../platform/context.js';
+import { DomainError, invalid, notFound } from '../../platform/errors.js';
+import { seatInTeam, findSeat } from '../../platform/access/seats.js';
+import { fileStore } from '../../work/items/files/store/file-store.js';
+import { newObjectKey } from '../../work/items/files/store/object-store.js';
 import { HEAD_BYTES, isCompressed } from '../formats/input.js';
 import { createJob } from '../jobs/create-job.js';
 import { FILE_DAYS } from '../rules.js';
@@ -34,7 +34,7 @@ async function checkProject(ctx: Context, teamId: string, projectId: string): Pr
   const project = await Project.query(ctx.db).findById(projectId).modify('live');
   if (!project) throw notFound('Project');
   if (project.team_id === teamId) return;
-  authorize('project.read', await seatOf(ctx, project.team_id));
+  authorize('project.read', await findSeat(ctx, project.team_id));
   throw invalid('project_id must be a project of the team');
 }
 

@@ -1,4 +1,4 @@
-import { type Endpoint, endpoint, streamEndpoint } from '../../endpoint/endpoint.js';
+import { type Endpoint, endpoint, streamEndpoint } from '../../platform/endpoint/endpoint.js';
 import { BulkJobRecord, BulkJobRef, JobParams } from '../schema.js';
 import { requestUndo } from '../undo/request-undo.js';
 import { MAX_UPLOAD_BYTES, uploadInput } from '../uploads/upload-input.js';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { Id } from '../../core/fields.js';
+import { Id } from '../../platform/fields.js';
 import { FORMATS } from '../rules.js';
 import { ON_CONFLICT } from './write/batch.js';
 

@@ -1,5 +1,5 @@
-import { type Context, inTransaction } from '../../core/context.js';
-import { conflict } from '../../core/errors.js';
+import { type Context, inTransaction } from '../../platform/context.js';
+import { conflict } from '../../platform/errors.js';
 import type { BulkJobRecord } from '../schema.js';
 import { endJob } from './end-job.js';
 import { findJob, getJob } from './read-jobs.js';

@@ -1,7 +1,7 @@
 import type { BulkJob } from '../../../db/models/bulk-job.js';
 import { run } from '../../../db/statement.js';
-import { type Context, type Services, serviceContext } from '../../core/context.js';
-import type { InstanceRole } from '../../core/actor.js';
+import { type Context, type Services, serviceContext } from '../../platform/context.js';
+import type { InstanceRole } from '../../platform/access/actor.js';
 import { claimJobStatement } from './progress.sql.js';
 
 /** A job that an attempt works on. */

@@ -1,9 +1,9 @@
 import { BulkJob } from '../../../db/models/bulk-job.js';
-import { authorize } from '../../core/access.js';
-import { type Context, inTransaction, userOf } from '../../core/context.js';
-import { conflict } from '../../core/errors.js';
-import { newId } from '../../core/ids.js';
-import { seatInTeam } from '../../core/seats.js';
+import { authorize } from '../../platform/access/access.js';
+import { type Context, inTransaction, requireUser } from '../../platform/context.js';
+import { conflict } from '../../platform/errors.js';
+import { newId } from '../../platform/ids.js';
+import { seatInTeam } from '../../platform/access/seats.js';
 import { MAX_OPEN_JOBS } from '../rules.js';
 import type { BulkJobRef } from '../schema.js';
 import { dispatchNext, lockSlot } from './slot.js';
@@ -34,7 +34,7 @@ export function createJob(
     await BulkJob.query(ctx.db).insert({
       ...job,
       job_id,
-      requested_by: userOf(ctx),
+      requested_by: requireUser(ctx),
       correlation_id: ctx.correlationId,
     });
     await dispatchNext(ctx, team_id);

@@ -1,12 +1,12 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Readable } from 'node:stream';
 import type { BulkJob } from '../../../db/models/bulk-job.js';
-import { type Context, inTransaction } from '../../core/context.js';
-import { conflict, notFound } from '../../core/errors.js';
-import type { Reply } from '../../endpoint/endpoint.js';
-import { downloadHeaders, sendBytes } from '../../files/download-headers.js';
-import { fileStore } from '../../files/store/file-store.js';
-import type { ByteRange } from '../../files/store/object-store.js';
+import { type Context, inTransaction } from '../../platform/context.js';
+import { conflict, notFound } from '../../platform/errors.js';
+import type { Reply } from '../../platform/endpoint/endpoint.js';
+import { downloadHeaders, sendBytes } from '../../work/items/files/download-headers.js';
+import { fileStore } from '../../work/items/files/store/file-store.js';
+import type { ByteRange } from '../../work/items/files/store/object-store.js';
 import { isEnded } from '../rules.js';
 import { hasFile } from './present.js';
 import { findJob } from './read-jobs.js';
@@ -31,7 +31,7 @@ function recordDownload(ctx: Context, jobId: string): Promise<BulkJob> {
   });
 }
 
-const headersOf = ({ job_id, created_at, format }: BulkJob) =>
+const buildHeaders = ({ job_id, created_at, format }: BulkJob) =>
   downloadHeaders(`export-${created_at.toISOString().slice(0, 10)}-${job_id}.${format}`, CONTENT_TYPES[format] as string);
 
 async function openObject({ config }: Context, { object_key }: BulkJob, range?: ByteRange): Promise<Readable> {
@@ -48,12 +48,12 @@ async function openObject({ config }: Context, { object_key }: BulkJob, range?: 
  */
 export async function downloadJob(ctx: Context, jobId: string, asked: IncomingHttpHeaders): Promise<Reply> {
   const job = await recordDownload(ctx, jobId);
-  const file = { size: job.size ?? 0, sha256: job.sha256 ?? '', headers: headersOf(job) };
+  const file = { size: job.size ?? 0, sha256: job.sha256 ?? '', headers: buildHeaders(job) };
   return sendBytes(file, asked, (range) => openObject(ctx, job, range));
 }
 
 /** Opens the whole file for a page. @throws as `downloadJob` */
 export async function downloadFile(ctx: Context, jobId: string): Promise<{ bytes: Readable; headers: Record<string, string> }> {
   const job = await recordDownload(ctx, jobId);
-  return { bytes: await openObject(ctx, job), headers: { ...headersOf(job), 'Content-Length': String(job.size ?? 0) } };
+  return { bytes: await openObject(ctx, job), headers: { ...buildHeaders(job), 'Content-Length': String(job.size ?? 0) } };
 }

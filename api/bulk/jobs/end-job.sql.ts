@@ -1,10 +1,10 @@
-import type { Statement } from '../../../db/statement.js';
+import { defineStatement } from '../../../db/statement.js';
 
 /**
  * $1 = job id, $2 = attempt, or null for any, $3 = new status, $4 = changed columns (jsonb), $5 = roles that the requester needs, or null. Ends
  * an open job and frees the team's slot; the input of an import is needed no longer. No row: another attempt has it, it has ended, or the requester has lost the role or is suspended.
  */
-export const endJobStatement: Statement = {
+export const endJobStatement = defineStatement({
   name: 'end_bulk_job',
   text: /* sql */ `
     update bulk_jobs j set status = $3, finished_at = now(), is_dispatched = false, waiting_since = null, pending_key = null,
@@ -18,4 +18,4 @@ export const endJobStatement: Statement = {
         where m.team_id = j.team_id and m.user_id = j.requested_by and m.role = any($5) and u.status = 'active'
       ))
     returning j.job_id, j.team_id, j.kind, j.processed, j.created, j.updated, j.skipped, j.failed`,
-};
+});

@@ -1,7 +1,7 @@
 import type { BulkJob } from '../../../db/models/bulk-job.js';
 import { run } from '../../../db/statement.js';
-import { rolesFor } from '../../core/access.js';
-import { type Context, inTransaction } from '../../core/context.js';
+import { rolesFor } from '../../platform/access/access.js';
+import { type Context, inTransaction } from '../../platform/context.js';
 import type { FinalStatus } from '../rules.js';
 import { endJobStatement } from './end-job.sql.js';
 import { dispatchNext, lockSlot } from './slot.js';

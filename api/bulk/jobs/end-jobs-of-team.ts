@@ -1,5 +1,5 @@
 import { BulkJob } from '../../../db/models/bulk-job.js';
-import type { Context } from '../../core/context.js';
+import type { Context } from '../../platform/context.js';
 import { endJob } from './end-job.js';
 import { expireFilesStatement } from './expiry.sql.js';
 import { run } from '../../../db/statement.js';

@@ -1,7 +1,7 @@
 import { inBatches } from '../../../db/in-batches.js';
 import { run } from '../../../db/statement.js';
-import type { Services } from '../../core/context.js';
-import { fileStore } from '../../files/store/file-store.js';
+import type { Services } from '../../platform/context.js';
+import { fileStore } from '../../work/items/files/store/file-store.js';
 import { deleteOldJobsStatement, deleteOldRowsStatement, takeExpiredStatement } from './expiry.sql.js';
 
 const BATCH = 100;

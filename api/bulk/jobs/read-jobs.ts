@@ -1,9 +1,9 @@
 import { BulkJob } from '../../../db/models/bulk-job.js';
 import { run } from '../../../db/statement.js';
-import { type Ability, authorize } from '../../core/access.js';
-import type { Context } from '../../core/context.js';
-import { notFound } from '../../core/errors.js';
-import { seatInTeam, seatOf } from '../../core/seats.js';
+import { type Ability, authorize } from '../../platform/access/access.js';
+import type { Context } from '../../platform/context.js';
+import { notFound } from '../../platform/errors.js';
+import { seatInTeam, findSeat } from '../../platform/access/seats.js';
 import { MAX_ERRORS, MAX_LISTED_ERRORS } from '../rules.js';
 import type { BulkJobRecord, BulkJobSummary, ListJobs } from '../schema.js';
 import { errorsOfJobsStatement } from './errors-of-jobs.sql.js';
@@ -18,8 +18,8 @@ interface ErrorsRow extends Record<string, unknown> {
 async function withErrors({ db }: Pick<Context, 'db'>, jobs: BulkJob[], max: number): Promise<BulkJobSummary[]> {
   const ids = jobs.filter(({ failed, status }) => failed > 0 || status === 'failed').map(({ job_id }) => job_id);
   const rows = ids.length === 0 ? [] : await run<ErrorsRow>(db, errorsOfJobsStatement, [ids, max]);
-  const errorsOf = new Map(rows.map(({ job_id, errors }) => [job_id, errors]));
-  return jobs.map((job) => ({ ...presentJob(job), errors: errorsOf.get(job.job_id) ?? [] }));
+  const errorsByJob = new Map(rows.map(({ job_id, errors }) => [job_id, errors]));
+  return jobs.map((job) => ({ ...presentJob(job), errors: errorsByJob.get(job.job_id) ?? [] }));
 }
 
 /**
@@ -29,7 +29,7 @@ async function withErrors({ db }: Pick<Context, 'db'>, jobs: BulkJob[], max: num
 export async function findJob(ctx: Context, ability: Extract<Ability, `bulk.${string}`>, jobId: string): Promise<BulkJob> {
   const job = await BulkJob.query(ctx.db).findById(jobId);
   if (!job) throw notFound('Job');
-  authorize(ability, await seatOf(ctx, job.team_id));
+  authorize(ability, await findSeat(ctx, job.team_id));
   return job;
 }
 

@@ -1,9 +1,9 @@
 import type { BulkJob } from '../../../db/models/bulk-job.js';
-import type { AuditAction } from '../../core/audit-actions.js';
-import type { Severity } from '../../core/change-kinds.js';
-import type { Context } from '../../core/context.js';
-import type { ChangeEvent } from '../../core/events/event-types.js';
-import { recordChange } from '../../core/record-change.js';
+import type { AuditAction } from '../../platform/changes/audit-actions.js';
+import type { Severity } from '../../platform/changes/change-kinds.js';
+import type { Context } from '../../platform/context.js';
+import type { ChangeEvent } from '../../platform/events/event-types.js';
+import { recordChange } from '../../platform/changes/record-change.js';
 
 interface Said {
   /** LOW by default. */

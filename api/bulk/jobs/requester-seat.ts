@@ -1,14 +1,14 @@
-import { run, type Statement } from '../../../db/statement.js';
-import { isAllowed, type Seat } from '../../core/access.js';
-import { type Context, userOf } from '../../core/context.js';
-import { DomainError } from '../../core/errors.js';
-import { seatInTeam } from '../../core/seats.js';
+import { defineStatement, run } from '../../../db/statement.js';
+import { isAllowed, type Seat } from '../../platform/access/access.js';
+import { type Context, requireUser } from '../../platform/context.js';
+import { DomainError } from '../../platform/errors.js';
+import { seatInTeam } from '../../platform/access/seats.js';
 
 /** $1 = user id. Not locked: a suspension must not wait for a batch. The next batch sees it. */
-const activeStatement: Statement = {
+const activeStatement = defineStatement({
   name: 'active_requester',
   text: "select true as is_active from users where user_id = $1 and status = 'active'",
-};
+});
 
 /**
  * Returns the role on which a batch of a job works, locked until the commit. Null: whoever asked for the job may not run it any more, is
@@ -20,6 +20,6 @@ export async function requesterSeat(ctx: Context, teamId: string): Promise<Seat 
     throw error;
   });
   if (seat === null || !isAllowed('bulk.run', seat)) return null;
-  const active = await run(ctx.db, activeStatement, [userOf(ctx)]);
+  const active = await run(ctx.db, activeStatement, [requireUser(ctx)]);
   return active.length > 0 ? seat : null;
 }

@@ -1,16 +1,16 @@
-import type { Statement } from '../../../db/statement.js';
+import { defineStatement } from '../../../db/statement.js';
 
 /** $1 = team id. Serializes whatever gives, takes or frees the slot of a team; locked after the caller's membership and before any job. */
-export const lockSlotStatement: Statement = {
+export const lockSlotStatement = defineStatement({
   name: 'lock_bulk_slot',
   text: "select pg_advisory_xact_lock(hashtextextended('bulk jobs of ' || $1::text, 0))",
-};
+});
 
 /**
  * $1 = team id. Gives the slot of a team, if it is free, to the job or undo that has waited longest, and enqueues its workflow. Run it with
  * the slot locked, and after the statement that changed the jobs.
  */
-export const dispatchNextStatement: Statement = {
+export const dispatchNextStatement = defineStatement({
   name: 'dispatch_next_bulk_job',
   text: /* sql */ `
     with next as (
@@ -26,4 +26,4 @@ export const dispatchNextStatement: Statement = {
     select case when p.undo_status is null then 'bulk.start' else 'bulk.undo' end, p.job_id::text, p.team_id,
       jsonb_build_object('job_id', p.job_id), p.correlation_id
     from placed p returning subject as job_id`,
-};
+});

@@ -1,5 +1,5 @@
 import { run } from '../../../db/statement.js';
-import type { Context } from '../../core/context.js';
+import type { Context } from '../../platform/context.js';
 import { dispatchNextStatement, lockSlotStatement } from './slot.sql.js';
 
 /** Locks the slot of a team until the commit: one job of a team runs at a time. */

@@ -1,6 +1,6 @@
 import { run } from '../../../db/statement.js';
 import type { BulkView } from '../../../workflows/contract.js';
-import type { Services } from '../../core/context.js';
+import type { Services } from '../../platform/context.js';
 import { viewJobStatement } from './progress.sql.js';
 
 interface Row extends Record<string, unknown> {

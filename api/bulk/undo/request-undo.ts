@@ -1,7 +1,7 @@
 import { BulkJob } from '../../../db/models/bulk-job.js';
-import { type Context, inTransaction, userOf } from '../../core/context.js';
-import { conflict } from '../../core/errors.js';
-import { newId } from '../../core/ids.js';
+import { type Context, inTransaction, requireUser } from '../../platform/context.js';
+import { conflict } from '../../platform/errors.js';
+import { newId } from '../../platform/ids.js';
 import { dispatchNext, lockSlot } from '../jobs/slot.js';
 import { findJob, getJob } from '../jobs/read-jobs.js';
 import { recordJobChange } from '../jobs/record-job-change.js';
@@ -23,7 +23,7 @@ export function requestUndo(ctx: Context, jobId: string): Promise<BulkJobRecord>
     const undo_id = job.undo_id ?? newId();
     await BulkJob.query(ctx.db)
       .findById(jobId)
-      .patch({ undo_id, undo_status: 'queued', undo_requested_by: userOf(ctx), waiting_since: new Date() });
+      .patch({ undo_id, undo_status: 'queued', undo_requested_by: requireUser(ctx), waiting_since: new Date() });
     await dispatchNext(ctx, team_id);
     await recordJobChange(ctx, job, 'undo', {
       severity: 'HIGH',

@@ -1,13 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { run } from '../../../db/statement.js';
-import type { InstanceRole } from '../../core/actor.js';
-import { inTransaction, type Services } from '../../core/context.js';
-import { newId } from '../../core/ids.js';
+import type { InstanceRole } from '../../platform/access/actor.js';
+import { inTransaction, type Services } from '../../platform/context.js';
+import { newId } from '../../platform/ids.js';
 import { contextOfJob } from '../jobs/claim-job.js';
 import { dispatchNext, lockSlot } from '../jobs/slot.js';
 import { recordJobChange } from '../jobs/record-job-change.js';
 import { requesterSeat } from '../jobs/requester-seat.js';
-import { takeBack, TAKEN_AT_ONCE, UNDO_ORDER } from './take-back.js';
+import { undoRecords, TAKEN_AT_ONCE, UNDO_ORDER } from './undo-records.js';
 import { claimUndoStatement, endUndoStatement, finishRowsStatement, nextRowsStatement } from './undo-batch.sql.js';
 
 /** Records of one transaction: items in one statement, others one by one. */
@@ -16,7 +16,7 @@ const OTHERS = 100;
 /** Transactions of one batch. */
 const STEPS = 5;
 /** Share of the time of a transaction for which the undo then rests. */
-const REST_SHARE = 0.75;
+const THROTTLE_RATIO = 0.75;
 const MAX_REST_MS = 1_000;
 
 interface UndoJob extends Record<string, unknown> {
@@ -38,8 +38,8 @@ interface UndoRow extends Record<string, unknown> {
   item_id: string;
 }
 
-/** Why an undo ends before everything is taken back: it has ended, or whoever asked for it may not do it any more. */
-class Stopped extends Error {}
+/** Why an undo ends before everything is taken back: it has ended, or the requester lost the permission. */
+class UndoAborted extends Error {}
 
 /** Ends an undo, and gives the slot of the team to the next job. */
 async function end(services: Services, job: UndoJob, status: 'succeeded' | 'failed'): Promise<void> {
@@ -53,19 +53,19 @@ async function end(services: Services, job: UndoJob, status: 'succeeded' | 'fail
   });
 }
 
-/** Takes the next records back in one transaction; returns whether there were any. @throws Stopped */
+/** Takes the next records back in one transaction; returns whether there were any. @throws UndoAborted */
 function step(services: Services, job: UndoJob): Promise<boolean> {
   const { job_id, team_id, undo_id } = job;
   return inTransaction({ ...contextOfJob(services, job), requestId: newId() }, async (ctx) => {
-    if ((await requesterSeat(ctx, team_id)) === null) throw new Stopped('The permission is lost, or the team is gone');
+    if ((await requesterSeat(ctx, team_id)) === null) throw new UndoAborted('The permission is lost, or the team is gone');
     const rows = await run<UndoRow>(ctx.db, nextRowsStatement, [job_id, UNDO_ORDER, TAKEN_AT_ONCE, ITEMS, OTHERS]);
     const [first] = rows;
     if (!first) return false;
     const ids = rows.map(({ item_id }) => item_id);
-    const taken = await takeBack({ ctx, job_id, team_id, undo_id }, first.entity, ids);
+    const taken = await undoRecords({ ctx, job_id, team_id, undo_id }, first.entity, ids);
     const done = [rows.map(({ line }) => line), rows.map(({ part }) => part)];
     const [moved] = await run(ctx.db, finishRowsStatement, [job_id, ...done, taken]);
-    if (!moved) throw new Stopped('The undo has ended');
+    if (!moved) throw new UndoAborted('The undo has ended');
     await recordJobChange(ctx, job, 'delete', { details: { undo_id, entity: first.entity, records: taken } });
     return true;
   });
@@ -86,11 +86,11 @@ export async function undoBatch(services: Services, jobId: string, signal: Abort
         await end(services, job, 'succeeded');
         return true;
       }
-      await sleep(Math.min(MAX_REST_MS, (performance.now() - started) * REST_SHARE), undefined, { signal });
+      await sleep(Math.min(MAX_REST_MS, (performance.now() - started) * THROTTLE_RATIO), undefined, { signal });
     }
     return false;
   } catch (error) {
-    if (!(error instanceof Stopped)) throw error;
+    if (!(error instanceof UndoAborted)) throw error;
     await end(services, job, 'failed');
     return true;
   }

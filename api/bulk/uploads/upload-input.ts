@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto';
-import { run, type Statement } from '../../../db/statement.js';
-import { authorize } from '../../core/access.js';
-import { type Context, inTransaction, userOf } from '../../core/context.js';
-import { conflict, DomainError, invalidFields } from '../../core/errors.js';
-import { newId } from '../../core/ids.js';
-import { seatInTeam } from '../../core/seats.js';
-import { fileStore } from '../../files/store/file-store.js';
-import { newObjectKey } from '../../files/store/object-store.js';
+import { defineStatement, run } from '../../../db/statement.js';
+import { authorize } from '../../platform/access/access.js';
+import { type Context, inTransaction, requireUser } from '../../platform/context.js';
+import { conflict, DomainError, invalidFields } from '../../platform/errors.js';
+import { newId } from '../../platform/ids.js';
+import { seatInTeam } from '../../platform/access/seats.js';
+import { fileStore } from '../../work/items/files/store/file-store.js';
+import { newObjectKey } from '../../work/items/files/store/object-store.js';
 import { HEAD_BYTES, isCompressed } from '../formats/input.js';
 import { lockSlot } from '../jobs/slot.js';
 import { recordJobChange } from '../jobs/record-job-change.js';
@@ -39,20 +39,20 @@ async function inPlace<T>(teamId: string, work: () => Promise<T>): Promise<T> {
 }
 
 /** $1 = team id. */
-const countStatement: Statement = {
+const countStatement = defineStatement({
   name: 'count_bulk_uploads',
   text: /* sql */ `
     select count(*)::int as count, coalesce(sum(size), 0)::float8 as bytes
     from bulk_uploads u where u.team_id = $1 and u.expires_at > now()`,
-};
+});
 
 /** $1 = id, $2 = team id, $3 = user id, $4 = size, $5 = SHA-256, $6 = object key, $7 = days. */
-const insertStatement: Statement = {
+const insertStatement = defineStatement({
   name: 'insert_bulk_upload',
   text: /* sql */ `
     insert into bulk_uploads (file_id, team_id, uploaded_by, size, sha256, object_key, expires_at)
     values ($1, $2, $3, $4, $5, $6, now() + make_interval(days => $7))`,
-};
+});
 
 const tooLarge = () =>
   conflict(`The uploads of the team would be larger than 4 GB together; each is removed after ${FILE_DAYS} days`);
@@ -111,7 +111,7 @@ async function store(ctx: Context, teamId: string, source: AsyncIterable<Buffer>
       authorize('bulk.run', await seatInTeam(ctx, teamId));
       await lockSlot(ctx, teamId);
       await checkRoom(ctx, teamId, size);
-      await run(ctx.db, insertStatement, [file_id, teamId, userOf(ctx), size, sha256, key, FILE_DAYS]);
+      await run(ctx.db, insertStatement, [file_id, teamId, requireUser(ctx), size, sha256, key, FILE_DAYS]);
       await recordJobChange(ctx, { job_id: file_id, team_id: teamId }, 'create', { details: { size, sha256 } });
     });
   } catch (error) {

@@ -11,7 +11,7 @@ const SESSION_ID = '019a9f00-0000-7000-8000-000000000022';
 const DEVICE_ID = '019a9f00-0000-7000-8000-000000000023';
 const TOKEN_ID = '019a9f00-0000-7000-8000-000000000024';
 
-const avatarOf = (name: string) => `https://api.dicebear.com/9.x/initials/svg?seed=${encodeURIComponent(name)}`;
+const buildAvatar = (name: string) => `https://api.dicebear.com/9.x/initials/svg?seed=${encodeURIComponent(name)}`;
 
 const user = {
   user_id: ADA,
@@ -21,7 +21,7 @@ const user = {
   has_password: true,
   username: 'ada',
   display_name: 'Ada Marsh',
-  avatar: avatarOf('Ada Marsh'),
+  avatar: buildAvatar('Ada Marsh'),
   plan: 'scale',
   entitlements: ['automations', 'approvals'],
   two_factor_enabled: false,
@@ -77,7 +77,7 @@ const max = {
   name: 'Max Olsen',
   display_name: 'Max Olsen',
   username: 'max',
-  avatar: avatarOf('Max Olsen'),
+  avatar: buildAvatar('Max Olsen'),
 };
 const member = { user_id: MAX, ...max, role: 'manager', is_guest: false, joined_at: AT };
 const invited = { invitation_id: INVITATION_ID, role: 'member', created_at: AT, expires_at: '2026-11-27T17:51:02.123Z' };

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
-import { type CutPage, type Endpoint, JsonText, type Part, Parts, Reply } from '../../endpoint/endpoint.js';
-import type { Services } from '../../core/context.js';
-import { type Pages, rowsFields } from '../../endpoint/pages.js';
+import { type CutPage, type Endpoint, JsonText, type Part, Parts, Reply } from '../../platform/endpoint/endpoint.js';
+import type { Services } from '../../platform/context.js';
+import { type Pages, rowsFields } from '../../platform/endpoint/pages.js';
 import { type AnyRequest, type AnySpec, readParts, type Told, type Window } from './read-parts.js';
 import { Spool } from './spool.js';
 
@@ -20,7 +20,7 @@ function link(rel: string, url: string, change: Record<string, string | number |
 }
 
 /** Returns the links of a page. A cursor goes on after its last row, an offset after its number of rows. */
-function linksOf({ by, aliases = [] }: Pages, url: string, { limit, before, ...window }: Window, page: CutPage): string[] {
+function buildLinks({ by, aliases = [] }: Pages, url: string, { limit, before, ...window }: Window, page: CutPage): string[] {
   if (by !== undefined) {
     return [
       ...(page.more ? [link('next', url, { limit, before: page.last })] : []),
@@ -37,9 +37,9 @@ function linksOf({ by, aliases = [] }: Pages, url: string, { limit, before, ...w
 }
 
 /** Returns a page with its headers. The last page of an offset knows the length of the list. */
-function replyOf(pages: Pages, window: Window, url: string, page: CutPage): Reply {
+function buildReply(pages: Pages, window: Window, url: string, page: CutPage): Reply {
   const { body, count, more, truncated = false, headers: given } = page;
-  const links = linksOf(pages, url, window, page);
+  const links = buildLinks(pages, url, window, page);
   const offset = page.offset ?? window.offset ?? 0;
   const ended = pages.by === undefined && !more && !truncated && (count > 0 || offset === 0);
   const total = page.total ?? (ended ? offset + count : undefined);
@@ -87,7 +87,7 @@ async function collectRows(spec: AnySpec, pages: Pages, request: AnyRequest): Pr
   return { ...page, truncated: page.truncated || told.truncated, headers: { ...told.headers, ...page.headers }, total };
 }
 
-const bytesOf = ({ body }: CutPage): number => Buffer.byteLength(typeof body === 'string' ? body : JSON.stringify(body));
+const countBytes = ({ body }: CutPage): number => Buffer.byteLength(typeof body === 'string' ? body : JSON.stringify(body));
 
 /** Asks a handler that cuts its page itself for half as many rows, until the page fits. */
 async function askForPage(spec: AnySpec, request: AnyRequest): Promise<CutPage | Reply> {
@@ -99,7 +99,7 @@ async function askForPage(spec: AnySpec, request: AnyRequest): Promise<CutPage |
     return { ...collected, truncated: truncated || page.truncated === true, headers: { ...page.headers, ...headers } };
   }
   if (typeof page.body !== 'string' && Symbol.asyncIterator in page.body) return page;
-  while (page.count > 1 && bytesOf(page) > request.ctx.config.LIST_MAX_BYTES) {
+  while (page.count > 1 && countBytes(page) > request.ctx.config.LIST_MAX_BYTES) {
     const query = { ...(request.query as object), limit: Math.floor(page.count / 2) };
     page = { ...((await spec.handle({ ...request, query })) as CutPage), truncated: true };
   }
@@ -148,5 +148,5 @@ export function wholeList(spec: AnySpec, { config }: Services, found: unknown): 
 export async function page(spec: AnySpec, pages: Pages, request: AnyRequest, url: string): Promise<Reply> {
   const ownCut = pages.cut && pages.batch === undefined;
   const cut = ownCut ? await askForPage(spec, request) : await collectRows(spec, pages, request);
-  return cut instanceof Reply ? cut : replyOf(pages, request.query as Window, url, cut);
+  return cut instanceof Reply ? cut : buildReply(pages, request.query as Window, url, cut);
 }

@@ -1,8 +1,8 @@
 import { setImmediate } from 'node:timers/promises';
 import type { z } from 'zod';
-import { inTurn } from '../../core/batching/in-turn.js';
-import { type CutPage, type EndpointSpec, JsonText, type Part, type Request } from '../../endpoint/endpoint.js';
-import type { Pages } from '../../endpoint/pages.js';
+import { inTurn } from '../../platform/database/batching/in-turn.js';
+import { type CutPage, type EndpointSpec, JsonText, type Part, type Request } from '../../platform/endpoint/endpoint.js';
+import type { Pages } from '../../platform/endpoint/pages.js';
 
 export type AnySpec = EndpointSpec<z.ZodType, z.ZodType, z.ZodType>;
 export type AnyRequest = Request<unknown, unknown, unknown>;
@@ -62,7 +62,7 @@ async function readCut(spec: AnySpec, request: AnyRequest, window: Window, told:
 }
 
 /** Cuts a batch into parts of `maxBytes`, or of one row. */
-function* partsOf({ texts, rows, more, cursors }: Batch, maxBytes: number): Generator<Part> {
+function* cutParts({ texts, rows, more, cursors }: Batch, maxBytes: number): Generator<Part> {
   const perText = texts.length === rows ? 1 : rows;
   for (let at = 0; at < texts.length; ) {
     const from = at;
@@ -89,7 +89,7 @@ export async function* readParts(spec: AnySpec, pages: Pages, request: AnyReques
     };
     const read = () => (pages.cut ? readCut(spec, request, window, told) : readArray(spec, pages, request, window, told));
     const batch = await (total.rows === 0 ? read() : inTurn(read));
-    for (const part of partsOf(batch, Math.min(PART_BYTES, request.ctx.config.LIST_MAX_BYTES))) {
+    for (const part of cutParts(batch, Math.min(PART_BYTES, request.ctx.config.LIST_MAX_BYTES))) {
       yield part;
       total = { rows: total.rows + part.rows, bytes: total.bytes + part.text.length };
       await setImmediate();

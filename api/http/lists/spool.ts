@@ -1,8 +1,8 @@
 import { type FileHandle, mkdir, open, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
-import type { Config } from '../../core/config.js';
-import { newId } from '../../core/ids.js';
+import type { Config } from '../../platform/config.js';
+import { newId } from '../../platform/ids.js';
 
 /** Maximum bytes of a list in memory; a longer one waits for its reader in a file. */
 const MAX_HELD_BYTES = 1000 * 1000;

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import type { Config } from '../../core/config.js';
+import type { Config } from '../../platform/config.js';
 
 /** All cookies of the web app with their lifetime in seconds. Each is HttpOnly, SameSite=Lax and valid for the whole host. */
 const COOKIES = {

@@ -1,6 +1,6 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
-import type { Config } from '../../core/config.js';
+import type { Config } from '../../platform/config.js';
 
 /** Hidden field of every form. */
 export const CSRF_FIELD = '_csrf';

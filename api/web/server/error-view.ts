@@ -1,4 +1,4 @@
-import type { DomainError } from '../../core/errors.js';
+import type { DomainError } from '../../platform/errors.js';
 import type { View } from '../page.js';
 
 const KNOWN: Readonly<Record<number, { heading: string; text?: string }>> = {

@@ -1,4 +1,4 @@
-import { DomainError, notFound } from '../../core/errors.js';
+import { DomainError, notFound } from '../../platform/errors.js';
 import type { Page } from '../page.js';
 
 /** Returns the text of a part of a path, as links encode it; as it stands if it is no valid encoding. */

@@ -1,4 +1,4 @@
-import type { Config } from '../../core/config.js';
+import type { Config } from '../../platform/config.js';
 import { isSecure } from './cookies.js';
 
 /**

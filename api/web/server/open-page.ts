@@ -1,17 +1,17 @@
 import type { IncomingMessage } from 'node:http';
 import { z } from 'zod';
-import type { User } from '../../auth/schema.js';
-import { checkCallerKind } from '../../core/access.js';
-import type { UserActor } from '../../core/actor.js';
-import type { Context } from '../../core/context.js';
-import { type DomainError, forbidden, invalidFields } from '../../core/errors.js';
-import { toDomainError } from '../../core/database-errors.js';
-import type { ApprovalPage } from '../../runs/approvals/list-approvals.js';
-import type { RateLimiter } from '../../endpoint/rate-limit.js';
+import type { User } from '../../identity/auth/schema.js';
+import { checkCallerKind } from '../../platform/access/access.js';
+import type { UserActor } from '../../platform/access/actor.js';
+import type { Context } from '../../platform/context.js';
+import { type DomainError, forbidden, invalidFields } from '../../platform/errors.js';
+import { toDomainError } from '../../platform/database/database-errors.js';
+import type { ApprovalPage } from '../../automation/runs/approvals/list-approvals.js';
+import type { RateLimiter } from '../../platform/endpoint/rate-limit.js';
 import type { PageResult, Page, FormError, PageRequest } from '../page.js';
 import { readCookie } from './cookies.js';
 import { CSRF_FIELD, isOurForm, isOurSite } from './csrf.js';
-import { type IncomingFile, readUpload } from '../../endpoint/read-upload.js';
+import { type IncomingFile, readUpload } from '../../platform/endpoint/read-upload.js';
 import { type Fields, readForm } from './read-form.js';
 import { HOME, safePath } from './safe-path.js';
 import type { BrowserSession } from './session.js';
@@ -63,7 +63,7 @@ function parse(schema: z.ZodType | undefined, value: unknown): unknown {
 }
 
 /** Converts an error to a message for the form. */
-function problemOf({ status, message, detail }: DomainError): FormError {
+function toProblem({ status, message, detail }: DomainError): FormError {
   // The message of a 429 does not say how long to wait; its detail does.
   if (typeof detail === 'string') return { status, message: status === 429 ? detail : message, fields: {} };
   const fields = Object.fromEntries(
@@ -104,7 +104,7 @@ async function handlePage(page: Page, { limit, ctx }: PageInput, visit: PageRequ
   } catch (thrown) {
     const error = toDomainError(thrown);
     if (!page.onError || !BESIDE_THE_FORM.has(error.status)) throw thrown;
-    const answer = await page.onError({ ...visit, form: given }, problemOf(error));
+    const answer = await page.onError({ ...visit, form: given }, toProblem(error));
     return 'view' in answer ? { status: error.status, ...answer } : answer;
   }
 }

@@ -1,13 +1,13 @@
 import type { IncomingMessage } from 'node:http';
-import { DomainError } from '../../core/errors.js';
-import { readBody } from '../../endpoint/read-body.js';
+import { DomainError } from '../../platform/errors.js';
+import { readBody } from '../../platform/endpoint/read-body.js';
 
 const MAX_FORM = 64 * 1024;
 
 export type Fields = Record<string, unknown>;
 
 /** A field sent once is a string, a repeated one a list, which scalar schemas reject. */
-function fieldsOf(text: string): Fields {
+function listFields(text: string): Fields {
   const form = new URLSearchParams(text);
   return Object.fromEntries(
     [...new Set(form.keys())].map((name) => {
@@ -27,5 +27,5 @@ export async function readForm(request: IncomingMessage, maxBytes = MAX_FORM): P
   if (!/^application\/x-www-form-urlencoded\b/i.test(request.headers['content-type'] ?? '')) {
     throw new DomainError('UNSUPPORTED_MEDIA_TYPE', 'Expected an HTML form');
   }
-  return fieldsOf(bytes.toString('utf8'));
+  return listFields(bytes.toString('utf8'));
 }

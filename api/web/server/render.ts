@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import { Eta } from 'eta';
-import type { User } from '../../auth/schema.js';
+import type { User } from '../../identity/auth/schema.js';
 import { icon } from '../icons.js';
 import type { Notice, View } from '../page.js';
 import { createFormatter } from '../wording/formatter.js';
@@ -26,7 +26,7 @@ export function createRenderer(files: StaticFiles): Render {
   const eta = new Eta({ views: fileURLToPath(new URL('../views/', import.meta.url)), autoEscape: true, cache: true });
   return ({ view, title, data, noticePlaces = [] }, shell) => {
     const isNoticeInside = noticePlaces.some((place) => place === shell.notice?.at);
-    const common = { ...shell, title, isNoticeInside, icon, asset: files.addressOf, words: createFormatter(shell.me) };
+    const common = { ...shell, title, isNoticeInside, icon, asset: files.buildAddress, words: createFormatter(shell.me) };
     const body = eta.render(view, { problem: undefined, given: {}, ...data, ...common });
     return eta.render('layout', { ...common, body });
   };

@@ -1,8 +1,8 @@
 import type Koa from 'koa';
-import type { Config } from '../../core/config.js';
-import type { Services } from '../../core/context.js';
-import { toDomainError } from '../../core/database-errors.js';
-import type { RouteState } from '../../endpoint/route-state.js';
+import type { Config } from '../../platform/config.js';
+import type { Services } from '../../platform/context.js';
+import { toDomainError } from '../../platform/database/database-errors.js';
+import type { RouteState } from '../../platform/endpoint/route-state.js';
 import type { Download, Redirect, View } from '../page.js';
 import { cookieLine, readCookie } from './cookies.js';
 import { errorView } from './error-view.js';
@@ -43,7 +43,7 @@ export function sendView(config: Config, render: Render, koa: KoaContext, view: 
 }
 
 /** Returns the `Set-Cookie` lines of a redirect. */
-async function cookiesOf(services: Services, koa: KoaContext, { binding }: BrowserSession, go: Redirect): Promise<string[]> {
+async function buildCookies(services: Services, koa: KoaContext, { binding }: BrowserSession, go: Redirect): Promise<string[]> {
   const { config } = services;
   const lines: string[] = [];
   if (go.signIn) lines.push(...(await signInCookies(services, go.signIn)));
@@ -57,7 +57,7 @@ async function cookiesOf(services: Services, koa: KoaContext, { binding }: Brows
 
 /** Redirects with 303. Makes htmx reload the whole page when the user changes. */
 export async function sendOn(services: Services, koa: KoaContext, session: BrowserSession, go: Redirect): Promise<void> {
-  koa.append('Set-Cookie', await cookiesOf(services, koa, session, go));
+  koa.append('Set-Cookie', await buildCookies(services, koa, session, go));
   koa.body = '';
   if (koa.get('HX-Request') === 'true' && (go.signIn || go.signOut || go.to.startsWith('/app/sign-in'))) {
     koa.set('HX-Redirect', go.to);

@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
-import { authenticate, authenticateCookie, issueToken } from '../../auth/authenticate.js';
-import type { Actor, UserActor } from '../../core/actor.js';
-import type { Config } from '../../core/config.js';
-import type { Services } from '../../core/context.js';
-import { DomainError } from '../../core/errors.js';
+import { authenticate, authenticateCookie, issueToken } from '../../identity/auth/authenticate.js';
+import type { Actor, UserActor } from '../../platform/access/actor.js';
+import type { Config } from '../../platform/config.js';
+import type { Services } from '../../platform/context.js';
+import { DomainError } from '../../platform/errors.js';
 import { cookieLine, readCookie } from './cookies.js';
 
 /** Minimum age of a cookie before it is renewed, ms; active users stay signed in. */
@@ -20,7 +20,7 @@ export interface BrowserSession {
 
 const isUser = (actor: Actor): actor is UserActor => actor.type === 'user';
 
-async function actorOf(
+async function findSessionActor(
   services: Services,
   token: string,
   unattended: boolean,
@@ -36,7 +36,7 @@ async function actorOf(
 /** Returns the user signed in to the web app in this browser, not impersonating; null for none. */
 export async function signedInUserId(services: Services, headers: IncomingMessage['headers']): Promise<string | null> {
   const token = readCookie(services.config, { headers }, 'session');
-  const known = token === undefined ? null : await actorOf(services, token, false);
+  const known = token === undefined ? null : await findSessionActor(services, token, false);
   return known && known.actor.impersonatorId === null ? known.actor.userId : null;
 }
 
@@ -49,12 +49,12 @@ interface Found {
 async function findSession(services: Services, request: IncomingMessage, unattended: boolean): Promise<Found | null> {
   const { config } = services;
   const [token, own] = [readCookie(config, request, 'session'), readCookie(config, request, 'own')];
-  const known = token === undefined ? null : await actorOf(services, token, unattended);
+  const known = token === undefined ? null : await findSessionActor(services, token, unattended);
   if (known) {
     const isOld = Date.now() - known.issuedAt.getTime() > RENEW_AFTER_MS;
     return { actor: known.actor, cookies: isOld && !unattended ? [await sessionCookie(services, known.actor)] : [] };
   }
-  const before = own === undefined ? null : await actorOf(services, own, unattended);
+  const before = own === undefined ? null : await findSessionActor(services, own, unattended);
   if (!before) return null;
   return { actor: before.actor, cookies: [await sessionCookie(services, before.actor), cookieLine(config, 'own', null)] };
 }

@@ -1,5 +1,5 @@
-import type { Config } from '../../core/config.js';
-import { encryptField, decryptField } from '../../core/crypto/encryption.js';
+import type { Config } from '../../platform/config.js';
+import { encryptField, decryptField } from '../../platform/crypto/encryption.js';
 
 /**
  * State of a sign-in or sign-up. A challenge has no id, so its response needs the password again. To avoid typing it twice, the

@@ -32,7 +32,7 @@ const sources = (): Record<string, string> => {
 
 export interface StaticFiles {
   /** Returns the path of a file; it contains the content hash, so browsers may cache it forever. */
-  addressOf: (name: string) => string;
+  buildAddress: (name: string) => string;
   at: (path: string) => StaticFile | undefined;
 }
 
@@ -53,7 +53,7 @@ export function createStaticFiles(): StaticFiles {
     return { byName, byPath };
   };
   return {
-    addressOf(name) {
+    buildAddress(name) {
       const address = (loaded ??= load()).byName.get(name);
       if (!address) throw new Error(`No such file of the web app: ${name}`);
       return address;

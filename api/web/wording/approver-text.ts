@@ -1,6 +1,6 @@
-import type { User } from '../../auth/schema.js';
-import type { GateRole } from '../../actions/rules.js';
-import { hasRoleAtLeast, type Seat } from '../../core/access.js';
+import type { User } from '../../identity/auth/schema.js';
+import type { GateRole } from '../../automation/actions/rules.js';
+import { hasRoleAtLeast, type Seat } from '../../platform/access/access.js';
 
 /** Text for the lowest role that can decide a gate. */
 const APPROVERS: Readonly<Record<GateRole, string>> = {

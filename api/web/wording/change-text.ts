@@ -1,8 +1,8 @@
-import type { ActivityChanges, ActivityEntry } from '../../activity/schema.js';
-import { withVisibleNames } from '../../core/validation/invisible.js';
+import type { ActivityChanges, ActivityEntry } from '../../work/activity-feed/schema.js';
+import { withVisibleNames } from '../../platform/validation/invisible.js';
 
 interface Words {
-  statusOf: (status: string) => string;
+  formatStatus: (status: string) => string;
   day: (iso: string) => string;
 }
 type Value = ActivityChanges[string]['from'];
@@ -17,7 +17,7 @@ function valueText(field: string, value: Value, names: Record<string, string>, w
   if (typeof value === 'boolean') return value ? 'yes' : 'no';
   if (typeof value === 'number') return String(value);
   if (field === 'assigned_to') return names[value] === 'You' ? 'you' : (names[value] ?? 'a former member');
-  if (field === 'status') return words.statusOf(value);
+  if (field === 'status') return words.formatStatus(value);
   if (field.endsWith('_date') && DATE.test(value)) return words.day(value);
   if (field === 'title' || field === 'name') return value.length > MAX_LENGTH ? undefined : `“${withVisibleNames(value)}”`;
   return value.length > MAX_LENGTH ? undefined : value;

@@ -1,7 +1,7 @@
-import { availableActions } from '../../actions/registry.js';
-import type { User } from '../../auth/schema.js';
-import { plainText } from '../../core/plain-text.js';
-import { TRIGGER_TEXT } from '../../automations/language/triggers.js';
+import { availableActions } from '../../automation/actions/registry.js';
+import type { User } from '../../identity/auth/schema.js';
+import { plainText } from '../../platform/plain-text.js';
+import { TRIGGER_TEXT } from '../../automation/language/triggers.js';
 import { summaryText } from './change-text.js';
 import { describeApprovers, cannotDecideReason } from './approver-text.js';
 
@@ -58,13 +58,13 @@ function isKnown(locale: string, timeZone: string): boolean {
   }
 }
 
-const zoneOf = (me: User | null): string => {
+const getTimeZone = (me: User | null): string => {
   const wanted = me?.preferences.timezone ?? 'UTC';
   return isKnown('en', wanted) ? wanted : 'UTC';
 };
 
 /** Returns the user's locale; by default day before month, which is unambiguous. */
-const localeOf = (me: User | null): string => {
+const getLocale = (me: User | null): string => {
   const wanted = me?.preferences.locale ?? 'en';
   return wanted !== 'en' && isKnown(wanted, 'UTC') ? wanted : 'en-GB';
 };
@@ -95,40 +95,40 @@ function deviceName(userAgent: string | null): string {
 const megabytes = new Intl.NumberFormat('en', { style: 'unit', unit: 'megabyte', maximumSignificantDigits: 3 });
 
 /** Size of a file: "2.14 MB", "12 kB", "1 byte". */
-function sizeOf(size: number): string {
+function formatSize(size: number): string {
   if (size >= 1_000_000) return megabytes.format(size / 1_000_000);
   if (size >= 1_000) return `${Math.round(size / 1_000)} kB`;
   return `${size} ${size === 1 ? 'byte' : 'bytes'}`;
 }
 
-const statusOf = (status: string): string =>
+const formatStatus = (status: string): string =>
   status === 'todo' ? 'To do' : status.charAt(0).toUpperCase() + status.slice(1).replaceAll('_', ' ');
 
 /** Creates the formatter of code words and times, in the user's locale and time zone. */
 export function createFormatter(me: User | null, now: Date = new Date()) {
-  const timeZone = zoneOf(me);
-  const locale = localeOf(me);
+  const timeZone = getTimeZone(me);
+  const locale = getLocale(me);
   const long = new Intl.DateTimeFormat(locale, { timeZone, dateStyle: 'medium', timeStyle: 'short' });
   const exact = new Intl.DateTimeFormat(locale, { timeZone, dateStyle: 'medium', timeStyle: 'medium' });
   const clock = new Intl.DateTimeFormat(locale, { timeZone, timeStyle: 'medium' });
   const dayIn = new Intl.DateTimeFormat('en-CA', { timeZone, dateStyle: 'short' });
   const day = new Intl.DateTimeFormat(locale, { timeZone, day: 'numeric', month: 'short' });
   const date = new Intl.DateTimeFormat(locale, { timeZone: 'UTC', day: 'numeric', month: 'short' });
-  const dayOf = (iso: string): string => (iso.length === 10 ? date : day).format(new Date(iso));
+  const formatDay = (iso: string): string => (iso.length === 10 ? date : day).format(new Date(iso));
   const relative = new Intl.RelativeTimeFormat('en', { numeric: 'auto' });
   return {
     timeZone,
     duration,
-    sizeOf,
+    formatSize,
     /** Status of a work item: "In review". */
-    statusOf,
+    formatStatus,
     bulkFormat,
     /** "Import from Linear CSV", "Export to NDJSON". */
     bulkTitle: ({ kind, format }: { kind: string; format: string }): string =>
       `${kind === 'export' ? 'Export to' : 'Import from'} ${bulkFormat(format)}`,
     /** What a line of activity tells, with short values: "changed status from In review to Done, cycle". */
-    summaryOf: (line: Parameters<typeof summaryText>[0], names: Record<string, string>): string =>
-      summaryText(line, names, { statusOf, day: dayOf }),
+    buildSummary: (line: Parameters<typeof summaryText>[0], names: Record<string, string>): string =>
+      summaryText(line, names, { formatStatus, day: formatDay }),
     /** How long a run took: "2 min", "less than a second". */
     took: (ms: number): string => (ms < 1000 ? 'less than a second' : duration(ms / 1000)),
     plainText,
@@ -144,7 +144,7 @@ export function createFormatter(me: User | null, now: Date = new Date()) {
       return (isSameDay ? clock : exact).format(at);
     },
     /** "20 Nov"; a date without time is the same day in every zone. */
-    day: dayOf,
+    day: formatDay,
     /** "5 minutes ago", "in 2 days", "just now". */
     relative(iso: string): string {
       const seconds = Math.round((new Date(iso).getTime() - now.getTime()) / 1000);

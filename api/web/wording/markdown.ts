@@ -48,7 +48,7 @@ const MAX_RENDERED_OF_PAGE = 60_000;
 const MAX_CELLS = 10_000;
 
 /** Returns the cells that a text has if its longest row is the head of one table with all its lines. */
-function cellsOf(text: string): number {
+function splitCells(text: string): number {
   const lines = text.split('\n');
   const columns = lines.reduce((most, line) => Math.max(most, line.split('|').length), 0);
   return columns < 3 ? 0 : columns * lines.length;
@@ -56,7 +56,7 @@ function cellsOf(text: string): number {
 
 /** Returns a text written in Markdown as safe HTML; undefined if it is too long to render, or its tables are too large. */
 export const renderMarkdown = (text: string): string | undefined =>
-  text.length <= MAX_RENDERED && cellsOf(text) <= MAX_CELLS ? parser.render(text) : undefined;
+  text.length <= MAX_RENDERED && splitCells(text) <= MAX_CELLS ? parser.render(text) : undefined;
 
 /** Renders the texts of one page in order, as far as they are not too long together. Other requests are answered between two texts. */
 export async function renderTexts(texts: string[]): Promise<(string | undefined)[]> {

@@ -1,9 +1,9 @@
-import type { User } from '../../auth/schema.js';
-import type { Context } from '../../core/context.js';
-import { listMembers } from '../../teams/list-members.js';
+import type { User } from '../../identity/auth/schema.js';
+import type { Context } from '../../platform/context.js';
+import { listMembers } from '../../identity/teams/list-members.js';
 
 /** Returns the names of the user's teams by id. */
-export const teamNamesOf = ({ teams }: User): Record<string, string> =>
+export const mapTeamNames = ({ teams }: User): Record<string, string> =>
   Object.fromEntries(teams.map(({ team_id, name }) => [team_id, name]));
 
 /** Returns user names by id, for the user's teams that occur in the list. Former members are omitted. */

@@ -98,7 +98,7 @@ async function readAnswer(response: Response): Promise<unknown> {
   }
 }
 
-function errorOf(response: Response, body: unknown): Error {
+function buildError(response: Response, body: unknown): Error {
   const { status } = response;
   const envelope = isObject(body) ? body : {};
   const message = typeof envelope['message'] === 'string' ? envelope['message'] : `HTTP ${status}`;
@@ -182,7 +182,7 @@ export class RunnerApi {
       clearTimeout(timer);
       signal?.removeEventListener('abort', abort);
     }
-    if (!response.ok) throw errorOf(response, answer);
+    if (!response.ok) throw buildError(response, answer);
     if (answer === undefined && response.status !== 204) throw new ServerAway(`an empty answer ${response.status}`);
     return answer;
   }

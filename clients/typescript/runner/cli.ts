@@ -52,7 +52,7 @@ function ownVersion(): string {
   }
 }
 
-const stateOf = (values: Values): State =>
+const getState = (values: Values): State =>
   new State(resolve(values.dir ?? process.env['ASSENT_RUNNER_DIR'] ?? join(homedir(), '.assent-runner')));
 
 /** The option that names the folder again, unless it is the default one or stands in the environment. */
@@ -78,7 +78,7 @@ async function register(values: Values): Promise<void> {
   const url = readUrl(values.url, values.insecure ?? false);
   const token = values.token ?? process.env['ASSENT_REGISTRATION_TOKEN'];
   if (!token) throw new UsageError('--token is required: an admin of the team creates it under Runners.', EXIT.usage);
-  const state = stateOf(values);
+  const state = getState(values);
   if (state.isRegistered && !values.replace) {
     throw new UsageError(`${state.dir} has a registration already. --replace forgets it.`, EXIT.usage);
   }
@@ -101,7 +101,7 @@ async function register(values: Values): Promise<void> {
 async function run(values: Values): Promise<void> {
   const seconds = values.grace ?? '10';
   if (!/^\d{1,4}$/.test(seconds)) throw new UsageError('--grace is a number of seconds.', EXIT.usage);
-  const state = stateOf(values);
+  const state = getState(values);
   const { url, runner_token, name, runner_id } = state.registration();
   state.create();
   state.lock();

@@ -27,10 +27,10 @@ export interface JobFolder {
   output: string;
 }
 
-export const folderOf = (workDir: string, jobId: string): string => join(workDir, jobId);
+export const getFolder = (workDir: string, jobId: string): string => join(workDir, jobId);
 
 export function createFolder(workDir: string, jobId: string): JobFolder {
-  const root = folderOf(workDir, jobId);
+  const root = getFolder(workDir, jobId);
   const folder = { root, home: join(root, 'home'), temporary: join(root, 'tmp'), output: join(root, 'output') };
   rmSync(root, { recursive: true, force: true });
   for (const path of [root, folder.home, folder.temporary]) mkdirSync(path, { recursive: true, mode: 0o700 });

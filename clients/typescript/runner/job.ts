@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { ClaimedJob, Report, RunnerApi } from './api.js';
 import { Refused, ServerAway } from './api.js';
 import { Backoff } from './backoff.js';
-import { Command, createFolder, folderOf, type JobFolder, readOutput, removeFolder } from './command.js';
+import { Command, createFolder, getFolder, type JobFolder, readOutput, removeFolder } from './command.js';
 import { JobLog } from './job-log.js';
 import type { State } from './state.js';
 
@@ -27,7 +27,7 @@ const FIRST_RETRY_MS = 1_000;
 const CLOCK_DIFFERENCE_MS = 2_000;
 
 /** Returns the line that ends the log of a command that was ended. */
-function noteOf(reason: StopReason, job: ClaimedJob): string {
+function buildNote(reason: StopReason, job: ClaimedJob): string {
   const notes: Record<StopReason, string> = {
     cancelled: 'The job was cancelled. The command was ended.',
     timed_out: `The job ran longer than ${Math.ceil(job.timeout_seconds / 60)} minutes. The command was ended.`,
@@ -76,12 +76,12 @@ export class JobRun {
     const { job_id } = this.job;
     const abort = () => this.#finished.abort();
     this.options.quit.addEventListener('abort', abort, { once: true });
-    const report = await this.#execute().catch((error: unknown) => failure(`The command could not be run: ${textOf(error)}`));
+    const report = await this.#execute().catch((error: unknown) => failure(`The command could not be run: ${toText(error)}`));
     this.options.quit.removeEventListener('abort', abort);
     // On a full disk the files of the job make room. Without any the report is sent all the same; only a crash now would lose it.
     const isSaved = this.#saved(report);
-    const root = folderOf(state.workDir, job_id);
-    await removeFolder(root).catch((error: unknown) => this.options.print(`${root} remains: ${textOf(error).slice(0, 500)}`));
+    const root = getFolder(state.workDir, job_id);
+    await removeFolder(root).catch((error: unknown) => this.options.print(`${root} remains: ${toText(error).slice(0, 500)}`));
     if (!isSaved && !this.#saved(report)) this.options.print(`job ${job_id}: its end cannot be written to ${state.dir}`);
     await deliverReport(this.services, job_id, report, this.options);
     state.forgetJob();
@@ -101,7 +101,7 @@ export class JobRun {
   stop(reason: StopReason): void {
     if (this.#stopReason !== undefined) return;
     this.#stopReason = reason;
-    this.options.print(`job ${this.job.job_id}: ${noteOf(reason, this.job)}`);
+    this.options.print(`job ${this.job.job_id}: ${buildNote(reason, this.job)}`);
     this.#ending ??= this.#command?.end(this.job.job_id, this.options.graceMs);
   }
 
@@ -138,7 +138,7 @@ export class JobRun {
     await (this.#ending ??= command.end(job.job_id, this.options.graceMs));
     await command.drained();
     const reason = this.#stopReason;
-    if (reason) log.note(noteOf(reason, job));
+    if (reason) log.note(buildNote(reason, job));
     log.close();
     await sending;
     clearTimeout(this.#leaseTimer);
@@ -198,11 +198,11 @@ export class JobRun {
 
   #lose(error: unknown): void {
     if (this.options.quit.aborted) return;
-    this.options.print(`job ${this.job.job_id}: ${textOf(error)}`);
+    this.options.print(`job ${this.job.job_id}: ${toText(error)}`);
     this.stop('lost');
   }
 }
 
 export const failure = (output: string): Report => ({ status: 'failed', exit_code: null, output });
 
-const textOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+const toText = (error: unknown): string => (error instanceof Error ? error.message : String(error));

@@ -14,16 +14,16 @@ export const JOB_VARIABLE = 'ASSENT_JOB_ID';
 const POLL_MS = 50;
 
 /** Fields of /proc/PID/stat after the name, which may itself have spaces and parentheses. */
-function statOf(pid: number): string[] {
+function readStat(pid: number): string[] {
   const text = readFileSync(`/proc/${pid}/stat`, 'utf8');
   return text.slice(text.lastIndexOf(')') + 2).split(' ');
 }
 
 /** Returns when a process began, or undefined if there is none. Ticks count from the boot, so its id belongs to them. */
-function startOf(pid: number): string | undefined {
+function readStart(pid: number): string | undefined {
   try {
     if (process.platform === 'linux') {
-      return `${readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()} ${statOf(pid)[19]}`;
+      return `${readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()} ${readStat(pid)[19]}`;
     }
     return execFileSync('ps', ['-o', 'lstart=', '-p', String(pid)], {
       encoding: 'utf8',
@@ -34,9 +34,9 @@ function startOf(pid: number): string | undefined {
   }
 }
 
-export const identify = (pid: number): ProcessId => ({ pid, started: startOf(pid) ?? '' });
+export const identify = (pid: number): ProcessId => ({ pid, started: readStart(pid) ?? '' });
 export const ownProcess = (): ProcessId => identify(process.pid);
-export const isRunning = ({ pid, started }: ProcessId): boolean => started !== '' && startOf(pid) === started;
+export const isRunning = ({ pid, started }: ProcessId): boolean => started !== '' && readStart(pid) === started;
 
 /** Sends a signal to a process group. Returns whether it has a member. */
 function signalGroup(group: number, signal: NodeJS.Signals | 0): boolean {
@@ -53,7 +53,8 @@ function signalGroup(group: number, signal: NodeJS.Signals | 0): boolean {
 function isGroupRunning(group: number): boolean {
   if (!signalGroup(group, 0)) return false;
   return (
-    process.platform !== 'linux' || statsOf(allProcesses()).some(([state, , member]) => Number(member) === group && state !== 'Z')
+    process.platform !== 'linux' ||
+    readStats(allProcesses()).some(([state, , member]) => Number(member) === group && state !== 'Z')
   );
 }
 
@@ -62,10 +63,10 @@ const allProcesses = (): number[] =>
     .filter((name) => /^\d+$/.test(name))
     .map(Number);
 
-const statsOf = (pids: number[]): string[][] =>
+const readStats = (pids: number[]): string[][] =>
   pids.flatMap((pid) => {
     try {
-      return [statOf(pid)];
+      return [readStat(pid)];
     } catch {
       return [];
     }
@@ -118,7 +119,7 @@ export async function endGroup(group: number, jobId: string, graceMs: number): P
 
 /** Ends what an earlier daemon left behind. The group of another job that got the same number is not touched. */
 export async function endLeftover(leader: ProcessId, jobId: string, graceMs: number): Promise<void> {
-  const isOurs = isRunning(leader) || statsOf(markedProcesses(jobId)).some(([, , group]) => Number(group) === leader.pid);
+  const isOurs = isRunning(leader) || readStats(markedProcesses(jobId)).some(([, , group]) => Number(group) === leader.pid);
   if (isOurs) await endGroup(leader.pid, jobId, graceMs);
   else await killMarked(jobId);
 }

@@ -1,6 +1,6 @@
 import type { Knex } from 'knex';
 import { v7 as uuidv7 } from 'uuid';
-import { hashOf, PAT_PREFIX } from '../../../api/auth/authenticate.js';
+import { computeHash, PAT_PREFIX } from '../../../api/identity/auth/authenticate.js';
 
 /** A team of the benchmark, with a token of its admin. */
 export interface AuditTeam {
@@ -59,7 +59,7 @@ async function createTeams(db: Knex, count: number): Promise<AuditTeam[]> {
       user_id,
       name: 'bench',
       scopes: ['admin:*'],
-      token_hash: hashOf(token),
+      token_hash: computeHash(token),
       prefix: token.slice(0, 12),
     })),
   );
@@ -148,6 +148,6 @@ export async function fillAuditLog(db: Knex, total: number, teamCount: number): 
     'vacuum (analyze) audit_entries, audit_seals, audit_heads, audit_kinds, audit_counted, audit_kind_counts, audit_user_counts',
   );
   const counts = await db('audit_heads').select<{ chain: string; sequence: number }[]>('chain', 'sequence');
-  const entriesOf = new Map(counts.map(({ chain, sequence }) => [chain, Number(sequence)]));
-  return teams.map(({ team_id, token }) => ({ team_id, token, entries: entriesOf.get(team_id) ?? 0 }));
+  const entriesByTeam = new Map(counts.map(({ chain, sequence }) => [chain, Number(sequence)]));
+  return teams.map(({ team_id, token }) => ({ team_id, token, entries: entriesByTeam.get(team_id) ?? 0 }));
 }

@@ -36,7 +36,7 @@ const line = (name: string, times: number[], goal: { p50: number; p99?: number }
 };
 
 /** The pages that an auditor asks for: each filter alone, with a frequent value, a rare one and one that nothing has. */
-function filtersOf(samples: Entry[]): [name: string, query: Record<string, string>][] {
+function resolveFilters(samples: Entry[]): [name: string, query: Record<string, string>][] {
   const [newest, oldest] = [samples[0] as Entry, samples.at(-1) as Entry];
   const of = (name: string, entry: Entry) => ({ [name]: entry[name] as string });
   const month = `${(oldest['timestamp'] as string).slice(0, 7)}`;
@@ -69,7 +69,7 @@ function filtersOf(samples: Entry[]): [name: string, query: Record<string, strin
 export async function measureAuditLog(port: number, team: AuditTeam, rounds: number): Promise<void> {
   console.log(`\n  A team of ${team.entries.toLocaleString('en')} entries`);
   const { answer } = await call(port, team, 'logs?limit=500&entity_type=task');
-  for (const [name, query] of filtersOf(answer['entries'] as Entry[])) {
+  for (const [name, query] of resolveFilters(answer['entries'] as Entry[])) {
     const path = `logs?${new URLSearchParams({ limit: '50', ...query }).toString()}`;
     const times: number[] = [];
     for (let round = -10; round < rounds; round += 1) {

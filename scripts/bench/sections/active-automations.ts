@@ -47,7 +47,7 @@ const mean = (values: number[]): number => sum(values) / values.length;
 /**
  * Cost of a write with and without the automations of others: two halves per turn, whose difference shows the measurement error.
  */
-async function byTurns(servers: Servers, costOf: () => Promise<number>, others: string[], rounds: number) {
+async function byTurns(servers: Servers, measureCost: () => Promise<number>, others: string[], rounds: number) {
   const halves = { without: [] as [number, number][], with: [] as [number, number][] };
   const sides = ['without', 'with'] as const;
   for (let turn = 0; turn < rounds; turn += 1) {
@@ -58,7 +58,7 @@ async function byTurns(servers: Servers, costOf: () => Promise<number>, others: 
         .whereIn('automation_id', others)
         .update({ is_active: side === 'with' });
       await servers.db.raw('vacuum (analyze) automations, automation_versions, outbox, tasks');
-      halves[side].push([await costOf(), await costOf()]);
+      halves[side].push([await measureCost(), await measureCost()]);
     }
   }
   const noise = mean([...halves.without, ...halves.with].map(([first, second]) => Math.abs(first - second)));
@@ -72,16 +72,16 @@ export const armedSection: Section = async (servers, world, { rounds }) => {
   const { rows } = await servers.db.raw<{ rows: { automation_id: string }[] }>(OTHERS, { teams: TEAMS, each: EACH });
   const [api, worker] = [await servers.startApi(), await servers.startWorker()];
   const write = writer(api, world);
-  const costOf = async () => {
+  const measureCost = async () => {
     const readings = { api: api.cpu, worker: worker.cpu, postgres: servers.postgresCpu };
     const { result, cpu } = await metered(readings, () => pace(RATE, write));
     return (sum(Object.values(cpu)) / result) * 1_000;
   };
   await quiet(servers.db);
   // Twice, because Node still compiles during the first run.
-  for (let i = 0; i < 2; i += 1) await costOf();
+  for (let i = 0; i < 2; i += 1) await measureCost();
   const others = rows.map((row) => row.automation_id);
-  const cost = await byTurns(servers, costOf, others, rounds);
+  const cost = await byTurns(servers, measureCost, others, rounds);
   await Promise.all([api.stop(), worker.stop()]);
   const more: Goal = {
     what: 'more CPU ms a write, against the noise',

@@ -1,6 +1,6 @@
 import { v7 as uuidv7 } from 'uuid';
 import { stagePlan } from '../../../api/agent/plans/stage-plan.js';
-import type { Context } from '../../../api/core/context.js';
+import type { Context } from '../../../api/platform/context.js';
 import { run } from '../../../db/statement.js';
 import { call } from '../client.js';
 import type { Goal, Result, Section } from '../report.js';
@@ -32,7 +32,7 @@ async function timed(count: number, work: (nth: number) => Promise<unknown>): Pr
 }
 
 /** The context of the seeded user, over the bench's own pool. Staging updates uses no setting. */
-const contextOf = ({ db }: Servers, { userId }: World): Context => {
+const buildContext = ({ db }: Servers, { userId }: World): Context => {
   const requestId = uuidv7();
   const actor = {
     type: 'user',
@@ -65,7 +65,7 @@ async function stageOne(servers: Servers, world: World, nth: number, count: numb
   }));
   const session = { session_id, owner_id: world.userId, team_id: null };
   const proposal = { session, source: 'chat', actions, lifeHours: 24, onRefusal: 'refuse' } as const;
-  const { plan } = await stagePlan(contextOf(servers, world), proposal);
+  const { plan } = await stagePlan(buildContext(servers, world), proposal);
   if (!plan) throw new Error('Nothing was staged');
   return { session_id, action_id: plan.action_id };
 }

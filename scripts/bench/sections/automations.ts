@@ -58,7 +58,7 @@ interface Automation {
 const setStatus = (status: string) => ({ type: 'set_task_status', params: { task_id: '{{event.task.task_id}}', status } });
 export const gate = { type: 'require_approval', params: { role: 'manager' } };
 /** Returns actions that each change the triggering task. */
-export const actionsOf = (count: number): object[] =>
+export const buildActions = (count: number): object[] =>
   Array.from({ length: count }, (_, i) => setStatus(i % 2 === 0 ? 'in_progress' : 'in_review'));
 
 /** Creates an automation for the new tasks of a separate project. */
@@ -217,7 +217,7 @@ const BESIDE: Record<BaselineKind, string> = {
 /** From an event to its effect: one in flight for the latency, 16 for the rate; product and baselines alternately. */
 export const automationSection: Section = (servers, world, { rounds }) =>
   withWorkers(servers, world, async (setup) => {
-    const automation = await createAutomation(setup, actionsOf(1));
+    const automation = await createAutomation(setup, buildActions(1));
     const product: number[] = [];
     const bare: Record<BaselineKind, number[]> = { plain: [], local: [] };
     const share = Math.ceil(LATENCY_RUNS / rounds);
@@ -237,14 +237,14 @@ export const automationSection: Section = (servers, world, { rounds }) =>
     return [{ name: 'event to first action, one in flight', goals, notes }, await rateOfRuns(setup, 1, rounds)];
   });
 
-const rateOf = ({ result }: MeteredBatch): number => result.latencies.length / result.seconds;
+const computeRate = ({ result }: MeteredBatch): number => result.latencies.length / result.seconds;
 
 /** Formats a side's batches: runs per second, latencies, CPU. */
 function sideLine(side: string, batches: MeteredBatch[]): string {
   const latencies = batches.flatMap(({ result }) => result.latencies);
   const per = (of: keyof MeteredBatch['cpu']) => ((sum(batches.map(({ cpu }) => cpu[of])) / latencies.length) * 1_000).toFixed(1);
   return (
-    `${side} ${median(batches.map(rateOf)).toFixed(1)} runs/s  ${milliseconds(latencies)}  ` +
+    `${side} ${median(batches.map(computeRate)).toFixed(1)} runs/s  ${milliseconds(latencies)}  ` +
     `CPU ms a run: ${per('app')} processes (API ${per('api')}), ${per('temporal')} Temporal, ${per('postgres')} PostgreSQL`
   );
 }
@@ -255,7 +255,7 @@ function sideLine(side: string, batches: MeteredBatch[]): string {
  */
 async function rateOfRuns(setup: Setup, actions: number, rounds: number): Promise<Result> {
   const { servers, api, worker, floor } = setup;
-  const automation = await createAutomation(setup, actionsOf(actions));
+  const automation = await createAutomation(setup, buildActions(actions));
   const bareRuns = (kind: BaselineKind, count: number) =>
     baselineRuns(floor, { count, inFlight: IN_FLIGHT, pauseMs: 0, inserts: actions, kind });
   const readings = { postgres: servers.postgresCpu, temporal: servers.temporalCpu };
@@ -272,7 +272,7 @@ async function rateOfRuns(setup: Setup, actions: number, rounds: number): Promis
       bare[kind].push(await metered({ ...readings, app: floor.cpu, api: () => 0 }, () => bareRuns(kind, share)));
   }
   const goals = KINDS.map((kind): Goal => {
-    const value = median(product.map((one, i) => rateOf(one) / rateOf(bare[kind][i] as MeteredBatch)));
+    const value = median(product.map((one, i) => computeRate(one) / computeRate(bare[kind][i] as MeteredBatch)));
     return { what: `share of the rate of ${BESIDE[kind]}`, value, goal: 0.6, better: 'more', unit: '' };
   });
   const notes = [sideLine('product', product), ...KINDS.map((kind) => sideLine(kind.padEnd(7), bare[kind]))];
@@ -287,7 +287,7 @@ export const fiveActionsSection: Section = (servers, world, { rounds }) =>
 /** From an approval to the first action behind the gate. */
 export const approvalSection: Section = (servers, world) =>
   withWorkers(servers, world, async (setup) => {
-    const automation = await createAutomation(setup, [gate, ...actionsOf(1)]);
+    const automation = await createAutomation(setup, [gate, ...buildActions(1)]);
     await approvalLatency(setup, automation, WARM_UP_RUNS);
     const latencies = await approvalLatency(setup, automation, APPROVALS);
     const value = quantile(latencies, 0.5);

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Knex } from 'knex';
 import { createAutomation, newTask, reached, spans } from './automations.js';
-import { metered, residentOf } from '../process-table.js';
+import { metered, readResident } from '../process-table.js';
 import { drained, quiet } from '../quiet.js';
 import type { Goal, Result, Section } from '../report.js';
 import type { World } from '../seed.js';
@@ -69,7 +69,7 @@ async function watch(db: Knex, worker: Service, until: () => boolean): Promise<{
       select max(extract(epoch from clock_timestamp() - query_start)) * 1000 as ms from pg_stat_activity
       where application_name = 'assent-relay' and state = 'active'`);
     seen.statement = Math.max(seen.statement, Number(rows[0]?.ms ?? 0));
-    seen.resident = Math.max(seen.resident, residentOf(worker.pid));
+    seen.resident = Math.max(seen.resident, readResident(worker.pid));
     await sleep(SAMPLE_MS);
   }
   return seen;
@@ -78,7 +78,7 @@ async function watch(db: Knex, worker: Service, until: () => boolean): Promise<{
 type Measure = () => Promise<number[]>;
 
 /** Latency from another team's event to its first action, ms, sequentially. */
-function latencyOf({ db }: Servers, api: Service, world: World, automation: { id: string; project: string }): Measure {
+function measureLatency({ db }: Servers, api: Service, world: World, automation: { id: string; project: string }): Measure {
   return async () => {
     const causes: string[] = [];
     for (let i = 0; i < LATENCY_RUNS; i += 1) {
@@ -149,7 +149,7 @@ export const crowdedSection: Section = async (servers, world) => {
   const automation = await createAutomation({ api, world }, [
     { type: 'set_task_status', params: { task_id: '{{event.task.task_id}}', status: 'in_progress' } },
   ]);
-  const measure = latencyOf(servers, api, world, automation);
+  const measure = measureLatency(servers, api, world, automation);
   // Warm-up, because Node still compiles during the first run.
   await measure();
   const results = [await beside(servers, world, worker, measure)];

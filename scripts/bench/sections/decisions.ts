@@ -2,7 +2,7 @@ import { requestBytes, type Source } from '../load.js';
 import { addPending, dropPending, gatedAutomation } from '../pending.js';
 import type { Goal, Result, Section } from '../report.js';
 import { withSides } from './requests-section.js';
-import { figuresOf, measureRound, type Round } from '../rounds.js';
+import { computeFigures, measureRound, type Round } from '../rounds.js';
 import type { World } from '../seed.js';
 import type { ApiService, Servers } from '../servers.js';
 import { median, quantile } from '../statistics.js';
@@ -12,7 +12,7 @@ const WARM_UP_SECONDS = 3;
 /** More than a round can use up. */
 const STOCK = 8_000;
 
-const headersOf = ({ token }: World) => ({ Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' });
+const buildHeaders = ({ token }: World) => ({ Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' });
 
 /** The lists of pending approvals, sequentially, without a worker: the one of gates, and the joint one with what each does. */
 export const approvalsListSection: Section = (servers, world, { seconds, rounds }) =>
@@ -22,10 +22,10 @@ export const approvalsListSection: Section = (servers, world, { seconds, rounds 
     await servers.db.raw('vacuum (analyze) automation_runs, run_actions, gates, automations, automation_versions');
     const results: Result[] = [];
     for (const path of ['/api/automations/approvals', '/api/approvals']) {
-      const bytes = requestBytes('GET', path, headersOf(world));
+      const bytes = requestBytes('GET', path, buildHeaders(world));
       const source: Source = { expect: 200, next: () => bytes };
       await measureRound(servers, product, source, 1, WARM_UP_SECONDS);
-      const list = figuresOf([await measureRound(servers, product, source, 1, seconds * rounds)]);
+      const list = computeFigures([await measureRound(servers, product, source, 1, seconds * rounds)]);
       if (list.errors > 0) throw new Error(`${list.errors} answers were not the expected ones`);
       const cpu = `CPU ms: ${list.cpuApp.toFixed(2)} API, ${list.cpuPostgres.toFixed(2)} PostgreSQL`;
       const goal = (what: string, value: number): Goal => ({ what, value, goal: 10, better: 'less', unit: ' ms' });
@@ -55,7 +55,7 @@ class Decisions {
   }
 
   source(verb: 'approve' | 'reject'): Source {
-    const [headers, body] = [headersOf(this.world), Buffer.from('{}')];
+    const [headers, body] = [buildHeaders(this.world), Buffer.from('{}')];
     const next = () => {
       const run = this.stock.pop();
       if (run === undefined) throw new Error('No gate is left to decide');
@@ -67,7 +67,7 @@ class Decisions {
 
 /** A plain change of any task, without its version, which other sections have increased. */
 function plainPatch(world: World): Source {
-  const headers = headersOf(world);
+  const headers = buildHeaders(world);
   let turn = 0;
   const next = () => {
     const task = world.tasks[Math.floor(Math.random() * world.tasks.length)] as string;
@@ -104,7 +104,7 @@ async function byTurns({ servers, api, decisions, sources }: Bench, connections:
     unit: '',
   });
   const note = (side: Side): string => {
-    const of = figuresOf(measured[side]);
+    const of = computeFigures(measured[side]);
     if (of.errors > 0) throw new Error(`${of.errors} answers to ${side} were not the expected ones`);
     return (
       `${side.padEnd(8)}p50 ${of.p50.toFixed(2)} ms  p99 ${of.p99.toFixed(2)} ms  ${of.rate.toFixed(0)}/s  ` +

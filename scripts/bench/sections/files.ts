@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { Agent } from 'node:http';
-import { metered, residentOf } from '../process-table.js';
+import { metered, readResident } from '../process-table.js';
 import type { Goal, Result, Section } from '../report.js';
 import { bearer, expect, send } from '../send.js';
 import type { Servers, Service } from '../servers.js';
@@ -15,7 +15,7 @@ const BOUNDARY = 'bench-boundary';
 const FORM_TYPE = { 'Content-Type': `multipart/form-data; boundary=${BOUNDARY}` };
 
 /** A form with a file of the maximum size. The baseline stores the form as it is. */
-function formOf(teamId: string): Buffer {
+function buildForm(teamId: string): Buffer {
   const part = (disposition: string) => `--${BOUNDARY}\r\nContent-Disposition: form-data; ${disposition}\r\n\r\n`;
   return Buffer.concat([
     Buffer.from(`${part('name="team_id"')}${teamId}\r\n${part('name="file"; filename="bench.bin"')}`),
@@ -51,9 +51,9 @@ const ratioGoal = (product: Side, floor: Side): Goal => ({
 
 /** Runs 16 requests at once. Returns their time and the peak growth of the process's memory, MB. */
 async function atOnce({ pid, port }: Service, ask: (port: number, agent: Agent) => Promise<unknown>) {
-  const before = residentOf(pid);
+  const before = readResident(pid);
   let most = before;
-  const watch = setInterval(() => (most = Math.max(most, residentOf(pid))), 5);
+  const watch = setInterval(() => (most = Math.max(most, readResident(pid))), 5);
   const agent = new Agent({ keepAlive: true, maxSockets: AT_ONCE });
   const started = performance.now();
   await Promise.all(Array.from({ length: AT_ONCE }, () => ask(port, agent)));
@@ -65,7 +65,7 @@ async function atOnce({ pid, port }: Service, ask: (port: number, agent: Agent) 
 /** Upload and download of 25 MB: one at a time by turns with the baseline, then 16 at once. */
 export const filesSection: Section = (servers, world, { rounds }) =>
   withSides(servers, async (services) => {
-    const form = formOf(world.teamId);
+    const form = buildForm(world.teamId);
     const headers = { ...bearer(world), ...FORM_TYPE };
     const put = (port: number, agent?: Agent) => expect(201, send(port, '/api/files', headers, form, agent));
     const idOn = async ({ port }: Service) => {

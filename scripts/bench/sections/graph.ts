@@ -1,6 +1,6 @@
 import { requestBytes, type Source } from '../load.js';
 import type { Goal, Section } from '../report.js';
-import { figuresOf, measureRound } from '../rounds.js';
+import { computeFigures, measureRound } from '../rounds.js';
 import type { World } from '../seed.js';
 import { withSides } from './requests-section.js';
 
@@ -12,7 +12,7 @@ const MERGES = 100_000;
 const DAYS = 900;
 const WARM_UP_SECONDS = 3;
 
-const headersOf = ({ token }: World) => ({ Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' });
+const buildHeaders = ({ token }: World) => ({ Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' });
 const less = (what: string, value: number, goal: number): Goal => ({ what, value, goal, better: 'less', unit: ' ms' });
 
 /** Reads of one path, sequentially: p50 and p99. */
@@ -20,10 +20,10 @@ const readSection = (name: string, path: (world: World) => string, goal: number,
   return (servers, world, load) =>
     withSides(servers, async ({ product }) => {
       await prepare(servers, world, load);
-      const bytes = requestBytes('GET', path(world), headersOf(world));
+      const bytes = requestBytes('GET', path(world), buildHeaders(world));
       const source: Source = { expect: 200, next: () => bytes };
       await measureRound(servers, product, source, 1, WARM_UP_SECONDS);
-      const read = figuresOf([await measureRound(servers, product, source, 1, load.seconds * load.rounds)]);
+      const read = computeFigures([await measureRound(servers, product, source, 1, load.seconds * load.rounds)]);
       if (read.errors > 0) throw new Error(`${read.errors} answers were not the expected ones`);
       const cpu = `CPU ms: ${read.cpuApp.toFixed(2)} API, ${read.cpuPostgres.toFixed(2)} PostgreSQL`;
       return [
@@ -81,7 +81,7 @@ export const edgeWritersSection: Section = (servers, world, { seconds, rounds })
         requestBytes(
           'POST',
           '/api/work-items/relations',
-          headersOf(world),
+          buildHeaders(world),
           Buffer.from(JSON.stringify({ source_id: any(), target_id: any(), relation_type: 'blocks' })),
         ),
     };
@@ -89,7 +89,7 @@ export const edgeWritersSection: Section = (servers, world, { seconds, rounds })
     const stored = async () => Number((await servers.db('relations').count({ edges: '*' }).first())?.['edges'] ?? 0);
     const before = await stored();
     const started = performance.now();
-    const write = figuresOf([await measureRound(servers, product, source, WRITERS, seconds * rounds)]);
+    const write = computeFigures([await measureRound(servers, product, source, WRITERS, seconds * rounds)]);
     const elapsed = (performance.now() - started) / 1_000;
     const rate = ((await stored()) - before) / elapsed;
     return [

@@ -1,12 +1,12 @@
 import { Agent } from 'node:http';
 import type { Knex } from 'knex';
-import { residentOf } from '../process-table.js';
+import { readResident } from '../process-table.js';
 import type { Result, Section } from '../report.js';
 import { taskSources } from '../requests.js';
 import { addProject, seed, type World } from '../seed.js';
 import { bearer, expect, send } from '../send.js';
 import type { ApiService } from '../servers.js';
-import { live, resultOf } from './strangers.js';
+import { live, toResult } from './strangers.js';
 
 /** Users of one team who read at once. */
 const CALLERS = 8;
@@ -88,7 +88,7 @@ const LISTS: List[] = [
 ];
 
 /** Users of the same team, with tokens. */
-async function callersOf(db: Knex, { teamId }: World): Promise<World[]> {
+async function findCallers(db: Knex, { teamId }: World): Promise<World[]> {
   const callers: World[] = [];
   for (let at = 0; at < CALLERS; at += 1) callers.push(await seed(db, 0, `caller${at}`));
   await db('memberships').insert(callers.map(({ userId }) => ({ team_id: teamId, user_id: userId, role: 'member' })));
@@ -120,9 +120,9 @@ async function readFor(ms: number, api: ApiService, callers: World[], path: stri
 
 /** Runs `work`; returns by how much a process grew at most meanwhile, MB. */
 async function growthDuring<T>(pid: number, work: () => Promise<T>): Promise<{ result: T; grown: number }> {
-  const before = residentOf(pid);
+  const before = readResident(pid);
   let most = before;
-  const watch = setInterval(() => (most = Math.max(most, residentOf(pid))), SAMPLE_MS);
+  const watch = setInterval(() => (most = Math.max(most, readResident(pid))), SAMPLE_MS);
   try {
     return { result: await work(), grown: (most - before) / 2 ** 20 };
   } finally {
@@ -133,7 +133,7 @@ async function growthDuring<T>(pid: number, work: () => Promise<T>): Promise<{ r
 /** Eight users read the longest lists of the largest rows at once: the memory that takes, and the wait of a user of another team. */
 export const largeListsSection: Section = async (servers, world, load) => {
   const stranger = await seed(servers.db, 5_000, 'list-stranger');
-  const callers = await callersOf(servers.db, world);
+  const callers = await findCallers(servers.db, world);
   const sources = taskSources(stranger);
   const seconds = load.seconds * load.rounds;
   const results: Result[] = [];
@@ -148,7 +148,7 @@ export const largeListsSection: Section = async (servers, world, load) => {
     );
     const [beside, read] = result;
     const said = `${read.answers} answers of at most ${(read.bytes / 1e6).toFixed(2)} MB`;
-    const found = resultOf(`${CALLERS} users read ${what}`, alone, beside, said);
+    const found = toResult(`${CALLERS} users read ${what}`, alone, beside, said);
     found.goals.push(
       { what: 'growth of the API', value: grown, goal: GOAL_MB, better: 'less', unit: ' MB' },
       { what: 'largest answer', value: read.bytes / 1e6, goal: 10, better: 'less', unit: ' MB' },

@@ -1,4 +1,4 @@
-import { metered, residentOf } from '../process-table.js';
+import { metered, readResident } from '../process-table.js';
 import type { Goal, Section } from '../report.js';
 import { withSides } from './requests-section.js';
 import { addProject } from '../seed.js';
@@ -17,10 +17,10 @@ async function longestBlock({ metricsPort }: ApiService): Promise<number> {
 const analyse = ({ db }: Servers) => db.raw('vacuum (analyze) tasks, projects');
 
 /** Load of one response on the API: the longest block of the event loop and the peak growth of memory. */
-async function burdenOf(api: ApiService, ask: () => Promise<unknown>): Promise<{ blocked: number; grown: number }> {
-  const before = residentOf(api.pid);
+async function measureBurden(api: ApiService, ask: () => Promise<unknown>): Promise<{ blocked: number; grown: number }> {
+  const before = readResident(api.pid);
   let most = before;
-  const watch = setInterval(() => (most = Math.max(most, residentOf(api.pid))), 2);
+  const watch = setInterval(() => (most = Math.max(most, readResident(api.pid))), 2);
   await longestBlock(api);
   await ask();
   const blocked = await longestBlock(api);
@@ -68,7 +68,7 @@ export function listSection(count: 1_000 | 10_000): Section {
       }
       const [mine, bare] = [median(answers.product.ms), median(answers.floor.ms)];
       const spent = ({ cpu }: Answers) => sum(Object.values(cpu));
-      const burden = await burdenOf(product, () => ask(product.port));
+      const burden = await measureBurden(product, () => ask(product.port));
       const p50: Goal = {
         what: 'times the floor’s p50',
         value: mine / bare,

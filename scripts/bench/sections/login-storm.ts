@@ -1,4 +1,4 @@
-import { hashPassword } from '../../../api/auth/passwords.js';
+import { hashPassword } from '../../../api/identity/auth/passwords.js';
 import { drive, type Load, requestBytes, type Source } from '../load.js';
 import { taskSources } from '../requests.js';
 import type { Goal, Result, Section } from '../report.js';

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { actionsOf, gate, createAutomation, newTask } from './automations.js';
-import { metered, residentOf } from '../process-table.js';
+import { buildActions, gate, createAutomation, newTask } from './automations.js';
+import { metered, readResident } from '../process-table.js';
 import { quiet } from '../quiet.js';
 import type { Goal, Section } from '../report.js';
 import type { Servers, Service } from '../servers.js';
@@ -75,7 +75,7 @@ async function look(servers: Servers, { api, worker }: Processes) {
   const readings = { api: api.cpu, worker: worker.cpu, temporal: servers.temporalCpu, postgres: servers.postgresCpu };
   const { cpu } = await metered(readings, () => sleep(QUIET_SECONDS * 1_000));
   const { rows } = await db.raw<{ rows: [{ runs: number; everything: number }] }>(SIZES);
-  return { cpu, worker: residentOf(worker.pid), temporal: servers.temporalBytes(), ...rows[0] };
+  return { cpu, worker: readResident(worker.pid), temporal: servers.temporalBytes(), ...rows[0] };
 }
 
 type Look = Awaited<ReturnType<typeof look>>;
@@ -89,7 +89,7 @@ const cpuLine = (cpu: Look['cpu']): string =>
 export const pausedSection: Section = async (servers, world, { paused }) => {
   await servers.startTemporal();
   const [api, first] = [await servers.startApi(), await servers.startWorker()];
-  const automation = await createAutomation({ api, world }, [gate, ...actionsOf(1)]);
+  const automation = await createAutomation({ api, world }, [gate, ...buildActions(1)]);
   const make = () => newTask(api, world, automation.project);
   await pause(servers, automation.id, make, WARM_UP_RUNS);
   const before = await look(servers, { api, worker: first });

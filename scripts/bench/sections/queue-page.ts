@@ -1,4 +1,4 @@
-import { hashPassword } from '../../../api/auth/passwords.js';
+import { hashPassword } from '../../../api/identity/auth/passwords.js';
 import type { Goal, Section } from '../report.js';
 import type { World } from '../seed.js';
 import type { Servers, Service } from '../servers.js';
@@ -45,7 +45,7 @@ class Browser {
   }
 }
 
-const valueOf = (html: string, name: string): string => new RegExp(`name="${name}" value="([^"]*)"`).exec(html)?.[1] ?? '';
+const getValue = (html: string, name: string): string => new RegExp(`name="${name}" value="([^"]*)"`).exec(html)?.[1] ?? '';
 
 /** Signs a manager of the team in. */
 async function signIn({ db }: Servers, { teamId }: World, { port }: Service): Promise<Browser> {
@@ -59,7 +59,7 @@ async function signIn({ db }: Servers, { teamId }: World, { port }: Service): Pr
   await db('memberships').insert({ team_id: teamId, user_id, role: 'manager' }).onConflict().ignore();
   const browser = new Browser(`http://127.0.0.1:${port}`);
   const page = await browser.read('/app/sign-in');
-  await browser.post('/app/sign-in', { _csrf: valueOf(page, '_csrf'), ...PERSON, next: '/app' });
+  await browser.post('/app/sign-in', { _csrf: getValue(page, '_csrf'), ...PERSON, next: '/app' });
   return browser;
 }
 
@@ -85,10 +85,10 @@ async function readStaged(browser: Browser): Promise<string> {
 /** Approves each gate of a page by its form. */
 function decideAll(browser: Browser, html: string): Promise<number[]> {
   const cards = html.split('<article class="gate"').slice(1);
-  const _csrf = valueOf(html, '_csrf');
+  const _csrf = getValue(html, '_csrf');
   return timed(cards.length, (nth) => {
     const card = cards[nth] as string;
-    const fields = ['gate_index', 'staged_hash', 'seen_hash'].map((name) => [name, valueOf(card, name)] as const);
+    const fields = ['gate_index', 'staged_hash', 'seen_hash'].map((name) => [name, getValue(card, name)] as const);
     const path = /action="(\/app\/runs\/[^"]+\/approve)"/.exec(card)?.[1] ?? '';
     return browser.post(path, { _csrf, back: QUEUE, ...Object.fromEntries(fields) });
   });

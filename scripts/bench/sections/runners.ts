@@ -2,8 +2,8 @@ import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Agent, request } from 'node:http';
 import { v7 as uuidv7 } from 'uuid';
-import { hashOfToken, RUNNER_PREFIX } from '../../../api/runners/registration/tokens.js';
-import { metered, residentOf } from '../process-table.js';
+import { hashOfToken, RUNNER_PREFIX } from '../../../api/automation/runners/registration/tokens.js';
+import { metered, readResident } from '../process-table.js';
 import type { Section } from '../report.js';
 import type { World } from '../seed.js';
 import { bearer, expect, send } from '../send.js';
@@ -123,13 +123,13 @@ export const runnersSection: Section = (servers, world) =>
   withSides(servers, async ({ product }) => {
     const teams = await buildRunners(servers, world);
     await expect(200, send(product.port, '/api/auth/me', bearer(world)));
-    const before = residentOf(product.pid);
+    const before = readResident(product.pid);
     const runners = new IdleRunners(product.port);
     const all = teams.flatMap(({ team_id, tokens }) => tokens.map((token) => ({ team_id, token })));
     all.forEach(({ team_id, token }, n) => runners.start(team_id, token, (n / RUNNERS) * WAIT_SECONDS * 1_000));
     await sleep((WAIT_SECONDS + 5) * 1_000);
     const { cpu } = await metered({ api: product.cpu, postgres: servers.postgresCpu }, () => sleep(IDLE_MS));
-    const grown = (residentOf(product.pid) - before) / 1024 / 1024;
+    const grown = (readResident(product.pid) - before) / 1024 / 1024;
     const teamIds = teams.map(({ team_id }) => team_id);
     const times = await claimTimes(product, world, teamIds, runners);
     runners.stop();

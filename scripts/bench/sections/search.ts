@@ -1,8 +1,8 @@
 import type { Knex } from 'knex';
-import { createIndexer } from '../../../api/search/indexer.js';
+import { createIndexer } from '../../../api/work/search/indexer.js';
 import { drive, requestBytes, type Source } from '../load.js';
 import type { Goal, Result, Section } from '../report.js';
-import { compare, figuresOf, measureRound, type Round } from '../rounds.js';
+import { compare, computeFigures, measureRound, type Round } from '../rounds.js';
 import { taskSources } from '../requests.js';
 import { addProject, seed, type World } from '../seed.js';
 import type { Servers } from '../servers.js';
@@ -133,7 +133,7 @@ export const markCostSection: Section = async (servers, _world, load) => {
         await putBack();
       }
     }
-    const [marked, bare] = [figuresOf(rounds.marked), figuresOf(rounds.bare)];
+    const [marked, bare] = [computeFigures(rounds.marked), computeFigures(rounds.bare)];
     const line = (what: string, { rate, p50, p99, cpuPostgres }: typeof bare) =>
       `${what}: ${rate.toFixed(0)}/s, p50 ${p50.toFixed(1)} ms, p99 ${p99.toFixed(1)} ms, PostgreSQL ${(cpuPostgres * 1_000).toFixed(0)} us a request`;
     const name = `what search adds to ${request === 'create' ? 'POST /api/tasks' : 'PATCH /api/tasks/:id'}, ${load.connections} connections`;

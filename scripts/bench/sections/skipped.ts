@@ -40,7 +40,7 @@ async function sizes({ db }: Servers): Promise<{ stored: number; written: number
 }
 
 /** The cost of one request for 500 tasks, until the worker has processed everything that it caused. */
-async function costOf(servers: Servers, { api, worker }: { api: ApiService; worker: Service }, world: World): Promise<Cost> {
+async function measureCost(servers: Servers, { api, worker }: { api: ApiService; worker: Service }, world: World): Promise<Cost> {
   const project_id = await addProject(servers.db, world, 0);
   const item = { title: 'Check valve', description: 'x'.repeat(DESCRIPTION), project_id };
   const body = JSON.stringify(Array.from({ length: TASKS }, () => item));
@@ -70,11 +70,11 @@ export const skippedSection: Section = async (servers, world) => {
   await servers.startTemporal();
   await servers.db('automations').update({ is_active: false });
   const services = { api: await servers.startApi(), worker: await servers.startWorker() };
-  await costOf(servers, services, world);
-  const alone = await costOf(servers, services, world);
+  await measureCost(servers, services, world);
+  const alone = await measureCost(servers, services, world);
   await servers.db.raw(ARM, { team: world.teamId, user: world.userId, count: AUTOMATIONS });
   const before = await countKept(servers);
-  const armed = await costOf(servers, services, world);
+  const armed = await measureCost(servers, services, world);
   const kept = (await countKept(servers)) - before;
   await servers.db('automations').update({ is_active: false });
   await Promise.all([services.api.stop(), services.worker.stop()]);

@@ -1,9 +1,9 @@
 import { v7 as uuidv7 } from 'uuid';
-import { loadConfig } from '../../../api/core/config.js';
-import type { Services } from '../../../api/core/context.js';
-import { createLogger } from '../../../api/core/telemetry/log.js';
-import { lockRun } from '../../../api/runs/execution/load-run.js';
-import { storeTail } from '../../../api/runs/staging/store-tail.js';
+import { loadConfig } from '../../../api/platform/config.js';
+import type { Services } from '../../../api/platform/context.js';
+import { createLogger } from '../../../api/platform/telemetry/log.js';
+import { lockRun } from '../../../api/automation/runs/execution/load-run.js';
+import { storeTail } from '../../../api/automation/runs/staging/store-tail.js';
 import type { Result, Section } from '../report.js';
 import type { World } from '../seed.js';
 import type { Servers } from '../servers.js';

@@ -37,12 +37,12 @@ interface Disturbance {
 const note = (what: string, { count, errors, seconds }: Load): string =>
   `${what}: ${count} answers in ${seconds.toFixed(0)} s, ${errors} of them refused`;
 
-const jsonOf = ({ token }: World) => ({
+const parseJson = ({ token }: World) => ({
   Authorization: `Bearer ${token}`,
   'User-Agent': 'bench',
   'Content-Type': 'application/json',
 });
-const bytesOf = (value: unknown): Buffer => Buffer.from(JSON.stringify(value));
+const countBytes = (value: unknown): Buffer => Buffer.from(JSON.stringify(value));
 
 /** Changes one task from many connections, while another transaction of the same user locks it most of the time. */
 async function lockOneTask(db: Knex, { api, world, seconds }: PageShell): Promise<string> {
@@ -57,14 +57,14 @@ async function lockOneTask(db: Knex, { api, world, seconds }: PageShell): Promis
       await sleep(UNLOCKED_MS);
     }
   })();
-  const change = requestBytes('PATCH', `/api/tasks/${task}`, jsonOf(world), bytesOf({ title: 'Changed by many' }));
+  const change = requestBytes('PATCH', `/api/tasks/${task}`, parseJson(world), countBytes({ title: 'Changed by many' }));
   const [load] = await Promise.all([drive(api.port, LOUD, seconds, { expect: 200, next: () => change }), holding]);
   return note('changes of one locked task', load);
 }
 
 async function bulkCreate(project_id: string, { api, world, seconds }: PageShell): Promise<string> {
   const items = Array.from({ length: BULK }, () => ({ title: 'One of many', project_id, tags: ['bulk'] }));
-  const create = requestBytes('POST', '/api/tasks/bulk', jsonOf(world), bytesOf(items));
+  const create = requestBytes('POST', '/api/tasks/bulk', parseJson(world), countBytes(items));
   return note(`creations of ${BULK}`, await drive(api.port, LOUD, seconds, { expect: 200, next: () => create }));
 }
 
@@ -95,7 +95,7 @@ async function closeRecurring(series_id: string, { servers, api, world, seconds 
       continue;
     }
     const path = `http://127.0.0.1:${api.port}/api/tasks/${open.task_id}/status`;
-    const answer = await fetch(path, { method: 'PATCH', headers: jsonOf(world), body: bytesOf({ status: 'done' }) });
+    const answer = await fetch(path, { method: 'PATCH', headers: parseJson(world), body: countBytes({ status: 'done' }) });
     if (answer.ok) closed += 1;
   }
   return `recurring tasks of ${TREE} closed: ${closed} in ${seconds} s`;
@@ -148,7 +148,7 @@ export async function live(port: number, seconds: number, sources: { me: Source;
 
 const p99 = ({ latencies }: Load): number => quantile(latencies, 0.99);
 
-export function resultOf(what: string, alone: Calm, beside: Calm, said: string): Result {
+export function toResult(what: string, alone: Calm, beside: Calm, said: string): Result {
   const names = Object.keys(alone) as (keyof Calm)[];
   const goals = names.map(
     (name): Goal => ({
@@ -178,7 +178,7 @@ export const strangersSection: Section = async (servers, world, load) => {
     const disturb = await prepare({ servers, api, world, seconds });
     const alone = await live(api.port, seconds, { me, update });
     const [beside, said] = await Promise.all([live(api.port, seconds, { me, update }), disturb()]);
-    results.push(resultOf(what, alone, beside, said));
+    results.push(toResult(what, alone, beside, said));
   }
   await api.stop();
   return results;

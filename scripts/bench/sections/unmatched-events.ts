@@ -52,7 +52,7 @@ interface Cost {
 }
 
 /** CPU ms per event of worker and PostgreSQL: with the worker, minus without it, minus the worker's idle CPU. */
-async function costOf(servers: Servers, rate: number, emit: Emit, start: () => Promise<Service>): Promise<Cost> {
+async function measureCost(servers: Servers, rate: number, emit: Emit, start: () => Promise<Service>): Promise<Cost> {
   const alone = await metered({ postgres: servers.postgresCpu }, () => pace(rate, emit));
   await servers.db.raw('truncate outbox');
   const worker = await start();
@@ -96,8 +96,8 @@ export const idleEventSection: Section = async (servers, world) => {
   const api = await servers.startApi();
   const results: Result[] = [];
   for (const rate of RATES) {
-    const row = await costOf(servers, rate, rowEmitter(servers, world), () => servers.startWorker());
-    const request = await costOf(servers, rate, requestEmitter(api, world), () => servers.startWorker());
+    const row = await measureCost(servers, rate, rowEmitter(servers, world), () => servers.startWorker());
+    const request = await measureCost(servers, rate, requestEmitter(api, world), () => servers.startWorker());
     const goal: Goal = { what: 'CPU ms an event', value: row.worker + row.postgres, goal: 0.3, better: 'less', unit: ' ms' };
     const notes = [`relay alone          ${text(row)}`, `with its audit seal  ${text(request)}`];
     results.push({ name: `an event that arms nothing, ${rate} a second`, goals: [goal], notes });

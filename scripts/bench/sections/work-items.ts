@@ -5,7 +5,7 @@ import type { World } from '../seed.js';
 import { rateGoal, withSides } from './requests-section.js';
 
 const ITEMS = 20_000;
-const headersOf = ({ token }: World) => ({ Authorization: `Bearer ${token}`, 'User-Agent': 'bench' });
+const buildHeaders = ({ token }: World) => ({ Authorization: `Bearer ${token}`, 'User-Agent': 'bench' });
 
 /** Notes and docs of the benchmark's team, a fifth of the items beside its 100,000 tasks. Created before the tasks, so that lists mix them. */
 const plantItems = /* sql */ `
@@ -16,7 +16,7 @@ const plantItems = /* sql */ `
     :user, (select min(created_at) from tasks where team_id = :team) + n * interval '1 microsecond' from given`;
 
 const get = (world: World, path: string): Source => {
-  const bytes = requestBytes('GET', path, headersOf(world));
+  const bytes = requestBytes('GET', path, buildHeaders(world));
   return { expect: 200, next: () => bytes };
 };
 
@@ -45,7 +45,7 @@ export function workItemsSection(limit: 50 | 1_000): Section {
 
 /** A note of 2 kB, without what follows. */
 export const createNoteSection: Section = async (servers, world, load) => {
-  const headers = { ...headersOf(world), 'Content-Type': 'application/json' };
+  const headers = { ...buildHeaders(world), 'Content-Type': 'application/json' };
   const note = { title: 'What we decided on Monday', content: 'We ship on **Friday**. '.repeat(90), project_id: world.listed };
   const bytes = requestBytes('POST', '/api/notes', headers, Buffer.from(JSON.stringify(note)));
   const source: Source = { expect: 201, next: () => bytes };

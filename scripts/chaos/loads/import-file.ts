@@ -69,14 +69,14 @@ export function makeImportFile(random: Random, { base }: ImportTeam, tasks: numb
   const project_id = uuidv7();
   const on_conflict = random.pick(['error', 'skip', 'update'] as const);
   const taskIds = many(tasks, () => uuidv7());
-  const taskOf = (task_id: string, n: number) => {
+  const buildTask = (task_id: string, n: number) => {
     const parent_task_id = n >= PARENTS && random.chance(0.1) ? taskIds[random.between(0, PARENTS - 1)] : null;
     return { entity: 'task', task_id, title, project_id, parent_task_id };
   };
   const known = shuffle(random, [...base]).slice(0, random.between(1, MAX_CONFLICTS));
   const lines: Line[] = shuffle(random, [
     { record: { entity: 'project', project_id, name: title }, outcome: 'created' },
-    ...taskIds.map((id, n): Line => ({ record: taskOf(id, n), outcome: 'created' })),
+    ...taskIds.map((id, n): Line => ({ record: buildTask(id, n), outcome: 'created' })),
     ...others(random, title, taskIds, random.pick(base)),
     ...known.map(
       (task_id): Line => ({ record: { entity: 'task', task_id, title: `base ${tag}` }, outcome: OUTCOMES[on_conflict] }),

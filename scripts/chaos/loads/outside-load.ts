@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { v7 as uuidv7 } from 'uuid';
-import { sign } from '../../../api/forge/deliveries/signature.js';
+import { sign } from '../../../api/integrations/forge/deliveries/signature.js';
 import { confirm } from './agent-load.js';
 import { type Desk, surprise } from '../desk.js';
 

@@ -1,7 +1,7 @@
 import { Client, Connection } from '@temporalio/client';
 import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
 import type { RunningWorker } from '../../../activities/worker/start-worker.js';
-import { metrics } from '../../../api/core/telemetry/metrics.js';
+import { metrics } from '../../../api/platform/telemetry/metrics.js';
 import { planWorkflowId, turnWorkflowId } from '../../../workflows/contract.js';
 import { buildProject, buildTask, buildTeam, type Person, type TestTeam } from '../../factories/people.js';
 import { startApp, type TestApp } from '../../support/app.js';

@@ -1,10 +1,10 @@
 /** What stays of sessions, links and messages when a person or a team goes, or an item is deleted for good. */
 import { deprovisionActivities } from '../../../activities/deprovisioning.js';
-import { planJob } from '../../../api/admin/deprovisioning/plan-job.js';
+import { planJob } from '../../../api/identity/admin/deprovisioning/plan-job.js';
 import { answerByRules } from '../../../api/agent/turns/answer-by-rules.js';
 import { submitMessage } from '../../../api/agent/turns/submit-message.js';
 import type { DeprovisionActivity } from '../../../workflows/contract.js';
-import { buildSession, contextOf } from '../../factories/agent.js';
+import { buildSession, buildContext } from '../../factories/agent.js';
 import { buildPerson, buildProject, buildTask, buildTeam, type TestTeam } from '../../factories/people.js';
 import { startApp, type TestApp } from '../../support/app.js';
 
@@ -48,7 +48,7 @@ it('a member who leaves takes no link along, not even after coming back', async 
 });
 
 it('a deprovisioned person leaves no messages, and an open turn is stopped', async () => {
-  const { message_id } = await submitMessage(contextOf(app, team.member), { session_id, message: 'close it' });
+  const { message_id } = await submitMessage(buildContext(app, team.member), { session_id, message: 'close it' });
   const admin = app.as(await buildPerson(app, { role: 'admin' }));
   const reason = 'Left the company';
   const { job_id } = (await admin.post(`/api/admin/users/${team.member.user_id}/deprovision`, { reason })).body;
@@ -86,7 +86,7 @@ it('what is purged is linked nowhere', async () => {
 });
 
 it('a deleted session keeps nothing of what was said, and its plans are discarded', async () => {
-  const { message_id: messageId } = await submitMessage(contextOf(app, team.member), { session_id, message: 'close it' });
+  const { message_id: messageId } = await submitMessage(buildContext(app, team.member), { session_id, message: 'close it' });
   await answerByRules(app.services, { messageId, incarnation: 1, execution: 'first' });
   const client = app.as(team.member);
   expect((await client.delete(`/api/ai-workspace/sessions/${session_id}`)).body).toEqual({ success: true, session_id });

@@ -1,7 +1,7 @@
-import type { Actor } from '../../../api/core/actor.js';
+import type { Actor } from '../../../api/platform/access/actor.js';
 import { answerByRules } from '../../../api/agent/turns/answer-by-rules.js';
 import { submitMessage } from '../../../api/agent/turns/submit-message.js';
-import { buildSession, contextOf } from '../../factories/agent.js';
+import { buildSession, buildContext } from '../../factories/agent.js';
 import { buildProject, buildTask, buildTeam, buildToken } from '../../factories/people.js';
 import { startApp, type TestApp } from '../../support/app.js';
 
@@ -25,7 +25,7 @@ it('a token does not confirm what it asked the agent for; its owner does', async
   await app.as(secret).post(`/api/ai-workspace/sessions/${session_id}/link`, { item_type: 'task', item_id: task_id });
   const { user_id: userId, email } = team.member;
   const actor: Actor = { type: 'pat', userId, email, role: 'user', tokenId: token_id, scopes: [], strict: false, mcpOnly: false };
-  const sent = await submitMessage({ ...contextOf(app, team.member), actor }, { session_id, message: 'close it' });
+  const sent = await submitMessage({ ...buildContext(app, team.member), actor }, { session_id, message: 'close it' });
   await answerByRules(app.services, { messageId: sent.message_id, incarnation: 1, execution: 'first' });
   const { action_id } = await db('agent_plans').where({ session_id }).first();
   const confirm = (by: Parameters<TestApp['as']>[0]) =>

@@ -3,7 +3,7 @@ import { Client, Connection } from '@temporalio/client';
 import type { ChildProcess } from 'node:child_process';
 import { turnWorkflowId } from '../../../workflows/contract.js';
 import { submitMessage } from '../../../api/agent/turns/submit-message.js';
-import { buildSession, contextOf } from '../../factories/agent.js';
+import { buildSession, buildContext } from '../../factories/agent.js';
 import { buildProject, buildTask, buildTeam, type TestTeam } from '../../factories/people.js';
 import { killApiProcesses, startApiProcess } from '../../resilience/api-process.js';
 import { startApp, type TestApp } from '../../support/app.js';
@@ -66,7 +66,7 @@ it('a worker killed while it answers leaves nothing behind, and the next one ans
   const holder = await db().transaction();
   await holder.raw('lock table agent_plans in share row exclusive mode');
   // Nobody waits for the answer, so that nobody withdraws the message before another worker takes it over.
-  await submitMessage(contextOf(app, team.member), { session_id, message: 'close it' });
+  await submitMessage(buildContext(app, team.member), { session_id, message: 'close it' });
   app.services.notifyRelay();
   await until(async () => (await lockWaiters(db())) > 0);
   worker.kill('SIGKILL');

@@ -1,12 +1,12 @@
 /** What one team may take of the model's slots, and a turn that cannot be started. Real worker, real Temporal. */
 import { Client, Connection } from '@temporalio/client';
 import type { ServerResponse } from 'node:http';
-import { TurnDispatcher } from '../../../activities/agent-turns.js';
+import { agentTurns } from '../../../activities/agent-turns.js';
 import type { RunningWorker } from '../../../activities/worker/start-worker.js';
 import { closeModelConnections } from '../../../api/agent/providers/model-fetch.js';
 import { beginTurn } from '../../../api/agent/providers/steps/begin-turn.js';
-import { type AnyDispatcher, dispatchOutbox } from '../../../api/outbox/dispatch-outbox.js';
-import { NO_OWNER } from '../../../api/outbox/match-events.sql.js';
+import { dispatchOutbox } from '../../../api/platform/outbox/dispatch-outbox.js';
+import { NO_OWNER } from '../../../api/platform/outbox/match-events.sql.js';
 import { buildProject, buildTask, buildTeam, type Person, type TestTeam } from '../../factories/people.js';
 import type { TestApp } from '../../support/app.js';
 import { type ModelServer, startModelServer } from '../../support/model-server.js';
@@ -52,9 +52,9 @@ async function buildWorld(): Promise<{ team: TestTeam; taskId: string }> {
   const { task_id } = await buildTask(app, built, await buildProject(app, built), { title: 'Login 500' });
   return { team: built, taskId: task_id };
 }
-const sessionOf = (person: Person, id = taskId) => buildSession(app, person, [['task', id]]);
+const openFuzzSession = (person: Person, id = taskId) => buildSession(app, person, [['task', id]]);
 async function ask(person: Person, message: string, id = taskId) {
-  const session = await sessionOf(person, id);
+  const session = await openFuzzSession(person, id);
   const answer = app.as(person).post('/api/ai-workspace/chat', { session_id: session.session_id, message });
   return { ...session, answer };
 }
@@ -90,7 +90,7 @@ it('a team that fills its slots waits, another team is answered, and each end le
 it('of many turns that begin at once, no more get a place than there are', async () => {
   const turns = [];
   for (let nth = 0; nth < 8; nth += 1)
-    turns.push(await postMessage(app, await sessionOf(team.member), `slowly ${nth}`, team.team_id));
+    turns.push(await postMessage(app, await openFuzzSession(team.member), `slowly ${nth}`, team.team_id));
   const byRules = () => Promise.reject(new Error('a model is allowed'));
   const begun = await Promise.all(turns.map((turn) => beginTurn(app.services, turn, byRules)));
   expect(begun.map(({ state }) => state).toSorted()).toEqual([
@@ -106,7 +106,7 @@ it('of many turns that begin at once, no more get a place than there are', async
 it('a turn whose start is refused ten times ends as failed, and the next message of its session goes on', async () => {
   await worker?.stop();
   worker = undefined;
-  const session = await sessionOf(team.member);
+  const session = await openFuzzSession(team.member);
   const turns = [await postMessage(app, session, 'One', team.team_id), await postMessage(app, session, 'Two', team.team_id)];
   const [first, second] = turns.map(({ messageId }) => messageId);
   const start = { kind: 'turn.start', subject: first, payload: { message_id: first, incarnation: 1 }, correlation_id: first };
@@ -114,7 +114,7 @@ it('a turn whose start is refused ten times ends as failed, and the next message
   const connection = await Connection.connect({ address: app.services.config.TEMPORAL_ADDRESS });
   // Temporal refuses such a long name of a queue.
   const options = { taskQueuePrefix: 'x'.repeat(2_000), searchable: false, eager: false, giveUpHours: 24 };
-  const dispatcher = new TurnDispatcher(new Client({ connection }), options) as unknown as AnyDispatcher;
+  const dispatcher = agentTurns.connect(new Client({ connection }), options);
   const row = () => db()('outbox').where({ kind: 'turn.start', subject: first }).first();
   for (let attempt = 1; attempt <= 10; attempt += 1) {
     expect(await row()).toMatchObject({ failures: attempt - 1, parked_at: null });

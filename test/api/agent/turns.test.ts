@@ -4,7 +4,7 @@ import { answerByRules } from '../../../api/agent/turns/answer-by-rules.js';
 import { claimTurn } from '../../../api/agent/turns/claim-turn.js';
 import { submitMessage } from '../../../api/agent/turns/submit-message.js';
 import { withdrawMessage } from '../../../api/agent/turns/withdraw-message.js';
-import { buildSession, contextOf } from '../../factories/agent.js';
+import { buildSession, buildContext } from '../../factories/agent.js';
 import { buildPerson, buildProject, buildTask, buildTeam, leave, type Person, type TestTeam } from '../../factories/people.js';
 import { startApp, type TestApp } from '../../support/app.js';
 
@@ -30,7 +30,7 @@ beforeEach(async () => {
 });
 
 /** A session of a person in which these tasks are linked. */
-async function sessionOf(person: Person, ...titles: string[]) {
+async function openFuzzSession(person: Person, ...titles: string[]) {
   const { session_id } = await buildSession(app, person);
   const tasks = [];
   for (const title of titles) {
@@ -41,7 +41,7 @@ async function sessionOf(person: Person, ...titles: string[]) {
   return { session_id, tasks };
 }
 const submit = (person: Person, session_id: string, message = 'summarise') =>
-  submitMessage(contextOf(app, person), { session_id, message });
+  submitMessage(buildContext(app, person), { session_id, message });
 const answer = (messageId: string, execution = 'first', incarnation = 1) =>
   answerByRules(app.services, { messageId, incarnation, execution });
 const messagesOf = (session_id: string) =>
@@ -57,7 +57,7 @@ describe('a message that nobody can answer', () => {
     ['no worker', async () => void (await db()('heartbeats').delete())],
     ['a worker without Temporal', async () => void (await beat(false))],
   ])('is refused at once with %s, and nothing is stored', async (_what, cut) => {
-    const { session_id } = await sessionOf(team.member, 'Login 500');
+    const { session_id } = await openFuzzSession(team.member, 'Login 500');
     await cut();
     const { status, headers, body } = await app
       .as(team.member)
@@ -67,7 +67,7 @@ describe('a message that nobody can answer', () => {
   });
 
   it('is withdrawn after a while although the worker’s heartbeat is fresh', async () => {
-    const { session_id } = await sessionOf(team.member, 'Login 500');
+    const { session_id } = await openFuzzSession(team.member, 'Login 500');
     const { status, headers } = await app.as(team.member).post('/api/ai-workspace/chat', { session_id, message: 'close it' });
     expect([status, headers.get('retry-after')]).toEqual([503, '5']);
     expect([await rows(session_id), await used(team.team_id)]).toEqual([{ messages: 0, turns: 0 }, 0]);
@@ -75,12 +75,12 @@ describe('a message that nobody can answer', () => {
   });
 
   it('is either withdrawn or answered when a worker comes at that moment', async () => {
-    const { session_id } = await sessionOf(team.member, 'Login 500');
+    const { session_id } = await openFuzzSession(team.member, 'Login 500');
     let answered = 0;
     for (let round = 0; round < Number(process.env['CAS_ROUNDS'] ?? 8); round += 1) {
       const message = await submit(team.member, session_id);
       const [isWithdrawn, view] = await Promise.all([
-        withdrawMessage(contextOf(app, team.member), message),
+        withdrawMessage(buildContext(app, team.member), message),
         answer(message.message_id),
       ]);
       expect(view.state).toBe(isWithdrawn ? 'superseded' : 'answered');
@@ -94,7 +94,7 @@ describe('a message that nobody can answer', () => {
 describe('messages that wait', () => {
   it('are at most 5 in a session and 10 of a user; a refused one counts for no quota', async () => {
     const sessions = [];
-    for (const title of ['One', 'Two', 'Three']) sessions.push((await sessionOf(team.member, title)).session_id);
+    for (const title of ['One', 'Two', 'Three']) sessions.push((await openFuzzSession(team.member, title)).session_id);
     const [first, second, third] = sessions as [string, string, string];
     for (let n = 0; n < 5; n += 1) await submit(team.member, first);
     await expect(submit(team.member, first)).rejects.toMatchObject({
@@ -107,14 +107,14 @@ describe('messages that wait', () => {
       message: '10 of your messages wait for an answer',
     });
     expect(await used(team.team_id)).toBe(10);
-    const { session_id } = await sessionOf(team.manager, 'Four');
+    const { session_id } = await openFuzzSession(team.manager, 'Four');
     await submit(team.manager, session_id);
   });
 });
 
 describe('the wait for an answer', () => {
   it('ends as pending, and the answer comes to the session', async () => {
-    const { session_id } = await sessionOf(team.member, 'Login 500');
+    const { session_id } = await openFuzzSession(team.member, 'Login 500');
     const asked = app.as(team.member).post('/api/ai-workspace/chat', { session_id, message: 'close it' });
     let message_id: string | undefined;
     while (message_id === undefined) message_id = (await db()('agent_turns').where({ session_id }).first())?.message_id;
@@ -130,7 +130,7 @@ describe('the wait for an answer', () => {
   });
 
   it('ends when the session is deleted', async () => {
-    const { session_id } = await sessionOf(team.member, 'Login 500');
+    const { session_id } = await openFuzzSession(team.member, 'Login 500');
     const asked = app.as(team.member).post('/api/ai-workspace/chat', { session_id, message: 'close it' });
     while ((await rows(session_id)).turns === 0);
     await app.as(team.member).delete(`/api/ai-workspace/sessions/${session_id}`);
@@ -163,13 +163,13 @@ describe('the monthly quota', () => {
 
   it('of nothing lets nothing through', async () => {
     await db()('agent_settings').insert({ team_id: team.team_id, monthly_message_quota: 0 });
-    const { session_id } = await sessionOf(team.member, 'Login 500');
+    const { session_id } = await openFuzzSession(team.member, 'Login 500');
     await expect(submit(team.member, session_id)).rejects.toMatchObject({ code: 'QUOTA_EXCEEDED' });
     expect(await rows(session_id)).toEqual({ messages: 0, turns: 0 });
   });
 
   it('is not used by a message that is refused afterwards', async () => {
-    const { session_id } = await sessionOf(team.member, 'Login 500');
+    const { session_id } = await openFuzzSession(team.member, 'Login 500');
     for (let sent = 0; sent < 5; sent += 1) await submit(team.member, session_id);
     await expect(submit(team.member, session_id)).rejects.toMatchObject({ code: 'RESOURCE_CONFLICT' });
     expect(await used(team.team_id)).toBe(5);
@@ -178,7 +178,7 @@ describe('the monthly quota', () => {
 
 describe('messages of one session', () => {
   it('are answered in order, whichever workflow is first', async () => {
-    const { session_id } = await sessionOf(team.member, 'Login 500');
+    const { session_id } = await openFuzzSession(team.member, 'Login 500');
     const [first, second, third] = [
       await submit(team.member, session_id, 'one'),
       await submit(team.member, session_id, 'two'),
@@ -187,7 +187,7 @@ describe('messages of one session', () => {
     expect(await answer(third.message_id)).toEqual({ state: 'waiting' });
     expect(await answer(second.message_id)).toEqual({ state: 'waiting' });
     // A worker has seen it, so that it is no longer withdrawn.
-    expect(await withdrawMessage(contextOf(app, team.member), second)).toBe(false);
+    expect(await withdrawMessage(buildContext(app, team.member), second)).toBe(false);
     expect((await answer(first.message_id)).state).toBe('answered');
     const woken = db()('outbox').where({ kind: 'turn.wake' }).whereIn('subject', [second.message_id, third.message_id]);
     expect(await woken.pluck('subject')).toEqual([second.message_id]);
@@ -199,7 +199,7 @@ describe('messages of one session', () => {
   });
 
   it('are answered by one execution, once', async () => {
-    const { session_id } = await sessionOf(team.member, 'Login 500');
+    const { session_id } = await openFuzzSession(team.member, 'Login 500');
     const { message_id } = await submit(team.member, session_id, 'close it');
     await db().transaction((trx) => claimTurn(trx, { messageId: message_id, incarnation: 1, execution: 'first' }));
     expect((await answer(message_id, 'second')).state).toBe('superseded');
@@ -211,7 +211,7 @@ describe('messages of one session', () => {
   });
 
   it('get no other answer after a stop', async () => {
-    const { session_id } = await sessionOf(team.member, 'Login 500');
+    const { session_id } = await openFuzzSession(team.member, 'Login 500');
     const sent = [await submit(team.member, session_id, 'close it'), await submit(team.member, session_id, 'start it')];
     const stop = () => app.as(team.member).post(`/api/ai-workspace/sessions/${session_id}/stop`);
     expect((await stop()).body).toEqual({ success: true, session_id, stopped: 2 });
@@ -225,7 +225,7 @@ describe('messages of one session', () => {
   });
 
   it('are answered or stopped, never both', async () => {
-    const { session_id } = await sessionOf(team.member, 'Login 500');
+    const { session_id } = await openFuzzSession(team.member, 'Login 500');
     for (let round = 1; round <= Number(process.env['CAS_ROUNDS'] ?? 8); round += 1) {
       const { message_id } = await submit(team.member, session_id);
       const stopped = app.as(team.member).post(`/api/ai-workspace/sessions/${session_id}/stop`);
@@ -250,7 +250,7 @@ describe('a link', () => {
       () => db()('memberships').where({ team_id: team.team_id, user_id: team.member.user_id }).update({ role: 'guest' }),
     ],
   ])('gives nothing when the person %s', async (_what, lose) => {
-    const { session_id, tasks } = await sessionOf(team.member, 'Login 500');
+    const { session_id, tasks } = await openFuzzSession(team.member, 'Login 500');
     await lose();
     const { content, action_id } = await said(session_id, `close ${tasks[0]}`);
     expect(content).toContain('1 linked item is no longer available to you');
@@ -260,7 +260,7 @@ describe('a link', () => {
   });
 
   it('to an item in the trash is left out, and the others remain', async () => {
-    const { session_id, tasks } = await sessionOf(team.member, 'Login 500', 'Logout 500');
+    const { session_id, tasks } = await openFuzzSession(team.member, 'Login 500', 'Logout 500');
     await app.as(team.member).delete(`/api/tasks/${tasks[0]}`);
     const { content, action_id } = await said(session_id, 'close it');
     expect(content).toContain('1 linked item is no longer available');
@@ -299,7 +299,7 @@ describe('a link', () => {
 });
 
 it('an assignee is a member of the item’s team, by a name that only one of them has', async () => {
-  const { session_id } = await sessionOf(team.member, 'Login 500');
+  const { session_id } = await openFuzzSession(team.member, 'Login 500');
   await db()('users').where({ user_id: team.manager.user_id }).update({ display_name: 'Sam Lee' });
   const stranger = await buildTeam(app);
   await db()('users').where({ user_id: stranger.member.user_id }).update({ display_name: 'Zoe' });
@@ -318,7 +318,7 @@ it('an assignee is a member of the item’s team, by a name that only one of the
 
 it('what a person writes stands in no audit entry and in no row of the outbox', async () => {
   const canary = `canary-${uuidv7()}`;
-  const { session_id } = await sessionOf(team.member, 'Login 500');
+  const { session_id } = await openFuzzSession(team.member, 'Login 500');
   const { message_id } = await submit(team.member, session_id, `comment on it: ${canary}`);
   await answer(message_id);
   const audit = JSON.stringify(await db()('audit_entries').select());

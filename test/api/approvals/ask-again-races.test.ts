@@ -1,7 +1,7 @@
-import { openGate } from '../../../api/runs/approvals/asking/open-gate.js';
-import { readGate } from '../../../api/runs/approvals/read-gate.js';
-import { performAction } from '../../../api/runs/execution/perform-action.js';
-import { readTail } from '../../../api/runs/staging/tail.js';
+import { openGate } from '../../../api/automation/runs/approvals/asking/open-gate.js';
+import { readGate } from '../../../api/automation/runs/approvals/read-gate.js';
+import { performAction } from '../../../api/automation/runs/execution/perform-action.js';
+import { readTail } from '../../../api/automation/runs/staging/tail.js';
 import { buildPerson, buildProject, buildTask, buildTeam, type Person, type TestTeam } from '../../factories/people.js';
 import { buildRun, GATE, type TestRun } from '../../factories/runs.js';
 import { startApp, type TestApp } from '../../support/app.js';
@@ -39,7 +39,7 @@ beforeEach(async () => {
 
 const db = () => app.services.db;
 const carrier = ({ run_id }: TestRun) => ({ runId: run_id, incarnation: 1, execution: 'an-execution' });
-const gateOf = ({ run_id }: TestRun) => db()('gates').where({ run_id }).first();
+const toGateView = ({ run_id }: TestRun) => db()('gates').where({ run_id }).first();
 const decide = (person: Person, { run_id }: TestRun, verb: 'approve' | 'reject', body: object = {}) =>
   app.as(person).post(`/api/automations/runs/${run_id}/${verb}`, body);
 
@@ -50,7 +50,7 @@ async function lapsedRun(round: number): Promise<TestRun & { hash: string }> {
   const statuses = ['pending', 'pending'] as const;
   const run = await buildRun(app, team, { actions, status: 'running', statuses: [...statuses], gateIndex: 99 });
   await openGate(app.services, carrier(run), 0);
-  const hash = (await gateOf(run)).staged_hash as string;
+  const hash = (await toGateView(run)).staged_hash as string;
   expect((await decide(team.admin, run, 'approve', { staged_hash: hash })).body).toMatchObject({ approvals_needed: 1 });
   const edited = await app.as(team.member).patch(`/api/tasks/${task.task_id}`, { title: `Before round ${round}` });
   expect(edited.status).toBe(200);
@@ -74,7 +74,7 @@ async function send(racer: Racer, run: TestRun & { hash: string }): Promise<stri
 
 /** Checks that exactly one of them decided what becomes of the gate, and returns whether it was asked for again. */
 async function checkEnd(run: TestRun & { hash: string }, results: Record<Racer, string>): Promise<boolean> {
-  const { decision, staged_hash, lapsed_at, known_versions } = await gateOf(run);
+  const { decision, staged_hash, lapsed_at, known_versions } = await toGateView(run);
   const approvals = await db()('gate_approvals').where({ run_id: run.run_id }).pluck('user_id');
   const asked = [results.ask, results['ask twice']].toSorted();
   expect(results['old yes']).not.toBe('done');
@@ -101,7 +101,7 @@ async function checkPerformed(run: TestRun & { hash: string }): Promise<void> {
   const shown = (await app.as(other).get(`/api/approvals/gate/${run.run_id}`)).body;
   const seen = { staged_hash: shown.staged_hash, seen_hash: shown.seen_hash };
   for (const person of [other, team.admin]) expect((await decide(person, run, 'approve', seen)).status).toBe(200);
-  const gate = await gateOf(run);
+  const gate = await toGateView(run);
   expect(gate).toMatchObject({ decision: 'approved', staged_hash: shown.staged_hash });
   const approve = { entity_id: run.run_id, action: 'approve' };
   const entries = await db()('audit_entries').where(approve).orderBy('timestamp').pluck<string[]>('details');
@@ -118,7 +118,7 @@ async function checkPerformed(run: TestRun & { hash: string }): Promise<void> {
 }
 
 /** Ends in the log of decisions, which names the automation only. */
-const logOf = ({ automation_id }: TestRun) =>
+const loadLog = ({ automation_id }: TestRun) =>
   db()('decision_log').where({ source: automation_id }).orderBy('decision_id').pluck('state');
 
 async function play(round: number, race: (run: TestRun & { hash: string }) => Promise<[Racer, string][]>): Promise<boolean> {
@@ -129,7 +129,7 @@ async function play(round: number, race: (run: TestRun & { hash: string }) => Pr
   const isAsked = await checkEnd(run, results);
   if (isAsked) await checkPerformed(run);
   await readGate(app.services, run.run_id, 0, 'an-execution');
-  expect(await logOf(run)).toEqual(isAsked ? ['expired', 'approved'] : ['expired']);
+  expect(await loadLog(run)).toEqual(isAsked ? ['expired', 'approved'] : ['expired']);
   return isAsked;
 }
 

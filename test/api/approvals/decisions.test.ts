@@ -37,10 +37,10 @@ type Listed = {
 };
 const list = async (query = '', person: Person = team.manager): Promise<Listed[]> =>
   (await app.as(person).get(`/api/approvals?team_id=${team.team_id}${query}`)).body;
-const itemOf = ({ kind, id, staged_hash }: Listed) => ({ kind, id, staged_hash });
+const findItem = ({ kind, id, staged_hash }: Listed) => ({ kind, id, staged_hash });
 const decide = (body: object, person: Person | { token: string } = team.manager) =>
   app.as(person).post('/api/approvals/decide', body);
-const statusOf = async ({ run_id }: TestRun) => (await db()('automation_runs').where({ run_id }).first()).status;
+const getStatus = async ({ run_id }: TestRun) => (await db()('automation_runs').where({ run_id }).first()).status;
 
 it('lists gates and plans by deadline, page after page, each with what it does', async () => {
   const late = await gated(7_200, { type: 'set_task_status', params: { task_id: task.task_id, status: 'done' } });
@@ -107,7 +107,7 @@ it('decides each by itself: what is refused leaves the others', async () => {
   const plan = await planned(1);
   const waiting = await list();
   const byId = new Map(waiting.map((one) => [one.id, one]));
-  const items = [first.run_id, risky.run_id, plan.action_id].map((id) => itemOf(byId.get(id) as Listed));
+  const items = [first.run_id, risky.run_id, plan.action_id].map((id) => findItem(byId.get(id) as Listed));
   const other = { kind: 'gate', id: second.run_id, staged_hash: 'sha256:other' };
   const { status, body } = await decide({ decision: 'approve', comment: 'All good', items: [...items, other] });
   expect(status).toBe(200);
@@ -117,19 +117,19 @@ it('decides each by itself: what is refused leaves the others', async () => {
     { kind: 'plan', id: plan.action_id, status: 'applied' },
     { kind: 'gate', id: second.run_id, error_code: 'RESOURCE_CONFLICT', http_status: 409 },
   ]);
-  expect(await statusOf(second)).toBe('paused');
+  expect(await getStatus(second)).toBe('paused');
   expect((await app.as(team.member).get(`/api/tasks/${task.task_id}/comments`)).body).toMatchObject([{ content: 'Hi' }]);
-  const reject = await decide({ decision: 'reject', items: [items[1], itemOf(byId.get(second.run_id) as Listed)] });
+  const reject = await decide({ decision: 'reject', items: [items[1], findItem(byId.get(second.run_id) as Listed)] });
   expect(reject.body.results).toMatchObject([{ status: 'skipped' }, { status: 'skipped' }]);
 });
 
 it('decides all or none', async () => {
   const runs = [await gated(600), await gated(700)];
-  const items = (await list()).map(itemOf);
+  const items = (await list()).map(findItem);
   const wrong = [items[0], { ...items[1], staged_hash: 'sha256:other' }];
   const refused = await decide({ decision: 'approve', mode: 'all', items: wrong });
   expect(refused).toMatchObject({ status: 409, body: { item: { kind: 'gate', id: items[1]?.id } } });
-  for (const run of runs) expect(await statusOf(run)).toBe('paused');
+  for (const run of runs) expect(await getStatus(run)).toBe('paused');
   expect(
     await db()('gate_approvals').whereIn(
       'run_id',
@@ -137,7 +137,7 @@ it('decides all or none', async () => {
     ),
   ).toEqual([]);
   expect((await decide({ decision: 'approve', mode: 'all', items })).status).toBe(200);
-  for (const run of runs) expect(await statusOf(run)).toBe('running');
+  for (const run of runs) expect(await getStatus(run)).toBe('running');
 });
 
 it('refuses what it cannot take: no hash, an item twice, too many, plans with all', async () => {
@@ -156,7 +156,7 @@ it('refuses what it cannot take: no hash, an item twice, too many, plans with al
 
 it('two batches at once decide each gate once', async () => {
   const runs = await Promise.all(Array.from({ length: 6 }, (_, at) => gated(600 + at)));
-  const items = (await list()).map(itemOf);
+  const items = (await list()).map(findItem);
   const backwards = items.toReversed();
   const batch = (mode: string, all: object[], person: Person) => decide({ decision: 'approve', mode, items: all }, person);
   const answers = await Promise.all([
@@ -165,7 +165,7 @@ it('two batches at once decide each gate once', async () => {
     batch('each', backwards, team.admin),
   ]);
   for (const { status } of answers) expect([200, 409]).toContain(status);
-  for (const run of runs) expect(await statusOf(run)).toBe('running');
+  for (const run of runs) expect(await getStatus(run)).toBe('running');
   for (const { run_id } of runs)
     expect(await db()('audit_entries').where({ entity_id: run_id, action: 'approve' })).toHaveLength(1);
 });
@@ -173,7 +173,7 @@ it('two batches at once decide each gate once', async () => {
 it('a token decides what its scopes name, and nothing of a person who needs to be signed in', async () => {
   const run = await gated(600);
   const plan = await planned(1);
-  const items = (await list()).map(itemOf);
+  const items = (await list()).map(findItem);
   const tokenFor = async (scopes: string[]) =>
     ({ token: (await app.as(team.manager).post('/api/auth/tokens', { name: 'T', scopes })).body.token }) as { token: string };
   const forGates = await decide({ decision: 'approve', items }, await tokenFor(['approvals:decide']));

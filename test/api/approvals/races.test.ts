@@ -1,4 +1,4 @@
-import { readGate } from '../../../api/runs/approvals/read-gate.js';
+import { readGate } from '../../../api/automation/runs/approvals/read-gate.js';
 import { buildPerson, buildProject, buildTask, buildTeam, type Person, type TestTeam } from '../../factories/people.js';
 import { buildRun, GATE, type TestRun } from '../../factories/runs.js';
 import { startApp, type TestApp } from '../../support/app.js';
@@ -41,9 +41,10 @@ beforeEach(async () => {
 const db = () => app.services.db;
 const times = <T>(count: number, of: (nth: number) => T): T[] => Array.from({ length: count }, (_, nth) => of(nth));
 const read = ({ run_id }: TestRun) => readGate(app.services, run_id, 0, 'an-execution');
-const gateOf = ({ run_id }: TestRun) => db()('gates').where({ run_id }).first();
-const statusOf = async ({ run_id }: TestRun): Promise<string> => (await db()('automation_runs').where({ run_id }).first()).status;
-const actionsOf = ({ run_id }: TestRun) => db()('run_actions').where({ run_id }).orderBy('index').pluck<string[]>('status');
+const toGateView = ({ run_id }: TestRun) => db()('gates').where({ run_id }).first();
+const getStatus = async ({ run_id }: TestRun): Promise<string> =>
+  (await db()('automation_runs').where({ run_id }).first()).status;
+const buildActions = ({ run_id }: TestRun) => db()('run_actions').where({ run_id }).orderBy('index').pluck<string[]>('status');
 const update = (title: string) => ({ type: 'update_task', params: { task_id: task.task_id, title } });
 
 /** Gates of one automation, staged, with the hashes that a reader has seen. */
@@ -90,7 +91,7 @@ const decide = (person: Person, mode: 'each' | 'all', items: object[]) =>
 
 /** Checks that a gate has one end in all records, and that everybody was told the same. Returns whether it was approved. */
 async function checkEnd(run: TestRun, results: Result[], log: string[] | undefined): Promise<boolean> {
-  const { decision, decided_by, decided_at, expires_at, lapsed_at } = await gateOf(run);
+  const { decision, decided_by, decided_at, expires_at, lapsed_at } = await toGateView(run);
   const approvals = await db()('gate_approvals').where({ run_id: run.run_id }).pluck('user_id');
   const entries = await db()('audit_entries').where({ entity_id: run.run_id, action: 'approve' }).pluck('user_id');
   const codes = results.map(({ status, error_code, reason }) => reason ?? error_code ?? status ?? '').toSorted();
@@ -102,7 +103,7 @@ async function checkEnd(run: TestRun, results: Result[], log: string[] | undefin
       log: ['expired nobody'],
     });
     expect(lapsed_at.getTime()).toBeGreaterThanOrEqual(expires_at.getTime());
-    expect([await statusOf(run), await actionsOf(run)]).toEqual(['paused', ['running', 'staged']]);
+    expect([await getStatus(run), await buildActions(run)]).toEqual(['paused', ['running', 'staged']]);
     const late = await app.as(team.admin).post(`/api/automations/runs/${run.run_id}/approve`, {});
     expect([late.status, late.body.error_code]).toEqual([410, 'APPROVAL_EXPIRED']);
     return false;
@@ -117,7 +118,7 @@ async function checkEnd(run: TestRun, results: Result[], log: string[] | undefin
     log: [`approved ${decided_by}`],
   });
   expect(decided_at.getTime()).toBeLessThanOrEqual(expires_at.getTime());
-  expect([await statusOf(run), await actionsOf(run)]).toEqual(['running', ['succeeded', 'pending']]);
+  expect([await getStatus(run), await buildActions(run)]).toEqual(['running', ['succeeded', 'pending']]);
   return true;
 }
 
@@ -151,7 +152,8 @@ it.each(times(ROUNDS, (round) => [round]))(
     isOver = true;
     await reading;
     await until(
-      async () => (await db().raw('select clock_timestamp() as at')).rows[0].at > (await gateOf(runs[24] as TestRun)).expires_at,
+      async () =>
+        (await db().raw('select clock_timestamp() as at')).rows[0].at > (await toGateView(runs[24] as TestRun)).expires_at,
     );
     for (const run of runs) await read(run);
 

@@ -60,7 +60,7 @@ const attached = async (): Promise<string[]> =>
   ).rows.map(({ name }) => name);
 const tableExists = async (name: string) =>
   (await db.raw<{ rows: { it: string | null }[] }>('select to_regclass(?) as it', [name])).rows[0]?.it != null;
-const linesOf = (path: string): string[] => gunzipSync(readFileSync(path)).toString('utf8').trimEnd().split('\n');
+const splitLines = (path: string): string[] => gunzipSync(readFileSync(path)).toString('utf8').trimEnd().split('\n');
 const rewrite = (path: string, lines: string[]) => writeFileSync(path, gzipSync(lines.map((line) => `${line}\n`).join('')));
 
 describe('a month that is archived', () => {
@@ -77,7 +77,7 @@ describe('a month that is archived', () => {
     ).toEqual(seals);
     expect(await verifyChain(log)).toMatchObject({ chains: 3, entries: 64, archived: 36, months_archived: 1, breaks: [] });
     expect(await verifyChain(log, { archive: dir })).toMatchObject({ entries: 64, archived: 36, breaks: [] });
-    expect(linesOf(file()).map((line) => JSON.parse(line))).toEqual(
+    expect(splitLines(file()).map((line) => JSON.parse(line))).toEqual(
       [...(await db('audit_entries_2026_01'))]
         .map((entry) => {
           const seal = seals.find(({ audit_id }) => audit_id === entry.audit_id);
@@ -205,7 +205,7 @@ describe('nothing is archived', () => {
 
 describe('a file that was tampered with', () => {
   beforeEach(() => archive().then(() => undefined));
-  const edit = (change: (lines: string[]) => string[]) => rewrite(file(), change(linesOf(file())));
+  const edit = (change: (lines: string[]) => string[]) => rewrite(file(), change(splitLines(file())));
 
   const tampering: [what: string, kind: string, change: () => void][] = [
     [

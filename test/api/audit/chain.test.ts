@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import fc from 'fast-check';
 import { canonicalForm, GENESIS, HASHED_FIELDS, linkEntry, type StoredEntry } from '../../../api/audit/chain.js';
 
-const entryOf = (values: (string | null)[]) =>
+const getOwnEntry = (values: (string | null)[]) =>
   Object.fromEntries(HASHED_FIELDS.map((field, i) => [field, values[i] ?? null])) as StoredEntry;
 
 /** Any text that PostgreSQL can store, weighted towards what looks like the layout's own bytes. */
@@ -12,7 +12,7 @@ const text = fc.oneof(
 );
 const entries = fc
   .array(fc.option(text), { minLength: HASHED_FIELDS.length, maxLength: HASHED_FIELDS.length })
-  .map((values) => entryOf(values));
+  .map((values) => getOwnEntry(values));
 const sequences = fc.integer({ min: 1, max: Number.MAX_SAFE_INTEGER });
 const hashes = fc.uint8Array({ minLength: 32, maxLength: 32 }).map((bytes) => Buffer.from(bytes));
 
@@ -35,11 +35,11 @@ function readForm(form: Buffer): { layout: number; sequence: number; previous: B
     layout: form[0] as number,
     sequence: Number(form.readBigUInt64BE(1)),
     previous: form.subarray(9, 41),
-    entry: entryOf(values),
+    entry: getOwnEntry(values),
   };
 }
 
-const example = entryOf([
+const example = getOwnEntry([
   '019a9f00-0000-7000-8000-000000000001',
   '019a9f00-0000-7000-8000-000000000001',
   '2026-11-20T17:51:02.123456',

@@ -15,7 +15,7 @@ beforeEach(async () => {
 });
 afterEach(() => log.close());
 
-const chainOf = (db: Knex, chain: string) => db('audit_seals').where({ chain }).orderBy('sequence');
+const listErrorChain = (db: Knex, chain: string) => db('audit_seals').where({ chain }).orderBy('sequence');
 const pending = async (db: Knex) => Number((await db('audit_pending').count())[0]?.['count']);
 
 it('gives every chain its own numbers, in the order of timestamp and id', async () => {
@@ -25,9 +25,9 @@ it('gives every chain its own numbers, in the order of timestamp and id', async 
   expect(await sealEntries(db)).toEqual({ sealed: 8, rejected: 0, refused: [], busy: [] });
   expect(await sealEntries(db)).toMatchObject({ sealed: 0 });
   const ids = (await db('audit_entries').where({ team_id: team }).orderBy(['timestamp', 'audit_id'])).map((row) => row.audit_id);
-  const seals = await chainOf(db, team);
+  const seals = await listErrorChain(db, team);
   expect(seals.map((seal) => [seal.sequence, seal.audit_id])).toEqual(ids.map((id, i) => [i + 1, id]));
-  expect(await chainOf(db, INSTANCE_CHAIN)).toHaveLength(2);
+  expect(await listErrorChain(db, INSTANCE_CHAIN)).toHaveLength(2);
   expect(await db('audit_heads').orderBy('sequence')).toMatchObject([
     { chain: INSTANCE_CHAIN, sequence: 2 },
     { chain: team, sequence: 6, entry_hash: seals.at(-1).entry_hash },
@@ -66,7 +66,7 @@ it('an entry that commits late is sealed later, and no entry is skipped', async 
   await late.commit();
   expect(await sealEntries(db)).toMatchObject({ sealed: 4 });
   const [first] = await db('audit_entries').where({ team_id: team }).orderBy('timestamp');
-  expect((await chainOf(db, team)).map((seal) => seal.audit_id).indexOf(first.audit_id)).toBe(3);
+  expect((await listErrorChain(db, team)).map((seal) => seal.audit_id).indexOf(first.audit_id)).toBe(3);
   expect(await verifyChain(log)).toMatchObject({ entries: 7, breaks: [] });
 });
 
@@ -107,7 +107,7 @@ it('refuses a chain whose head is not its last seal, and goes on with the others
 
 it('reads only what it seals, also with plans that were made while nothing was sealed', async () => {
   // One connection, which keeps its plans.
-  const db = openDatabase({ url: log.database.url, poolSize: 1, name: 'assent-test', patience: 30_000 });
+  const db = openDatabase({ url: log.database.url, poolSize: 1, name: 'assent-test', acquireTimeoutMs: 30_000 });
   const team = newTeamId();
   for (let i = 0; i < 10; i += 1) await writeEntries(db, team, 3_000);
   await sealEntries(db);
@@ -187,7 +187,7 @@ describe('under load', () => {
     const teams = await Promise.all([buildTeam(app), buildTeam(app)]);
     const projects = await Promise.all(teams.map((team) => buildProject(app, team)));
     const pools = Array.from({ length: 3 }, () =>
-      openDatabase({ url: app.database.url, poolSize: 4, name: 'assent-test', patience: 30_000 }),
+      openDatabase({ url: app.database.url, poolSize: 4, name: 'assent-test', acquireTimeoutMs: 30_000 }),
     );
     const sealers = pools.map((db) => startSealer({ ...app.services, db }));
     const writes = Array.from({ length: 200 }, async (_, i) => {

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import type { Knex } from 'knex';
 import { v7 as uuidv7 } from 'uuid';
 import { GENESIS, linkEntry, type StoredEntry } from '../../../api/audit/chain.js';
-import type { Services } from '../../../api/core/context.js';
-import { createLogger } from '../../../api/core/telemetry/log.js';
+import type { Services } from '../../../api/platform/context.js';
+import { createLogger } from '../../../api/platform/telemetry/log.js';
 import { testConfig } from '../../support/app.js';
 import { cloneDatabase, type TestDatabase } from '../../support/database.js';
 

@@ -174,7 +174,7 @@ describe('names the first broken entry when somebody', () => {
     const [other] = await writePending(newTeamId());
     // Fresh at any time, so that no age gives it away.
     await tamper(db, [`update audit_entries set timestamp = '2999-01-01T00:00:00.000000' where audit_id = ?`, stuck as string]);
-    expect(await sealEntries(db, { patience: 0 })).toMatchObject({ sealed: 1, busy: [team] });
+    expect(await sealEntries(db, { lockTimeoutMs: 0 })).toMatchObject({ sealed: 1, busy: [team] });
     expect(await isSealed(other as string)).toBe(true);
     const found = await breaks();
     expect(found.map(({ kind, chain }) => [kind, chain])).toEqual([

@@ -3,15 +3,15 @@ import { Readable } from 'node:stream';
 import { unguardFormulas } from '../../../api/bulk/formats/csv.js';
 import { ROW_KINDS } from '../../../api/bulk/rules.js';
 import { expireFiles } from '../../../api/bulk/jobs/expire-files.js';
-import { fileStore } from '../../../api/files/store/file-store.js';
-import { newObjectKey } from '../../../api/files/store/object-store.js';
-import { sweepObjects } from '../../../api/files/sweep-objects.js';
+import { fileStore } from '../../../api/work/items/files/store/file-store.js';
+import { newObjectKey } from '../../../api/work/items/files/store/object-store.js';
+import { sweepObjects } from '../../../api/work/items/files/sweep-objects.js';
 import { buildBulkJob } from '../../factories/bulk.js';
 import { buildProject, buildTask, buildTeam, type Person, type TestTeam } from '../../factories/people.js';
 import { startApp, type TestApp } from '../../support/app.js';
 import { lockWaiters } from '../../support/database.js';
 import { until } from '../../support/worker.js';
-import { insertTasks } from '../cycles/support.js';
+import { insertTasks } from '../work/cycles/support.js';
 import { download, exporterOf, parseCsv, requestExport } from './support.js';
 
 let app: TestApp;
@@ -32,7 +32,7 @@ afterAll(async () => {
 type Row = Record<string, unknown>;
 const db = () => app.services.db;
 const job = async (id: string) => (await app.as(team.manager).get(`/api/bulk/jobs/${id}`)).body;
-const linesOf = (bytes: Buffer): Row[] => {
+const splitLines = (bytes: Buffer): Row[] => {
   const text = bytes.toString();
   expect(text.endsWith('\n')).toBe(true);
   return text
@@ -44,7 +44,7 @@ const linesOf = (bytes: Buffer): Row[] => {
 async function exportRows(wanted: Parameters<typeof requestExport>[2], person: Person = team.manager): Promise<Row[]> {
   const id = await requestExport(app, person, { team_id: team.team_id, ...wanted });
   expect(await exporter.write(id)).toBe('succeeded');
-  return linesOf((await download(app, person, id)).bytes);
+  return splitLines((await download(app, person, id)).bytes);
 }
 
 describe('the rows of an export', () => {
@@ -173,7 +173,7 @@ describe('the rows of an export', () => {
     await app.as(team.member).post(`/api/tasks/${before.task_id}/comments`, { content: 'Later' });
     await lock.rollback();
     expect(await writing).toBe('succeeded');
-    const rows = linesOf((await download(app, team.manager, id)).bytes);
+    const rows = splitLines((await download(app, team.manager, id)).bytes);
     expect(rows.find(({ task_id }) => task_id === before.task_id)).toMatchObject({ title: 'Before', version: 1 });
     expect(JSON.stringify(rows)).not.toMatch(new RegExp(`${after.task_id}|Later`));
     expect(await job(id)).toMatchObject({ total: rows.length, processed: rows.length });
@@ -215,7 +215,7 @@ describe('the file of an export', () => {
       return { id, ...(await download(app, team.manager, id)) };
     };
     const ndjson = await export_('ndjson');
-    const rows = linesOf(ndjson.bytes);
+    const rows = splitLines(ndjson.bytes);
     expect(ndjson.headers).toMatchObject({
       'content-type': 'application/x-ndjson; charset=utf-8',
       'content-length': String(ndjson.bytes.length),

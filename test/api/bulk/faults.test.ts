@@ -1,7 +1,7 @@
 /** A worker that dies at each point of an export: real processes, real Temporal. Each export ends once, with one whole file. */
 import type { ChildProcess } from 'node:child_process';
 import { Client, Connection } from '@temporalio/client';
-import { fileStore } from '../../../api/files/store/file-store.js';
+import { fileStore } from '../../../api/work/items/files/store/file-store.js';
 import { bulkWorkflowId } from '../../../workflows/contract.js';
 import { buildProject, buildTask, buildTeam, type TestTeam } from '../../factories/people.js';
 import { startApp, type TestApp } from '../../support/app.js';

@@ -6,7 +6,7 @@ import { importBatch } from '../../../api/bulk/import/import-batch.js';
 import { makeWorkFolder, removeWorkFolder } from '../../../api/bulk/import/prepare/row-file.js';
 import { prepareImport } from '../../../api/bulk/import/prepare-import.js';
 import { expireFiles } from '../../../api/bulk/jobs/expire-files.js';
-import { fileStore } from '../../../api/files/store/file-store.js';
+import { fileStore } from '../../../api/work/items/files/store/file-store.js';
 import { buildProject, buildTeam, type TestTeam } from '../../factories/people.js';
 import { type Client, startApp, type TestApp } from '../../support/app.js';
 import { finishImport, finishUndo, importText, ndjson, readJob } from './import-support.js';
@@ -270,11 +270,11 @@ it('takes two uploads of a team at once: what arrives counts only when it is com
 });
 
 it('gives each attempt a folder of its own', async () => {
-  const folderOf = (attempt: number) => makeWorkFolder(app.services.config, project.project_id, attempt);
-  const [first, second] = [await folderOf(1), await folderOf(2)];
+  const getFolder = (attempt: number) => makeWorkFolder(app.services.config, project.project_id, attempt);
+  const [first, second] = [await getFolder(1), await getFolder(2)];
   // The attempt before lost its heartbeat, and its work; its end leaves the newer one alone.
   await expect(access(first)).rejects.toThrow('ENOENT');
-  await folderOf(1);
+  await getFolder(1);
   await removeWorkFolder(first);
   await access(second);
   await removeWorkFolder(second);

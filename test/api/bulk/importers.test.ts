@@ -32,15 +32,15 @@ interface Task {
 }
 const flat = (tasks: Task[]): Task[] => tasks.flatMap((task) => [task, ...flat(task.subtasks)]);
 /** All tasks of the team by the start of their titles. */
-async function tasksOf(): Promise<Record<string, Task>> {
+async function toTasks(): Promise<Record<string, Task>> {
   const tasks = flat((await manager.get(`/api/tasks?team_id=${team.team_id}`)).body);
   return Object.fromEntries(tasks.map((task) => [task.title.split(' ')[0] as string, task]));
 }
 const projectNames = async () =>
   (await manager.get(`/api/projects?team_id=${team.team_id}`)).body.map(({ name }: { name: string }) => name).toSorted();
-const commentsOf = async ({ task_id }: Task) =>
+const toComments = async ({ task_id }: Task) =>
   (await manager.get(`/api/tasks/${task_id}/comments`)).body.map(({ content }: { content: string }) => content);
-const relationsOf = async ({ task_id }: Task) =>
+const toRelations = async ({ task_id }: Task) =>
   (await manager.get(`/api/work-items/${task_id}/relations`)).body.map(
     ({ effective_type, item }: { effective_type: string; item: { title: string } }) =>
       `${effective_type} ${item.title.split(' ')[0]}`,
@@ -54,7 +54,7 @@ it('takes the CSV of Jira', async () => {
     errors: [{ line: 7, message: 'The line has no issue key or no summary' }],
   });
   expect(await projectNames()).toEqual(['Web shop']);
-  const { Form, Checkout, Pay, Choose } = (await tasksOf()) as Record<'Form' | 'Checkout' | 'Pay' | 'Choose', Task>;
+  const { Form, Checkout, Pay, Choose } = (await toTasks()) as Record<'Form' | 'Checkout' | 'Pay' | 'Choose', Task>;
   expect(Form).toMatchObject({
     title: 'Form with "quotes", commas and a line break',
     description: 'Fields of the address\n\nImported from Jira: SHOP-3',
@@ -80,11 +80,11 @@ it('takes the CSV of Jira', async () => {
     status: 'planned',
     task_count: 1,
   });
-  expect(await commentsOf(Form)).toEqual([
+  expect(await toComments(Form)).toEqual([
     '*712020:abc, 12/Mar/26 4:00 PM*\n\nFirst; with a semicolon',
     '*712020:def, 13/Mar/26 8:00 AM*\n\nSecond',
   ]);
-  expect(await relationsOf(Pay)).toEqual(expect.arrayContaining(['blocked_by Choose']));
+  expect(await toRelations(Pay)).toEqual(expect.arrayContaining(['blocked_by Choose']));
   const notes = job.notes.map(({ line, message }: { line: number; message: string }) => `${line} ${message}`);
   expect(notes).toEqual(
     expect.arrayContaining([
@@ -103,7 +103,7 @@ it('imports a foreign file a second time by its rule for conflicts, with nothing
   expect(skipped).toMatchObject({ created: 0, updated: 0, failed: 1, skipped: first.created + first.skipped });
   const refused = await run('jira.csv', 'jira_csv');
   expect(refused).toMatchObject({ created: 0, updated: 0 });
-  expect(Object.keys(await tasksOf())).toHaveLength(4);
+  expect(Object.keys(await toTasks())).toHaveLength(4);
   const other = await buildTeam(app);
   const elsewhere = await importText(app, app.as(other.manager), other, fixture('jira.csv'), { format: 'jira_csv' });
   expect(elsewhere).toMatchObject({ created: first.created, failed: 1 });
@@ -113,7 +113,7 @@ it('takes the CSV of Linear', async () => {
   const job = await run('linear.csv', 'linear_csv');
   expect(job).toMatchObject({ status: 'succeeded', failed: 0 });
   expect(await projectNames()).toEqual(['Engineering', 'Search']);
-  const tasks = await tasksOf();
+  const tasks = await toTasks();
   const { Faster, Old } = tasks as Record<'Faster' | 'Old', Task>;
   const formula = tasks['=Formula'] as Task;
   expect(formula).toMatchObject({
@@ -132,7 +132,7 @@ it('takes the CSV of Linear', async () => {
     start_date: '2026-03-02',
     end_date: '2026-03-15',
   });
-  expect((await relationsOf(formula)).toSorted()).toEqual(['belongs_to Faster', 'blocked_by Faster', 'related_to Old']);
+  expect((await toRelations(formula)).toSorted()).toEqual(['belongs_to Faster', 'blocked_by Faster', 'related_to Old']);
   expect(job.notes[0]).toMatchObject({ line: 1, message: expect.stringContaining('Initiatives, Project Milestone ID') });
 });
 
@@ -140,7 +140,7 @@ it('takes issues of GitHub', async () => {
   const job = await run('github.json', 'github_json');
   expect(job).toMatchObject({ status: 'succeeded', failed: 1 });
   expect(await projectNames()).toEqual(['example/shop']);
-  const { Blank, Typo } = (await tasksOf()) as Record<'Blank' | 'Typo', Task>;
+  const { Blank, Typo } = (await toTasks()) as Record<'Blank' | 'Typo', Task>;
   expect(Blank).toMatchObject({
     description: 'Steps:\n\n1. Open the page\n\nImported from GitHub: example/shop#7',
     status: 'todo',
@@ -149,7 +149,7 @@ it('takes issues of GitHub', async () => {
   });
   expect(Typo).toMatchObject({ status: 'done' });
   expect((await manager.get(`/api/sprints/${Blank.cycle_id}`)).body).toMatchObject({ name: '1.1', end_date: '2026-04-01' });
-  expect(await commentsOf(Blank)).toEqual(['*octo-ada, 2026-03-03T10:00:00Z*\n\nI can reproduce this.']);
+  expect(await toComments(Blank)).toEqual(['*octo-ada, 2026-03-03T10:00:00Z*\n\nI can reproduce this.']);
 });
 
 it('keeps a long description in comments, and says so', async () => {
@@ -157,9 +157,9 @@ it('keeps a long description in comments, and says so', async () => {
   const data = JSON.stringify([{ number: 1, title: 'Long', body: description, url: 'https://github.com/a/b/issues/1' }]);
   const job = await importText(app, manager, team, data, { format: 'github_json' });
   expect(job.notes).toEqual([{ line: 1, entity: null, message: expect.stringContaining('the whole text is in comments') }]);
-  const { Long } = (await tasksOf()) as Record<'Long', Task & { description: string }>;
+  const { Long } = (await toTasks()) as Record<'Long', Task & { description: string }>;
   expect(Long.description.endsWith('Imported from GitHub: a/b#1')).toBe(true);
-  expect((await commentsOf(Long)).join('') === `The whole description:\n\n${description}`).toBe(true);
+  expect((await toComments(Long)).join('') === `The whole description:\n\n${description}`).toBe(true);
 });
 
 test.each([

@@ -1,6 +1,6 @@
 import { buildProject, buildTeam, type TestTeam } from '../../factories/people.js';
 import { type Client, startApp, type TestApp } from '../../support/app.js';
-import { createCycle } from '../cycles/support.js';
+import { createCycle } from '../work/cycles/support.js';
 import { importText } from './import-support.js';
 import { download, exporterOf, requestExport } from './support.js';
 

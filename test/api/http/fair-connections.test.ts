@@ -6,7 +6,7 @@ import { subscribe } from '../../factories/events.js';
 import { buildPerson, buildProject, buildTask, buildTeam, type TestTeam } from '../../factories/people.js';
 import { type Answer, startApp, type TestApp } from '../../support/app.js';
 import { lockWaiters } from '../../support/database.js';
-import { statementsOf } from '../../support/statements.js';
+import { buildStatements } from '../../support/statements.js';
 import { until } from '../../support/worker.js';
 
 let app: TestApp;
@@ -129,7 +129,7 @@ it('a task under an id that somebody else is about to take waits alone', async (
   const create = () => app.as(team.member).post('/api/tasks', { title: 'x', task_id: 'reserved', ...project });
   const stuck = Promise.all(many(8, create));
   await until(async () => (await lockWaiters(db())) > 0);
-  const sent = await statementsOf(() =>
+  const sent = await buildStatements(() =>
     Promise.all(many(8, () => app.as(stranger.member).post('/api/tasks', { title: 'x', ...theirs }))),
   );
   const shared = sent.filter(({ name }) => name === 'create_tasks_of_many');

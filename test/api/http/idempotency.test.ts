@@ -3,11 +3,11 @@ import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { v7 as uuidv7 } from 'uuid';
-import { DomainError } from '../../../api/core/errors.js';
-import { deleteExpiredKeys } from '../../../api/core/idempotency-keys.js';
+import { DomainError } from '../../../api/platform/errors.js';
+import { deleteExpiredKeys } from '../../../api/platform/database/idempotency-keys.js';
 import { createApp } from '../../../api/http/app.js';
 import { withIdempotencyKey as keepOnce } from '../../../api/http/idempotency.js';
-import { takesKey } from '../../../api/endpoint/endpoint.js';
+import { takesKey } from '../../../api/platform/endpoint/endpoint.js';
 import { createOpenApi } from '../../../api/http/openapi.js';
 import { ENDPOINTS } from '../../../api/http/router.js';
 import { openDatabase } from '../../../db/connection.js';
@@ -379,7 +379,7 @@ describe('which routes take one', () => {
 
 /** The same application on the same database with another pool: another process from PostgreSQL's view. */
 async function startSecondProcess({ services, database }: TestApp) {
-  const pool = openDatabase({ url: database.url, poolSize: 8, name: 'second', patience: 30_000 });
+  const pool = openDatabase({ url: database.url, poolSize: 8, name: 'second', acquireTimeoutMs: 30_000 });
   const handle = createApp({ ...services, db: pool }).callback();
   const server: Server = createServer((request, response) => void handle(request, response));
   server.listen(0, '127.0.0.1');

@@ -2,8 +2,8 @@ import { rmSync, writeFileSync } from 'node:fs';
 import { request } from 'node:http';
 import { connect } from 'node:net';
 import { join } from 'node:path';
-import type { Endpoint } from '../../../api/endpoint/endpoint.js';
-import { isList, pagesOf } from '../../../api/endpoint/pages.js';
+import type { Endpoint } from '../../../api/platform/endpoint/endpoint.js';
+import { isList, getPages } from '../../../api/platform/endpoint/pages.js';
 import { ENDPOINTS } from '../../../api/http/router.js';
 import { buildPerson, buildProject, buildTeam, type TestTeam } from '../../factories/people.js';
 import { buildAutomation, comment } from '../../factories/automations.js';
@@ -21,7 +21,7 @@ afterAll(() => app.close());
 
 const MB = 1000 * 1000;
 const MAX_BYTES = 10 * MB;
-const nextOf = ({ headers }: Answer): string | undefined => /<([^>]*)>; rel="next"/.exec(headers.get('link') ?? '')?.[1];
+const getNextPage = ({ headers }: Answer): string | undefined => /<([^>]*)>; rel="next"/.exec(headers.get('link') ?? '')?.[1];
 
 /** Follows a list to its end; returns the ids of its rows, and the bytes of each answer. */
 async function follow(path: string, id: string): Promise<{ ids: string[]; bytes: number[] }> {
@@ -29,7 +29,7 @@ async function follow(path: string, id: string): Promise<{ ids: string[]; bytes:
   for (let next: string | undefined = path; next !== undefined; ) {
     const answer = await app.as(team.admin).get(next);
     expect(answer.status).toBe(200);
-    next = nextOf(answer);
+    next = getNextPage(answer);
     expect(answer.headers.get('x-truncated')).toBe(next === undefined ? null : 'true');
     ids.push(...(answer.body as Record<string, string>[]).map((row) => String(row[id])));
     bytes.push(Buffer.byteLength(JSON.stringify(answer.body)));
@@ -106,7 +106,7 @@ it('the first bytes of a long list tell that it ends early, before its rows arri
 });
 
 /** The routes of lists that neither page nor cut themselves: their rows are few, and one place bounds them all. */
-const isUnpaged = (endpoint: Endpoint): boolean => isList(endpoint) && !pagesOf(endpoint) && !endpoint.raw;
+const isUnpaged = (endpoint: Endpoint): boolean => isList(endpoint) && !getPages(endpoint) && !endpoint.raw;
 
 it('a list that does not page ends early too, in an array and in the fields of an object', async () => {
   const own = await buildTeam(app);
@@ -118,17 +118,17 @@ it('a list that does not page ends early too, in an array and in the fields of a
     [`/api/teams/${own.team_id}/members`, (body) => body],
     [`/api/automations/secrets?team_id=${own.team_id}`, ({ secrets }: { secrets: unknown[] }) => secrets],
   ];
-  for (const [path, rowsOf] of lists) {
+  for (const [path, describeRows] of lists) {
     const whole = await client.get(path);
     expect(whole.headers.get('x-truncated')).toBeNull();
-    const rows = rowsOf(whole.body as never);
+    const rows = describeRows(whole.body as never);
     expect(rows.length).toBeGreaterThan(2);
     const before = config.LIST_MAX_BYTES;
     config.LIST_MAX_BYTES = Buffer.byteLength(JSON.stringify(whole.body)) - 1;
     const cut = await client.get(path);
     config.LIST_MAX_BYTES = before;
     expect([cut.status, cut.headers.get('x-truncated'), cut.headers.get('link')]).toEqual([200, 'true', null]);
-    const kept = rowsOf(cut.body as never);
+    const kept = describeRows(cut.body as never);
     expect(kept.length).toBeGreaterThan(0);
     expect(kept).toEqual(rows.slice(0, kept.length));
   }

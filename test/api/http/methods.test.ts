@@ -1,7 +1,7 @@
-import { ruleOf } from '../../../api/core/access.js';
-import { Settings } from '../../../api/core/config.js';
+import { getRule } from '../../../api/platform/access/access.js';
+import { Settings } from '../../../api/platform/config.js';
 import { ENDPOINTS } from '../../../api/http/router.js';
-import type { Endpoint } from '../../../api/endpoint/endpoint.js';
+import type { Endpoint } from '../../../api/platform/endpoint/endpoint.js';
 import { expectEnvelope } from '../../envelope/expect-envelope.js';
 import { buildTeam, buildToken, type TestTeam } from '../../factories/people.js';
 import { routeOf } from '../../authorization/expected.js';
@@ -20,10 +20,10 @@ beforeAll(async () => {
 });
 afterAll(() => app.close());
 
-const addressOf = ({ path }: Endpoint): string => path.replace(/:\w+/g, UNKNOWN);
+const buildAddress = ({ path }: Endpoint): string => path.replace(/:\w+/g, UNKNOWN);
 const ask = (method: string, path: string, base = app) =>
   fetch(`${base.url}${path}`, { method, headers: { authorization: `Bearer ${team.member.token}` } });
-const paths = [...new Set(ENDPOINTS.map(addressOf))];
+const paths = [...new Set(ENDPOINTS.map(buildAddress))];
 const sorted = (methods: string[]): string[] => [...new Set(methods)].toSorted((a, b) => a.localeCompare(b));
 const matching = (path: string): Endpoint[] =>
   ENDPOINTS.filter(({ path: declared }) => new RegExp(`^${declared.replace(/:\w+/g, '[^/]+')}$`).test(path));
@@ -60,7 +60,7 @@ it.each(paths)('a method that %s does not know: 405 with the ones it does', asyn
 it.each(ENDPOINTS.filter(({ method }) => method === 'get').map((endpoint) => [routeOf(endpoint), endpoint] as const))(
   'HEAD for %s: as GET, without the body',
   async (_route, endpoint) => {
-    const path = addressOf(endpoint);
+    const path = buildAddress(endpoint);
     const [got, head] = [await ask('GET', path), await ask('HEAD', path)];
     const text = await got.text();
     expect([head.status, await head.text()]).toEqual([got.status, '']);
@@ -90,10 +90,10 @@ describe('a limited route', () => {
       await limited.services.db('rate_limits').delete();
       // Somebody new: routes share buckets, and who is over a limit is remembered without the table.
       const { member } = await buildTeam(limited);
-      const patOnly = endpoint.ability !== 'public' && ruleOf(endpoint.ability).patOnly;
+      const patOnly = endpoint.ability !== 'public' && getRule(endpoint.ability).patOnly;
       const caller = patOnly ? await buildToken(limited, member, ['ai:chat']) : member;
       const call = () =>
-        limited.as(caller)[endpoint.method](addressOf(endpoint), endpoint.method === 'get' ? undefined : {}, {
+        limited.as(caller)[endpoint.method](buildAddress(endpoint), endpoint.method === 'get' ? undefined : {}, {
           headers: { 'x-hub-signature-256': 'sha256=0' },
         });
       for (const left of [1, 0]) {

@@ -68,16 +68,16 @@ it('every refusal has one with the code of its status, and it fits', () => {
 });
 
 it('every body has one that fits, the raw delivery’s too', () => {
-  const typeOf = ({ operation }: (typeof operations)[number]) => Object.keys(operation.requestBody?.content ?? {})[0] ?? '';
+  const getType = ({ operation }: (typeof operations)[number]) => Object.keys(operation.requestBody?.content ?? {})[0] ?? '';
   // The bytes of a file: any will do.
-  const bodies = operations.filter((one) => one.operation.requestBody && typeOf(one) !== 'application/octet-stream');
+  const bodies = operations.filter((one) => one.operation.requestBody && getType(one) !== 'application/octet-stream');
   expect(bodies.length).toBeGreaterThan(10);
-  const without = bodies.filter((body) => body.operation.requestBody?.content[typeOf(body)]?.example === undefined);
+  const without = bodies.filter((body) => body.operation.requestBody?.content[getType(body)]?.example === undefined);
   expect(without.map(({ name }) => name)).toEqual([]);
   const faults = bodies.map((body) => {
     const [method = '', path = ''] = body.name.split(' ');
-    const pointer = ['paths', path, method, 'requestBody', 'content', typeOf(body), 'schema'];
-    return [body.name, wrong(pointer, body.operation.requestBody?.content[typeOf(body)]?.example)] as const;
+    const pointer = ['paths', path, method, 'requestBody', 'content', getType(body), 'schema'];
+    return [body.name, wrong(pointer, body.operation.requestBody?.content[getType(body)]?.example)] as const;
   });
   expect(faults.filter(([, fault]) => fault !== undefined)).toEqual([]);
 });

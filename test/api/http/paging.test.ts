@@ -8,7 +8,7 @@ import { buildRun } from '../../factories/runs.js';
 import { buildSession, staged } from '../../factories/agent.js';
 import { buildWebhook, PUBLIC_URL } from '../../factories/webhooks.js';
 import { createOpenApi } from '../../../api/http/openapi.js';
-import { pagesOf, rowsFields } from '../../../api/endpoint/pages.js';
+import { getPages, rowsFields } from '../../../api/platform/endpoint/pages.js';
 import { routeOf } from '../../authorization/expected.js';
 import { type Answer, type Client, startApp, type TestApp } from '../../support/app.js';
 
@@ -25,7 +25,7 @@ beforeAll(async () => {
 afterAll(() => app.close());
 
 /** `{next: '/api/…', …}` */
-const linksOf = ({ headers }: Answer): Record<string, string> =>
+const buildLinks = ({ headers }: Answer): Record<string, string> =>
   Object.fromEntries(
     [...(headers.get('link') ?? '').matchAll(/<([^>]*)>; rel="(\w+)"/g)].map(([, url, rel]) => [rel as string, url as string]),
   );
@@ -287,7 +287,7 @@ const isPaged = (endpoint: (typeof ENDPOINTS)[number]): boolean => {
 
 it('every list that takes a limit says where it goes on, and is tried here', () => {
   const paged = ENDPOINTS.filter(isPaged).map(routeOf);
-  expect(ENDPOINTS.filter((endpoint) => pagesOf(endpoint)).map(routeOf)).toEqual(paged);
+  expect(ENDPOINTS.filter((endpoint) => getPages(endpoint)).map(routeOf)).toEqual(paged);
   expect(paged.toSorted()).toEqual([...Object.keys(LISTS), ...Object.keys(OBJECTS), ...BY_CURSOR].toSorted());
 });
 
@@ -327,7 +327,7 @@ it('what the document says of lists is true for each of its operations', () => {
 });
 
 /** Follows a list whose pages may hold one byte: each then has one row. */
-async function followBytes(path: string, rowsOf: (answer: Answer) => unknown[]): Promise<unknown[]> {
+async function followBytes(path: string, describeRows: (answer: Answer) => unknown[]): Promise<unknown[]> {
   const { config } = app.services;
   const { LIST_MAX_BYTES } = config;
   const rows: unknown[] = [];
@@ -335,9 +335,9 @@ async function followBytes(path: string, rowsOf: (answer: Answer) => unknown[]):
   try {
     for (let next: string | undefined = path; next && rows.length <= ROWS; ) {
       const answer = await admin.get(next);
-      expect(rowsOf(answer)).toHaveLength(1);
-      rows.push(...rowsOf(answer));
-      next = linksOf(answer)['next'];
+      expect(describeRows(answer)).toHaveLength(1);
+      rows.push(...describeRows(answer));
+      next = buildLinks(answer)['next'];
       expect(answer.headers.get('x-truncated')).toBe(next ? 'true' : null);
     }
   } finally {
@@ -348,7 +348,7 @@ async function followBytes(path: string, rowsOf: (answer: Answer) => unknown[]):
 
 describe.each(Object.entries(OBJECTS))('%s', (route, { build, by }) => {
   const field = rowsFields(ENDPOINTS.find((endpoint) => routeOf(endpoint) === route) as (typeof ENDPOINTS)[number])[0] as string;
-  const idsOf = ({ body }: Answer): string[] => (body[field] as Record<string, string>[]).map((row) => row[by] as string);
+  const listIds = ({ body }: Answer): string[] => (body[field] as Record<string, string>[]).map((row) => row[by] as string);
   let path: string;
   beforeAll(async () => {
     path = await build();
@@ -357,24 +357,24 @@ describe.each(Object.entries(OBJECTS))('%s', (route, { build, by }) => {
 
   it('goes on by `next` until the end, and tells the number of all', async () => {
     const whole = await page('limit=50');
-    expect(idsOf(whole)).toHaveLength(ROWS);
+    expect(listIds(whole)).toHaveLength(ROWS);
     expect([whole.headers.get('link'), totalOf(whole)]).toEqual([null, ROWS]);
     const ids: string[] = [];
     let answer = await page('limit=2');
     for (let pages = 1; ; pages += 1) {
       expect([answer.status, totalOf(answer), answer.body.total]).toEqual([200, ROWS, ROWS]);
-      ids.push(...idsOf(answer));
-      const { next } = linksOf(answer);
+      ids.push(...listIds(answer));
+      const { next } = buildLinks(answer);
       if (!next || pages === ROWS) break;
       answer = await admin.get(next);
     }
-    expect(ids).toEqual(idsOf(whole));
-    expect(idsOf(await admin.get(linksOf(answer)['first'] as string))).toEqual(ids.slice(0, 2));
+    expect(ids).toEqual(listIds(whole));
+    expect(listIds(await admin.get(buildLinks(answer)['first'] as string))).toEqual(ids.slice(0, 2));
   });
 
   it('ends where it has its maximum of bytes, and goes on by `next`', async () => {
-    const rowsOf = ({ body }: Answer): unknown[] => body[field];
-    expect(await followBytes(path, rowsOf)).toEqual(rowsOf(await page('limit=50')));
+    const describeRows = ({ body }: Answer): unknown[] => body[field];
+    expect(await followBytes(path, describeRows)).toEqual(describeRows(await page('limit=50')));
   });
 
   it('says so when the row of a cursor is gone', async () => {
@@ -385,7 +385,7 @@ describe.each(Object.entries(OBJECTS))('%s', (route, { build, by }) => {
 
 it('a link of the audit log replaces the older names of its offset', async () => {
   const path = await (OBJECTS['GET /api/audit/logs'] as { build: () => Promise<string> }).build();
-  const { next, prev } = linksOf(await admin.get(`${path}&limit=2&page=2`));
+  const { next, prev } = buildLinks(await admin.get(`${path}&limit=2&page=2`));
   expect(new URL(next as string, 'http://x').searchParams.toString()).toContain('limit=2&offset=4');
   expect([next, prev].some((each) => each?.includes('page='))).toBe(false);
 });
@@ -411,7 +411,7 @@ describe.each(Object.entries(LISTS))('%s', (_route, { build, counted }) => {
     let pages = 1;
     for (; ; pages += 1) {
       rows.push(...answer.body);
-      const { next } = linksOf(answer);
+      const { next } = buildLinks(answer);
       if (!next) break;
       expect(answer.body).toHaveLength(2);
       answer = await admin.get(next);
@@ -419,7 +419,7 @@ describe.each(Object.entries(LISTS))('%s', (_route, { build, counted }) => {
     expect(pages).toBe(3);
     expect(rows).toEqual(whole.body);
     expect(totalOf(answer)).toBe(ROWS);
-    const { prev, first } = linksOf(answer);
+    const { prev, first } = buildLinks(answer);
     expect((await admin.get(prev as string)).body).toEqual(rows.slice(2, 4));
     expect((await admin.get(first as string)).body).toEqual(rows.slice(0, 2));
   });
@@ -430,15 +430,15 @@ describe.each(Object.entries(LISTS))('%s', (_route, { build, counted }) => {
 
   it('keeps the filters, and knows where nothing follows', async () => {
     const middle = await page('limit=2&offset=1');
-    expect(Object.keys(linksOf(middle))).toEqual(['next', 'prev', 'first']);
+    expect(Object.keys(buildLinks(middle))).toEqual(['next', 'prev', 'first']);
     const asked = new URL(path, 'http://x').searchParams;
     for (const [name, value] of asked) {
-      for (const link of Object.values(linksOf(middle))) expect(new URL(link, 'http://x').searchParams.get(name)).toBe(value);
+      for (const link of Object.values(buildLinks(middle))) expect(new URL(link, 'http://x').searchParams.get(name)).toBe(value);
     }
     const exact = await page(`limit=${ROWS}`);
     expect([exact.headers.get('link'), totalOf(exact)]).toEqual([null, ROWS]);
     const last = await page('limit=1&offset=4');
-    expect(Object.keys(linksOf(last))).toEqual(['prev', 'first']);
+    expect(Object.keys(buildLinks(last))).toEqual(['prev', 'first']);
   });
 
   it('counts the whole where that is cheap', async () => {
@@ -446,7 +446,7 @@ describe.each(Object.entries(LISTS))('%s', (_route, { build, counted }) => {
     const beyond = await page('limit=2&offset=50');
     expect(beyond.body).toEqual([]);
     expect(totalOf(beyond)).toBe(counted ? ROWS : null);
-    expect(Object.keys(linksOf(beyond))).toEqual(['prev', 'first']);
+    expect(Object.keys(buildLinks(beyond))).toEqual(['prev', 'first']);
   });
 });
 

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { DEMO_TOKEN } from '../../../api/core/demo-token.js';
+import { DEMO_TOKEN } from '../../../api/platform/demo-token.js';
 import { ENDPOINTS } from '../../../api/http/router.js';
 import { seedDemo } from '../../../scripts/demo-data/seed-demo.js';
 import type { RunningWorker } from '../../../activities/worker/start-worker.js';

@@ -266,7 +266,7 @@ describe('administration', () => {
     expect(await isSignedIn(await signIn(app, person))).toBe(true);
   });
 
-  it('end a lock, and take somebody out for good, with who takes over', async () => {
+  it('end a lock, and deprovision a user, with who takes over', async () => {
     const [root, person, heir] = [await buildAccount(app, { role: 'admin' }), await buildAccount(app), await buildAccount(app)];
     const admin = await signIn(app, root);
     const user = `${path}/users/${person.user_id}`;

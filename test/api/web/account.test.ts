@@ -1,4 +1,4 @@
-import { SCOPES } from '../../../api/core/scopes.js';
+import { SCOPES } from '../../../api/platform/access/scopes.js';
 import { ENDPOINTS } from '../../../api/http/router.js';
 import { buildTeam, type TestTeam } from '../../factories/people.js';
 import { startApp, type TestApp } from '../../support/app.js';

@@ -14,9 +14,9 @@ let path: string;
 
 const db = () => app.services.db;
 const page = async () => (await browser.get(path)).html;
-const valueOf = (html: string, name: string): string => new RegExp(`name="${name}" value="([^"]*)"`).exec(html)?.[1] ?? '';
+const getValue = (html: string, name: string): string => new RegExp(`name="${name}" value="([^"]*)"`).exec(html)?.[1] ?? '';
 const send = async (message: string, message_id?: string) =>
-  browser.post(`${path}/messages`, { message, message_id: message_id ?? valueOf(await page(), 'message_id') }, { from: path });
+  browser.post(`${path}/messages`, { message, message_id: message_id ?? getValue(await page(), 'message_id') }, { from: path });
 
 beforeAll(async () => {
   app = await startApp({ TASK_QUEUE_PREFIX: queuePrefix() });
@@ -53,7 +53,7 @@ it('a person finds an item, links it, takes a suggestion, confirms its plan and 
   expect(talk).toContain('Change status <bdi><strong>Login 500</strong></bdi>');
   expect(talk).toMatch(/<del><bdi>[Tt]o ?do<\/bdi><\/del>.*<bdi>[Dd]one<\/bdi>/s);
 
-  const fields = { action_id: valueOf(talk, 'action_id'), plan_hash: valueOf(talk, 'plan_hash') };
+  const fields = { action_id: getValue(talk, 'action_id'), plan_hash: getValue(talk, 'plan_hash') };
   await browser.post(`${path}/confirm`, fields, { from: path });
   expect(await page()).toContain('Tick at least one change.');
   await browser.post(`${path}/confirm`, { ...fields, index: '0' }, { from: path });
@@ -63,7 +63,7 @@ it('a person finds an item, links it, takes a suggestion, confirms its plan and 
   const undo = await page();
   expect(undo).toContain('Undo: ');
   const inverse = undo.slice(undo.indexOf('Undo: '));
-  const chosen = { action_id: valueOf(inverse, 'action_id'), plan_hash: valueOf(inverse, 'plan_hash'), index: '0' };
+  const chosen = { action_id: getValue(inverse, 'action_id'), plan_hash: getValue(inverse, 'plan_hash'), index: '0' };
   await browser.post(`${path}/confirm`, chosen, { from: path });
   expect(await status()).toBe('todo');
 });
@@ -89,14 +89,18 @@ it('alike changes stand under one tick box', async () => {
     const html = await page();
     return html.includes('name="plan_hash"') && html;
   });
-  const fields = { action_id: valueOf(talk, 'action_id'), plan_hash: valueOf(talk, 'plan_hash'), index: valueOf(talk, 'index') };
+  const fields = {
+    action_id: getValue(talk, 'action_id'),
+    plan_hash: getValue(talk, 'plan_hash'),
+    index: getValue(talk, 'index'),
+  };
   expect(fields.index).toBe('0,1,2,3,4');
   await browser.post(`${path}/confirm`, fields, { from: path });
   expect(await db()('tasks').where({ team_id: team.team_id }).distinct('status').pluck('status')).toEqual(['in_review']);
 });
 
 it('a form that is sent twice is one message', async () => {
-  const id = valueOf(await page(), 'message_id');
+  const id = getValue(await page(), 'message_id');
   const twice = await Promise.all([send('close it', id), send('close it', id)]);
   expect(twice.map(({ status }) => status)).toEqual([303, 303]);
   await send('close it', id);
@@ -110,7 +114,7 @@ it('a discarded plan, a removed link and a deleted session are gone', async () =
     const html = await page();
     return html.includes('Discard') && html;
   });
-  await browser.post(`${path}/discard`, { action_id: valueOf(talk, 'action_id') }, { from: path });
+  await browser.post(`${path}/discard`, { action_id: getValue(talk, 'action_id') }, { from: path });
   expect(await page()).toContain('<span class="chip">discarded</span>');
   await browser.post(`${path}/unlink`, { item_type: 'task', item_id: task_id }, { from: path });
   expect(await page()).toContain('None yet.');

@@ -1,4 +1,4 @@
-import { createCycle, insertTasks } from '../cycles/support.js';
+import { createCycle, insertTasks } from '../work/cycles/support.js';
 import { buildProject, buildTeam, type TestTeam } from '../../factories/people.js';
 import { startApp, type TestApp } from '../../support/app.js';
 import { type Browser, givePasswords, signIn } from './browser.js';

@@ -1,5 +1,5 @@
-import { listMails } from '../../../api/mail/list-mails.js';
-import { notifyApprovers } from '../../../api/runs/approvals/asking/notify-approvers.js';
+import { listMails } from '../../../api/platform/mail/list-mails.js';
+import { notifyApprovers } from '../../../api/automation/runs/approvals/asking/notify-approvers.js';
 import { buildProject, buildTask, buildTeam, type TestTeam } from '../../factories/people.js';
 import { buildRun, GATE } from '../../factories/runs.js';
 import { startApp, type TestApp } from '../../support/app.js';
@@ -25,7 +25,7 @@ beforeEach(async () => {
 const db = () => app.services.db;
 const gated = (...actions: object[]) => [GATE, ...actions] as never[];
 /** Text as a person reads it: without tags. */
-const textOf = (html: string): string =>
+const toText = (html: string): string =>
   html
     .replace(/<[^>]+>/g, ' ')
     .replaceAll('&quot;', '"')
@@ -34,13 +34,17 @@ const textOf = (html: string): string =>
     .replaceAll('&gt;', '>')
     .replaceAll('&amp;', '&')
     .replace(/\s+/g, ' ');
-const cardOf = (html: string, id = ''): string =>
-  textOf(new RegExp(`<article class="gate" id="gate-${id}[\\s\\S]*?</article>`).exec(html)?.[0] ?? '');
+const buildCard = (html: string, id = ''): string =>
+  toText(new RegExp(`<article class="gate" id="gate-${id}[\\s\\S]*?</article>`).exec(html)?.[0] ?? '');
 
 async function cards(run: { run_id: string }): Promise<{ queue: string; page: string; offers: boolean }> {
   const queue = (await browser.get('/app/approvals')).html;
   const page = (await browser.get(`/app/runs/${run.run_id}`)).html;
-  return { queue: cardOf(queue, run.run_id), page: cardOf(page), offers: queue.includes(`/app/runs/${run.run_id}/approve`) };
+  return {
+    queue: buildCard(queue, run.run_id),
+    page: buildCard(page),
+    offers: queue.includes(`/app/runs/${run.run_id}/approve`),
+  };
 }
 
 it('a manual start that names a task by another title shows the title of the database', async () => {
@@ -139,7 +143,7 @@ it.each([
   const { queue, page, offers } = await cards(large);
   expect(offers).toBe(false);
   expect(queue).toContain('Open to decide');
-  const own = cardOf((await browser.get(`/app/approvals/gate/${large.run_id}`)).html);
+  const own = buildCard((await browser.get(`/app/approvals/gate/${large.run_id}`)).html);
   for (const card of [page, own]) {
     expect(card.split(shown)).toHaveLength(4);
     expect(card).toContain('Approve');

@@ -1,5 +1,5 @@
 import { planHash, readPlan } from '../../../api/agent/plans/plan-content.js';
-import { canonicalJson } from '../../../api/staging/canonical.js';
+import { canonicalJson } from '../../../api/gate/staging/canonical.js';
 import { PAGES } from '../../../api/web/pages.js';
 import { buildSession, staged } from '../../factories/agent.js';
 import { buildProject, buildTask, buildTeam, type TestTeam } from '../../factories/people.js';
@@ -9,7 +9,7 @@ import { buildRunnerJob } from '../../factories/runner-jobs.js';
 import { buildRunner } from '../../factories/runners.js';
 import { buildDelivery, createWebhook } from '../../factories/webhooks.js';
 import { buildBulkJob } from '../../factories/bulk.js';
-import { createCycle } from '../cycles/support.js';
+import { createCycle } from '../work/cycles/support.js';
 import { startApp, type TestApp } from '../../support/app.js';
 import { type Browser, givePasswords, signIn } from './browser.js';
 

@@ -30,7 +30,7 @@ const ticksIn = (html: string): string[] =>
   [...html.matchAll(/form="many" name="item" value="([^"]+)"/g)].map(([, value]) => value as string);
 const idsIn = (html: string): string[] =>
   [...html.matchAll(/<article class="(?:gate|plan)" id="(?:gate|plan)-([^"]+)"/g)].map(([, id]) => id as string);
-const statusOf = async ({ run_id }: TestRun) => (await db()('automation_runs').where({ run_id }).first()).status;
+const getStatus = async ({ run_id }: TestRun) => (await db()('automation_runs').where({ run_id }).first()).status;
 const risky = { type: 'http_request', params: { method: 'POST', url: 'https://a.test/', body: '{{secret:KEY}}' } };
 
 it('gates and plans stand in one list by deadline, and are filtered by kind and risk', async () => {
@@ -55,12 +55,12 @@ it('ticked ones are decided together; what is of high risk has no box', async ()
     .update({ expires_at: new Date(Date.now() - 1_000) });
   await browser.post('/app/approvals/decide', { item: ticks, decision: 'approve', comment: 'Both' }, { from: '/app/approvals' });
   expect(await queue()).toContain('1 approved. 1 refused: This approval expired');
-  expect(await statusOf(first)).toBe('running');
-  expect(await statusOf(second)).toBe('paused');
-  expect(await statusOf(alone)).toBe('paused');
+  expect(await getStatus(first)).toBe('running');
+  expect(await getStatus(second)).toBe('paused');
+  expect(await getStatus(alone)).toBe('paused');
   const forged = [`gate ${alone.run_id} sha256:${'0'.repeat(64)}`];
   await browser.post('/app/approvals/decide', { item: forged, decision: 'approve' }, { from: '/app/approvals' });
-  expect(await statusOf(alone)).toBe('paused');
+  expect(await getStatus(alone)).toBe('paused');
   await browser.post('/app/approvals/decide', { decision: 'approve' }, { from: '/app/approvals' });
   expect(await queue()).toContain('Tick at least one.');
 });

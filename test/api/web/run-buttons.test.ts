@@ -20,13 +20,13 @@ beforeEach(async () => {
 });
 
 const asked = (message: string) => [GATED[0], { ...GATE, params: { message } }, GATED[2]] as typeof GATED;
-async function pageOf(person: Person, { run_id }: { run_id: string }): Promise<string> {
+async function getPageUrl(person: Person, { run_id }: { run_id: string }): Promise<string> {
   const answer = await fetch(`${app.url}/app/runs/${run_id}`, { headers: { cookie: await buildCookie(app, person) } });
   expect(answer.status).toBe(200);
   return answer.text();
 }
 const offers = async (person: Person, run: { run_id: string }) => {
-  const html = await pageOf(person, run);
+  const html = await getPageUrl(person, run);
   return ['approve', 'reject', 'replay', 'cancel'].filter((verb) => html.includes(`/app/runs/${run.run_id}/${verb}"`));
 };
 const offersEach = async (run: { run_id: string }) => {
@@ -67,7 +67,7 @@ it('shows the gate’s own message however many gates wait before it, and asks o
   const automation = await buildRun(app, team, { actions: asked('Read this first') });
   for (let n = 0; n < 200; n += 1) await buildRun(app, team, { automation, expiresIn: 60 + n });
   const last = await buildRun(app, team, { automation, expiresIn: 7200 });
-  expect(await pageOf(team.manager, last)).toContain('<p class="ask">Read this first</p>');
+  expect(await getPageUrl(team.manager, last)).toContain('<p class="ask">Read this first</p>');
   expect(await offers(team.manager, last)).toEqual(['approve', 'reject', 'cancel']);
   expect(await offers(team.guest, last)).toEqual([]);
 });

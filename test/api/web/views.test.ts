@@ -1,4 +1,4 @@
-import { FILTERS_OF } from '../../../api/saved-views/rules.js';
+import { FILTERS_OF } from '../../../api/work/saved-views/rules.js';
 import { buildProject, buildTask, buildTeam, type TestTeam } from '../../factories/people.js';
 import { startApp, type TestApp } from '../../support/app.js';
 import { type Browser, givePasswords, signIn } from './browser.js';

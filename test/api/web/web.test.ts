@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { decodeJwt } from 'jose';
-import { TRIGGER_TEXT, TRIGGERS } from '../../../api/automations/language/triggers.js';
-import { type Ability, ruleOf } from '../../../api/core/access.js';
+import { TRIGGER_TEXT, TRIGGERS } from '../../../api/automation/language/triggers.js';
+import { type Ability, getRule } from '../../../api/platform/access/access.js';
 
 import { PAGES } from '../../../api/web/pages.js';
 import { safePath } from '../../../api/web/server/safe-path.js';
@@ -74,7 +74,7 @@ describe('every page', () => {
   );
 
   const closed = guarded.filter(({ access }) => {
-    const { impersonated, instanceAdmin } = ruleOf(access as Ability);
+    const { impersonated, instanceAdmin } = getRule(access as Ability);
     return impersonated === false || instanceAdmin;
   });
   it.each(closed.map((page) => [page.method.toUpperCase(), page.path] as const))(

@@ -1,11 +1,11 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { Context } from '../../../core/context.js';
-import { conflict } from '../../../core/errors.js';
-import { deletedFields, named } from '../../../staging/describe-effect.js';
-import { countsTree, nestedTask, readBefore } from '../../../staging/read-before.js';
-import { readTarget, type Target } from '../../../staging/read-target.js';
+import type { Context } from '../../../platform/context.js';
+import { conflict } from '../../../platform/errors.js';
+import { deletedFields, named } from '../../../gate/staging/describe-effect.js';
+import { countsTree, nestedTask, readBefore } from '../../../gate/staging/read-before.js';
+import { readTarget, type Target } from '../../../gate/staging/read-target.js';
 import type { PlanAction } from '../schema.js';
-import type { WorkAction } from '../../../actions/work/action.js';
+import type { WorkAction } from '../../../gate/work-actions/action.js';
 
 type Fields = Readonly<Record<string, unknown>>;
 

@@ -1,4 +1,4 @@
-import { invalid } from '../../../core/errors.js';
+import { invalid } from '../../../platform/errors.js';
 import type { PlanAction } from '../schema.js';
 
 /**

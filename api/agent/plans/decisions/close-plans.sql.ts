@@ -1,13 +1,14 @@
-import type { Statement } from '../../../../db/statement.js';
-import { kindOfChange } from '../../../core/make-change.sql.js';
+import { defineStatement, type Statement } from '../../../../db/statement.js';
+import { kindOfChange } from '../../../platform/changes/make-change.sql.js';
 
 /**
  * Discards staged plans that nobody can confirm any more, each with its trace, and wakes their workflows. $1 = caller (jsonb), $2 = reason,
  * $3 = plan that supersedes them or null. `condition` selects plans p; its parameters begin at $4.
  */
-const statement = (name: string, condition: string): Statement => ({
-  name,
-  text: /* sql */ `
+const statement = (name: string, condition: string): Statement =>
+  defineStatement({
+    name,
+    text: /* sql */ `
     with closed as (
       update agent_plans p set status = 'discarded', closed_reason = $2, superseded_by = $3::uuid, decided_at = clock_timestamp()
       where p.status = 'staged' and ${condition}
@@ -23,7 +24,7 @@ const statement = (name: string, condition: string): Statement => ({
       from closed c having count(*) > 0
     )
     select coalesce(array_agg(source), '{}') as sources, (select count(audit_id) from recorded) as recorded from closed`,
-});
+  });
 
 /** $4 = session id. */
 export const closeOfSessionStatement = statement('close_plans_of_session', 'p.session_id = $4');

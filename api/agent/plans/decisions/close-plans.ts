@@ -1,6 +1,6 @@
 import { run, type Statement } from '../../../../db/statement.js';
-import { callerJson, type Context } from '../../../core/context.js';
-import { countPlans } from '../../../core/telemetry/metrics.js';
+import { callerJson, type Context } from '../../../platform/context.js';
+import { countPlans } from '../../../platform/telemetry/metrics.js';
 import {
   closeOfOwnerInTeamStatement,
   closeOfSessionStatement,

@@ -1,24 +1,24 @@
 import { run } from '../../../../db/statement.js';
-import { type Context, inTransaction, userOf } from '../../../core/context.js';
-import { conflict, DomainError } from '../../../core/errors.js';
-import { recordChange } from '../../../core/record-change.js';
-import { countPlans } from '../../../core/telemetry/metrics.js';
+import { type Context, inTransaction, requireUser } from '../../../platform/context.js';
+import { conflict, DomainError } from '../../../platform/errors.js';
+import { recordChange } from '../../../platform/changes/record-change.js';
+import { countPlans } from '../../../platform/telemetry/metrics.js';
 import { agentContext, othersBehind } from '../agent-context.js';
 import { planHash, readPlan } from '../plan-content.js';
-import { hashText } from '../../../staging/canonical.js';
-import { readVersions, seenHash } from '../../../staging/changed-since.js';
-import { replaceReferences } from '../../../staging/references.js';
+import { hashText } from '../../../gate/staging/canonical.js';
+import { readVersions, seenHash } from '../../../gate/staging/changed-since.js';
+import { replaceReferences } from '../../../gate/staging/references.js';
 import { refuseAction } from '../refuse-action.js';
 import { planRisk } from '../rules.js';
 import type { PlanAction } from '../schema.js';
-import type { PlanSource } from '../../../actions/work/action.js';
-import type { Performed } from '../../../actions/work/action.js';
-import { findAction } from '../../../actions/work/catalogue.js';
+import type { PlanSource } from '../../../gate/work-actions/action.js';
+import type { Performed } from '../../../gate/work-actions/action.js';
+import { findAction } from '../../../gate/work-actions/catalogue.js';
 import { checkShown } from './check-shown.js';
 import { chooseActions } from './choose-actions.js';
 import { applyPlanStatement, stalePlanStatement, storeResultsStatement } from './decide.sql.js';
 import { checkOpen, type LockedPlan, lockPlan, peopleOfPlan, planExpired, wakePlan } from './lock-plan.js';
-import { lockTargets, type StaleAction } from '../../../staging/lock-targets.js';
+import { lockTargets, type StaleAction } from '../../../gate/staging/lock-targets.js';
 import { authorizePlan } from './policy.js';
 import type { ConfirmPlan, DecidedPlan } from './schema.js';
 
@@ -64,7 +64,7 @@ async function closeStale(ctx: Context, plan: LockedPlan, stale: StaleAction[]):
 }
 
 /** What the confirmed actions have created, by index in the plan. */
-const idsOf = (made: ReadonlyMap<number, Made | undefined>): Map<number, string> =>
+const listIds = (made: ReadonlyMap<number, Made | undefined>): Map<number, string> =>
   new Map([...made].flatMap(([index, found]) => (found ? [[index, found.entity_id]] : [])));
 
 /** Performs one action, if it still does what the plan shows. @throws what the operation throws */
@@ -78,11 +78,11 @@ async function performOne(
   // The plan may be older than this build, whose operations accept other fields.
   const spec = findAction(tool);
   if (!spec) throw outdated();
-  const idOf = (k: number): string => made.get(k)?.entity_id ?? '';
-  const { entityId, params } = replaceReferences({ entityId: entity_id, params: given }, idOf, spec.references);
+  const getId = (k: number): string => made.get(k)?.entity_id ?? '';
+  const { entityId, params } = replaceReferences({ entityId: entity_id, params: given }, getId, spec.references);
   const parsed = spec.schema.safeParse(params);
   if (!parsed.success) throw outdated();
-  await checkShown(ctx, { action, spec, entityId, params }, { all, chosen: new Set(made.keys()), made: idsOf(made) });
+  await checkShown(ctx, { action, spec, entityId, params }, { all, chosen: new Set(made.keys()), made: listIds(made) });
   return spec.perform(ctx, entityId ?? '', parsed.data);
 }
 
@@ -114,7 +114,7 @@ async function apply(
   comment: string | null,
 ): Promise<DecidedPlan> {
   const { action_id, session_id, source, risk, summary, team_id, project_id, depth } = plan;
-  const values = [action_id, userOf(ctx), plan.plan_hash, comment];
+  const values = [action_id, requireUser(ctx), plan.plan_hash, comment];
   const [applied] = await run<{ decided_at: Date }>(ctx.db, applyPlanStatement, values);
   if (!applied) throw planExpired(plan);
   const shown = { action_id, session_id, source, risk, status: 'applied', summary, team_id, project_id, actions: chosen.length };
@@ -159,7 +159,7 @@ async function apply(
       entity_type: made.get(index)?.entity_type ?? entity_type,
       entity_id: made.get(index)?.entity_id ?? rows[i]?.target_id ?? entity_id,
     })),
-    decided_by: userOf(ctx),
+    decided_by: requireUser(ctx),
     decided_at: applied.decided_at.toISOString(),
     correlation_id: ctx.correlationId,
   };

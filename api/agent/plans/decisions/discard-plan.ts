@@ -1,9 +1,9 @@
 import { run } from '../../../../db/statement.js';
-import { type Context, inTransaction, userOf } from '../../../core/context.js';
-import { recordChange } from '../../../core/record-change.js';
-import { countPlans } from '../../../core/telemetry/metrics.js';
+import { type Context, inTransaction, requireUser } from '../../../platform/context.js';
+import { recordChange } from '../../../platform/changes/record-change.js';
+import { countPlans } from '../../../platform/telemetry/metrics.js';
 import { readPlan } from '../plan-content.js';
-import { hashText } from '../../../staging/canonical.js';
+import { hashText } from '../../../gate/staging/canonical.js';
 import { discardPlanStatement } from './decide.sql.js';
 import { checkOpen, lockPlan, wakePlan } from './lock-plan.js';
 import { authorizePlan } from './policy.js';
@@ -25,7 +25,7 @@ export function discardPlan(
     const { plan, seats } = await lockPlan(ctx, action_id, session_id);
     authorizePlan(ctx, 'rejected', plan, plan.risk, seats);
     checkOpen(plan);
-    const userId = userOf(ctx);
+    const userId = requireUser(ctx);
     const [closed] = await run<{ decided_at: Date }>(ctx.db, discardPlanStatement, [action_id, userId, comment]);
     if (!closed) throw new Error(`Plan ${action_id} is locked but was not closed`);
     await recordChange(ctx, {

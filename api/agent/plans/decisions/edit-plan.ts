@@ -1,9 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
-import { run, type Statement } from '../../../../db/statement.js';
-import { authorize, requireSession } from '../../../core/access.js';
-import { type Context, inTransaction, userOf } from '../../../core/context.js';
-import { conflict, invalid } from '../../../core/errors.js';
-import { hashText } from '../../../staging/canonical.js';
+import { defineStatement, run } from '../../../../db/statement.js';
+import { authorize, requireSession } from '../../../platform/access/access.js';
+import { type Context, inTransaction, requireUser } from '../../../platform/context.js';
+import { conflict, invalid } from '../../../platform/errors.js';
+import { hashText } from '../../../gate/staging/canonical.js';
 import { readPlan } from '../plan-content.js';
 import type { ProposedAction } from '../proposal.js';
 import type { PlanAction } from '../schema.js';
@@ -13,15 +13,15 @@ import { checkOpen, lockPlan, peopleOfPlan, planExpired } from './lock-plan.js';
 import type { EditedPlan, EditPlan } from './schema.js';
 
 /** $1 = plan id, $2 = user ids. */
-const editedByStatement: Statement = {
+const editedByStatement = defineStatement({
   name: 'plan_edited_by',
   text: 'update agent_plans set edited_by = $2 where action_id = $1',
-};
+});
 
-const paramsOf = ({ params }: Pick<ProposedAction, 'params'>): unknown => params;
+const buildParams = ({ params }: Pick<ProposedAction, 'params'>): unknown => params;
 
 /** The versions that the actions of a plan build on, by target. */
-const versionsOf = (actions: readonly PlanAction[]): Map<string, number> =>
+const collectVersions = (actions: readonly PlanAction[]): Map<string, number> =>
   new Map(
     actions.flatMap(({ entity_id, expected_version }): [string, number][] =>
       entity_id === null || expected_version === null ? [] : [[entity_id, expected_version]],
@@ -53,7 +53,7 @@ export function editPlan(ctx: Context, actionId: string, { plan_hash, changes }:
     const { session_id, owner_id, team_id, source, token_id, depth, expires_at, undo_of } = plan;
     const { actions } = readPlan(plan.canonical);
     const wanted = merged(actions, changes);
-    if (isDeepStrictEqual(wanted.map(paramsOf), actions.map(paramsOf)))
+    if (isDeepStrictEqual(wanted.map(buildParams), actions.map(buildParams)))
       throw invalid('The changes are what the plan says already');
     // First, because it frees the room that the copy takes.
     await supersedePlans(ctx, [actionId], null);
@@ -63,14 +63,14 @@ export function editPlan(ctx: Context, actionId: string, { plan_hash, changes }:
       actions: wanted,
       lifeHours: 1,
       expiresAt: expires_at,
-      ...(undo_of !== null && { undoOf: undo_of, expectedVersions: versionsOf(actions) }),
+      ...(undo_of !== null && { undoOf: undo_of, expectedVersions: collectVersions(actions) }),
       onRefusal: 'refuse',
       tokenId: token_id,
       depth,
       behind: peopleOfPlan(plan),
     });
     if (!copy) throw conflict('Nothing is left to change');
-    await run(ctx.db, editedByStatement, [copy.action_id, [...new Set([...plan.edited_by, userOf(ctx)])]]);
+    await run(ctx.db, editedByStatement, [copy.action_id, [...new Set([...plan.edited_by, requireUser(ctx)])]]);
     return { ...copy, session_id, edited_from: actionId, omitted };
   });
 }

@@ -1,10 +1,10 @@
 import { run } from '../../../../db/statement.js';
-import { authorize, type Seat } from '../../../core/access.js';
-import { type Context, userOf } from '../../../core/context.js';
-import { conflict, DomainError, notFound, unauthenticated } from '../../../core/errors.js';
-import { enqueue } from '../../../core/outbox.js';
-import type { PlanSource } from '../../../actions/work/action.js';
-import type { Risk } from '../../../actions/contract/action-type.js';
+import { authorize, type Seat } from '../../../platform/access/access.js';
+import { type Context, requireUser } from '../../../platform/context.js';
+import { conflict, DomainError, notFound, unauthenticated } from '../../../platform/errors.js';
+import { enqueue } from '../../../platform/outbox/outbox.js';
+import type { PlanSource } from '../../../gate/work-actions/action.js';
+import type { Risk } from '../../../gate/contract/action-type.js';
 import type { PlanStatus } from '../schema.js';
 import { lockPlanStatement, standingStatement } from './decide.sql.js';
 
@@ -65,7 +65,7 @@ export async function lockPlan(
   actionId: string,
   sessionId: string | null,
 ): Promise<{ plan: LockedPlan; seats: Map<string, Seat | null> }> {
-  const userId = userOf(ctx);
+  const userId = requireUser(ctx);
   const [row] = await run<Omit<LockedPlan, 'is_past' | 'signed_in'> & Record<string, unknown>>(ctx.db, lockPlanStatement, [
     actionId,
     sessionId,

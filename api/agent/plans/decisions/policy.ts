@@ -1,8 +1,8 @@
-import { type Ability, authorize, isAdmitted, isAllowed, type Seat } from '../../../core/access.js';
-import type { Context } from '../../../core/context.js';
-import { forbidden } from '../../../core/errors.js';
-import type { Risk } from '../../../actions/contract/action-type.js';
-import { authorizeDecision, type Requirement, whyNot } from '../../../staging/may-decide.js';
+import { type Ability, authorize, isAdmitted, isAllowed, type Seat } from '../../../platform/access/access.js';
+import type { Context } from '../../../platform/context.js';
+import { forbidden } from '../../../platform/errors.js';
+import type { Risk } from '../../../gate/contract/action-type.js';
+import { authorizeDecision, type Requirement, whyNot } from '../../../gate/staging/may-decide.js';
 
 /** What a plan says about who may decide it. */
 export interface DecidablePlan {
@@ -32,7 +32,11 @@ function neededFor(
   ];
 }
 
-const requirementOf = ({ team_id, token_id, edited_by, signed_in }: DecidablePlan, risk: Risk, needed: Needed): Requirement => ({
+const findRequirement = (
+  { team_id, token_id, edited_by, signed_in }: DecidablePlan,
+  risk: Risk,
+  needed: Needed,
+): Requirement => ({
   has_role: needed.every(([ability, seat]) => isAllowed(ability, seat)),
   excluded: team_id !== null && risk === 'high' ? edited_by : [],
   signed_in,
@@ -42,7 +46,7 @@ const requirementOf = ({ team_id, token_id, edited_by, signed_in }: DecidablePla
 /** Whether the caller may confirm a plan of this risk. `seats`: the caller's roles in the teams that it changes. */
 export const mayConfirm = (ctx: Context, plan: DecidablePlan, risk: Risk, seats: ReadonlyMap<string, Seat | null>): boolean =>
   isAdmitted('plan.decide', ctx.actor) &&
-  whyNot(ctx, 'approved', requirementOf(plan, risk, neededFor('approved', plan, risk, seats))) === null;
+  whyNot(ctx, 'approved', findRequirement(plan, risk, neededFor('approved', plan, risk, seats))) === null;
 
 /**
  * Rejects a caller who may not decide a plan: whoever lacks a role learns nothing about its state (docs/decisions.md#risk-of-a-part-of-a-plan).
@@ -56,7 +60,7 @@ export function authorizePlan(
   seats: ReadonlyMap<string, Seat | null>,
 ): void {
   const needed = neededFor(decision, plan, risk, seats);
-  authorizeDecision(ctx, decision, requirementOf(plan, risk, needed), {
+  authorizeDecision(ctx, decision, findRequirement(plan, risk, needed), {
     role: () => {
       for (const [ability, seat] of needed) authorize(ability, seat);
     },

@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { Id, Text, Timestamp } from '../../../core/fields.js';
+import { Id, Text, Timestamp } from '../../../platform/fields.js';
 import { ActionPlan, PLAN_STATUSES, PlanAction } from '../schema.js';
-import { PLAN_SOURCES } from '../../../actions/work/action.js';
-import { RISKS } from '../../../actions/contract/action-type.js';
+import { PLAN_SOURCES } from '../../../gate/work-actions/action.js';
+import { RISKS } from '../../../gate/contract/action-type.js';
 
 export const ConfirmPlan = z
   .object({

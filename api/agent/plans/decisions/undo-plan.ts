@@ -1,12 +1,12 @@
 import { run } from '../../../../db/statement.js';
-import { authorize, requireSession } from '../../../core/access.js';
-import { type Context, inTransaction } from '../../../core/context.js';
-import { conflict } from '../../../core/errors.js';
+import { authorize, requireSession } from '../../../platform/access/access.js';
+import { type Context, inTransaction } from '../../../platform/context.js';
+import { conflict } from '../../../platform/errors.js';
 import { readPlan } from '../plan-content.js';
 import type { ProposedAction } from '../proposal.js';
-import type { Tool } from '../../../actions/work/catalogue.js';
+import type { Tool } from '../../../gate/work-actions/catalogue.js';
 import { stagePlan } from '../stage-plan.js';
-import { type AppliedAction, inverseOf } from './inverse.js';
+import { type AppliedAction, buildInverse } from './inverse.js';
 import { type LockedPlan, lockPlan, peopleOfPlan } from './lock-plan.js';
 import type { UndonePlan } from './schema.js';
 import { appliedActionsStatement } from './undo-plan.sql.js';
@@ -41,7 +41,7 @@ async function readInverses(ctx: Context, plan: LockedPlan): Promise<Inverses> {
     const row = results.get(action.index);
     if (row?.result !== 'applied') continue;
     const applied: AppliedAction = { ...action, made_id: row.made_id };
-    const inverse = inverseOf(applied);
+    const inverse = buildInverse(applied);
     if (!inverse) continue;
     inverses.actions.push({ ...inverse, params: settable(inverse.tool, inverse.params) });
     inverses.indexes.push(action.index);

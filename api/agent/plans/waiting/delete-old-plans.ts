@@ -1,6 +1,6 @@
 import { inBatches } from '../../../../db/in-batches.js';
-import { run, type Statement } from '../../../../db/statement.js';
-import type { Services } from '../../../core/context.js';
+import { defineStatement, run } from '../../../../db/statement.js';
+import type { Services } from '../../../platform/context.js';
 
 const BATCH = 500;
 
@@ -8,7 +8,7 @@ const BATCH = 500;
  * $1 = days. A plan's text holds titles and words of items that may have been purged since, so it is not kept forever.
  * The same goes for what an agent said with it, unless that is part of a conversation.
  */
-const statement: Statement = {
+const statement = defineStatement({
   name: 'delete_old_plans',
   text: /* sql */ `
     with deleted as (
@@ -21,7 +21,7 @@ const statement: Statement = {
       delete from agent_messages m using deleted d, agent_sessions s
       where m.action_id = d.action_id and s.session_id = m.session_id and s.kind <> 'chat'
     ) select count(*)::int as plans from deleted`,
-};
+});
 
 /**
  * Deletes plans that ended RUN_HISTORY_DAYS ago, in batches, each with its own commit; the audit entries of their decisions remain. Safe to

@@ -1,6 +1,6 @@
 import { run } from '../../../../db/statement.js';
-import { callerJson, type Services, serviceContext } from '../../../core/context.js';
-import { countPlans } from '../../../core/telemetry/metrics.js';
+import { callerJson, type Services, serviceContext } from '../../../platform/context.js';
+import { countPlans } from '../../../platform/telemetry/metrics.js';
 import { BATCH, expirePlansStatement } from './watch-plan.sql.js';
 
 /** Expires plans whose time is over; with `actionId` this one only. Returns their number. May be repeated. */

@@ -1,13 +1,13 @@
 import { run } from '../../../../db/statement.js';
-import { rolesFor } from '../../../core/access.js';
-import { type Context, userOf } from '../../../core/context.js';
-import { forbidden, notFound } from '../../../core/errors.js';
+import { rolesFor } from '../../../platform/access/access.js';
+import { type Context, requireUser } from '../../../platform/context.js';
+import { forbidden, notFound } from '../../../platform/errors.js';
 import type { PlanRecord } from '../decisions/schema.js';
 import { canConfirm, isReadable, type PlanRow, presentPlan } from './present-plan.js';
 import { getPlansStatement } from './read-plans.sql.js';
 
 const readPlans = (ctx: Context, ids: readonly string[]): Promise<PlanRow[]> =>
-  run<PlanRow & Record<string, unknown>>(ctx.db, getPlansStatement, [ids, userOf(ctx), rolesFor('plan.decide')]);
+  run<PlanRow & Record<string, unknown>>(ctx.db, getPlansStatement, [ids, requireUser(ctx), rolesFor('plan.decide')]);
 
 /** @throws RESOURCE_NOT_FOUND unknown or foreign | PERMISSION_DENIED it changes a team that the caller has left */
 async function readPlan(ctx: Context, actionId: string): Promise<PlanRow> {

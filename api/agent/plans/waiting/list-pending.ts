@@ -1,8 +1,8 @@
 import { run } from '../../../../db/statement.js';
-import { isAdmitted, rolesFor } from '../../../core/access.js';
-import { type Context, userOf } from '../../../core/context.js';
-import type { CutPage } from '../../../endpoint/endpoint.js';
-import { unknownCursor } from '../../../endpoint/pages.js';
+import { isAdmitted, rolesFor } from '../../../platform/access/access.js';
+import { type Context, requireUser } from '../../../platform/context.js';
+import type { CutPage } from '../../../platform/endpoint/endpoint.js';
+import { unknownCursor } from '../../../platform/endpoint/pages.js';
 import type { PlanRecord } from '../decisions/schema.js';
 import { canConfirm, isReadable, type PlanRow, presentPlan } from './present-plan.js';
 import {
@@ -57,7 +57,7 @@ export async function listPendingAfter(
   after: string | null = null,
   bytes: number = PAGE_BYTES,
 ): Promise<PendingPage> {
-  const values = [userOf(ctx), rolesFor('plan.decide'), limit + 1, after, bytes];
+  const values = [requireUser(ctx), rolesFor('plan.decide'), limit + 1, after, bytes];
   const rows = await run<PlanRow & Record<string, unknown>>(ctx.db, pendingPlansStatement, values);
   const shown = rows.slice(0, limit);
   const plans = shown.filter(isReadable).map((row) => present(ctx, row));
@@ -71,11 +71,11 @@ export async function listPendingAfter(
  */
 export async function listPending(ctx: Context, { limit, before }: ListPending): Promise<CutPage & { body: PendingPlans }> {
   const roles = rolesFor('plan.decide');
-  if (before !== undefined && (await run(ctx.db, planCursorStatement, [before, userOf(ctx), roles])).length === 0) {
+  if (before !== undefined && (await run(ctx.db, planCursorStatement, [before, requireUser(ctx), roles])).length === 0) {
     throw unknownCursor();
   }
   const [[counted], { plans, hasMore, last }] = await Promise.all([
-    run<{ total: number }>(ctx.db, countPendingStatement, [userOf(ctx), roles]),
+    run<{ total: number }>(ctx.db, countPendingStatement, [requireUser(ctx), roles]),
     listPendingAfter(ctx, limit, before, API_BYTES),
   ]);
   const total = counted?.total ?? 0;
@@ -85,14 +85,14 @@ export async function listPending(ctx: Context, { limit, before }: ListPending):
 /** Counts the plans that the caller may confirm as they are, at most `limit`. */
 export async function countConfirmable(ctx: Context, limit: number): Promise<number> {
   if (!isAdmitted('plan.decide', ctx.actor)) return 0;
-  const values = [userOf(ctx), rolesFor('plan.decide'), rolesFor('plan.decide_high_risk'), limit];
+  const values = [requireUser(ctx), rolesFor('plan.decide'), rolesFor('plan.decide_high_risk'), limit];
   const [row] = await run<{ waiting: number }>(ctx.db, countConfirmableStatement, values);
   return row?.waiting ?? 0;
 }
 
 /** Returns the plans outside of conversations that the caller has applied within a day, newest first. */
 export async function listApplied(ctx: Context, limit: number): Promise<PlanRecord[]> {
-  const values = [userOf(ctx), rolesFor('plan.decide'), limit];
+  const values = [requireUser(ctx), rolesFor('plan.decide'), limit];
   const rows = await run<PlanRow & Record<string, unknown>>(ctx.db, recentlyAppliedStatement, values);
   return rows.filter(isReadable).map(presentPlan);
 }

@@ -1,10 +1,10 @@
-import type { Seat } from '../../../core/access.js';
-import type { Context } from '../../../core/context.js';
+import type { Seat } from '../../../platform/access/access.js';
+import type { Context } from '../../../platform/context.js';
 import { readPlan } from '../plan-content.js';
-import { hashText } from '../../../staging/canonical.js';
+import { hashText } from '../../../gate/staging/canonical.js';
 import { mayConfirm } from '../decisions/policy.js';
 import type { PlanRecord } from '../decisions/schema.js';
-import { replaceReferences } from '../../../staging/references.js';
+import { replaceReferences } from '../../../gate/staging/references.js';
 
 /** A plan as the statements of this folder return it. */
 export interface PlanRow {
@@ -51,7 +51,7 @@ export function canConfirm(ctx: Context, row: PlanRow): boolean {
   return mayConfirm(ctx, row, row.risk, seats);
 }
 
-function resultsOf({ results }: PlanRow, actions: PlanRecord['actions']): PlanRecord['results'] {
+function toResults({ results }: PlanRow, actions: PlanRecord['actions']): PlanRecord['results'] {
   if (results === null) return null;
   const byIndex = new Map(results.map((row) => [row.index, row]));
   return actions.map(({ index, tool, entity_type, entity_id }) => {
@@ -91,6 +91,6 @@ export function presentPlan(row: PlanRow): PlanRecord {
     undo_of: row.undo_of,
     undone_by: row.undone_by,
     stale: row.stale ?? [],
-    results: resultsOf(row, actions),
+    results: toResults(row, actions),
   };
 }

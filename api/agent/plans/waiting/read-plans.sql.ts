@@ -1,4 +1,4 @@
-import type { Statement } from '../../../../db/statement.js';
+import { defineStatement } from '../../../../db/statement.js';
 
 /** Title of the session, such as the name of the token that proposed, and what the agent said with the plan, cut. */
 const SAID = /* sql */ `
@@ -29,7 +29,7 @@ const COLUMNS = /* sql */ `
  * $1 = plan ids, $2 = caller id, $3 = roles that may read a team's plan. Returns the plans with the teams in which the caller has a role, and the
  * role in their own.
  */
-export const getPlansStatement: Statement = {
+export const getPlansStatement = defineStatement({
   name: 'get_plans',
   text: /* sql */ `
     select ${COLUMNS},
@@ -38,7 +38,7 @@ export const getPlansStatement: Statement = {
     from agent_plans p
     where p.action_id = any($1::uuid[]) and (p.owner_id = $2
       or exists (select from memberships m where m.team_id = p.team_id and m.user_id = $2 and m.role = any($3::text[])))`,
-};
+});
 
 const TEAMS = /* sql */ `
       select m.team_id, m.role from memberships m where m.user_id = $1 and m.role = any($2::text[])`;
@@ -52,7 +52,7 @@ const NEXT = /* sql */ `p.expires_at > now() and ($4::uuid is null or (p.expires
  * $1 = caller id, $2 = roles that may read, $3 = row limit, $4 = plan after which the list continues, or null, $5 = bytes of plans, of which the
  * first one is read anyway. Each team is read in the order of its index. `found` counts the rows without the limit of bytes.
  */
-export const pendingPlansStatement: Statement = {
+export const pendingPlansStatement = defineStatement({
   name: 'pending_plans',
   text: /* sql */ `
     with last as materialized (
@@ -70,27 +70,27 @@ export const pendingPlansStatement: Statement = {
     select ${COLUMNS}, array(select m.team_id from memberships m where m.user_id = $1 and m.team_id = any(p.team_ids)) as member_of,
       f.role as seat, f.found, ${SAID}
     from sized f join agent_plans p using (action_id) where f.bytes <= $5::int or f.place = 1 order by f.expires_at, f.action_id`,
-};
+});
 
 /** $1 = plan id, $2 = caller id, $3 = roles that may read. A plan at which a page of the list may have ended. */
-export const planCursorStatement: Statement = {
+export const planCursorStatement = defineStatement({
   name: 'plan_cursor',
   text: /* sql */ `
     select from agent_plans p where p.action_id = $1 and (p.owner_id = $2
       or exists (select from memberships m where m.team_id = p.team_id and m.user_id = $2 and m.role = any($3::text[])))`,
-};
+});
 
 /** $1 = caller id, $2 = roles that may read. */
-export const countPendingStatement: Statement = {
+export const countPendingStatement = defineStatement({
   name: 'count_pending_plans',
   text: /* sql */ `
     select (coalesce((select sum(c.waiting) from (${TEAMS}) t cross join lateral (
         select count(*) as waiting from agent_plans p where p.team_id = t.team_id and p.status = 'staged' and p.expires_at > now()) c), 0)
       + (select count(*) from agent_plans p where ${OWN} and p.expires_at > now()))::int as total`,
-};
+});
 
 /** $1 = caller id, $2 = roles that may confirm, $3 = roles that may confirm a high risk, $4 = limit. Counts what waits for the caller. */
-export const countConfirmableStatement: Statement = {
+export const countConfirmableStatement = defineStatement({
   name: 'count_confirmable_plans',
   text: /* sql */ `
     select count(*)::int as waiting from (
@@ -101,10 +101,10 @@ export const countConfirmableStatement: Statement = {
       (select from agent_plans p where ${OWN} and p.expires_at > now() limit $4)
       limit $4
     ) few`,
-};
+});
 
 /** $1 = caller id, $2 = roles that may read, $3 = row limit. Plans of the list that the caller has applied within a day, newest first. */
-export const recentlyAppliedStatement: Statement = {
+export const recentlyAppliedStatement = defineStatement({
   name: 'recently_applied_plans',
   text: /* sql */ `
     select ${COLUMNS}, array(select m.team_id from memberships m where m.user_id = $1 and m.team_id = any(p.team_ids)) as member_of, ${SAID}
@@ -112,4 +112,4 @@ export const recentlyAppliedStatement: Statement = {
     where p.decided_by = $1 and p.status = 'applied' and p.decided_at > now() - interval '1 day' and p.source <> 'chat' and p.undo_of is null
       and (p.owner_id = $1 or p.team_id in (select t.team_id from (${TEAMS}) t))
     order by p.decided_at desc limit $3`,
-};
+});

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { StrictInt } from '../../../core/fields.js';
-import { byCursor } from '../../../endpoint/pages.js';
+import { StrictInt } from '../../../platform/fields.js';
+import { byCursor } from '../../../platform/endpoint/pages.js';
 import { PlanRecord } from '../decisions/schema.js';
 
 export const ListPending = z.object(byCursor('action_id', StrictInt(1, 200, 50)));

@@ -1,5 +1,5 @@
-import type { Statement } from '../../../../db/statement.js';
-import { kindOfChange } from '../../../core/make-change.sql.js';
+import { defineStatement } from '../../../../db/statement.js';
+import { kindOfChange } from '../../../platform/changes/make-change.sql.js';
 
 /** Plans that one call expires. */
 export const BATCH = 500;
@@ -8,7 +8,7 @@ export const BATCH = 500;
  * $1 = caller (jsonb), $2 = plan id, or null for all. Closes plans whose time is over, each with its trace, and wakes their workflows. A plan
  * that is being decided is skipped: the decision sees the time itself.
  */
-export const expirePlansStatement: Statement = {
+export const expirePlansStatement = defineStatement({
   name: 'expire_plans',
   text: /* sql */ `
     with closed as (
@@ -27,19 +27,19 @@ export const expirePlansStatement: Statement = {
       from closed c having count(*) > 0
     )
     select coalesce(array_agg(source), '{}') as sources, (select count(audit_id) from recorded) as recorded from closed`,
-};
+});
 
 /** $1 = plan id. Claims the reminder of a plan, so that it is sent once. */
-export const claimReminderStatement: Statement = {
+export const claimReminderStatement = defineStatement({
   name: 'claim_plan_reminder',
   text: /* sql */ `
     update agent_plans set reminded_at = clock_timestamp()
     where action_id = $1 and status = 'staged' and reminded_at is null and remind_at <= clock_timestamp() and expires_at > clock_timestamp()
     returning owner_id, team_id, source, risk, summary, expires_at`,
-};
+});
 
 /** $1 = plan id. */
-export const viewPlanStatement: Statement = {
+export const viewPlanStatement = defineStatement({
   name: 'view_plan',
   text: /* sql */ `
     select p.status as state, p.source, p.expires_at, p.decided_by, p.decided_at, p.closed_reason as reason,
@@ -49,10 +49,10 @@ export const viewPlanStatement: Statement = {
       (select count(*)::int from agent_actions a where a.action_id = p.action_id) as changes,
       (select count(*)::int from agent_actions a where a.action_id = p.action_id and a.risk = 'high') as high
     from agent_plans p where p.action_id = $1`,
-};
+});
 
 /** $1 = leased outbox rows. What operators see of each plan. */
-export const planDispatchesStatement: Statement = {
+export const planDispatchesStatement = defineStatement({
   name: 'plan_dispatches',
   text: /* sql */ `
     select o.outbox_id, o.kind, o.correlation_id, p.action_id, p.session_id, coalesce(p.team_id, p.team_ids[1]) as team_id, p.project_id, p.staged_for, p.source, p.status, p.depth,
@@ -60,20 +60,20 @@ export const planDispatchesStatement: Statement = {
       (select count(*)::int from agent_actions a where a.action_id = p.action_id) as changes,
       (select count(*)::int from agent_actions a where a.action_id = p.action_id and a.risk = 'high') as high
     from outbox o join agent_plans p on p.action_id = (o.payload->>'action_id')::uuid where o.outbox_id = any($1::bigint[])`,
-};
+});
 
 /** $1 = plan id after which to continue, $2 = row limit. Staged plans whose start is not in the outbox. */
-export const openPlansStatement: Statement = {
+export const openPlansStatement = defineStatement({
   name: 'open_plans',
   text: /* sql */ `
     select p.action_id from agent_plans p
     where p.status = 'staged' and p.action_id > $1
       and not exists (select from outbox o where o.kind = 'plan.start' and o.subject = p.action_id::text)
     order by p.action_id limit $2`,
-};
+});
 
 /** $1 = plan ids. Enqueues their starts again. */
-export const restartPlansStatement: Statement = {
+export const restartPlansStatement = defineStatement({
   name: 'restart_plans',
   text: /* sql */ `
     with restarted as (
@@ -83,4 +83,4 @@ export const restartPlansStatement: Statement = {
     insert into outbox (kind, subject, payload, correlation_id)
     select 'plan.start', r.action_id::text, jsonb_build_object('action_id', r.action_id, 'incarnation', r.incarnation), r.correlation_id
     from restarted r returning outbox_id`,
-};
+});

@@ -1,9 +1,9 @@
 import type { PlanView } from '../../../../workflows/contract.js';
 import { run } from '../../../../db/statement.js';
-import { inTransaction, type Services, serviceContext } from '../../../core/context.js';
+import { inTransaction, type Services, serviceContext } from '../../../platform/context.js';
 import { notifyStaged } from '../notify-plan.js';
-import type { PlanSource } from '../../../actions/work/action.js';
-import type { Risk } from '../../../actions/contract/action-type.js';
+import type { PlanSource } from '../../../gate/work-actions/action.js';
+import type { Risk } from '../../../gate/contract/action-type.js';
 import { expirePlans } from './expire-plans.js';
 import { claimReminderStatement, viewPlanStatement } from './watch-plan.sql.js';
 

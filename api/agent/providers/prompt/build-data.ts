@@ -43,7 +43,7 @@ const compact = (fields: Record<string, unknown>): Record<string, unknown> =>
 const shownName = (name: string): string => cutText(name, NAME_LENGTH).text;
 
 /** Returns what every prompt says of an item. */
-export function headOf(item: ReadItem, handles: Handles): Record<string, unknown> {
+export function describeHead(item: ReadItem, handles: Handles): Record<string, unknown> {
   const { item_type, title, status, priority, due_date, assigned_to, project_id, project_name, by_status } = item;
   const place = item_type !== 'project' && project_id !== null && project_name !== null;
   return compact({
@@ -55,7 +55,7 @@ export function headOf(item: ReadItem, handles: Handles): Record<string, unknown
     due: due_date,
     assignee: assigned_to && handles.of('user', assigned_to),
     archived: item.is_archived === true,
-    parent: item.parent_task_id && handles.itemOf(item.parent_task_id),
+    parent: item.parent_task_id && handles.findItem(item.parent_task_id),
     tags: item.tags?.length ? item.tags.map((tag) => shownName(tag)) : null,
     project: place && { handle: handles.of('project', project_id, false), name: shownName(project_name) },
     starts: item.start_date,
@@ -83,7 +83,7 @@ function addBody({ item, shown }: Entry, budget: Budget): void {
 }
 
 /** Returns a comment as a model reads it. */
-export const commentOf = (
+export const toComment = (
   { author_id, at, text }: ReadItem['comments'][number],
   handles: Handles,
   max = COMMENT_LENGTH,
@@ -95,7 +95,7 @@ export const commentOf = (
 function addComments({ item, shown }: Entry, handles: Handles, budget: Budget): void {
   const kept: Record<string, unknown>[] = [];
   for (const comment of item.comments.toReversed()) {
-    const said = commentOf(comment, handles);
+    const said = toComment(comment, handles);
     if (!budget.take(said)) {
       shown['cut'] = true;
       break;
@@ -106,7 +106,7 @@ function addComments({ item, shown }: Entry, handles: Handles, budget: Budget): 
 }
 
 /** Returns the members as a model reads them: handles and names, no addresses. */
-export const membersOf = ({ members }: LinkedWorld, handles: Handles): Record<string, unknown>[] =>
+export const describeMembers = ({ members }: LinkedWorld, handles: Handles): Record<string, unknown>[] =>
   members.map(({ user_id, name }) => ({ handle: handles.of('user', user_id), name: shownName(name) }));
 
 /**
@@ -118,15 +118,15 @@ export function buildData(world: LinkedWorld, handles: Handles, userId: string, 
   // Handles in the order of linking, before anything else may name the items.
   for (const { item_type, item_id } of world.items) handles.of(item_type, item_id);
   const entries = world.items.flatMap((item): Entry[] => {
-    const shown = headOf(item, handles);
+    const shown = describeHead(item, handles);
     return budget.take(shown) ? [{ item, shown }] : [];
   });
-  const members = membersOf(world, handles).filter((member) => budget.take(member));
+  const members = describeMembers(world, handles).filter((member) => budget.take(member));
   const relations = world.relations
     .map(({ relation_id, source_id, target_id, relation_type }) => ({
       handle: handles.of('relation', relation_id),
-      source: handles.itemOf(source_id),
-      target: handles.itemOf(target_id),
+      source: handles.findItem(source_id),
+      target: handles.findItem(target_id),
       type: relation_type,
     }))
     .filter((relation) => budget.take(relation));

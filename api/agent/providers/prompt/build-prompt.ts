@@ -1,5 +1,5 @@
 import type { LanguageModelV3Message, LanguageModelV3Prompt } from '@ai-sdk/provider';
-import { withoutInvisible } from '../../../core/validation/invisible.js';
+import { withoutInvisible } from '../../../platform/validation/invisible.js';
 import { estimateTokens } from '../call-model.js';
 import type { StepContent } from '../steps/step-content.js';
 import { dataJson, fenced } from './fence.js';

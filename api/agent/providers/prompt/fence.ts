@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { withoutInvisible } from '../../../core/validation/invisible.js';
+import { withoutInvisible } from '../../../platform/validation/invisible.js';
 
 /** Returns a word that no text can know in advance. */
 export const newNonce = (): string => randomBytes(9).toString('base64url');

@@ -56,7 +56,7 @@ export class Handles {
   }
 
   /** Returns the handle of an item that has one. */
-  itemOf(id: string): string | undefined {
+  findItem(id: string): string | undefined {
     for (const type of ITEMS) {
       const handle = this.named.get(`${type} ${id}`);
       if (handle !== undefined) return handle;

@@ -1,4 +1,4 @@
-import type { Statement } from '../../../../db/statement.js';
+import { defineStatement } from '../../../../db/statement.js';
 
 /** Linked items of one prompt; the links beyond are told as a number. */
 const MAX_ITEMS = 50;
@@ -9,7 +9,7 @@ const MAX_ITEMS = 50;
  * read it now, or only its link if it is in the trash or its team is no longer theirs. Texts are one character longer than the maximum if
  * they are cut. Locks nothing, so that it runs in a read-only transaction.
  */
-export const linkedItemsStatement: Statement = {
+export const linkedItemsStatement = defineStatement({
   name: 'agent_linked_items',
   text: /* sql */ `
 with linked as materialized (
@@ -48,22 +48,22 @@ left join lateral (
   ) c
 ) said on wanted and $5::int > 0
 order by l.linked_at, l.item_id`,
-};
+});
 
 /** $1 = item ids, $2 = maximum. Stored relations whose both ends are among these items. */
-export const relationsAmongStatement: Statement = {
+export const relationsAmongStatement = defineStatement({
   name: 'agent_relations_among',
   text: /* sql */ `
 select e.relation_id, e.source_id, e.target_id, e.relation_type
 from item_edges e where e.item_id = any($1::text[]) and e.at_end = 'from' and e.far_id = any($1::text[])
 order by e.created_at, e.relation_id limit $2`,
-};
+});
 
 /** $1 = team ids, $2 = maximum. Members who may be assigned tasks, with the name that they chose. */
-export const membersStatement: Statement = {
+export const membersStatement = defineStatement({
   name: 'agent_members',
   text: /* sql */ `
 select u.user_id, min(u.display_name) as name, array_agg(m.team_id::text) as team_ids
 from memberships m join users u using (user_id)
 where m.team_id = any($1::uuid[]) and u.status = 'active' group by u.user_id order by name, u.user_id limit $2`,
-};
+});

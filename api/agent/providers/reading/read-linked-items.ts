@@ -1,7 +1,7 @@
 import { run } from '../../../../db/statement.js';
-import { checkCallerKind, rolesFor } from '../../../core/access.js';
-import { type Context, userOf } from '../../../core/context.js';
-import type { ItemType } from '../../../graph/item-place.js';
+import { checkCallerKind, rolesFor } from '../../../platform/access/access.js';
+import { type Context, requireUser } from '../../../platform/context.js';
+import type { ItemType } from '../../../work/graph/item-place.js';
 import { linkedItemsStatement, membersStatement, relationsAmongStatement } from './linked-items.sql.js';
 
 /** A link whose item the user can no longer read: in the trash, or of a team that they have left. */
@@ -84,7 +84,7 @@ export async function readLinkedWorld(
 ): Promise<LinkedWorld> {
   checkCallerKind('item.read', ctx.actor);
   const { textLength, comments, commentLength, only = null } = limits;
-  const values = [sessionId, userOf(ctx), rolesFor('agent.link'), textLength, comments, commentLength, only];
+  const values = [sessionId, requireUser(ctx), rolesFor('agent.link'), textLength, comments, commentLength, only];
   const rows = await run<(ReadItem | LostLink) & Record<string, unknown>>(ctx.db, linkedItemsStatement, values);
   // An idea may be linked as a note too.
   const items = [...new Map(rows.flatMap((row) => (row.is_lost ? [] : [[row.item_id, row as ReadItem]]))).values()];

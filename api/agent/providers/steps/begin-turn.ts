@@ -1,6 +1,6 @@
 import type { Knex } from 'knex';
 import type { TurnView } from '../../../../workflows/contract.js';
-import type { Services } from '../../../core/context.js';
+import type { Services } from '../../../platform/context.js';
 import { readLinks } from '../../sessions/read-links.js';
 import { type ClaimedTurn, claimTurn, takeSlot, type TurnExecution } from '../../turns/claim-turn.js';
 import { isModelAllowed } from '../../turns/choose-provider.js';

@@ -1,12 +1,12 @@
 import type { Knex } from 'knex';
 import { inBatches } from '../../../../db/in-batches.js';
-import { run, type Statement } from '../../../../db/statement.js';
+import { defineStatement, run } from '../../../../db/statement.js';
 
 /** Days that what a model said is kept: a retried step needs it, and an operator who looks into a turn (docs/decisions.md#steps-of-a-model). */
 const LIFE_DAYS = 7;
 const BATCH = 500;
 
-const statement: Statement = {
+const statement = defineStatement({
   name: 'delete_old_agent_steps',
   text: /* sql */ `
     with deleted as (
@@ -15,7 +15,7 @@ const statement: Statement = {
         order by created_at limit ${BATCH} for update skip locked
       ) returning step
     ) select count(*)::int as steps from deleted`,
-};
+});
 
 /** Deletes the steps of models after a week, in batches, each with its own commit. Safe to repeat. Returns their number. */
 export function deleteOldSteps(db: Knex): Promise<number> {

@@ -1,21 +1,21 @@
 import type { Knex } from 'knex';
 import { run } from '../../../../db/statement.js';
 import type { TurnEnd, TurnView } from '../../../../workflows/contract.js';
-import type { Services } from '../../../core/context.js';
-import { DomainError } from '../../../core/errors.js';
-import { withVisibleNames } from '../../../core/validation/invisible.js';
+import type { Services } from '../../../platform/context.js';
+import { DomainError } from '../../../platform/errors.js';
+import { withVisibleNames } from '../../../platform/validation/invisible.js';
 import type { Staged } from '../../plans/proposal.js';
 import { stagePlan } from '../../plans/stage-plan.js';
 import { readLinks } from '../../sessions/read-links.js';
 import { lostWords } from '../../turns/answer-words.js';
 import { type ClaimedTurn, claimTurn, type TurnExecution } from '../../turns/claim-turn.js';
 import { announceTurn, type Answer, type EndedTurn, endTurn } from '../../turns/end-turn.js';
-import { refusalOf } from './describe-refusal.js';
+import { toRefusal } from './describe-refusal.js';
 import { endText, omittedText } from './end-texts.js';
-import { proposalOf } from './proposal-of.js';
-import { handlesOf } from './read-answer.js';
+import { buildProposal } from './proposal-of.js';
+import { collectHandles } from './read-answer.js';
 import { readSteps, stagingContext } from './read-turn.js';
-import { proposalsOf, type StepContent } from './step-content.js';
+import { listProposals, type StepContent } from './step-content.js';
 import { readWaitStatement } from './turn-state.sql.js';
 
 /** Maximum length of an answer, characters. */
@@ -32,18 +32,18 @@ async function stage(
   turn: ClaimedTurn,
   steps: StepContent[],
 ): Promise<Staged | { refused: string } | undefined> {
-  const actions = proposalsOf(steps, handlesOf(steps));
+  const actions = listProposals(steps, collectHandles(steps));
   if (actions.length === 0) return undefined;
   try {
-    return await db.transaction((inner) => stagePlan(stagingContext(services, inner, turn), proposalOf(turn, actions)));
+    return await db.transaction((inner) => stagePlan(stagingContext(services, inner, turn), buildProposal(turn, actions)));
   } catch (error) {
     if (!(error instanceof DomainError) || error.status >= 500) throw error;
-    return { refused: refusalOf(error) };
+    return { refused: toRefusal(error) };
   }
 }
 
 /** Returns the answer that the stored steps come to. */
-async function answerOf(services: Services, db: Knex, turn: ClaimedTurn): Promise<Answer> {
+async function toAnswer(services: Services, db: Knex, turn: ClaimedTurn): Promise<Answer> {
   const steps = await readSteps(db, turn.message_id);
   const staged = await stage(services, db, turn, steps);
   const words = withVisibleNames(steps.at(-1)?.text ?? '').trim();
@@ -61,7 +61,7 @@ async function answerOf(services: Services, db: Knex, turn: ClaimedTurn): Promis
   return { content, plan: plan ? { action_id: plan.action_id, changes: plan.actions.length } : null };
 }
 
-async function failureOf(db: Knex, { message_id }: ClaimedTurn, code: Exclude<TurnEnd, 'done'>): Promise<Answer> {
+async function toFailure(db: Knex, { message_id }: ClaimedTurn, code: Exclude<TurnEnd, 'done'>): Promise<Answer> {
   const [wait] = await run<{ retry_after_s: number | null }>(db, readWaitStatement, [message_id]);
   return { content: endText(code, wait?.retry_after_s ?? null), code };
 }
@@ -72,7 +72,7 @@ async function finish(services: Services, db: Knex, owner: TurnExecution, end: T
   // Nobody waits for the plan of a run that was cancelled.
   const isWanted = turn.step === null || (turn.step.is_open && turn.is_active);
   const code = end === 'done' && !isWanted ? 'cancelled' : end;
-  const answer = code === 'done' ? await answerOf(services, db, turn) : await failureOf(db, turn, code);
+  const answer = code === 'done' ? await toAnswer(services, db, turn) : await toFailure(db, turn, code);
   return { turn, ended: await endTurn(db, turn, owner, answer) };
 }
 

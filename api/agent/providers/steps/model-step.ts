@@ -1,7 +1,7 @@
-import { DomainError } from '../../../core/errors.js';
-import type { Services } from '../../../core/context.js';
-import { dryRun } from '../../../core/dry-run.js';
-import { countModelError } from '../../../core/telemetry/model-metrics.js';
+import { DomainError } from '../../../platform/errors.js';
+import type { Services } from '../../../platform/context.js';
+import { dryRun } from '../../../platform/database/dry-run.js';
+import { countModelError } from '../../../platform/telemetry/model-metrics.js';
 import { run } from '../../../../db/statement.js';
 import type { ModelStepResult } from '../../../../workflows/contract.js';
 import { stagePlan } from '../../plans/stage-plan.js';
@@ -14,12 +14,12 @@ import { newNonce } from '../prompt/fence.js';
 import type { Handles } from '../prompt/handles.js';
 import { PROPOSAL_TOOLS } from '../tools/proposal-tools.js';
 import { READ_TOOLS } from '../tools/read-tools.js';
-import { refusalOf } from './describe-refusal.js';
-import { handlesOf, readAnswer } from './read-answer.js';
-import { proposalOf } from './proposal-of.js';
+import { toRefusal } from './describe-refusal.js';
+import { collectHandles, readAnswer } from './read-answer.js';
+import { buildProposal } from './proposal-of.js';
 import { readTurn, stagingContext, type TurnReading } from './read-turn.js';
-import { fitted, proposalsOf, type StepContent } from './step-content.js';
-import { StepFailure, stepFailureOf } from './step-failure.js';
+import { fitted, listProposals, type StepContent } from './step-content.js';
+import { StepFailure, toStepFailure } from './step-failure.js';
 import { keepWaitStatement, storeStepStatement } from './turn-state.sql.js';
 import { type Reservation, reserve, settle } from './usage.js';
 
@@ -34,7 +34,7 @@ const MAX_WAIT_S = 86_400;
 
 const SUPERSEDED: ModelStepResult = { said: 'superseded', inputTokens: 0, outputTokens: 0 };
 
-const resultOf = ({ said, inputTokens, outputTokens }: StepContent): ModelStepResult => ({ said, inputTokens, outputTokens });
+const toResult = ({ said, inputTokens, outputTokens }: StepContent): ModelStepResult => ({ said, inputTokens, outputTokens });
 
 /** Returns today in a time zone, such as `2026-11-22 (Sunday)`. */
 function todayIn(timeZone: string): string {
@@ -46,7 +46,7 @@ function todayIn(timeZone: string): string {
 /** Builds the request; `share` is the part of the context that the linked items may use. */
 function prepare({ config }: Services, reading: TurnReading, share: number): Prepared {
   const { turn, steps, history, world } = reading;
-  const handles = handlesOf(steps);
+  const handles = collectHandles(steps);
   const data = buildData(world, handles, turn.user_id, config.AI_CONTEXT_TOKENS * 3 * share);
   const today = todayIn(turn.timezone);
   const prompt = buildPrompt({ nonce: newNonce(), today, data, history, message: turn.content, steps });
@@ -93,13 +93,13 @@ async function askWithin(services: Services, owner: TurnExecution, reading: Turn
     return { ...(await ask(services, owner, whole, signal)), handles: whole.handles };
   } catch (error) {
     if (!(error instanceof ModelFailure)) throw error;
-    if (error.code !== 'model_too_long') throw stepFailureOf(error);
+    if (error.code !== 'model_too_long') throw toStepFailure(error);
   }
   const half = prepare(services, reading, 0.5);
   try {
     return { ...(await ask(services, owner, half, signal)), handles: half.handles };
   } catch (error) {
-    throw error instanceof ModelFailure ? stepFailureOf(error) : error;
+    throw error instanceof ModelFailure ? toStepFailure(error) : error;
   }
 }
 
@@ -113,18 +113,18 @@ async function keepWait({ db }: Services, { messageId }: TurnExecution, error: u
 /** Plays the plan through, and gives the model one chance to correct it. Nothing is written. */
 async function withTrial(services: Services, reading: TurnReading, content: StepContent, handles: Handles): Promise<StepContent> {
   const { turn, steps } = reading;
-  const actions = proposalsOf([...steps, content], handles);
+  const actions = listProposals([...steps, content], handles);
   const isRepaired = [...steps, content].some(({ isRepair }) => isRepair);
   if (content.said === 'more' || actions.length === 0 || isRepaired) return content;
   try {
     await dryRun(services.db, async (db) => {
-      await stagePlan(stagingContext(services, db, turn), proposalOf(turn, actions));
+      await stagePlan(stagingContext(services, db, turn), buildProposal(turn, actions));
     });
     return content;
   } catch (error) {
     // The end of the turn stages the plan again; asking the model again would cost a call.
     if (!(error instanceof DomainError) || error.status >= 500) return content;
-    return { ...content, said: 'more', refusal: refusalOf(error), isVoid: true, isRepair: true };
+    return { ...content, said: 'more', refusal: toRefusal(error), isVoid: true, isRepair: true };
   }
 }
 
@@ -159,15 +159,15 @@ export async function modelStep(
   const reading = await readTurn(services, owner);
   if (!reading) return SUPERSEDED;
   const stored = reading.steps[step];
-  if (stored) return resultOf(stored);
+  if (stored) return toResult(stored);
   checkConsent(services, reading);
   const { answer, reserved, handles } = await askWithin(services, owner, reading, signal).catch((error: unknown) =>
     keepWait(services, owner, error),
   );
   const read = fitted(await readAnswer(services, reading, handles, answer));
   const content = await withTrial(services, reading, read, handles);
-  if (await store(services, owner, step, content, reserved)) return resultOf(content);
+  if (await store(services, owner, step, content, reserved)) return toResult(content);
   const again = await readTurn(services, owner);
   const first = again?.steps[step];
-  return first ? resultOf(first) : SUPERSEDED;
+  return first ? toResult(first) : SUPERSEDED;
 }

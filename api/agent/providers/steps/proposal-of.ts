@@ -1,5 +1,5 @@
-import type { TurnStep } from '../../automation/step-of-turn.sql.js';
-import { stepProposal } from '../../automation/step-session.js';
+import type { TurnStep } from '../../run-steps/step-of-turn.sql.js';
+import { stepProposal } from '../../run-steps/step-session.js';
 import type { Proposal, ProposedAction } from '../../plans/proposal.js';
 
 /** Hours that a person has to confirm a plan from a chat. */
@@ -17,7 +17,7 @@ interface Author {
  * Returns what is staged for the author of a message, or for the step of a run: all or nothing, so that the model, the person or the run
  * learns what was refused.
  */
-export function proposalOf(
+export function buildProposal(
   { session_id, user_id, token_id, behind_user_ids: behind, step }: Author,
   actions: readonly ProposedAction[],
 ): Proposal {

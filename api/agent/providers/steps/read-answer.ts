@@ -1,17 +1,17 @@
-import type { Services } from '../../../core/context.js';
+import type { Services } from '../../../platform/context.js';
 import { MAX_ACTIONS } from '../../plans/schema.js';
 import type { ModelAnswer, ToolCall } from '../call-model.js';
 import { Handles } from '../prompt/handles.js';
-import { actionOf, proposalTool } from '../tools/proposal-tools.js';
+import { describeProposal, proposalTool } from '../tools/proposal-tools.js';
 import { type CallInput, CallRefused, isReadTool, performRead } from '../tools/read-tools.js';
 import { proposerContext, readOnly, type TurnReading } from './read-turn.js';
-import { proposalsOf, type StepContent, type StoredCall } from './step-content.js';
+import { listProposals, type StepContent, type StoredCall } from './step-content.js';
 
 /** Reads of one step; each result has up to 8 kB. */
 const MAX_READS = 3;
 
 /** Parses the arguments of a call. @throws CallRefused unless they are a JSON object */
-function inputOf({ input }: ToolCall): CallInput {
+function buildInput({ input }: ToolCall): CallInput {
   let parsed: unknown;
   try {
     parsed = input === '' ? {} : JSON.parse(input);
@@ -57,7 +57,7 @@ class Reader {
   }
 
   /** Returns the result for the model; a proposal is counted and nothing else. */
-  private async resultOf(call: ToolCall, input: CallInput): Promise<Pick<StoredCall, 'output' | 'isProposed'>> {
+  private async toResult(call: ToolCall, input: CallInput): Promise<Pick<StoredCall, 'output' | 'isProposed'>> {
     if (isReadTool(call.name)) return { output: await this.read(call.name, input) };
     const tool = proposalTool(call.name);
     if (!tool) throw new CallRefused('there is no such tool');
@@ -65,7 +65,7 @@ class Reader {
       this.leftOut += 1;
       return { output: { refused: `a plan has at most ${MAX_ACTIONS} changes` } };
     }
-    actionOf(tool, input, { handles: this.handles, teamId: this.teamId });
+    describeProposal(tool, input, { handles: this.handles, teamId: this.teamId });
     this.proposals += 1;
     return { output: { proposed: this.proposals - 1 }, isProposed: true };
   }
@@ -73,8 +73,8 @@ class Reader {
   async carryOut(call: ToolCall): Promise<void> {
     let input: CallInput = {};
     try {
-      input = inputOf(call);
-      this.calls.push({ id: call.id, name: call.name, input, ...(await this.resultOf(call, input)) });
+      input = buildInput(call);
+      this.calls.push({ id: call.id, name: call.name, input, ...(await this.toResult(call, input)) });
     } catch (error) {
       if (!(error instanceof CallRefused)) throw error;
       this.isRefused ||= !isReadTool(call.name) || this.reads <= MAX_READS;
@@ -84,7 +84,7 @@ class Reader {
 }
 
 /** Returns the handles as of the last step. */
-export const handlesOf = (steps: readonly StepContent[]): Handles => new Handles(steps.at(-1)?.handles);
+export const collectHandles = (steps: readonly StepContent[]): Handles => new Handles(steps.at(-1)?.handles);
 
 /**
  * Reads an answer: reading tools are carried out in read-only transactions, proposals are counted, anything else is refused in words of
@@ -97,7 +97,7 @@ export async function readAnswer(
   answer: ModelAnswer,
 ): Promise<StepContent> {
   const { steps, world } = reading;
-  const reader = new Reader(services, reading, handles, proposalsOf(steps, handles).length, answer.callsLeftOut);
+  const reader = new Reader(services, reading, handles, listProposals(steps, handles).length, answer.callsLeftOut);
   for (const call of answer.calls) await reader.carryOut(call);
   const canRepair = reader.isRefused && !steps.some(({ isRepair }) => isRepair);
   return {

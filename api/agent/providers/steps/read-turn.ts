@@ -1,9 +1,9 @@
 import type { Knex } from 'knex';
 import { run } from '../../../../db/statement.js';
-import { type Context, type Services } from '../../../core/context.js';
-import type { InstanceRole } from '../../../core/actor.js';
-import { newId } from '../../../core/ids.js';
-import type { TurnStep } from '../../automation/step-of-turn.sql.js';
+import { type Context, type Services } from '../../../platform/context.js';
+import type { InstanceRole } from '../../../platform/access/actor.js';
+import { newId } from '../../../platform/ids.js';
+import type { TurnStep } from '../../run-steps/step-of-turn.sql.js';
 import type { TurnExecution } from '../../turns/claim-turn.js';
 import { HISTORY_MESSAGES, type HistoryMessage } from '../prompt/build-prompt.js';
 import { type LinkedWorld, readLinkedWorld } from '../reading/read-linked-items.js';

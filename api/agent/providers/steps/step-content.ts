@@ -1,6 +1,6 @@
 import type { ProposedAction } from '../../plans/proposal.js';
 import type { Handles, StoredHandles } from '../prompt/handles.js';
-import { actionOf, proposalTool } from '../tools/proposal-tools.js';
+import { describeProposal, proposalTool } from '../tools/proposal-tools.js';
 import type { CallInput } from '../tools/read-tools.js';
 
 /** A call with its result. The input is `{}` if the model's arguments were no JSON object. */
@@ -51,12 +51,12 @@ export function fitted(content: StepContent): StepContent {
 }
 
 /** Returns the actions that the steps propose, in order. */
-export function proposalsOf(steps: readonly StepContent[], handles: Handles): ProposedAction[] {
+export function listProposals(steps: readonly StepContent[], handles: Handles): ProposedAction[] {
   const from = steps.findLastIndex(({ isVoid }) => isVoid) + 1;
   return steps.slice(from).flatMap(({ calls, teamId }) =>
     calls.flatMap(({ name, input, isProposed }): ProposedAction[] => {
       const tool = isProposed ? proposalTool(name) : undefined;
-      return tool ? [actionOf(tool, input, { handles, teamId })] : [];
+      return tool ? [describeProposal(tool, input, { handles, teamId })] : [];
     }),
   );
 }

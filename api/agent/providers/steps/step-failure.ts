@@ -19,7 +19,7 @@ export class StepFailure extends Error {
 }
 
 /** Returns the failure of a step for that of a call. A wait that nobody in a chat would sit through is final. */
-export function stepFailureOf({ code, isRetryable, waitMs }: ModelFailure): StepFailure {
+export function toStepFailure({ code, isRetryable, waitMs }: ModelFailure): StepFailure {
   if (code === 'model_too_long') return new StepFailure('model_refused');
   const isTooLong = waitMs !== null && waitMs > MAX_CHAT_WAIT_MS;
   return new StepFailure(code, isRetryable && !isTooLong, waitMs);

@@ -1,8 +1,8 @@
 import type { Knex } from 'knex';
 import { run } from '../../../../db/statement.js';
-import type { Config } from '../../../core/config.js';
-import type { Services } from '../../../core/context.js';
-import { countTokens } from '../../../core/telemetry/model-metrics.js';
+import type { Config } from '../../../platform/config.js';
+import type { Services } from '../../../platform/context.js';
+import { countTokens } from '../../../platform/telemetry/model-metrics.js';
 import type { TurnExecution } from '../../turns/claim-turn.js';
 import { PROMPT_VERSION } from '../prompt/system-text.js';
 import { StepFailure } from './step-failure.js';

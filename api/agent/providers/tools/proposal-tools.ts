@@ -1,7 +1,7 @@
 import type { LanguageModelV3FunctionTool } from '@ai-sdk/provider';
 import type { ProposedAction } from '../../plans/proposal.js';
-import { getAction, PROPOSABLE, type Tool } from '../../../actions/work/catalogue.js';
-import { paramsSchema } from '../../../actions/work/params-schema.js';
+import { getAction, PROPOSABLE, type Tool } from '../../../gate/work-actions/catalogue.js';
+import { paramsSchema } from '../../../gate/work-actions/params-schema.js';
 import type { Handles, Target } from '../prompt/handles.js';
 import { type CallInput, CallRefused } from './read-tools.js';
 
@@ -25,7 +25,7 @@ const NOT_OFFERED = ['team_id', 'parent_comment_id', 'position', 'recurrence'];
 const REFERENCE = /^\$(?:0|[1-9]\d?)$/;
 
 /** Name of the parameter that holds the handle of the target, and the kinds of targets. */
-function targetOf(tool: Tool): { field: string; types: readonly ItemTarget[] } | undefined {
+function resolveTarget(tool: Tool): { field: string; types: readonly ItemTarget[] } | undefined {
   const { entity, kind } = getAction(tool);
   if (kind === 'create') return undefined;
   return { field: `${entity}_id`, types: [entity as ItemTarget] };
@@ -39,8 +39,8 @@ const handleSchema = (types: readonly ItemTarget[], isNullable: boolean): Json =
 });
 
 /** Returns the schema of a tool's parameters, with handles in place of ids. */
-function schemaOf(tool: Tool): Json {
-  const target = targetOf(tool);
+function getSchema(tool: Tool): Json {
+  const target = resolveTarget(tool);
   const { properties, required } = paramsSchema(tool);
   const offered = Object.entries(properties).filter(([name]) => !NOT_OFFERED.includes(name));
   const shown = offered.map(([name, schema]): [string, Json] => {
@@ -60,7 +60,7 @@ export const PROPOSAL_TOOLS: LanguageModelV3FunctionTool[] = [...TOOL_OF].map(([
   type: 'function',
   name,
   description: getAction(tool).words.proposal ?? tool,
-  inputSchema: schemaOf(tool) as LanguageModelV3FunctionTool['inputSchema'],
+  inputSchema: getSchema(tool) as LanguageModelV3FunctionTool['inputSchema'],
 }));
 
 /** Returns the tool that a name stands for; undefined if none is offered under it. */
@@ -76,7 +76,7 @@ interface Resolving {
  * Returns the id for a handle, or a reference to an earlier proposal as it is.
  * @throws CallRefused for anything else, such as an id from a text
  */
-function idOf(
+function getId(
   { handles }: Resolving,
   field: string,
   value: unknown,
@@ -94,21 +94,21 @@ function idOf(
  * Turns a call into an action: handles become ids. Everything else is checked when the plan is staged.
  * @throws CallRefused
  */
-export function actionOf(tool: Tool, input: CallInput, resolving: Resolving): ProposedAction {
-  const target = targetOf(tool);
+export function describeProposal(tool: Tool, input: CallInput, resolving: Resolving): ProposedAction {
+  const target = resolveTarget(tool);
   const { [target?.field ?? '']: handle, ...given } = input;
   const params = Object.fromEntries(
     Object.entries(given).map(([name, value]) => {
       const types = Object.hasOwn(ID_FIELDS, name) ? ID_FIELDS[name] : undefined;
       if (!types || value === null) return [name, value];
-      return [name, idOf(resolving, name, value, types, name !== 'project_id')];
+      return [name, getId(resolving, name, value, types, name !== 'project_id')];
     }),
   );
   if (NOT_OFFERED.some((name) => Object.hasOwn(params, name))) throw new CallRefused('a parameter is not offered');
   const team = tool === 'note.create' && params['project_id'] == null && resolving.teamId !== null;
   return {
     tool,
-    ...(target ? { entity_id: idOf(resolving, target.field, handle, target.types, true) } : {}),
+    ...(target ? { entity_id: getId(resolving, target.field, handle, target.types, true) } : {}),
     params: team ? { ...params, team_id: resolving.teamId } : params,
   };
 }

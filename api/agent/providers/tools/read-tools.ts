@@ -1,7 +1,7 @@
 import type { LanguageModelV3FunctionTool } from '@ai-sdk/provider';
-import type { Context } from '../../../core/context.js';
-import { withoutInvisible } from '../../../core/validation/invisible.js';
-import { commentOf, headOf, membersOf } from '../prompt/build-data.js';
+import type { Context } from '../../../platform/context.js';
+import { withoutInvisible } from '../../../platform/validation/invisible.js';
+import { toComment, describeHead, describeMembers } from '../prompt/build-data.js';
 import { cutText, dataJson } from '../prompt/fence.js';
 import type { Handles, Target } from '../prompt/handles.js';
 import { type LinkedWorld, type ReadItem, type ReadLimits, readLinkedWorld } from '../reading/read-linked-items.js';
@@ -86,7 +86,7 @@ function fitting(entries: Record<string, unknown>[]): { entries: Record<string, 
 
 async function readItem(reading: Reading): Promise<unknown> {
   const found = await readOne(reading, { textLength: ITEM_TEXT, comments: 0, commentLength: 0 });
-  const head = headOf(found, reading.handles);
+  const head = describeHead(found, reading.handles);
   for (let max = ITEM_TEXT; ; max = Math.floor(max * 0.7)) {
     const { text, isCut } = cutText(found.body ?? '', max);
     const whole = { ...head, text, ...(isCut ? { cut: true } : {}) };
@@ -97,7 +97,7 @@ async function readItem(reading: Reading): Promise<unknown> {
 async function readComments(reading: Reading): Promise<unknown> {
   const found = await readOne(reading, { textLength: 0, comments: COMMENTS, commentLength: COMMENT_TEXT });
   // The newest ones matter most, so they are kept first.
-  const newest = found.comments.toReversed().map((comment) => commentOf(comment, reading.handles, COMMENT_TEXT));
+  const newest = found.comments.toReversed().map((comment) => toComment(comment, reading.handles, COMMENT_TEXT));
   const { entries, ...rest } = fitting(newest);
   return { item: reading.handles.of(found.item_type, found.item_id), comments: entries.toReversed(), ...rest };
 }
@@ -113,13 +113,13 @@ async function find(reading: Reading): Promise<unknown> {
     const all = folded([title, body ?? '', ...(tags ?? [])].join('\n'));
     return words.every((word) => all.includes(word));
   });
-  const { entries, ...rest } = fitting(hits.slice(0, MAX_FOUND).map((hit) => headOf(hit, reading.handles)));
+  const { entries, ...rest } = fitting(hits.slice(0, MAX_FOUND).map((hit) => describeHead(hit, reading.handles)));
   return { found: entries, ...rest };
 }
 
 async function members(reading: Reading): Promise<unknown> {
   const world = await reading.read({ textLength: 0, comments: 0, commentLength: 0, only: [] });
-  const { entries, ...rest } = fitting(membersOf(world, reading.handles));
+  const { entries, ...rest } = fitting(describeMembers(world, reading.handles));
   return { members: entries, ...rest };
 }
 

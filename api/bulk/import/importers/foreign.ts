@@ -1,6 +1,6 @@
 import { InputError } from '../../formats/input.js';
 import type { ImportPlace, ImportRecord, Mapped } from './record.js';
-import { Comments, descriptionOf, priorityOf, stableId, stablePartId, statusOf, tagsOf, titleOf } from './values.js';
+import { Comments, toDescription, parsePriority, stableId, stablePartId, getStatus, toTags, getTitle } from './values.js';
 
 /** Projects, and cycles, that one foreign file may name. */
 const MAX_NAMED = 10_000;
@@ -42,7 +42,7 @@ const MAX_LINKS = 500;
 const MAX_HOURS = 1_000;
 const MAX_SHOWN = 40;
 /** A short name from the file, for a note. */
-export const shown = (text: string): string => `“${titleOf(text).slice(0, MAX_SHOWN)}”`;
+export const shown = (text: string): string => `“${getTitle(text).slice(0, MAX_SHOWN)}”`;
 
 /** Creates tasks, and what they need, from the issues of one foreign file. */
 export class ForeignImporter {
@@ -54,7 +54,7 @@ export class ForeignImporter {
     private readonly place: ImportPlace,
   ) {}
 
-  private readonly idOf = (kind: string, ...keys: string[]): string => stableId(this.place.team_id, this.system, kind, ...keys);
+  private readonly getId = (kind: string, ...keys: string[]): string => stableId(this.place.team_id, this.system, kind, ...keys);
 
   /** Returns a record of what an issue names, the first time. @throws InputError too many of them */
   private once(line: number, record: ImportRecord, id: string): ImportRecord[] {
@@ -66,26 +66,26 @@ export class ForeignImporter {
     return [record];
   }
 
-  private projectOf({ line, project }: ForeignIssue): { project_id: string; records: ImportRecord[] } {
+  private resolveProject({ line, project }: ForeignIssue): { project_id: string; records: ImportRecord[] } {
     if (this.place.project_id !== null) return { project_id: this.place.project_id, records: [] };
-    const project_id = this.idOf('project', project.key);
-    const record = { entity: 'project', project_id, name: titleOf(project.name) || project.key, is_shared: true };
+    const project_id = this.getId('project', project.key);
+    const record = { entity: 'project', project_id, name: getTitle(project.name) || project.key, is_shared: true };
     return { project_id, records: this.once(line, record, project_id) };
   }
 
-  private cycleOf({ line, cycle }: ForeignIssue): { cycle_id: string | null; records: ImportRecord[] } {
+  private toCycle({ line, cycle }: ForeignIssue): { cycle_id: string | null; records: ImportRecord[] } {
     if (cycle === undefined) return { cycle_id: null, records: [] };
-    const cycle_id = this.idOf('cycle', cycle.key);
+    const cycle_id = this.getId('cycle', cycle.key);
     const { start = null, end = null } = cycle;
     const inOrder = start === null || end === null || start <= end;
     const dates = inOrder ? { start_date: start, end_date: end } : {};
-    const record = { entity: 'cycle', cycle_id, name: titleOf(cycle.name) || cycle.key, ...dates, is_shared: true };
+    const record = { entity: 'cycle', cycle_id, name: getTitle(cycle.name) || cycle.key, ...dates, is_shared: true };
     return { cycle_id, records: this.once(line, record, cycle_id) };
   }
 
-  private assigneeOf({ assignees }: ForeignIssue, notes: string[]): string | null {
+  private readAssignee({ assignees }: ForeignIssue, notes: string[]): string | null {
     for (const name of assignees) {
-      const member = this.place.memberOf(name);
+      const member = this.place.getMemberName(name);
       if (member === undefined) notes.push(`The assignee ${shown(name)} is no member of the team`);
       else {
         if (assignees.length > 1) notes.push('A task has one assignee; the first who is a member was taken');
@@ -95,20 +95,20 @@ export class ForeignImporter {
     return null;
   }
 
-  private relationsOf({ key, links }: ForeignIssue, notes: string[]): ImportRecord[] {
-    const task = this.idOf('task', key);
+  private toRelations({ key, links }: ForeignIssue, notes: string[]): ImportRecord[] {
+    const task = this.getId('task', key);
     if (links.length > MAX_LINKS)
       notes.push(`A task has at most ${MAX_LINKS} relations; ${links.length - MAX_LINKS} were left out`);
     return links.slice(0, MAX_LINKS).map(({ type, key: other }) => {
-      const ends = { source_id: task, target_id: this.idOf('task', other), relation_type: type };
+      const ends = { source_id: task, target_id: this.getId('task', other), relation_type: type };
       const [first, second] = type === 'blocked_by' ? [other, key] : [key, other];
       const pair = type === 'related_to' ? [key, other].toSorted() : [first, second];
       const kind = type === 'blocked_by' ? 'blocks' : type;
-      return { entity: 'relation', relation_id: this.idOf('relation', kind, ...(pair as string[])), ...ends, is_shared: true };
+      return { entity: 'relation', relation_id: this.getId('relation', kind, ...(pair as string[])), ...ends, is_shared: true };
     });
   }
 
-  private commentsOf(task_id: string, issue: ForeignIssue, rest: string | undefined): ImportRecord[] {
+  private toComments(task_id: string, issue: ForeignIssue, rest: string | undefined): ImportRecord[] {
     const comments = new Comments(task_id, (nth) => stablePartId(nth, this.place.team_id, this.system, 'comment', issue.key));
     if (rest !== undefined) comments.add(`The whole description:\n\n${rest}`);
     for (const { author, date, text } of issue.comments) {
@@ -121,36 +121,36 @@ export class ForeignImporter {
   /** Returns the records of an issue. Without a key or a title it is none; the caller has checked that. */
   map(issue: ForeignIssue): Mapped {
     const notes: string[] = [];
-    const { project_id, records: projects } = this.projectOf(issue);
-    const { cycle_id, records: cycles } = this.cycleOf(issue);
-    const { tags, dropped } = tagsOf(issue.labels);
+    const { project_id, records: projects } = this.resolveProject(issue);
+    const { cycle_id, records: cycles } = this.toCycle(issue);
+    const { tags, dropped } = toTags(issue.labels);
     if (dropped > 0) notes.push(`A task has at most 20 tags; ${dropped} more were left out`);
-    const { description, rest } = descriptionOf(issue.description, issue.origin);
+    const { description, rest } = toDescription(issue.description, issue.origin);
     if (rest !== undefined) notes.push('The description was too long and was cut; the whole text is in comments');
-    const status = issue.status === undefined ? 'todo' : statusOf(issue.status);
+    const status = issue.status === undefined ? 'todo' : getStatus(issue.status);
     if (status === undefined) notes.push(`The status ${shown(issue.status ?? '')} is unknown; the task is todo`);
-    const priority = issue.priority === undefined ? 'medium' : priorityOf(issue.priority);
+    const priority = issue.priority === undefined ? 'medium' : parsePriority(issue.priority);
     if (priority === undefined) notes.push(`The priority ${shown(issue.priority ?? '')} is unknown; the task has medium`);
-    const task_id = this.idOf('task', issue.key);
+    const task_id = this.getId('task', issue.key);
     const task: ImportRecord = {
       entity: 'task',
       task_id,
       project_id,
-      title: titleOf(issue.title),
+      title: getTitle(issue.title),
       description,
       status: status ?? 'todo',
       priority: priority ?? 'medium',
-      assigned_to: this.assigneeOf(issue, notes),
+      assigned_to: this.readAssignee(issue, notes),
       due_date: issue.due ?? null,
       tags,
       estimated_hours: this.hours(issue.estimate, 'estimate', notes),
       actual_hours: issue.spent ?? 0,
       is_archived: issue.isArchived,
-      parent_task_id: issue.parent === undefined ? null : this.idOf('task', issue.parent),
+      parent_task_id: issue.parent === undefined ? null : this.getId('task', issue.parent),
       cycle_id,
     };
-    const comments = this.commentsOf(task_id, issue, rest);
-    const relations = this.relationsOf(issue, notes);
+    const comments = this.toComments(task_id, issue, rest);
+    const relations = this.toRelations(issue, notes);
     return { records: [...projects, ...cycles, task, ...comments, ...relations], notes };
   }
 

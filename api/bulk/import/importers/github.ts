@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { RawRecord } from '../../formats/input.js';
 import { ForeignImporter } from './foreign.js';
 import type { ImportPlace, Importer, Mapped } from './record.js';
-import { dayOf } from './values.js';
+import { parseDay } from './values.js';
 
 /** Issues as `gh issue list --state all --json number,title,body,state,…` prints them. Every field but two may be missing. */
 
@@ -36,7 +36,7 @@ const Issue = z.object({
 /** `https://github.com/owner/name/issues/12`, or of a server of one's own. */
 const REPOSITORY = /^https:\/\/[^/\s]+\/([^/\s]+\/[^/\s]+)\/issues\/[0-9]+$/;
 
-const problemOf = ({ issues }: z.ZodError): string =>
+const toProblem = ({ issues }: z.ZodError): string =>
   issues.some(({ code, path }) => code === 'too_big' && path.length === 1)
     ? 'The issue has more labels, assignees or comments than GitHub allows'
     : 'The record is no issue of gh issue list --json with number and title';
@@ -50,7 +50,7 @@ export class GithubImporter implements Importer<RawRecord> {
 
   map({ line, value }: RawRecord): Mapped {
     const parsed = Issue.safeParse(value);
-    if (!parsed.success) return { records: [], notes: [problemOf(parsed.error)] };
+    if (!parsed.success) return { records: [], notes: [toProblem(parsed.error)] };
     const { number, title, body, state, labels, assignees, milestone, comments, url } = parsed.data;
     const [, repository = 'GitHub'] = REPOSITORY.exec(url ?? '') ?? [];
     const key = `${repository}#${number}`;
@@ -76,7 +76,7 @@ export class GithubImporter implements Importer<RawRecord> {
         ? {
             key: `${repository} ${milestone.number ?? milestone.title}`,
             name: milestone.title,
-            end: dayOf(milestone.dueOn ?? ''),
+            end: parseDay(milestone.dueOn ?? ''),
           }
         : undefined,
       parent: undefined,

@@ -3,8 +3,8 @@ import { InputError } from '../../formats/input.js';
 import { Cells } from './cells.js';
 import { type ForeignComment, ForeignImporter, type ForeignIssue, shown } from './foreign.js';
 import type { ImportPlace, Importer, Mapped } from './record.js';
-import { dayOf, statusOf } from './values.js';
-import type { TaskStatus } from '../../../tasks/rules.js';
+import { parseDay, getStatus } from './values.js';
+import type { TaskStatus } from '../../../work/tasks/rules.js';
 
 /**
  * The CSV that Jira exports (Filters, Export, CSV with all fields; Cloud and Data Center). A column of several values is repeated, as
@@ -23,7 +23,7 @@ const MAX_NUMBERED = 200_000;
 const MAX_REMEMBERED = 64;
 
 /** A comment is `date;author;text`; the text may hold semicolons. */
-function commentOf(cell: string): ForeignComment {
+function toComment(cell: string): ForeignComment {
   const [, date = '', author = '', text] = /^([^;\n]{0,40});([^;\n]{0,200});(.*)$/s.exec(cell) ?? [];
   return text === undefined ? { author: '', date: '', text: cell } : { author, date, text };
 }
@@ -36,7 +36,7 @@ const LINK_TYPES: Readonly<
   'problem/incident': { outward: 'related_to', inward: 'caused_by' },
 };
 
-function linksOf(cells: Cells): ForeignIssue['links'] {
+function buildLinks(cells: Cells): ForeignIssue['links'] {
   return ['outward', 'inward'].flatMap((direction) =>
     cells.matching(new RegExp(`^${direction} issue link \\((.+)\\)$`)).flatMap(({ name, value }) => {
       const key = value.trim();
@@ -55,7 +55,7 @@ const CATEGORIES: Readonly<Record<string, TaskStatus>> = { 'to do': 'todo', 'in 
 function statusWord(cells: Cells): string | undefined {
   const name = cells.first('Status');
   const category = CATEGORIES[cells.first('Status Category')?.trim().toLowerCase() ?? ''];
-  const status = statusOf(name ?? '');
+  const status = getStatus(name ?? '');
   if (category === undefined || status === category) return name;
   return status === 'in_review' && category === 'in_progress' ? name : category;
 }
@@ -85,7 +85,7 @@ export class JiraImporter implements Importer<CsvRow> {
     if (number.length <= MAX_REMEMBERED && key.length <= MAX_REMEMBERED) this.keys.set(number, key);
   }
 
-  private parentOf(cells: Cells, notes: string[]): string | undefined {
+  private findParent(cells: Cells, notes: string[]): string | undefined {
     const name = (
       cells.first('Parent key', 'Parent', 'Parent id') ?? cells.first('Custom field (Epic Link)', 'Epic Link')
     )?.trim();
@@ -105,7 +105,7 @@ export class JiraImporter implements Importer<CsvRow> {
     const labels = cells.all('Labels', 'Component/s', 'Components', 'Fix Version/s', 'Fix versions');
     const sprint = cells.all('Sprint').at(-1)?.trim();
     const due = cells.first('Due Date');
-    const day = due === undefined ? undefined : dayOf(due);
+    const day = due === undefined ? undefined : parseDay(due);
     if (due !== undefined && day === undefined) notes.push(`The due date ${shown(due)} has an unknown form`);
     const attachments = cells.all('Attachment', 'Attachments').length;
     if (attachments > 0) notes.push(`Files are not part of the export. Attachments left out: ${attachments}`);
@@ -131,9 +131,9 @@ export class JiraImporter implements Importer<CsvRow> {
       isArchived: false,
       project: { key: projectKey, name: cells.first('Project name') ?? projectKey },
       cycle: sprint === undefined ? undefined : { key: sprint, name: sprint },
-      parent: this.parentOf(cells, notes),
-      comments: cells.all('Comment', 'Comments').map(commentOf),
-      links: linksOf(cells),
+      parent: this.findParent(cells, notes),
+      comments: cells.all('Comment', 'Comments').map(toComment),
+      links: buildLinks(cells),
     });
     return { records: mapped.records, notes: [...notes, ...mapped.notes] };
   }

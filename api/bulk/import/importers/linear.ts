@@ -3,7 +3,7 @@ import { InputError } from '../../formats/input.js';
 import { Cells } from './cells.js';
 import { ForeignImporter, type ForeignIssue, shown } from './foreign.js';
 import type { ImportPlace, Importer, Mapped } from './record.js';
-import { dayOf } from './values.js';
+import { parseDay } from './values.js';
 
 /** The CSV that Linear exports (Settings, Import and export, or a view's *Export issues as CSV*). Columns were added over time. */
 
@@ -13,7 +13,7 @@ const unquoted = (cell: string): string => cell.replace(/^'(?=[=+\-@\t\r])/, '')
 const keysIn = (text: string | undefined): string[] =>
   (text ?? '').split(/[,\s]+/).filter((key) => /^[A-Z0-9]+-[0-9]+$/i.test(key));
 
-function linksOf(cells: Cells): ForeignIssue['links'] {
+function buildLinks(cells: Cells): ForeignIssue['links'] {
   const of = (type: ForeignIssue['links'][0]['type'], ...names: string[]) =>
     keysIn(cells.first(...names)).map((key) => ({ type, key }));
   return [
@@ -56,7 +56,7 @@ export class LinearImporter implements Importer<CsvRow> {
     const notes: string[] = [];
     const team = cells.first('Team')?.trim() ?? key.replace(/-[0-9]+$/, '');
     const due = cells.first('Due Date');
-    const day = due === undefined ? undefined : dayOf(due);
+    const day = due === undefined ? undefined : parseDay(due);
     if (due !== undefined && day === undefined) notes.push(`The due date ${shown(due)} has an unknown form`);
     const number = cells.first('Cycle Number')?.trim();
     const project = cells.first('Project')?.trim();
@@ -85,12 +85,12 @@ export class LinearImporter implements Importer<CsvRow> {
           : {
               key: `${team} ${number}`,
               name: cells.first('Cycle Name')?.trim() ?? `Cycle ${number}`,
-              start: dayOf(cells.first('Cycle Start') ?? ''),
-              end: dayOf(cells.first('Cycle End') ?? ''),
+              start: parseDay(cells.first('Cycle Start') ?? ''),
+              end: parseDay(cells.first('Cycle End') ?? ''),
             },
       parent: keysIn(cells.first('Parent issue'))[0],
       comments: [],
-      links: linksOf(cells),
+      links: buildLinks(cells),
     });
     return { records: mapped.records, notes: [...notes, ...mapped.notes] };
   }

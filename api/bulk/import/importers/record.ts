@@ -18,7 +18,7 @@ export interface ImportPlace {
   /** Project of what names none; null: the file's own projects are created. */
   project_id: string | null;
   /** Returns the id of the member with this email address, name or user name; undefined if there is none, or more than one. */
-  memberOf: (name: string) => string | undefined;
+  getMemberName: (name: string) => string | undefined;
 }
 
 /** Turns the lines of a foreign format into records, in the order of the file. May remember what earlier lines said. */

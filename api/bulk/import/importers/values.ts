@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import { normaliseDate } from '../../../core/dates.js';
-import type { TaskPriority, TaskStatus } from '../../../tasks/rules.js';
+import { normaliseDate } from '../../../platform/dates.js';
+import type { TaskPriority, TaskStatus } from '../../../work/tasks/rules.js';
 import type { ImportRecord } from './record.js';
 
 /**
@@ -28,7 +28,7 @@ const STATUS_WORDS: readonly (readonly [TaskStatus, RegExp])[] = [
 ];
 
 /** Returns the status that a foreign one amounts to; undefined for an unknown word. */
-export function statusOf(word: string): TaskStatus | undefined {
+export function getStatus(word: string): TaskStatus | undefined {
   const name = word.trim().toLowerCase().replace(/[_-]+/g, ' ').slice(0, 100);
   return STATUS_WORDS.find(([, pattern]) => pattern.test(name))?.[0];
 }
@@ -54,7 +54,7 @@ const PRIORITIES: Readonly<Record<string, TaskPriority>> = {
 };
 
 /** Returns the priority that a foreign one amounts to; undefined for an unknown word. */
-export function priorityOf(word: string): TaskPriority | undefined {
+export function parsePriority(word: string): TaskPriority | undefined {
   const name = word.trim().toLowerCase();
   return Object.hasOwn(PRIORITIES, name) ? PRIORITIES[name] : undefined;
 }
@@ -64,7 +64,7 @@ const MONTHS = 'jan feb mar apr may jun jul aug sep oct nov dec'.split(' ');
 const JIRA_DATE = /^(\d{1,2})[/-]([a-z]{3})[a-z]*[/-](\d{2}|\d{4})\b/i;
 
 /** Returns the day of a date of Jira, Linear or GitHub: ISO 8601, or with the name of the month. Undefined for any other form. */
-export function dayOf(text: string): string | undefined {
+export function parseDay(text: string): string | undefined {
   const iso = normaliseDate(text.trim().replace(/^(\d{4}-\d{2}-\d{2}) (?=\d)/, '$1T'));
   if (iso !== null) return iso.slice(0, 10);
   const [, day = '', name = '', year = ''] = JIRA_DATE.exec(text.trim()) ?? [];
@@ -91,10 +91,10 @@ const cut = (text: string, max: number): string => {
 /** Removes what PostgreSQL cannot store. */
 const storable = (text: string): string => text.replaceAll('\0', '').toWellFormed();
 
-export const titleOf = (text: string): string => cut(storable(text).replace(/\s+/g, ' ').trim(), MAX_TITLE);
+export const getTitle = (text: string): string => cut(storable(text).replace(/\s+/g, ' ').trim(), MAX_TITLE);
 
 /** Returns labels as tags: without duplicates, each within its length. `dropped`: how many there are too many. */
-export function tagsOf(labels: readonly string[]): { tags: string[]; dropped: number } {
+export function toTags(labels: readonly string[]): { tags: string[]; dropped: number } {
   const first = labels.slice(0, MAX_LABELS);
   const tags = [...new Set(first.map((label) => cut(storable(label).trim(), MAX_TAG)).filter((label) => label !== ''))];
   const dropped = Math.max(0, tags.length - MAX_TAGS) + labels.length - first.length;
@@ -120,7 +120,7 @@ export class Comments {
 
   constructor(
     private readonly taskId: string,
-    private readonly idOf: (nth: number) => string,
+    private readonly getId: (nth: number) => string,
   ) {}
 
   /** Adds a text, as several comments if it is longer than one may be. A blank one is left out. */
@@ -129,7 +129,7 @@ export class Comments {
     if (whole.trim() === '') return;
     for (const content of pieces(whole)) {
       if (content.trim() === '') continue;
-      this.list.push({ entity: 'comment', comment_id: this.idOf(this.list.length), task_id: this.taskId, content });
+      this.list.push({ entity: 'comment', comment_id: this.getId(this.list.length), task_id: this.taskId, content });
     }
   }
 
@@ -141,7 +141,7 @@ export class Comments {
 /**
  * Returns a description within its length, with where it came from. A longer one is cut, and `rest` is the whole text, for comments.
  */
-export function descriptionOf(text: string, origin: string): { description: string; rest: string | undefined } {
+export function toDescription(text: string, origin: string): { description: string; rest: string | undefined } {
   const whole = storable(text).trim();
   const foot = `${whole === '' ? '' : '\n\n'}${origin}`;
   const room = MAX_DESCRIPTION - Array.from(foot).length;

@@ -1,13 +1,13 @@
-import { run, type Statement } from '../../../../db/statement.js';
-import type { Context } from '../../../core/context.js';
+import { defineStatement, run } from '../../../../db/statement.js';
+import type { Context } from '../../../platform/context.js';
 
 /** $1 = team id. Nobody but members is found: a file must not tell who else has an account. */
-const statement: Statement = {
+const statement = defineStatement({
   name: 'members_for_import',
   text: /* sql */ `
     select u.user_id, u.email, u.username, u.name, u.display_name from memberships m join users u using (user_id)
     where m.team_id = $1 and u.status = 'active'`,
-};
+});
 
 interface Member extends Record<string, unknown> {
   user_id: string;

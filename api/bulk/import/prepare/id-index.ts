@@ -5,7 +5,7 @@ const FIRST_SLOTS = 1024;
 const HEX_DIGITS = 13;
 
 /** Returns the hash of an id as a whole number above 0. Two ids of one file never share one by chance (52 bits of SHA-256). */
-export const hashOf = (id: string): number =>
+export const computeHash = (id: string): number =>
   Number.parseInt(createHash('sha256').update(id).digest('hex').slice(0, HEX_DIGITS), 16) + 1;
 
 /** Finds the row of an id. A million rows take 24 MB, where a Map of the ids would take 150. */
@@ -17,7 +17,7 @@ export class IdIndex {
   /** Keeps the first row of an id. */
   add(hash: number, row: number): void {
     if (this.size * 2 >= this.hashes.length) this.grow();
-    const slot = this.slotOf(hash);
+    const slot = this.getSlot(hash);
     if (this.hashes[slot] !== 0) return;
     this.hashes[slot] = hash;
     this.rows[slot] = row;
@@ -25,12 +25,12 @@ export class IdIndex {
   }
 
   /** Returns the row of an id; -1 if it has none. */
-  rowOf(hash: number): number {
-    const slot = this.slotOf(hash);
+  getRowNumber(hash: number): number {
+    const slot = this.getSlot(hash);
     return this.hashes[slot] === 0 ? -1 : (this.rows[slot] as number);
   }
 
-  private slotOf(hash: number): number {
+  private getSlot(hash: number): number {
     const mask = this.hashes.length - 1;
     let slot = hash % this.hashes.length;
     while (this.hashes[slot] !== 0 && this.hashes[slot] !== hash) slot = (slot + 1) & mask;

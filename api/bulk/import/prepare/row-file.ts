@@ -1,7 +1,7 @@
 import { createReadStream } from 'node:fs';
 import { type FileHandle, mkdir, open, readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Config } from '../../../core/config.js';
+import type { Config } from '../../../platform/config.js';
 
 /** Bytes that are collected before they are written. */
 const BUFFER = 256 * 1024;

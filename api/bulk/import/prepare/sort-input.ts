@@ -14,7 +14,7 @@ export interface SortedInput {
 }
 
 /** An error names the kind of its record, if that is one. */
-const entityOf = (record: ImportRecord | undefined): string | null => {
+const getEntity = (record: ImportRecord | undefined): string | null => {
   const entity = typeof record === 'object' && record !== null ? record.entity : null;
   return typeof entity === 'string' ? entity.slice(0, 40) : null;
 };
@@ -43,7 +43,7 @@ class InputSorter {
     for (const value of records) {
       this.count(line);
       const checked = checkRecord(value);
-      if (typeof checked === 'string') errors.add(line, entityOf(value), checked);
+      if (typeof checked === 'string') errors.add(line, getEntity(value), checked);
       else for (const each of checked) await this.keep(each, line, isFollowUp(each.kind) ? -1 : part++, value);
     }
   }

@@ -33,7 +33,7 @@ const AFTER = [
 ] as const;
 type Phase = (typeof BEFORE)[number] | 'task' | (typeof AFTER)[number];
 
-const kindOf = (phase: Phase): ChunkKind => (phase === 'reply' ? 'comment' : phase);
+const getKind = (phase: Phase): ChunkKind => (phase === 'reply' ? 'comment' : phase);
 
 /** Kinds of rows that belong to another row of the file, which counts for both. */
 export const isFollowUp = (kind: ChunkKind): boolean =>
@@ -115,7 +115,7 @@ export class SortedRows {
     const of = (phases: readonly Phase[]) =>
       phases.flatMap((phase) => {
         const file = this.files.get(phase);
-        return file ? [{ kind: kindOf(phase), file }] : [];
+        return file ? [{ kind: getKind(phase), file }] : [];
       });
     return [...of(BEFORE), ...tasks, ...of(AFTER)];
   }

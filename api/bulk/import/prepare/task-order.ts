@@ -1,5 +1,5 @@
-import { MAX_SUBTASK_DEPTH } from '../../../tasks/rules.js';
-import { hashOf, IdIndex, NumberList } from './id-index.js';
+import { MAX_SUBTASK_DEPTH } from '../../../work/tasks/rules.js';
+import { computeHash, IdIndex, NumberList } from './id-index.js';
 
 /** No parent, in a list of hashes. */
 const NONE = 0;
@@ -33,14 +33,14 @@ export class TaskOrder {
   /** Adds the next task. */
   add(task: OrderedTask): void {
     const row = this.parents.length;
-    if (task.task_id != null) this.index.add(hashOf(task.task_id), row);
-    this.parents.push(task.parent_task_id == null ? NONE : hashOf(task.parent_task_id));
+    if (task.task_id != null) this.index.add(computeHash(task.task_id), row);
+    this.parents.push(task.parent_task_id == null ? NONE : computeHash(task.parent_task_id));
     if (task.parent_task_id != null) this.hasParents = true;
     if (task.recurrence != null) this.addOccurrence(row, task);
   }
 
   private addOccurrence(row: number, { task_id, series_id, occurrence_index, status }: OrderedTask): void {
-    const series = hashOf(series_id ?? task_id ?? `row ${row}`);
+    const series = computeHash(series_id ?? task_id ?? `row ${row}`);
     const occurrence = occurrence_index ?? 1;
     this.repeating.set(row, series);
     const known = this.newest.get(series);
@@ -64,9 +64,9 @@ export class TaskOrder {
     return newest?.row === row && newest.isOpen;
   }
 
-  private parentOf(row: number): number {
+  private findParent(row: number): number {
     const parent = this.parents.at(row);
-    return parent === NONE ? -1 : this.index.rowOf(parent);
+    return parent === NONE ? -1 : this.index.getRowNumber(parent);
   }
 
   /** Returns the level of each task below the tasks of the file, 0 for the topmost, or UNPLACED. */
@@ -76,7 +76,7 @@ export class TaskOrder {
     for (let start = 0; start < this.length; start += 1) {
       const path: number[] = [];
       let row = start;
-      for (; row >= 0 && states[row] === UNKNOWN; row = this.parentOf(row)) {
+      for (; row >= 0 && states[row] === UNKNOWN; row = this.findParent(row)) {
         states[row] = ON_PATH;
         path.push(row);
       }

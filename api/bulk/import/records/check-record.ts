@@ -1,4 +1,4 @@
-import { sentenceOf, ZOD_MESSAGES } from '../../../core/validation/messages.js';
+import { buildSentence, ZOD_MESSAGES } from '../../../platform/validation/messages.js';
 import type { ImportRecord } from '../importers/record.js';
 import { isKind, KINDS, type RecordKind, type RecordOf, SCHEMAS } from './schemas.js';
 
@@ -28,17 +28,17 @@ function withArchive(record: RecordOf<'custom_field'>): CheckedRecord[] {
 }
 
 /** A deleted comment is kept for its replies: it is created, and deleted when they are in. */
-const textOf = (value: ImportRecord): ImportRecord =>
+const toText = (value: ImportRecord): ImportRecord =>
   value['deleted'] === true && value['content'] === '' ? { ...value, content: '(deleted)' } : value;
 
 function check(kind: RecordKind, value: ImportRecord): CheckedRecord[] | string {
-  const parsed = SCHEMAS[kind].safeParse(kind === 'comment' ? textOf(value) : value, ZOD_MESSAGES);
+  const parsed = SCHEMAS[kind].safeParse(kind === 'comment' ? toText(value) : value, ZOD_MESSAGES);
   if (parsed.success) {
     if (kind === 'cycle') return withState(value, parsed.data as RecordOf<'cycle'>);
     if (kind === 'custom_field') return withArchive(parsed.data as RecordOf<'custom_field'>);
     return [{ kind, record: parsed.data }];
   }
-  const messages = parsed.error.issues.slice(0, MAX_MESSAGES).map((issue) => sentenceOf(issue, 'The record'));
+  const messages = parsed.error.issues.slice(0, MAX_MESSAGES).map((issue) => buildSentence(issue, 'The record'));
   return messages.join('; ').slice(0, MAX_LENGTH);
 }
 

@@ -34,7 +34,7 @@ export function checkOwnColumns(columns: readonly string[]): void {
 }
 
 /** Reads JSON; a cell that is none, or nested too deep, stays text, which the validation then refuses with the name of the field. */
-function jsonOf(cell: string): unknown {
+function parseJson(cell: string): unknown {
   const parsed = parseRecord(0, cell);
   return isBad(parsed) ? cell : parsed.value;
 }
@@ -43,7 +43,7 @@ function jsonOf(cell: string): unknown {
 export function recordOfRow({ cells }: CsvRow): ImportRecord {
   const fields = [...cells].map(([name, [cell = '']]) => {
     const text = unguardFormulas(cell);
-    return [name, JSON_FIELDS.has(name) ? jsonOf(text) : text];
+    return [name, JSON_FIELDS.has(name) ? parseJson(text) : text];
   });
   return Object.fromEntries(fields) as ImportRecord;
 }

@@ -1,16 +1,16 @@
 import { z } from 'zod';
-import { CreateAutomation } from '../../../automations/schema.js';
-import { AddComment } from '../../../comments/schema.js';
-import { Text, Timestamp } from '../../../core/fields.js';
-import { CreateCustomField, FieldValue } from '../../../custom-fields/schema.js';
-import { FIELD_ENTITIES } from '../../../custom-fields/rules.js';
-import { CYCLE_STATUSES } from '../../../cycles/rules.js';
-import { CreateCycle, CycleSnapshot } from '../../../cycles/schema.js';
-import { ITEM_SCHEMAS } from '../../../items/schema.js';
-import { CreateNote } from '../../../notes/schema.js';
-import { CreateProject } from '../../../projects/schema.js';
-import { RELATION_TYPES } from '../../../relations/rules.js';
-import { CreateTask, UpdateTask } from '../../../tasks/schema.js';
+import { CreateAutomation } from '../../../automation/definitions/schema.js';
+import { AddComment } from '../../../work/comments/schema.js';
+import { Text, Timestamp } from '../../../platform/fields.js';
+import { CreateCustomField, FieldValue } from '../../../work/custom-fields/schema.js';
+import { FIELD_ENTITIES } from '../../../work/custom-fields/rules.js';
+import { CYCLE_STATUSES } from '../../../work/cycles/rules.js';
+import { CreateCycle, CycleSnapshot } from '../../../work/cycles/schema.js';
+import { ITEM_SCHEMAS } from '../../../work/items/schema.js';
+import { CreateNote } from '../../../work/items/notes/schema.js';
+import { CreateProject } from '../../../work/projects/schema.js';
+import { RELATION_TYPES } from '../../../work/relations/rules.js';
+import { CreateTask, UpdateTask } from '../../../work/tasks/schema.js';
 
 /**
  * Records of an import: the fields of the routes that create them, with ids of the file. An id is a reference, in whatever form; the import

@@ -1,5 +1,5 @@
-import type { Seat } from '../../../core/access.js';
-import type { Context } from '../../../core/context.js';
+import type { Seat } from '../../../platform/access/access.js';
+import type { Context } from '../../../platform/context.js';
 import type { PreparedRow } from '../prepare/sorted-rows.js';
 import type { RecordKind, RecordOf } from '../records/schemas.js';
 import type { ChunkResult } from './chunk-result.js';

@@ -1,8 +1,8 @@
-import { Id } from '../../../core/fields.js';
-import { lockCycles } from '../../../cycles/read-cycle.js';
-import { mayHold } from '../../../cycles/rules.js';
-import { moveTasks } from '../../../cycles/tasks/move-tasks.js';
-import { run, type Statement } from '../../../../db/statement.js';
+import { Id } from '../../../platform/fields.js';
+import { lockCycles } from '../../../work/cycles/read-cycle.js';
+import { mayHold } from '../../../work/cycles/rules.js';
+import { moveTasks } from '../../../work/cycles/tasks/move-tasks.js';
+import { defineStatement, run } from '../../../../db/statement.js';
 import type { Batch, Row } from './batch.js';
 import { Refusal, withSavepoint } from './savepoint.js';
 
@@ -12,12 +12,12 @@ interface Member {
 }
 
 /** $1 = task ids, $2 = team id. In id order; they are new, or were locked by their update. */
-const projectsStatement: Statement = {
+const projectsStatement = defineStatement({
   name: 'projects_of_imported_tasks',
   text: /* sql */ `
     select t.task_id, t.project_id from tasks t where t.task_id = any($1::text[]) and t.team_id = $2 and t.deleted_at is null
     order by t.task_id for no key update`,
-};
+});
 
 /** Puts tasks into their cycles. A cycle that cannot take one is a note: the task is there. */
 export async function joinCycles({ ctx, refs, result, team_id }: Batch, tasks: readonly Member[]): Promise<void> {
@@ -25,7 +25,7 @@ export async function joinCycles({ ctx, refs, result, team_id }: Batch, tasks: r
   for (const task of tasks) {
     const { cycle_id: ref } = task.row.record;
     if (ref == null) continue;
-    const id = Id.parse(refs.idOf(['cycle'], ref));
+    const id = Id.parse(refs.getId(['cycle'], ref));
     byCycle.set(id, [...(byCycle.get(id) ?? []), task]);
   }
   if (byCycle.size === 0) return;
@@ -57,10 +57,10 @@ export async function joinCycles({ ctx, refs, result, team_id }: Batch, tasks: r
 }
 
 /** $1 = cycle ids, $2 = team id. */
-const ownStatement: Statement = {
+const ownStatement = defineStatement({
   name: 'cycles_of_import',
   text: 'select c.cycle_id from cycles c where c.cycle_id = any($1::uuid[]) and c.team_id = $2',
-};
+});
 
 async function cyclesOfTeam(db: Parameters<typeof run>[0], teamId: string, ids: string[]): Promise<string[]> {
   return (await run<{ cycle_id: string }>(db, ownStatement, [ids, teamId])).map(({ cycle_id }) => cycle_id);

@@ -1,15 +1,15 @@
-import { run, type Statement } from '../../../../db/statement.js';
-import type { Context } from '../../../core/context.js';
+import { defineStatement, run, type Statement } from '../../../../db/statement.js';
+import type { Context } from '../../../platform/context.js';
 
 /** $1 = ids, $2 = team id. Ids of items that exist; those of other teams have no type. */
-const itemsStatement: Statement = {
+const itemsStatement = defineStatement({
   name: 'known_items_of_import',
   text: /* sql */ `
     select k.item_id as id, p.item_type as type, p.item_type is not null and p.deleted_at is null as is_live, p.project_id
     from item_keys k left join lateral (
       select i.item_type, i.deleted_at, i.project_id from item_place i where i.item_id = k.item_id and i.team_id = $2 limit 1
     ) p on true where k.item_id = any($1::text[])`,
-};
+});
 
 const OTHERS = {
   comment: ['comments', 'comment_id', 'true'],
@@ -23,12 +23,12 @@ export type OtherKind = keyof typeof OTHERS;
 /** $1 = ids, $2 = team id. Ids of records that are no items. One that was deleted for good keeps its id, so it counts as another team's. */
 const otherStatement = (kind: OtherKind): Statement => {
   const [table, id, isLive] = OTHERS[kind];
-  return {
+  return defineStatement({
     name: `known_${table}_of_import`,
     text: /* sql */ `
       select r.${id}::text as id, case when r.team_id = $2 and ${isLive} then '${kind}' end as type, true as is_live
       from ${table} r where r.${id} = any($1::text[]::uuid[])`,
-  };
+  });
 };
 const STATEMENTS = Object.fromEntries(Object.keys(OTHERS).map((kind) => [kind, otherStatement(kind as OtherKind)])) as Record<
   OtherKind,
@@ -45,11 +45,11 @@ export interface KnownRecord extends Record<string, unknown> {
   project_id?: string | null;
 }
 
-const mapOf = (rows: KnownRecord[]): Map<string, KnownRecord> => new Map(rows.map((row) => [row.id, row]));
+const indexRecords = (rows: KnownRecord[]): Map<string, KnownRecord> => new Map(rows.map((row) => [row.id, row]));
 
 /** Finds items by their ids. */
 export async function knownItems({ db }: Context, teamId: string, ids: readonly string[]): Promise<Map<string, KnownRecord>> {
-  return mapOf(await run<KnownRecord>(db, itemsStatement, [ids, teamId]));
+  return indexRecords(await run<KnownRecord>(db, itemsStatement, [ids, teamId]));
 }
 
 /** Finds records of one kind by their ids, which are UUIDs. */
@@ -59,5 +59,5 @@ export async function knownRecords(
   teamId: string,
   ids: readonly string[],
 ): Promise<Map<string, KnownRecord>> {
-  return mapOf(await run<KnownRecord>(db, STATEMENTS[kind], [ids, teamId]));
+  return indexRecords(await run<KnownRecord>(db, STATEMENTS[kind], [ids, teamId]));
 }

@@ -1,5 +1,5 @@
-import type { Context } from '../../../core/context.js';
-import { newId } from '../../../core/ids.js';
+import type { Context } from '../../../platform/context.js';
+import { newId } from '../../../platform/ids.js';
 import type { PreparedRow } from '../prepare/sorted-rows.js';
 import type { RecordKind } from '../records/schemas.js';
 import type { Batch, Row } from './batch.js';
@@ -17,11 +17,11 @@ export interface Writer<K extends IdKind> {
   /** Name at the start of a sentence. */
   name: string;
   /** Id of the record in the file. */
-  refOf: (record: Row<K>['record']) => string | null | undefined;
+  getRef: (record: Row<K>['record']) => string | null | undefined;
   /** Finds records with these ids. */
   find: (ids: string[]) => Promise<Map<string, KnownRecord>>;
   /** Type that an existing record must have to count as the same. */
-  typeOf: (record: Row<K>['record']) => string;
+  getType: (record: Row<K>['record']) => string;
   /** Returns the id of the new record; another one than given if an equal record existed. @throws DomainError */
   create: (ctx: Context, row: Row<K>, id: string) => Promise<{ id: string; isNew: boolean }>;
   /** Returns whether it changed something. @throws DomainError */
@@ -65,7 +65,7 @@ export async function settleConflict<K extends IdKind>(
 /** Returns the record that the team has under the id of a row; `id` is the one that a new record gets. */
 function identify<K extends IdKind>(
   { refs }: Batch,
-  { kind, typeOf }: Writer<K>,
+  { kind, getType: typeOf }: Writer<K>,
   { record }: Row<K>,
   { ref, wanted, known }: { ref: string | null | undefined; wanted: string; known: ReadonlyMap<string, KnownRecord> },
 ): { found: KnownRecord | undefined; id: string } {
@@ -81,7 +81,7 @@ function identify<K extends IdKind>(
 export async function writeOneByOne<K extends IdKind>(batch: Batch, rows: PreparedRow[], writer: Writer<K>): Promise<void> {
   const { ctx, result, refs } = batch;
   const { kind } = writer;
-  const typed = (rows as unknown as Row<K>[]).map((row) => ({ row, ref: writer.refOf(row.record) }));
+  const typed = (rows as unknown as Row<K>[]).map((row) => ({ row, ref: writer.getRef(row.record) }));
   const all = typed.map(({ row, ref }) => ({ row, ref, wanted: keepableId('other', ref) }));
   await refs.load(
     [kind],
@@ -90,7 +90,7 @@ export async function writeOneByOne<K extends IdKind>(batch: Batch, rows: Prepar
   const known = await writer.find(all.map(({ wanted }) => wanted));
   for (const { row, ref, wanted } of all) {
     const { found, id } = identify(batch, writer, row, { ref, wanted, known });
-    const type = writer.typeOf(row.record);
+    const type = writer.getType(row.record);
     if (found && found.type !== type) result.failed(row, 'The id belongs to a record of another kind');
     else if (found) await settleConflict(batch, writer, row, found, ref);
     else {

@@ -1,16 +1,16 @@
-import { run, type Statement } from '../../../../db/statement.js';
-import type { Context } from '../../../core/context.js';
-import { NewTaskId, Id, NO_ID } from '../../../core/fields.js';
-import { newId } from '../../../core/ids.js';
+import { defineStatement, run } from '../../../../db/statement.js';
+import type { Context } from '../../../platform/context.js';
+import { NewTaskId, Id, NO_ID } from '../../../platform/fields.js';
+import { newId } from '../../../platform/ids.js';
 import type { RecordKind } from '../records/schemas.js';
 
 /** $1 = job id, $2 = kinds, $3 = ids in the file. Ids of records that could not keep theirs. */
-const statement: Statement = {
+const statement = defineStatement({
   name: 'ids_of_import',
   text: /* sql */ `
     select r.entity, r.ref, r.item_id from bulk_rows r
     where r.job_id = $1 and r.entity = any($2::text[]) and r.ref = any($3::text[])`,
-};
+});
 
 /** Kinds of records that are items, so that a relation may name any of them. */
 export const ITEM_KINDS = ['task', 'project', 'note', 'work_item'] as const;
@@ -46,7 +46,7 @@ export class Refs {
   }
 
   /** Returns the id of a record that a row names; as it is in the file if nothing else is known. */
-  idOf(kinds: readonly Kind[], ref: string): string {
+  getId(kinds: readonly Kind[], ref: string): string {
     for (const kind of kinds) {
       const id = this.find(kind, ref);
       if (id !== undefined) return id;

@@ -1,7 +1,7 @@
-import type { Context } from '../../../core/context.js';
-import { fromDatabaseError } from '../../../core/database-errors.js';
-import { DomainError } from '../../../core/errors.js';
-import { newId } from '../../../core/ids.js';
+import type { Context } from '../../../platform/context.js';
+import { fromDatabaseError } from '../../../platform/database/database-errors.js';
+import { DomainError } from '../../../platform/errors.js';
+import { newId } from '../../../platform/ids.js';
 
 /** Why a record was refused, as a sentence. */
 export class Refusal {
@@ -11,15 +11,15 @@ export class Refusal {
 const MAX_LENGTH = 300;
 
 /** Names what a client could change; the fields of a 422 with their reasons. */
-function messageOf({ message, detail }: DomainError): string {
+function joinMessage({ message, detail }: DomainError): string {
   const text = typeof detail === 'string' ? message : detail.errors.map((error) => error.message).join('; ');
   return text.slice(0, MAX_LENGTH);
 }
 
 /** Returns the refusal that an error is; undefined for one that says nothing about the record, such as a lost connection. */
-export function refusalOf(error: unknown): Refusal | undefined {
+export function toRefusal(error: unknown): Refusal | undefined {
   const known = error instanceof DomainError ? error : fromDatabaseError(error);
-  return known && known.status < 500 ? new Refusal(messageOf(known)) : undefined;
+  return known && known.status < 500 ? new Refusal(joinMessage(known)) : undefined;
 }
 
 /**
@@ -30,7 +30,7 @@ export async function withSavepoint<T>(ctx: Context, work: (ctx: Context) => Pro
   try {
     return await ctx.db.transaction((db) => work({ ...ctx, db, requestId: newId() }));
   } catch (error) {
-    const refusal = refusalOf(error);
+    const refusal = toRefusal(error);
     if (refusal) return refusal;
     throw error;
   }

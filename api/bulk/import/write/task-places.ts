@@ -1,23 +1,23 @@
-import { run, type Statement } from '../../../../db/statement.js';
-import type { Context } from '../../../core/context.js';
-import { Id, NO_ID } from '../../../core/fields.js';
+import { defineStatement, run } from '../../../../db/statement.js';
+import type { Context } from '../../../platform/context.js';
+import { Id, NO_ID } from '../../../platform/fields.js';
 import { shown } from '../importers/foreign.js';
 import type { Batch, Row } from './batch.js';
 import { placesOfProjects } from './projects-of-team.js';
 
 /** $1 = task ids, $2 = team id. Live tasks of the team; others are unknown, whoever has them. */
-const parentsStatement: Statement = {
+const parentsStatement = defineStatement({
   name: 'parents_of_import',
   text: /* sql */ `
     select t.task_id, t.project_id from tasks t where t.task_id = any($1::text[]) and t.team_id = $2 and t.deleted_at is null`,
-};
+});
 
 /** $1 = user ids, $2 = team id. Members, whose removal waits for the commit. */
-const membersStatement: Statement = {
+const membersStatement = defineStatement({
   name: 'assignees_of_import',
   text: /* sql */ `
     select m.user_id from memberships m where m.user_id = any($1::uuid[]) and m.team_id = $2 order by m.user_id for key share`,
-};
+});
 
 /** What the rows of a chunk name: projects, parents and assignees that exist in the team. */
 export interface TaskPlaces {
@@ -30,7 +30,7 @@ export interface TaskPlaces {
 const uuids = (ids: readonly (string | null | undefined)[]): string[] =>
   [...new Set(ids.map((id) => Id.parse(id ?? '')))].filter((id) => id !== NO_ID);
 
-async function membersOf({ db }: Context, teamId: string, ids: string[]): Promise<Set<string>> {
+async function findMembers({ db }: Context, teamId: string, ids: string[]): Promise<Set<string>> {
   if (ids.length === 0) return new Set();
   const rows = await run<{ user_id: string }>(db, membersStatement, [ids, teamId]);
   return new Set(rows.map(({ user_id }) => user_id));
@@ -43,7 +43,7 @@ export async function findPlaces(batch: Batch, rows: readonly Row<'task'>[]): Pr
     batch,
     rows.map(({ record }) => record.project_id),
   );
-  const parentIds = rows.flatMap(({ record: { parent_task_id: ref } }) => (ref == null ? [] : [refs.idOf(['task'], ref)]));
+  const parentIds = rows.flatMap(({ record: { parent_task_id: ref } }) => (ref == null ? [] : [refs.getId(['task'], ref)]));
   const parents =
     parentIds.length === 0
       ? []
@@ -51,7 +51,7 @@ export async function findPlaces(batch: Batch, rows: readonly Row<'task'>[]): Pr
   return {
     projects,
     parents: new Map(parents.map(({ task_id, project_id }) => [task_id, project_id])),
-    members: await membersOf(ctx, team_id, uuids(rows.map(({ record }) => record.assigned_to))),
+    members: await findMembers(ctx, team_id, uuids(rows.map(({ record }) => record.assigned_to))),
   };
 }
 
@@ -63,21 +63,21 @@ export interface TaskPlace {
 }
 
 /** Returns the parent of a task; null for none. A string is why there is none; a foreign file's is then a note. */
-function parentOf({ refs }: Batch, { parents }: TaskPlaces, ref: string, project: string): { id: string } | string {
-  const id = refs.idOf(['task'], ref);
+function findParent({ refs }: Batch, { parents }: TaskPlaces, ref: string, project: string): { id: string } | string {
+  const id = refs.getId(['task'], ref);
   const parentProject = parents.get(id);
   if (parentProject === undefined) return 'Parent task not found';
   return parentProject === project ? { id } : 'parent_task_id must be a task of the same project';
 }
 
 /** Returns where the task of a row goes, or why it cannot be imported, as a sentence. */
-export function placeOf(batch: Batch, places: TaskPlaces, row: Row<'task'>): TaskPlace | string {
+export function getPlace(batch: Batch, places: TaskPlaces, row: Row<'task'>): TaskPlace | string {
   const { refs, result, isForeign } = batch;
   const { project_id: projectRef, parent_task_id: parentRef, assigned_to } = row.record;
-  const project_id = projectRef == null ? batch.project_id : refs.idOf(['project'], projectRef);
+  const project_id = projectRef == null ? batch.project_id : refs.getId(['project'], projectRef);
   if (project_id === null) return 'project_id is required: neither the record nor the import names a project';
   if (!places.projects.has(project_id)) return 'Project not found';
-  const parent = parentRef == null ? undefined : parentOf(batch, places, parentRef, project_id);
+  const parent = parentRef == null ? undefined : findParent(batch, places, parentRef, project_id);
   if (typeof parent === 'string' && !isForeign) return parent;
   if (typeof parent === 'string') result.noted(row, `The task is at the top level: ${parent}`);
   const isMember = assigned_to != null && places.members.has(assigned_to);

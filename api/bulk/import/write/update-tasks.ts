@@ -1,17 +1,17 @@
-import { run, type Statement } from '../../../../db/statement.js';
-import { freeFieldsOf, freeFieldsWriter } from '../../../items/free-fields.js';
-import { UpdateTask } from '../../../tasks/schema.js';
-import { updateTask } from '../../../tasks/write/update-task.js';
+import { defineStatement, run } from '../../../../db/statement.js';
+import { pickFreeFields, freeFieldsWriter } from '../../../work/items/free-fields.js';
+import { UpdateTask } from '../../../work/tasks/schema.js';
+import { updateTask } from '../../../work/tasks/write/update-task.js';
 import type { Batch, Row } from './batch.js';
 import { given } from './given.js';
 import type { KnownRecord } from './known-ids.js';
 import { settleConflict } from './one-by-one.js';
-import { placeOf, type TaskPlaces } from './task-places.js';
+import { getPlace, type TaskPlaces } from './task-places.js';
 
 /** $1 = task id. */
-const versionStatement: Statement = { name: 'version_of_task', text: 'select version from tasks where task_id = $1' };
+const versionStatement = defineStatement({ name: 'version_of_task', text: 'select version from tasks where task_id = $1' });
 
-async function versionOf({ ctx }: Batch, id: string): Promise<number | undefined> {
+async function findVersion({ ctx }: Batch, id: string): Promise<number | undefined> {
   const [row] = await run<{ version: number }>(ctx.db, versionStatement, [id]);
   return row?.version;
 }
@@ -32,14 +32,14 @@ export async function settleTask(
   // Without a project the task stays in its own.
   const own = found.project_id ?? null;
   if (own !== null) places.projects.add(own);
-  const place = isUpdate ? placeOf({ ...batch, project_id: own }, places, row) : undefined;
+  const place = isUpdate ? getPlace({ ...batch, project_id: own }, places, row) : undefined;
   if (typeof place === 'string') {
     batch.result.failed(row, place);
     return false;
   }
   let isUpdated = false;
   const update = async (ctx: Batch['ctx'], { record }: Row<'task'>, id: string): Promise<boolean> => {
-    const before = await versionOf({ ...batch, ctx }, id);
+    const before = await findVersion({ ...batch, ctx }, id);
     // A recurrence is set at creation only: a second import must not start a series again.
     const { version: _version, recurrence: _recurrence, ...fields } = given(UpdateTask, record);
     const { parent_task_id, project_id, assigned_to } = place as Exclude<typeof place, string | undefined>;
@@ -49,10 +49,10 @@ export async function settleTask(
       ...(record.parent_task_id !== undefined && { parent_task_id }),
       ...(record.assigned_to !== undefined && { assigned_to }),
     };
-    const beside = record.fields == null ? undefined : freeFieldsWriter(id, freeFieldsOf('task', { fields: record.fields }));
+    const beside = record.fields == null ? undefined : freeFieldsWriter(id, pickFreeFields('task', { fields: record.fields }));
     await updateTask(ctx, id, next, beside);
     isUpdated = true;
-    return (await versionOf({ ...batch, ctx }, id)) !== before;
+    return (await findVersion({ ...batch, ctx }, id)) !== before;
   };
   await settleConflict(batch, { name: 'task', update }, row, found, ref);
   return isUpdated;

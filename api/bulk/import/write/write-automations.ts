@@ -1,8 +1,8 @@
-import { createAutomation } from '../../../automations/create-automation.js';
-import { updateAutomation } from '../../../automations/update-automation.js';
-import { UpdateAutomation } from '../../../automations/schema.js';
-import { isAllowed } from '../../../core/access.js';
-import { notFound } from '../../../core/errors.js';
+import { createAutomation } from '../../../automation/definitions/create-automation.js';
+import { updateAutomation } from '../../../automation/definitions/update-automation.js';
+import { UpdateAutomation } from '../../../automation/definitions/schema.js';
+import { isAllowed } from '../../../platform/access/access.js';
+import { notFound } from '../../../platform/errors.js';
 import type { Write } from './batch.js';
 import { given } from './given.js';
 import { knownRecords } from './known-ids.js';
@@ -16,24 +16,30 @@ export const writeAutomations: Write = async (batch, rows) => {
   const projects = rows.map(({ record }) => record['project_id'] as string | null | undefined);
   await refs.load(['project'], projects);
   const live = await placesOfProjects({ ...batch, project_id: null }, projects);
-  const projectOf = (ref: string | null | undefined): string | null => {
+  const resolveProject = (ref: string | null | undefined): string | null => {
     if (ref == null) return null;
-    const id = refs.idOf(['project'], ref);
+    const id = refs.getId(['project'], ref);
     if (!live.has(id)) throw notFound('Project');
     return id;
   };
   return writeOneByOne(batch, rows, {
     kind: 'automation',
     name: 'automation',
-    refOf: ({ automation_id }) => automation_id,
-    typeOf: () => 'automation',
+    getRef: ({ automation_id }) => automation_id,
+    getType: () => 'automation',
     find: (ids) => knownRecords(batch.ctx, 'automation', batch.team_id, ids),
     async create(ctx, row, id) {
       const { automation_id: _ref, project_id, is_protected, ...automation } = row.record;
       const protects = is_protected === true && mayProtect;
       await createAutomation(
         ctx,
-        { ...automation, team_id: batch.team_id, project_id: projectOf(project_id), is_active: false, is_protected: protects },
+        {
+          ...automation,
+          team_id: batch.team_id,
+          project_id: resolveProject(project_id),
+          is_active: false,
+          is_protected: protects,
+        },
         id,
       );
       if (is_protected && !protects) result.noted(row, 'The automation is not protected: only an admin may protect one');
@@ -41,7 +47,7 @@ export const writeAutomations: Write = async (batch, rows) => {
     },
     async update(ctx, { record }, id) {
       const { team_id: _team, project_id: _project, is_protected: _protected, ...fields } = given(UpdateAutomation, record);
-      const place = record.project_id === undefined ? {} : { project_id: projectOf(record.project_id) };
+      const place = record.project_id === undefined ? {} : { project_id: resolveProject(record.project_id) };
       await updateAutomation(ctx, id, { ...fields, ...place, is_active: false });
       return true;
     },

@@ -1,9 +1,9 @@
 import { Comment } from '../../../../db/models/comment.js';
-import { run, type Statement } from '../../../../db/statement.js';
-import { addComment } from '../../../comments/add-comment.js';
-import { deleteComment } from '../../../comments/delete-comment.js';
-import { editComment } from '../../../comments/edit-comment.js';
-import { notFound } from '../../../core/errors.js';
+import { defineStatement, run } from '../../../../db/statement.js';
+import { addComment } from '../../../work/comments/add-comment.js';
+import { deleteComment } from '../../../work/comments/delete-comment.js';
+import { editComment } from '../../../work/comments/edit-comment.js';
+import { notFound } from '../../../platform/errors.js';
 import type { Batch, Write } from './batch.js';
 import { createdByJob } from './created-by-job.js';
 import { knownRecords } from './known-ids.js';
@@ -11,10 +11,10 @@ import { writeOneByOne } from './one-by-one.js';
 import { Refusal, withSavepoint } from './savepoint.js';
 
 /** $1 = task ids, $2 = team id. */
-const tasksStatement: Statement = {
+const tasksStatement = defineStatement({
   name: 'commented_tasks_of_import',
   text: 'select t.task_id from tasks t where t.task_id = any($1::text[]) and t.team_id = $2 and t.deleted_at is null',
-};
+});
 
 /** Returns those of the tasks that are live and of the team. */
 async function tasksOfTeam({ ctx, team_id }: Batch, ids: string[]): Promise<Set<string>> {
@@ -25,24 +25,24 @@ async function tasksOfTeam({ ctx, team_id }: Batch, ids: string[]): Promise<Set<
 /** Writes comments, those without a parent before replies. Their author is the importer. */
 export const writeComments: Write = async (batch, rows) => {
   const { refs } = batch;
-  const refsOf = (field: string) => rows.map(({ record }) => record[field] as string | null | undefined);
-  await refs.load(['task'], refsOf('task_id'));
-  await refs.load(['comment'], refsOf('parent_comment_id'));
+  const listRefs = (field: string) => rows.map(({ record }) => record[field] as string | null | undefined);
+  await refs.load(['task'], listRefs('task_id'));
+  await refs.load(['comment'], listRefs('parent_comment_id'));
   const tasks = await tasksOfTeam(
     batch,
-    refsOf('task_id').map((ref) => refs.idOf(['task'], ref as string)),
+    listRefs('task_id').map((ref) => refs.getId(['task'], ref as string)),
   );
   return writeOneByOne(batch, rows, {
     kind: 'comment',
     name: 'comment',
-    refOf: ({ comment_id }) => comment_id,
-    typeOf: () => 'comment',
+    getRef: ({ comment_id }) => comment_id,
+    getType: () => 'comment',
     find: (ids) => knownRecords(batch.ctx, 'comment', batch.team_id, ids),
     async create(ctx, { record }, id) {
       const { content, parent_comment_id: parent } = record;
-      const taskId = refs.idOf(['task'], record.task_id);
+      const taskId = refs.getId(['task'], record.task_id);
       if (!tasks.has(taskId)) throw notFound('Task');
-      const parentId = parent == null ? null : refs.idOf(['comment'], parent);
+      const parentId = parent == null ? null : refs.getId(['comment'], parent);
       await addComment(ctx, taskId, { content, parent_comment_id: parentId }, id);
       return { id, isNew: true };
     },
@@ -65,10 +65,10 @@ export const deleteComments: Write = async (batch, rows) => {
   const created = await createdByJob(
     batch,
     'comment',
-    named.map(({ ref }) => refs.idOf(['comment'], ref)),
+    named.map(({ ref }) => refs.getId(['comment'], ref)),
   );
   for (const { row, ref } of named) {
-    const id = refs.idOf(['comment'], ref);
+    const id = refs.getId(['comment'], ref);
     if (!created.has(id)) continue;
     const deleted = await withSavepoint(ctx, (ctx) => deleteComment(ctx, id));
     if (deleted instanceof Refusal) result.failed(row, deleted.message);

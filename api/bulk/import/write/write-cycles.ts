@@ -1,14 +1,14 @@
 import { Cycle as CycleRow } from '../../../../db/models/cycle.js';
-import { run, type Statement } from '../../../../db/statement.js';
-import { normaliseDate } from '../../../core/dates.js';
-import { notFound } from '../../../core/errors.js';
-import { createCycle } from '../../../cycles/create-cycle.js';
-import { lockCycle } from '../../../cycles/read-cycle.js';
-import { recordCycleChange } from '../../../cycles/record-cycle-change.js';
-import { startCycle } from '../../../cycles/start-cycle.js';
-import { updateCycle } from '../../../cycles/update-cycle.js';
-import { UpdateCycle } from '../../../cycles/schema.js';
-import type { Context } from '../../../core/context.js';
+import { defineStatement, run } from '../../../../db/statement.js';
+import { normaliseDate } from '../../../platform/dates.js';
+import { notFound } from '../../../platform/errors.js';
+import { createCycle } from '../../../work/cycles/create-cycle.js';
+import { lockCycle } from '../../../work/cycles/read-cycle.js';
+import { recordCycleChange } from '../../../work/cycles/record-cycle-change.js';
+import { startCycle } from '../../../work/cycles/start-cycle.js';
+import { updateCycle } from '../../../work/cycles/update-cycle.js';
+import { UpdateCycle } from '../../../work/cycles/schema.js';
+import type { Context } from '../../../platform/context.js';
 import type { RecordOf } from '../records/schemas.js';
 import type { Row, Write } from './batch.js';
 import { createdByJob } from './created-by-job.js';
@@ -27,12 +27,12 @@ export const writeCycles: Write = async (batch, rows) => {
   return writeOneByOne(batch, rows, {
     kind: 'cycle',
     name: 'cycle',
-    refOf: ({ cycle_id }) => cycle_id,
-    typeOf: () => 'cycle',
+    getRef: ({ cycle_id }) => cycle_id,
+    getType: () => 'cycle',
     find: (ids) => knownRecords(batch.ctx, 'cycle', batch.team_id, ids),
     async create(ctx, { record }, id) {
       const { cycle_id: _ref, project_id: ref, ...cycle } = record;
-      const project_id = ref == null ? null : refs.idOf(['project'], ref);
+      const project_id = ref == null ? null : refs.getId(['project'], ref);
       if (project_id !== null && !live.has(project_id)) throw notFound('Project');
       await createCycle(ctx, { ...cycle, team_id: batch.team_id, project_id }, id);
       return { id, isNew: true };
@@ -48,15 +48,15 @@ export const writeCycles: Write = async (batch, rows) => {
 };
 
 /** $1 = cycle id, $2 = snapshot (jsonb), $3 = start, $4 = completion. */
-const completeStatement: Statement = {
+const completeStatement = defineStatement({
   name: 'complete_imported_cycle',
   text: /* sql */ `
     update cycles set status = 'completed', snapshot = $2::jsonb, started_at = $3::timestamptz, completed_at = $4::timestamptz,
       updated_at = now() where cycle_id = $1`,
-};
+});
 
 /** Returns a time of the file; the other one if it has none that is valid. */
-const momentOf = (text: string | null | undefined, otherwise: string): string => normaliseDate(text ?? '') ?? otherwise;
+const toMoment = (text: string | null | undefined, otherwise: string): string => normaliseDate(text ?? '') ?? otherwise;
 
 /** Completes a planned cycle with the figures of the file. Its tasks stay as they are. */
 async function complete(
@@ -66,8 +66,8 @@ async function complete(
 ): Promise<void> {
   const cycle = await lockCycle(ctx, cycleId);
   if (cycle.status !== 'planned') return;
-  const completed = momentOf(completed_at, new Date().toISOString());
-  await run(ctx.db, completeStatement, [cycleId, JSON.stringify(snapshot), momentOf(started_at, completed), completed]);
+  const completed = toMoment(completed_at, new Date().toISOString());
+  await run(ctx.db, completeStatement, [cycleId, JSON.stringify(snapshot), toMoment(started_at, completed), completed]);
   await recordCycleChange(ctx, cycle, 'complete', {
     summary: 'completed the cycle',
     details: { imported: true },
@@ -82,7 +82,7 @@ export const setCycleStates: Write = async (batch, rows) => {
     ['cycle'],
     typed.map(({ record }) => record.cycle_id),
   );
-  const ids = typed.map(({ record }) => refs.idOf(['cycle'], record.cycle_id));
+  const ids = typed.map(({ record }) => refs.getId(['cycle'], record.cycle_id));
   const created = await createdByJob(batch, 'cycle', ids);
   for (const [at, row] of typed.entries()) {
     const id = ids[at] as string;

@@ -1,8 +1,8 @@
 import { CustomField } from '../../../../db/models/custom-field.js';
-import { conflict } from '../../../core/errors.js';
-import { createField } from '../../../custom-fields/create-field.js';
-import { updateField } from '../../../custom-fields/update-field.js';
-import { UpdateCustomField } from '../../../custom-fields/schema.js';
+import { conflict } from '../../../platform/errors.js';
+import { createField } from '../../../work/custom-fields/create-field.js';
+import { updateField } from '../../../work/custom-fields/update-field.js';
+import { UpdateCustomField } from '../../../work/custom-fields/schema.js';
 import type { Batch, Row, Write } from './batch.js';
 import { createdByJob } from './created-by-job.js';
 import { given } from './given.js';
@@ -26,8 +26,8 @@ export const writeFields: Write = (batch, rows) =>
   writeOneByOne(batch, rows, {
     kind: 'custom_field',
     name: 'field',
-    refOf: ({ field_id }) => field_id,
-    typeOf: () => 'custom_field',
+    getRef: ({ field_id }) => field_id,
+    getType: () => 'custom_field',
     find: (ids) => knownRecords(batch.ctx, 'custom_field', batch.team_id, ids),
     async create(ctx, row, id) {
       const existing = await sameKey({ ...batch, ctx }, row);
@@ -53,7 +53,7 @@ export const archiveFields: Write = async (batch, rows) => {
     ['custom_field'],
     named.map(({ ref }) => ref),
   );
-  const ids = named.map(({ ref }) => refs.idOf(['custom_field'], ref));
+  const ids = named.map(({ ref }) => refs.getId(['custom_field'], ref));
   const created = await createdByJob(batch, 'custom_field', ids);
   for (const [at, { row }] of named.entries()) {
     const id = ids[at] as string;

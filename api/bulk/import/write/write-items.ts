@@ -1,15 +1,15 @@
-import { changeItem } from '../../../items/change-item.js';
-import { createItem } from '../../../items/create-item.js';
-import { freeFieldsOf } from '../../../items/free-fields.js';
-import type { StoredType } from '../../../items/rules.js';
-import type { Context } from '../../../core/context.js';
+import { changeItem } from '../../../work/items/change-item.js';
+import { createItem } from '../../../work/items/create-item.js';
+import { pickFreeFields } from '../../../work/items/free-fields.js';
+import type { StoredType } from '../../../work/items/rules.js';
+import type { Context } from '../../../platform/context.js';
 import type { PreparedRow } from '../prepare/sorted-rows.js';
 import type { RecordOf } from '../records/schemas.js';
 import type { Batch, Row, Write } from './batch.js';
 import { knownItems } from './known-ids.js';
 import { writeOneByOne } from './one-by-one.js';
 import { placesOfProjects } from './projects-of-team.js';
-import { notFound } from '../../../core/errors.js';
+import { notFound } from '../../../platform/errors.js';
 
 type ItemRecord = Omit<RecordOf<'note'>, 'note_id' | 'kind'> & Pick<Partial<RecordOf<'note'>>, 'kind'>;
 
@@ -22,7 +22,7 @@ async function projectsFor(batch: Batch, rows: PreparedRow[]): Promise<ProjectOf
   const live = await placesOfProjects(batch, refs);
   return ({ project_id: ref }) => {
     if (ref == null) return batch.project_id;
-    const id = batch.refs.idOf(['project'], ref);
+    const id = batch.refs.getId(['project'], ref);
     if (!live.has(id)) throw notFound('Project');
     return id;
   };
@@ -40,30 +40,42 @@ interface NewItemRecord {
   fields: Record<string, unknown>;
 }
 
-async function create(ctx: Context, batch: Batch, projectOf: ProjectOf, { type, record, fields }: NewItemRecord, id: string) {
+async function create(
+  ctx: Context,
+  batch: Batch,
+  resolveProject: ProjectOf,
+  { type, record, fields }: NewItemRecord,
+  id: string,
+) {
   const { title, description, status, content, kind } = record;
   await createItem(ctx, {
     item_id: id,
     item_type: type,
     team_id: batch.team_id,
-    project_id: projectOf(record),
+    project_id: resolveProject(record),
     title,
     description: description || null,
     status: status ?? 'active',
     content: type === 'note' || type === 'doc' ? (content ?? '') : null,
     kind: type === 'note' ? (kind ?? 'note') : null,
-    fields: freeFieldsOf(type, { fields }),
+    fields: pickFreeFields(type, { fields }),
   });
   return { id, isNew: true };
 }
 
-async function update(ctx: Context, projectOf: ProjectOf, type: StoredType, record: ItemRecord, id: string): Promise<boolean> {
+async function update(
+  ctx: Context,
+  resolveProject: ProjectOf,
+  type: StoredType,
+  record: ItemRecord,
+  id: string,
+): Promise<boolean> {
   const { title, description, status, content, kind, fields, project_id } = record;
   const hasText = type === 'note' || type === 'doc';
   const before = { version: 0 };
   const item = await changeItem(
     ctx,
-    { itemId: id, type, version: null, projectId: project_id === undefined ? undefined : projectOf(record) },
+    { itemId: id, type, version: null, projectId: project_id === undefined ? undefined : resolveProject(record) },
     (stored) => {
       before.version = (stored as typeof stored & { version: number }).version;
       return {
@@ -72,7 +84,7 @@ async function update(ctx: Context, projectOf: ProjectOf, type: StoredType, reco
         status: status ?? stored.status,
         content: hasText ? (content ?? stored.content) : null,
         kind: type === 'note' ? (kind ?? stored.kind) : null,
-        fields: fields == null ? stored.fields : freeFieldsOf(type, { fields }),
+        fields: fields == null ? stored.fields : pickFreeFields(type, { fields }),
       };
     },
   );
@@ -81,29 +93,30 @@ async function update(ctx: Context, projectOf: ProjectOf, type: StoredType, reco
 
 /** Writes notes. */
 export const writeNotes: Write = async (batch, rows) => {
-  const projectOf = await projectsFor(batch, rows);
+  const resolveProject = await projectsFor(batch, rows);
   return writeOneByOne(batch, rows, {
     kind: 'note',
     name: 'note',
-    refOf: ({ note_id }) => note_id,
-    typeOf: () => 'note',
+    getRef: ({ note_id }) => note_id,
+    getType: () => 'note',
     find: (ids) => knownItems(batch.ctx, batch.team_id, ids),
-    create: (ctx, { record }, id) => create(ctx, batch, projectOf, { type: 'note', record, fields: record.fields ?? {} }, id),
-    update: (ctx, { record }, id) => update(ctx, projectOf, 'note', record, id),
+    create: (ctx, { record }, id) =>
+      create(ctx, batch, resolveProject, { type: 'note', record, fields: record.fields ?? {} }, id),
+    update: (ctx, { record }, id) => update(ctx, resolveProject, 'note', record, id),
   });
 };
 
 /** Writes docs, whiteboards and what is known of files. */
 export const writeWorkItems: Write = async (batch, rows) => {
-  const projectOf = await projectsFor(batch, rows);
+  const resolveProject = await projectsFor(batch, rows);
   return writeOneByOne(batch, rows, {
     kind: 'work_item',
     name: 'item',
-    refOf: ({ item_id }) => item_id,
-    typeOf: ({ type }) => type,
+    getRef: ({ item_id }) => item_id,
+    getType: ({ type }) => type,
     find: (ids) => knownItems(batch.ctx, batch.team_id, ids),
     create: (ctx, { record }: Row<'work_item'>, id) =>
-      create(ctx, batch, projectOf, { type: record.type, record, fields: withFile(record) }, id),
-    update: (ctx, { record }, id) => update(ctx, projectOf, record.type, record, id),
+      create(ctx, batch, resolveProject, { type: record.type, record, fields: withFile(record) }, id),
+    update: (ctx, { record }, id) => update(ctx, resolveProject, record.type, record, id),
   });
 };

@@ -1,12 +1,12 @@
-import { DomainError } from '../../../core/errors.js';
-import { newId } from '../../../core/ids.js';
-import { byTaskId, type Draft, type NewTask, writeNewTasks } from '../../../tasks/write/write-new-tasks.js';
+import { DomainError } from '../../../platform/errors.js';
+import { newId } from '../../../platform/ids.js';
+import { byTaskId, type Draft, type NewTask, writeNewTasks } from '../../../work/tasks/write/write-new-tasks.js';
 import type { Batch, Row, Write } from './batch.js';
 import { knownItems, type KnownRecord } from './known-ids.js';
 import { existsMessage } from './one-by-one.js';
 import { keepableId } from './refs.js';
-import { refusalOf } from './savepoint.js';
-import { findPlaces, placeOf, type TaskPlace, type TaskPlaces } from './task-places.js';
+import { toRefusal } from './savepoint.js';
+import { findPlaces, getPlace, type TaskPlace, type TaskPlaces } from './task-places.js';
 import { joinCycles } from './join-cycles.js';
 import { storeFields } from './store-fields.js';
 import { settleTask } from './update-tasks.js';
@@ -53,7 +53,7 @@ async function sortRows({ ctx, refs, team_id }: Batch, rows: readonly Row<'task'
   return sorted;
 }
 
-const draftOf = ({ row: { record }, id, place }: NewRow, index: number): Draft => {
+const buildDraft = ({ row: { record }, id, place }: NewRow, index: number): Draft => {
   const { series_id: _series, occurrence_index: _occurrence, cycle_id: _cycle, fields: _fields, ...task } = record;
   const fields: NewTask = { ...task, ...place, recurrence: remaining(record), task_id: id };
   return { index, fields };
@@ -68,11 +68,11 @@ function remaining({ recurrence, occurrence_index }: Row<'task'>['record']): New
 /** Creates tasks in one statement, as POST /api/tasks/bulk does; one that is refused leaves the others. Returns those that were created. */
 async function createTasks({ ctx, refs, result }: Batch, fresh: readonly NewRow[]): Promise<NewRow[]> {
   if (fresh.length === 0) return [];
-  const outcomes = await writeNewTasks(ctx, fresh.map(draftOf).sort(byTaskId));
+  const outcomes = await writeNewTasks(ctx, fresh.map(buildDraft).sort(byTaskId));
   return fresh.filter((one, index) => {
     const { row, ref, id } = one;
     const outcome = outcomes.get(index);
-    if (outcome instanceof DomainError) result.failed(row, refusalOf(outcome)?.message ?? outcome.message);
+    if (outcome instanceof DomainError) result.failed(row, toRefusal(outcome)?.message ?? outcome.message);
     // Somebody else has taken the id since it was looked up.
     else if (!outcome?.created) result.failed(row, existsMessage('The task'));
     else {
@@ -86,7 +86,7 @@ async function createTasks({ ctx, refs, result }: Batch, fresh: readonly NewRow[
 
 function placed(batch: Batch, places: TaskPlaces, fresh: Sorted['fresh']): NewRow[] {
   return fresh.flatMap((one) => {
-    const place = placeOf(batch, places, one.row);
+    const place = getPlace(batch, places, one.row);
     if (typeof place !== 'string') return [{ ...one, place }];
     batch.result.failed(one.row, place);
     return [];

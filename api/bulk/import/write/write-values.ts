@@ -1,21 +1,21 @@
 import { CustomField } from '../../../../db/models/custom-field.js';
-import { run, type Statement } from '../../../../db/statement.js';
-import { Id, NO_ID } from '../../../core/fields.js';
-import { notFound } from '../../../core/errors.js';
-import { setValues } from '../../../custom-fields/values/set-values.js';
-import type { FieldType, RawValue } from '../../../custom-fields/rules.js';
-import { placesOf } from '../../../graph/item-place.js';
+import { defineStatement, run } from '../../../../db/statement.js';
+import { Id, NO_ID } from '../../../platform/fields.js';
+import { notFound } from '../../../platform/errors.js';
+import { setValues } from '../../../work/custom-fields/values/set-values.js';
+import type { FieldType, RawValue } from '../../../work/custom-fields/rules.js';
+import { findPlaces } from '../../../work/graph/item-place.js';
 import type { PreparedRow } from '../prepare/sorted-rows.js';
 import type { Batch, Row, Write } from './batch.js';
 import { Refusal, withSavepoint } from './savepoint.js';
 
 /** $1 = field ids, $2 = item ids, pairs. Values that exist. */
-const existingStatement: Statement = {
+const existingStatement = defineStatement({
   name: 'custom_field_values_of_import',
   text: /* sql */ `
     select v.field_id, v.entity_id from custom_field_values v
     where (v.field_id, v.entity_id) in (select * from unnest($1::uuid[], $2::text[]))`,
-};
+});
 
 /** A cell of CSV is text; the type of the field says what it stands for. */
 function typedValue(type: FieldType, value: RawValue): RawValue {
@@ -36,7 +36,7 @@ interface Wanted {
   entity_id: string;
 }
 
-const pairOf = ({ field_id, entity_id }: Pick<Wanted, 'field_id' | 'entity_id'>): string => `${field_id} ${entity_id}`;
+const getPairKey = ({ field_id, entity_id }: Pick<Wanted, 'field_id' | 'entity_id'>): string => `${field_id} ${entity_id}`;
 
 /** Finds the ids for which the rows stand. */
 async function identify({ refs }: Batch, rows: PreparedRow[]): Promise<Wanted[]> {
@@ -51,8 +51,8 @@ async function identify({ refs }: Batch, rows: PreparedRow[]): Promise<Wanted[]>
   );
   return typed.map((row) => ({
     row,
-    field_id: Id.parse(refs.idOf(['custom_field'], row.record.field_id)),
-    entity_id: refs.idOf([row.record.entity_type], row.record.entity_id),
+    field_id: Id.parse(refs.getId(['custom_field'], row.record.field_id)),
+    entity_id: refs.getId([row.record.entity_type], row.record.entity_id),
   }));
 }
 
@@ -67,16 +67,16 @@ export const writeValues: Write = async (batch, rows) => {
     )
     .where({ team_id });
   const types = new Map(fields.map(({ field_id, field_type }) => [field_id, field_type]));
-  const places = await placesOf(ctx, [...new Set(wanted.map(({ entity_id }) => entity_id))]);
+  const places = await findPlaces(ctx, [...new Set(wanted.map(({ entity_id }) => entity_id))]);
   const values = [wanted.map(({ field_id }) => field_id), wanted.map(({ entity_id }) => entity_id)];
-  const existing = new Set((await run<Wanted & Record<string, unknown>>(ctx.db, existingStatement, values)).map(pairOf));
+  const existing = new Set((await run<Wanted & Record<string, unknown>>(ctx.db, existingStatement, values)).map(getPairKey));
   for (const one of wanted) {
     const { row, field_id, entity_id } = one;
     const { entity_type, value } = row.record;
     const type = types.get(field_id);
     const place = places.get(entity_id);
     const id = `${field_id}:${entity_id}`;
-    const isKnown = existing.has(pairOf(one));
+    const isKnown = existing.has(getPairKey(one));
     if (!type) result.failed(row, notFound('Custom field').message);
     else if (place?.team_id !== team_id || place.item_type !== entity_type) {
       result.failed(row, notFound(entity_type === 'task' ? 'Task' : 'Project').message);
@@ -87,7 +87,7 @@ export const writeValues: Write = async (batch, rows) => {
       const set = await withSavepoint(ctx, (ctx) => setValues(ctx, [item], false));
       if (set instanceof Refusal) result.failed(row, set.message);
       else {
-        existing.add(pairOf(one));
+        existing.add(getPairKey(one));
         if (isKnown) result.updated(row, { id });
         else result.created(row, { id });
       }

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { Code, type SignedIn } from '../../../auth/schema.js';
-import { verifyTwoFactor } from '../../../auth/two-factor/verify-two-factor.js';
-import { resendLoginCode, verifyLoginCode } from '../../../auth/verify-login-code.js';
+import { Code, type SignedIn } from '../../../identity/auth/schema.js';
+import { verifyTwoFactor } from '../../../identity/auth/two-factor/verify-two-factor.js';
+import { resendLoginCode, verifyLoginCode } from '../../../identity/auth/verify-login-code.js';
 import { type PageResult, page, type Page, type FormError, type PageRequest } from '../../page.js';
 import type { Step } from '../../server/sign-in-step.js';
 
@@ -14,10 +14,10 @@ const RESTART_SIGN_IN: PageResult = {
   notice: { kind: 'bad', text: 'Timed out. Please sign in again.' },
 };
 
-const stepOf = (step: Step | null, kind: Kind): Challenge | null => (step?.kind === kind ? (step as Challenge) : null);
+const getStep = (step: Step | null, kind: Kind): Challenge | null => (step?.kind === kind ? (step as Challenge) : null);
 
 function show(kind: Kind, { step }: Pick<PageRequest, 'step'>, problem?: FormError): Promise<PageResult> {
-  const challenge = stepOf(step, kind);
+  const challenge = getStep(step, kind);
   if (!challenge) return Promise.resolve({ to: '/app/sign-in' });
   const said = problem && {
     ...problem,
@@ -32,7 +32,7 @@ async function answer(
   kind: Kind,
   verify: (credentials: { email: string; password: string; device_token: string | undefined }) => Promise<SignedIn>,
 ): Promise<PageResult> {
-  const challenge = stepOf(step, kind);
+  const challenge = getStep(step, kind);
   if (!challenge) return RESTART_SIGN_IN;
   const { email, password, next } = challenge;
   const signedIn = await verify({ email, password, device_token: deviceToken });
@@ -82,7 +82,7 @@ export const challengePages: Page[] = [
     access: 'visitor',
     limit: 'login_otp_resend',
     async handle({ ctx, step, deviceToken }) {
-      const challenge = stepOf(step, 'mailed-code');
+      const challenge = getStep(step, 'mailed-code');
       if (!challenge) return RESTART_SIGN_IN;
       const { email, password } = challenge;
       await resendLoginCode(ctx, { email, password, device_token: deviceToken });

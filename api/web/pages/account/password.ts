@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { forgotPassword } from '../../../auth/password/forgot-password.js';
-import { resetPassword } from '../../../auth/password/reset-password.js';
-import { Code, Email, NewPassword } from '../../../auth/schema.js';
+import { forgotPassword } from '../../../identity/auth/password/forgot-password.js';
+import { resetPassword } from '../../../identity/auth/password/reset-password.js';
+import { Code, Email, NewPassword } from '../../../identity/auth/schema.js';
 import { type PageResult, page, type Page, type FormError, type PageRequest } from '../../page.js';
 import type { Fields } from '../../server/read-form.js';
 

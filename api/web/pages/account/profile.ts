@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { MeUpdate } from '../../../auth/schema.js';
-import { updateMe } from '../../../auth/update-me.js';
+import { MeUpdate } from '../../../identity/auth/schema.js';
+import { updateMe } from '../../../identity/auth/update-me.js';
 import { page, type Page, requireUser, type FormError, type View, type PageRequest } from '../../page.js';
 import type { Fields } from '../../server/read-form.js';
 

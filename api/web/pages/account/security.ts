@@ -1,12 +1,12 @@
 import { toString as drawQr } from 'qrcode';
 import { z } from 'zod';
-import { changePassword } from '../../../auth/password/change-password.js';
-import { Code, NewPassword, Password } from '../../../auth/schema.js';
-import { activateTwoFactor } from '../../../auth/two-factor/activate-two-factor.js';
-import { disableTwoFactor } from '../../../auth/two-factor/disable-two-factor.js';
-import { enrollTwoFactor } from '../../../auth/two-factor/enroll-two-factor.js';
-import { getTwoFactor } from '../../../auth/two-factor/get-two-factor.js';
-import { replaceRecoveryCodes } from '../../../auth/two-factor/replace-recovery-codes.js';
+import { changePassword } from '../../../identity/auth/password/change-password.js';
+import { Code, NewPassword, Password } from '../../../identity/auth/schema.js';
+import { activateTwoFactor } from '../../../identity/auth/two-factor/activate-two-factor.js';
+import { disableTwoFactor } from '../../../identity/auth/two-factor/disable-two-factor.js';
+import { enrollTwoFactor } from '../../../identity/auth/two-factor/enroll-two-factor.js';
+import { getTwoFactor } from '../../../identity/auth/two-factor/get-two-factor.js';
+import { replaceRecoveryCodes } from '../../../identity/auth/two-factor/replace-recovery-codes.js';
 import { page, type Page, type FormError, type View, type PageRequest } from '../../page.js';
 
 const PATH = '/app/account/security';

@@ -1,7 +1,7 @@
-import { listDevices, revokeDevice } from '../../../auth/sessions/devices.js';
-import { revokeSession } from '../../../auth/sessions/end-session.js';
-import { listSessions } from '../../../auth/sessions/list-sessions.js';
-import { DevicePath, SessionPath } from '../../../auth/sessions/schema.js';
+import { listDevices, revokeDevice } from '../../../identity/auth/sessions/devices.js';
+import { revokeSession } from '../../../identity/auth/sessions/end-session.js';
+import { listSessions } from '../../../identity/auth/sessions/list-sessions.js';
+import { DevicePath, SessionPath } from '../../../identity/auth/sessions/schema.js';
 import { type Redirect, page, type Page, type FormError } from '../../page.js';
 
 const PATH = '/app/account/sessions';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { logIn } from '../../../auth/log-in.js';
-import { logOut } from '../../../auth/sessions/end-session.js';
-import { Email, Password } from '../../../auth/schema.js';
+import { logIn } from '../../../identity/auth/log-in.js';
+import { logOut } from '../../../identity/auth/sessions/end-session.js';
+import { Email, Password } from '../../../identity/auth/schema.js';
 import type { PageResult, Page, FormError } from '../../page.js';
 import { page } from '../../page.js';
 import type { Fields } from '../../server/read-form.js';

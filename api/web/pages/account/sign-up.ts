@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { Code, NewPassword } from '../../../auth/schema.js';
-import { SignUpStart } from '../../../auth/sign-up/schema.js';
-import { startSignUp } from '../../../auth/sign-up/start-sign-up.js';
-import { verifySignUp } from '../../../auth/sign-up/verify-sign-up.js';
+import { Code, NewPassword } from '../../../identity/auth/schema.js';
+import { SignUpStart } from '../../../identity/auth/sign-up/schema.js';
+import { startSignUp } from '../../../identity/auth/sign-up/start-sign-up.js';
+import { verifySignUp } from '../../../identity/auth/sign-up/verify-sign-up.js';
 import { type PageResult, page, type Page, type FormError, type PageRequest } from '../../page.js';
 import type { Fields } from '../../server/read-form.js';
 

@@ -1,11 +1,11 @@
 import { z } from 'zod';
-import { webAddress } from '../../../core/config.js';
-import { Title } from '../../../core/fields.js';
-import { SCOPES } from '../../../core/scopes.js';
-import { createToken } from '../../../tokens/create-token.js';
-import { listTokens } from '../../../tokens/list-tokens.js';
-import { revokeToken } from '../../../tokens/revoke-token.js';
-import { TokenParams } from '../../../tokens/schema.js';
+import { webAddress } from '../../../platform/config.js';
+import { Title } from '../../../platform/fields.js';
+import { SCOPES } from '../../../platform/access/scopes.js';
+import { createToken } from '../../../identity/tokens/create-token.js';
+import { listTokens } from '../../../identity/tokens/list-tokens.js';
+import { revokeToken } from '../../../identity/tokens/revoke-token.js';
+import { TokenParams } from '../../../identity/tokens/schema.js';
 import { page, type Page, type FormError, type View, type PageRequest } from '../../page.js';
 import type { Fields } from '../../server/read-form.js';
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { unlock } from '../../../auth/unlock.js';
+import { unlock } from '../../../identity/auth/unlock.js';
 import { type PageResult, page, type Page, type FormError } from '../../page.js';
 
 const Token = z.string().max(200).catch('');

@@ -1,13 +1,13 @@
 import { z } from 'zod';
-import { Impersonate } from '../../../admin/impersonation/schema.js';
-import { startImpersonation } from '../../../admin/impersonation/start-impersonation.js';
-import { stopImpersonation } from '../../../admin/impersonation/stop-impersonation.js';
-import { countUsers, listUsers } from '../../../admin/list-users.js';
-import { reinstateUser } from '../../../admin/reinstate-user.js';
-import { Suspend, UserParams } from '../../../admin/schema.js';
-import { suspendUser } from '../../../admin/suspend-user.js';
-import { unlockUser } from '../../../admin/unlock-user.js';
-import { Text } from '../../../core/fields.js';
+import { Impersonate } from '../../../identity/admin/impersonation/schema.js';
+import { startImpersonation } from '../../../identity/admin/impersonation/start-impersonation.js';
+import { stopImpersonation } from '../../../identity/admin/impersonation/stop-impersonation.js';
+import { countUsers, listUsers } from '../../../identity/admin/list-users.js';
+import { reinstateUser } from '../../../identity/admin/reinstate-user.js';
+import { Suspend, UserParams } from '../../../identity/admin/schema.js';
+import { suspendUser } from '../../../identity/admin/suspend-user.js';
+import { unlockUser } from '../../../identity/admin/unlock-user.js';
+import { Text } from '../../../platform/fields.js';
 import { page, type Page, type FormError, type Redirect } from '../../page.js';
 
 const PATH = '/app/admin';

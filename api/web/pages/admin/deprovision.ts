@@ -1,17 +1,17 @@
 import { z } from 'zod';
-import { getJob } from '../../../admin/deprovisioning/get-job.js';
-import { previewDeprovision } from '../../../admin/deprovisioning/preview-deprovision.js';
-import { requestDeprovision } from '../../../admin/deprovisioning/request-deprovision.js';
-import { Deprovision, JobParams } from '../../../admin/deprovisioning/schema.js';
-import { listUsers } from '../../../admin/list-users.js';
-import { UserParams } from '../../../admin/schema.js';
-import type { Context } from '../../../core/context.js';
-import { invalid, invalidFields } from '../../../core/errors.js';
+import { getJob } from '../../../identity/admin/deprovisioning/get-job.js';
+import { previewDeprovision } from '../../../identity/admin/deprovisioning/preview-deprovision.js';
+import { requestDeprovision } from '../../../identity/admin/deprovisioning/request-deprovision.js';
+import { Deprovision, JobParams } from '../../../identity/admin/deprovisioning/schema.js';
+import { listUsers } from '../../../identity/admin/list-users.js';
+import { UserParams } from '../../../identity/admin/schema.js';
+import type { Context } from '../../../platform/context.js';
+import { invalid, invalidFields } from '../../../platform/errors.js';
 import { page, type Page, type FormError, type View } from '../../page.js';
 import type { Fields } from '../../server/read-form.js';
 
 /** @throws INVALID_REQUEST unknown address */
-async function successorOf(ctx: Context, email: string): Promise<string | null> {
+async function findSuccessor(ctx: Context, email: string): Promise<string | null> {
   if (email === '') return null;
   const found = await listUsers(ctx, { q: email, limit: 500, offset: 0 });
   const successor = found.find((user) => user.email === email.toLowerCase());
@@ -52,7 +52,7 @@ export const deprovisionPages: Page[] = [
     }),
     async handle({ ctx, params, form: { reason, successor, confirm } }) {
       await checkConfirmation(ctx, params.user_id, confirm);
-      const reassign_to = await successorOf(ctx, successor);
+      const reassign_to = await findSuccessor(ctx, successor);
       const { job_id } = await requestDeprovision(ctx, params.user_id, { reason, reassign_to });
       return { to: `/app/admin/deprovisions/${job_id}` };
     },

@@ -10,11 +10,11 @@ import { CreateSession, LINK_TYPES, LinkItem, SessionParams, UpdateSession } fro
 import { stopSession } from '../../../agent/turns/chat.js';
 import { sendMessage } from '../../../agent/turns/conversation.js';
 import { Chat } from '../../../agent/turns/schema.js';
-import { Id } from '../../../core/fields.js';
+import { Id } from '../../../platform/fields.js';
 import { type FormError, type Notice, page, type Page, type Redirect, requireUser } from '../../page.js';
 import type { Fields } from '../../server/read-form.js';
 import { Hash, TickedIndexes } from './plan-lines.js';
-import { anchorOf, conversationView } from './conversation-view.js';
+import { buildAnchor, conversationView } from './conversation-view.js';
 
 /** Time in ms that a form waits for the answer, so that most need no refresh. */
 const WAIT_MS = 2_500;
@@ -27,15 +27,15 @@ const Query = z.object({
     .catch(''),
 });
 
-const pathOf = (sessionId: string): string => `/app/agent/${sessionId}`;
+const buildPath = (sessionId: string): string => `/app/agent/${sessionId}`;
 type SessionVisit = { params: { session_id: string } };
 const back = ({ params }: SessionVisit, { message }: FormError): Promise<Redirect> =>
-  Promise.resolve({ to: pathOf(params.session_id), notice: { kind: 'bad', text: message } });
+  Promise.resolve({ to: buildPath(params.session_id), notice: { kind: 'bad', text: message } });
 
 /** Redirects to a plan of the conversation, which shows the notice. */
 function atPlan(sessionId: string, actionId: string, kind: Notice['kind'], text: string): Redirect {
-  const at = anchorOf(actionId);
-  return { to: `${pathOf(sessionId)}#${at}`, notice: { kind, text, at } };
+  const at = buildAnchor(actionId);
+  return { to: `${buildPath(sessionId)}#${at}`, notice: { kind, text, at } };
 }
 
 /** Browsers send every line break of a text as CRLF. */
@@ -58,7 +58,7 @@ const sessions: Page[] = [
     limit: 'ai_session_create',
     form: CreateSession,
     async handle({ ctx }) {
-      return { to: pathOf((await createSession(ctx, {})).session_id) };
+      return { to: buildPath((await createSession(ctx, {})).session_id) };
     },
     onError: (_visit, { message }) => Promise.resolve({ to: '/app/agent', notice: { kind: 'bad', text: message } }),
   }),
@@ -79,7 +79,7 @@ const sessions: Page[] = [
     form: UpdateSession,
     async handle({ ctx, params, form }) {
       await renameSession(ctx, params.session_id, form);
-      return { to: pathOf(params.session_id) };
+      return { to: buildPath(params.session_id) };
     },
     onError: back,
   }),
@@ -106,7 +106,7 @@ const messages: Page[] = [
     form: z.object({ message: Typed.pipe(Chat.shape.message), message_id: z.uuid().transform((id) => id.toLowerCase()) }),
     async handle({ ctx, params: { session_id }, form: { message, message_id } }) {
       await sendMessage(ctx, { session_id, message }, message_id, WAIT_MS);
-      return { to: `${pathOf(session_id)}#last` };
+      return { to: `${buildPath(session_id)}#last` };
     },
     /** Shows the page again with what was typed. */
     onError: (visit, problem) => {
@@ -123,7 +123,7 @@ const messages: Page[] = [
     params: SessionParams,
     async handle({ ctx, params }) {
       await stopSession(ctx, params.session_id);
-      return { to: `${pathOf(params.session_id)}#last` };
+      return { to: `${buildPath(params.session_id)}#last` };
     },
     onError: back,
   }),
@@ -139,7 +139,7 @@ const links: Page[] = [
     form: Named,
     async handle({ ctx, params, form }) {
       await linkItem(ctx, params.session_id, form);
-      return { to: pathOf(params.session_id) };
+      return { to: buildPath(params.session_id) };
     },
     onError: back,
   }),
@@ -152,7 +152,7 @@ const links: Page[] = [
     form: Named,
     async handle({ ctx, params, form }) {
       await unlinkItem(ctx, { ...params, ...form });
-      return { to: pathOf(params.session_id) };
+      return { to: buildPath(params.session_id) };
     },
     onError: back,
   }),
@@ -161,7 +161,7 @@ const links: Page[] = [
 /** Shows the error at the plan. */
 const refused = ({ params, form }: SessionVisit & { form: Fields }, { message }: FormError): Promise<Redirect> => {
   const actionId = Id.safeParse(form['action_id']);
-  const to = pathOf(params.session_id);
+  const to = buildPath(params.session_id);
   return Promise.resolve(
     actionId.success ? atPlan(params.session_id, actionId.data, 'bad', message) : { to, notice: { kind: 'bad', text: message } },
   );

@@ -1,23 +1,23 @@
 import type { PlanRecord } from '../../../agent/plans/decisions/schema.js';
 import { readConversation, suggestionsFor } from '../../../agent/turns/conversation.js';
-import { lastChanges } from '../../../activity/last-changes.js';
-import type { User } from '../../../auth/schema.js';
-import type { Context } from '../../../core/context.js';
-import { newId } from '../../../core/ids.js';
-import { withVisibleNames } from '../../../core/validation/invisible.js';
-import { readVersions, seenHash } from '../../../staging/changed-since.js';
-import { placesOf } from '../../../graph/item-place.js';
-import { searchItems } from '../../../search/search-items.js';
+import { lastChanges } from '../../../work/activity-feed/last-changes.js';
+import type { User } from '../../../identity/auth/schema.js';
+import type { Context } from '../../../platform/context.js';
+import { newId } from '../../../platform/ids.js';
+import { withVisibleNames } from '../../../platform/validation/invisible.js';
+import { readVersions, seenHash } from '../../../gate/staging/changed-since.js';
+import { findPlaces } from '../../../work/graph/item-place.js';
+import { searchItems } from '../../../work/search/search-items.js';
 import type { FormError, View } from '../../page.js';
 import { namesIn } from '../../wording/names.js';
-import { itemIdsOf, type LineContext, lineContext, linesOf, staleTargetsOf } from './plan-lines.js';
+import { listItemIds, type LineContext, lineContext, splitLines, findStaleTargets } from './plan-lines.js';
 
 const FOUND = 8;
 /** Types that can be linked; a note of the kind idea is linked as a note. */
 const LINKABLE = ['task', 'project', 'note', 'file', 'whiteboard'];
 
 /** Returns the id of a plan's card on the page. */
-export const anchorOf = (actionId: string): string => `plan-${actionId}`;
+export const buildAnchor = (actionId: string): string => `plan-${actionId}`;
 
 /** A message that was refused, with what was typed. */
 interface Rejected {
@@ -26,14 +26,14 @@ interface Rejected {
 }
 
 /** Plans as cards: their lines in words, and whether they can be decided here. */
-function cardsOf(plans: readonly PlanRecord[], context: LineContext, versions: ReadonlyMap<string, number>) {
+function buildCards(plans: readonly PlanRecord[], context: LineContext, versions: ReadonlyMap<string, number>) {
   const { names, userId } = context;
   return Object.fromEntries(
     plans.map((plan) => [
       plan.action_id,
       {
         ...plan,
-        lines: linesOf(plan, context),
+        lines: splitLines(plan, context),
         seen_hash: seenHash(plan.plan_hash, plan.actions, versions),
         decidedBy: plan.decided_by === userId ? 'you' : (names[plan.decided_by ?? ''] ?? 'somebody'),
       },
@@ -65,8 +65,8 @@ export async function conversationView(
   const [found, members, places, changes, versions] = await Promise.all([
     searchLinkable(ctx, query, linked),
     namesIn(ctx, me, me.teams),
-    placesOf(ctx, [...new Set(plans.flatMap(itemIdsOf))]),
-    lastChanges(ctx, plans.flatMap(staleTargetsOf)),
+    findPlaces(ctx, [...new Set(plans.flatMap(listItemIds))]),
+    lastChanges(ctx, plans.flatMap(findStaleTargets)),
     readVersions(
       ctx,
       plans.flatMap(({ actions }) => actions),
@@ -75,7 +75,7 @@ export async function conversationView(
   // A plan is shown to members of every team it touches, so that its items are theirs to read.
   const titles = Object.fromEntries([...places.values()].map(({ item_id, title }) => [item_id, title]));
   const messages = session.messages.map((message) => ({ ...message, content: withVisibleNames(message.content) }));
-  const cards = cardsOf(plans, lineContext({ ...members, ...titles }, me.user_id, changes), versions);
+  const cards = buildCards(plans, lineContext({ ...members, ...titles }, me.user_id, changes), versions);
   const data = {
     session: { ...session, messages },
     open,
@@ -86,5 +86,5 @@ export async function conversationView(
     rejected,
     messageId: newId(),
   };
-  return { view: 'agent/session', title: session.title, data, noticePlaces: Object.keys(cards).map(anchorOf) };
+  return { view: 'agent/session', title: session.title, data, noticePlaces: Object.keys(cards).map(buildAnchor) };
 }

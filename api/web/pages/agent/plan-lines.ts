@@ -1,10 +1,10 @@
 import { z } from 'zod';
-import type { ChangedSince, LastChange } from '../../../activity/last-changes.js';
+import type { ChangedSince, LastChange } from '../../../work/activity-feed/last-changes.js';
 import type { PlanRecord } from '../../../agent/plans/decisions/schema.js';
-import { withVisibleNames } from '../../../core/validation/invisible.js';
-import type { DescribedGate } from '../../../runs/staging/describe-gates.js';
-import { idsIn, isLongText, presentActions } from '../../../staging/present.js';
-import type { ActionLine, FieldLine } from '../../../staging/schema.js';
+import { withVisibleNames } from '../../../platform/validation/invisible.js';
+import type { DescribedGate } from '../../../automation/runs/staging/describe-gates.js';
+import { idsIn, isLongText, presentActions } from '../../../gate/staging/present.js';
+import type { ActionLine, FieldLine } from '../../../gate/staging/schema.js';
 import { type TextPart, type WordDiff, wordDiff } from '../../wording/word-diff.js';
 
 /** Indexes of the ticked changes: one box is a string, several are a list, and a box of alike changes holds several. */
@@ -35,7 +35,7 @@ export interface ShownLine extends Omit<ActionLine, 'fields'> {
 const RISK_ORDER = { high: 0, medium: 1, low: 2 } as const;
 
 /** Returns the ids of items that the changes of a plan name. */
-export const itemIdsOf = (plan: Pick<PlanRecord, 'actions'>): string[] => idsIn(plan.actions).item;
+export const listItemIds = (plan: Pick<PlanRecord, 'actions'>): string[] => idsIn(plan.actions).item;
 
 /** What the lines of a page share. */
 export interface LineContext {
@@ -78,7 +78,7 @@ export function showGates(gates: Readonly<Record<string, DescribedGate>>) {
 }
 
 /** Returns the targets of a plan that have changed since it was staged. */
-export function staleTargetsOf({ actions, stale, created_at: since }: Pick<PlanRecord, 'actions' | 'stale' | 'created_at'>) {
+export function findStaleTargets({ actions, stale, created_at: since }: Pick<PlanRecord, 'actions' | 'stale' | 'created_at'>) {
   const indexes = new Set(stale.map(({ index }) => index));
   return actions.flatMap(({ index, entity_type, entity_id }): ChangedSince[] =>
     indexes.has(index) && entity_id !== null && (entity_type === 'task' || entity_type === 'project')
@@ -87,7 +87,7 @@ export function staleTargetsOf({ actions, stale, created_at: since }: Pick<PlanR
   );
 }
 
-function changeOf(entityId: string | null, { changes, userId }: LineContext): NonNullable<ActionLine['changed']> {
+function describeChange(entityId: string | null, { changes, userId }: LineContext): NonNullable<ActionLine['changed']> {
   const change = changes?.get(entityId ?? '');
   if (!change) return { by: null, at: null };
   const { user_id, user_name, timestamp: at } = change;
@@ -95,12 +95,12 @@ function changeOf(entityId: string | null, { changes, userId }: LineContext): No
 }
 
 /** Returns the changes of a plan, the riskiest first. */
-export function linesOf(plan: Pick<PlanRecord, 'actions' | 'stale' | 'results'>, context: LineContext): ShownLine[] {
+export function splitLines(plan: Pick<PlanRecord, 'actions' | 'stale' | 'results'>, context: LineContext): ShownLine[] {
   const stale = new Set(plan.stale.map(({ index }) => index));
   const results = new Map(plan.results?.map(({ index, status }) => [index, status]));
   const actions = plan.actions.map((action) => ({
     ...action,
-    changed: stale.has(action.index) ? changeOf(action.entity_id, context) : null,
+    changed: stale.has(action.index) ? describeChange(action.entity_id, context) : null,
   }));
   return showLines(presentActions(actions, context.names), context.compare)
     .map((line) => ({ ...line, isStale: stale.has(line.index), result: results.get(line.index) ?? null }))

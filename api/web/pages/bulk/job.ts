@@ -3,7 +3,7 @@ import { downloadFile } from '../../../bulk/jobs/download-job.js';
 import { getJob } from '../../../bulk/jobs/read-jobs.js';
 import { isEnded } from '../../../bulk/rules.js';
 import { JobParams } from '../../../bulk/schema.js';
-import { isAdmitted } from '../../../core/access.js';
+import { isAdmitted } from '../../../platform/access/access.js';
 import { page, type Page, type PageRequest, requireUser, type View } from '../../page.js';
 import { jobPath } from './bulk-path.js';
 

@@ -1,12 +1,12 @@
 import { z } from 'zod';
-import type { User } from '../../../auth/schema.js';
+import type { User } from '../../../identity/auth/schema.js';
 import { requestExport } from '../../../bulk/export/request-export.js';
 import { listJobs } from '../../../bulk/jobs/read-jobs.js';
 import { ENTITIES, EXPORT_FORMATS } from '../../../bulk/rules.js';
-import { isAllowed, type Seat } from '../../../core/access.js';
-import type { Context } from '../../../core/context.js';
-import { Id } from '../../../core/fields.js';
-import { listProjects } from '../../../projects/list-projects.js';
+import { isAllowed, type Seat } from '../../../platform/access/access.js';
+import type { Context } from '../../../platform/context.js';
+import { Id } from '../../../platform/fields.js';
+import { listProjects } from '../../../work/projects/list-projects.js';
 import { type FormError, page, type Page, requireUser, type View } from '../../page.js';
 import type { Fields } from '../../server/read-form.js';
 import { jobPath } from './bulk-path.js';
@@ -34,7 +34,7 @@ const ExportForm = z
     error: 'Choose one kind of records for CSV',
   });
 
-async function projectsOf(ctx: Context, team_id: string): Promise<{ project_id: string; name: string }[]> {
+async function loadProjects(ctx: Context, team_id: string): Promise<{ project_id: string; name: string }[]> {
   const texts = await listProjects(ctx, { team_id, limit: MAX_PROJECTS, offset: 0 });
   return texts.map((text) => JSON.parse(text) as { project_id: string; name: string });
 }
@@ -50,7 +50,7 @@ export async function showJobs(
   const chosen = [wanted, me.preferences.default_team_id].map((id) => teams.find(({ team_id }) => team_id === id));
   const team = chosen.find((each) => each !== undefined) ?? teams[0];
   const [jobs, projects] = team
-    ? await Promise.all([listJobs(ctx, { team_id: team.team_id, limit: MAX_JOBS, offset: 0 }), projectsOf(ctx, team.team_id)])
+    ? await Promise.all([listJobs(ctx, { team_id: team.team_id, limit: MAX_JOBS, offset: 0 }), loadProjects(ctx, team.team_id)])
     : [[], []];
   const { problem, given = {}, of } = refused;
   const isImport = of === 'import';

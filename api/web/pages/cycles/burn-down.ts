@@ -1,4 +1,4 @@
-import type { CycleReport } from '../../../cycles/schema.js';
+import type { CycleReport } from '../../../work/cycles/schema.js';
 
 const DAY_MS = 86_400_000;
 /** Units of the drawing. The labels of the axis stand to the left of the plot. */
@@ -46,9 +46,9 @@ export function burnDown({ days, cycle }: Pick<CycleReport, 'days' | 'cycle'>): 
   const most = Math.max(...days.map(({ remaining }) => remaining), 1);
   const step = stepFor(most);
   const scaleTop = Math.ceil(most / step) * step;
-  const xOf = (date: string) => round(left + ((Date.parse(date) - begin) / DAY_MS / span) * (width - left - right));
-  const yOf = (tasks: number) => round(height - bottom - (tasks / scaleTop) * (height - top - bottom));
-  const points = days.map(({ date, remaining }) => ({ date, remaining, x: xOf(date), y: yOf(remaining) }));
+  const toX = (date: string) => round(left + ((Date.parse(date) - begin) / DAY_MS / span) * (width - left - right));
+  const toY = (tasks: number) => round(height - bottom - (tasks / scaleTop) * (height - top - bottom));
+  const points = days.map(({ date, remaining }) => ({ date, remaining, x: toX(date), y: toY(remaining) }));
   const target = cycle.end_date !== null && cycle.end_date > first.date && cycle.end_date <= end ? cycle.end_date : undefined;
   return {
     width,
@@ -57,8 +57,8 @@ export function burnDown({ days, cycle }: Pick<CycleReport, 'days' | 'cycle'>): 
     right,
     points,
     path: points.map(({ x, y }, at) => `${at === 0 ? 'M' : 'L'}${x} ${y}`).join(''),
-    ideal: target && `M${xOf(first.date)} ${yOf(first.remaining)}L${xOf(target)} ${yOf(0)}`,
-    lines: Array.from({ length: scaleTop / step + 1 }, (_, at) => ({ y: yOf(at * step), tasks: at * step })),
+    ideal: target && `M${toX(first.date)} ${toY(first.remaining)}L${toX(target)} ${toY(0)}`,
+    lines: Array.from({ length: scaleTop / step + 1 }, (_, at) => ({ y: toY(at * step), tasks: at * step })),
     marked: days.length <= MAX_MARKS,
     last: end,
   };

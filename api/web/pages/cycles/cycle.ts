@@ -1,18 +1,18 @@
 import { z } from 'zod';
-import { TaskId } from '../../../core/fields.js';
-import type { Context } from '../../../core/context.js';
-import { completeCycle } from '../../../cycles/completion/complete-cycle.js';
-import { getReport } from '../../../cycles/completion/get-report.js';
-import { deleteCycle } from '../../../cycles/delete-cycle.js';
-import { listCycles } from '../../../cycles/list-cycles.js';
-import { isSamePlace } from '../../../cycles/rules.js';
-import { AddTasks, CompleteCycle, CycleParams } from '../../../cycles/schema.js';
-import { startCycle } from '../../../cycles/start-cycle.js';
-import { addTasksToCycle } from '../../../cycles/tasks/add-tasks.js';
-import { removeTaskFromCycle } from '../../../cycles/tasks/remove-task.js';
-import { readCyclePage } from '../../../cycles/tasks/tasks-of-page.js';
-import { updateCycle } from '../../../cycles/update-cycle.js';
-import { getProject } from '../../../projects/get-project.js';
+import { TaskId } from '../../../platform/fields.js';
+import type { Context } from '../../../platform/context.js';
+import { completeCycle } from '../../../work/cycles/completion/complete-cycle.js';
+import { getReport } from '../../../work/cycles/completion/get-report.js';
+import { deleteCycle } from '../../../work/cycles/delete-cycle.js';
+import { listCycles } from '../../../work/cycles/list-cycles.js';
+import { isSamePlace } from '../../../work/cycles/rules.js';
+import { AddTasks, CompleteCycle, CycleParams } from '../../../work/cycles/schema.js';
+import { startCycle } from '../../../work/cycles/start-cycle.js';
+import { addTasksToCycle } from '../../../work/cycles/tasks/add-tasks.js';
+import { removeTaskFromCycle } from '../../../work/cycles/tasks/remove-task.js';
+import { readCyclePage } from '../../../work/cycles/tasks/tasks-of-page.js';
+import { updateCycle } from '../../../work/cycles/update-cycle.js';
+import { getProject } from '../../../work/projects/get-project.js';
 import { type FormError, page, type Page, type PageRequest, type PageResult, requireUser, type View } from '../../page.js';
 import type { Fields } from '../../server/read-form.js';
 import { burnDown } from './burn-down.js';
@@ -29,7 +29,7 @@ async function showCycle(
   const [shown, report] = await Promise.all([readCyclePage(ctx, cycleId), getReport(ctx, cycleId)]);
   const { cycle } = shown;
   const [targets, project] = await Promise.all([
-    targetsOf(ctx, shown),
+    loadTargets(ctx, shown),
     cycle.project_id ? getProject(ctx, cycle.project_id) : null,
   ]);
   const { problem, given } = refused;
@@ -48,7 +48,7 @@ async function showCycle(
 }
 
 /** Cycles that may get the open tasks of an active one. */
-async function targetsOf(ctx: Context, { cycle, canWrite }: Awaited<ReturnType<typeof readCyclePage>>) {
+async function loadTargets(ctx: Context, { cycle, canWrite }: Awaited<ReturnType<typeof readCyclePage>>) {
   if (!canWrite || cycle.status !== 'active') return [];
   const planned = await listCycles(ctx, { team_id: cycle.team_id, status: 'planned', limit: 500, offset: 0 });
   return planned.filter((each) => isSamePlace(each, cycle)).map(({ cycle_id, name }) => ({ cycle_id, name }));

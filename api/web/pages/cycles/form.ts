@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { CreateCycle } from '../../../cycles/schema.js';
+import { CreateCycle } from '../../../work/cycles/schema.js';
 
 export const cyclePath = (cycleId: string): string => `/app/cycles/${cycleId}`;
 

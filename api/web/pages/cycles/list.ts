@@ -1,11 +1,11 @@
 import { z } from 'zod';
-import { isAllowed, type Seat } from '../../../core/access.js';
-import type { Context } from '../../../core/context.js';
-import { createCycle } from '../../../cycles/create-cycle.js';
-import { listCycles } from '../../../cycles/list-cycles.js';
-import { Id } from '../../../core/fields.js';
-import type { User } from '../../../auth/schema.js';
-import { listProjects } from '../../../projects/list-projects.js';
+import { isAllowed, type Seat } from '../../../platform/access/access.js';
+import type { Context } from '../../../platform/context.js';
+import { createCycle } from '../../../work/cycles/create-cycle.js';
+import { listCycles } from '../../../work/cycles/list-cycles.js';
+import { Id } from '../../../platform/fields.js';
+import type { User } from '../../../identity/auth/schema.js';
+import { listProjects } from '../../../work/projects/list-projects.js';
 import { type FormError, page, type Page, requireUser, type View } from '../../page.js';
 import type { Fields } from '../../server/read-form.js';
 import { CycleForm, cyclePath, orNull } from './form.js';
@@ -16,7 +16,7 @@ const MAX_SHOWN = 500;
 /** A filter that holds nonsense does not count. */
 const Filter = z.object({ team: z.uuid().optional().catch(undefined) });
 
-async function projectsOf(ctx: Context, team_id: string): Promise<{ project_id: string; name: string }[]> {
+async function loadProjects(ctx: Context, team_id: string): Promise<{ project_id: string; name: string }[]> {
   const texts = await listProjects(ctx, { team_id, limit: MAX_SHOWN, offset: 0 });
   return texts.map((text) => JSON.parse(text) as { project_id: string; name: string });
 }
@@ -30,7 +30,10 @@ async function showCycles(
   const chosen = [wanted, me.preferences.default_team_id].map((id) => me.teams.find(({ team_id }) => team_id === id));
   const team = chosen.find((each) => each !== undefined) ?? me.teams[0];
   const [cycles, projects] = team
-    ? await Promise.all([listCycles(ctx, { team_id: team.team_id, limit: MAX_SHOWN, offset: 0 }), projectsOf(ctx, team.team_id)])
+    ? await Promise.all([
+        listCycles(ctx, { team_id: team.team_id, limit: MAX_SHOWN, offset: 0 }),
+        loadProjects(ctx, team.team_id),
+      ])
     : [[], []];
   const groups = (['active', 'planned', 'completed'] as const).map((status) => ({
     status,

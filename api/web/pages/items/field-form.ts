@@ -1,9 +1,9 @@
-import { listFields } from '../../../custom-fields/list-fields.js';
-import type { FieldEntity, RawValue } from '../../../custom-fields/rules.js';
-import type { CustomFieldRecord, CustomFieldValue } from '../../../custom-fields/schema.js';
-import { listValues } from '../../../custom-fields/values/list-values.js';
-import { setValues } from '../../../custom-fields/values/set-values.js';
-import type { Context } from '../../../core/context.js';
+import { listFields } from '../../../work/custom-fields/list-fields.js';
+import type { FieldEntity, RawValue } from '../../../work/custom-fields/rules.js';
+import type { CustomFieldRecord, CustomFieldValue } from '../../../work/custom-fields/schema.js';
+import { listValues } from '../../../work/custom-fields/values/list-values.js';
+import { setValues } from '../../../work/custom-fields/values/set-values.js';
+import type { Context } from '../../../platform/context.js';
 import type { Fields } from '../../server/read-form.js';
 
 /** A field of an item's team, with the item's value. */
@@ -20,15 +20,15 @@ interface FieldedItem {
 const hasFields = (type: string): type is FieldEntity => type === 'task' || type === 'project';
 
 /** Fields of a task or project with its values: those that can be set, and archived ones that have a value. */
-export async function fieldsOf(ctx: Context, { item_id, type, team_id }: FieldedItem): Promise<FieldWithValue[]> {
+export async function loadFields(ctx: Context, { item_id, type, team_id }: FieldedItem): Promise<FieldWithValue[]> {
   if (!hasFields(type)) return [];
   const [fields, values] = await Promise.all([
     listFields(ctx, { team_id, entity_type: type }),
     listValues(ctx, { entity_type: type, entity_id: item_id }),
   ]);
-  const valueOf = new Map(values.map(({ field_id, value }) => [field_id, value]));
+  const valueByField = new Map(values.map(({ field_id, value }) => [field_id, value]));
   return fields
-    .map((field) => ({ ...field, value: valueOf.get(field.field_id) ?? null }))
+    .map((field) => ({ ...field, value: valueByField.get(field.field_id) ?? null }))
     .filter(({ is_archived, value }) => !is_archived || value !== null);
 }
 
@@ -55,7 +55,7 @@ const textIn = (form: Fields, name: string): string | undefined => {
  * @throws the errors of `setValues`
  */
 export async function saveFields(ctx: Context, item: FieldedItem, form: Fields): Promise<void> {
-  const fields = (await fieldsOf(ctx, item)).filter(({ is_archived }) => !is_archived);
+  const fields = (await listFields(ctx, item)).filter(({ is_archived }) => !is_archived);
   const changed = fields.flatMap((field) => {
     const shown = textIn(form, `was-${field.field_id}`);
     const typed = textIn(form, `field-${field.field_id}`) ?? '';

@@ -1,24 +1,24 @@
 import { z } from 'zod';
-import { addComment } from '../../../comments/add-comment.js';
-import { AddComment } from '../../../comments/schema.js';
-import type { User } from '../../../auth/schema.js';
-import type { Context } from '../../../core/context.js';
-import { downloadHeaders } from '../../../files/download-headers.js';
-import { findFile, openFile } from '../../../files/get-file.js';
-import { FileParams } from '../../../files/schema.js';
-import { getWorkItem } from '../../../items/get-work-item.js';
-import { WorkItemParams } from '../../../items/schema.js';
-import { MAX_CONTENT_BYTES } from '../../../items/rules.js';
-import { UpdateNote } from '../../../notes/schema.js';
-import { updateNote } from '../../../notes/update-note.js';
-import { TASK_STATUSES } from '../../../tasks/rules.js';
-import { updateTask } from '../../../tasks/write/update-task.js';
+import { addComment } from '../../../work/comments/add-comment.js';
+import { AddComment } from '../../../work/comments/schema.js';
+import type { User } from '../../../identity/auth/schema.js';
+import type { Context } from '../../../platform/context.js';
+import { downloadHeaders } from '../../../work/items/files/download-headers.js';
+import { findFile, openFile } from '../../../work/items/files/get-file.js';
+import { FileParams } from '../../../work/items/files/schema.js';
+import { getWorkItem } from '../../../work/items/get-work-item.js';
+import { WorkItemParams } from '../../../work/items/schema.js';
+import { MAX_CONTENT_BYTES } from '../../../work/items/rules.js';
+import { UpdateNote } from '../../../work/items/notes/schema.js';
+import { updateNote } from '../../../work/items/notes/update-note.js';
+import { TASK_STATUSES } from '../../../work/tasks/rules.js';
+import { updateTask } from '../../../work/tasks/write/update-task.js';
 import { type FormError, page, type Page, requireUser, type View } from '../../page.js';
 import type { Fields } from '../../server/read-form.js';
 import { formText, saveFields } from './field-form.js';
 import { loadItem } from './load-item.js';
 
-const pathOf = (itemId: string, anchor = ''): string => `/app/items/${encodeURIComponent(itemId)}${anchor}`;
+const buildPath = (itemId: string, anchor = ''): string => `/app/items/${encodeURIComponent(itemId)}${anchor}`;
 
 /** Versions are numbers in text. */
 const Version = z.coerce.number().pipe(z.int().min(1).max(2_147_483_647));
@@ -53,7 +53,7 @@ const again =
  * Where an item is, for the form of its fields.
  * @throws RESOURCE_NOT_FOUND unknown or in the trash | PERMISSION_DENIED not a member
  */
-async function placeOf(ctx: Context, itemId: string): Promise<{ item_id: string; type: string; team_id: string }> {
+async function getPlace(ctx: Context, itemId: string): Promise<{ item_id: string; type: string; team_id: string }> {
   const item = JSON.parse((await getWorkItem(ctx, itemId)).json) as { type: string; team_id: string };
   return { item_id: itemId, type: item.type, team_id: item.team_id };
 }
@@ -92,7 +92,7 @@ export const itemPages: Page[] = [
     form: z.object({ status: z.enum(TASK_STATUSES), version: Version }),
     async handle({ ctx, params, form: { status, version } }) {
       await updateTask(ctx, params.item_id, { status, version });
-      return { to: pathOf(params.item_id), notice: { kind: 'good', text: 'Status changed' } };
+      return { to: buildPath(params.item_id), notice: { kind: 'good', text: 'Status changed' } };
     },
     onError: again('status'),
   }),
@@ -105,8 +105,8 @@ export const itemPages: Page[] = [
     // One entry a field of the team, which only the operation knows.
     form: z.record(z.string(), z.unknown()),
     async handle({ ctx, params, form }) {
-      await saveFields(ctx, await placeOf(ctx, params.item_id), form);
-      return { to: pathOf(params.item_id), notice: { kind: 'good', text: 'Fields saved' } };
+      await saveFields(ctx, await getPlace(ctx, params.item_id), form);
+      return { to: buildPath(params.item_id), notice: { kind: 'good', text: 'Fields saved' } };
     },
     onError: again('fields'),
   }),
@@ -118,7 +118,7 @@ export const itemPages: Page[] = [
     form: z.object({ content: Typed.pipe(AddComment.shape.content), parent_comment_id: z.uuid().optional() }),
     async handle({ ctx, params, form: { content, parent_comment_id } }) {
       const comment = await addComment(ctx, params.item_id, { content, parent_comment_id });
-      return { to: pathOf(params.item_id, `#comment-${comment.comment_id}`) };
+      return { to: buildPath(params.item_id, `#comment-${comment.comment_id}`) };
     },
     onError: again('comment'),
   }),
@@ -135,7 +135,7 @@ export const itemPages: Page[] = [
     }),
     async handle({ ctx, params, form }) {
       await updateNote(ctx, params.item_id, form);
-      return { to: pathOf(params.item_id), notice: { kind: 'good', text: 'Note saved' } };
+      return { to: buildPath(params.item_id), notice: { kind: 'good', text: 'Note saved' } };
     },
     onError: again('note'),
   }),

@@ -1,27 +1,27 @@
 import type { z } from 'zod';
-import { listActivity } from '../../../activity/list-activity.js';
-import type { User } from '../../../auth/schema.js';
-import { listComments } from '../../../comments/list-comments.js';
-import { withReplies } from '../../../comments/read-replies.js';
-import type { CommentRecord } from '../../../comments/schema.js';
-import { isAllowed, type Seat } from '../../../core/access.js';
-import type { Context } from '../../../core/context.js';
-import { DomainError } from '../../../core/errors.js';
-import { readCycle } from '../../../cycles/read-cycle.js';
-import { findFile } from '../../../files/get-file.js';
-import { getWorkItem } from '../../../items/get-work-item.js';
-import { listWorkItems } from '../../../items/list-work-items.js';
-import type { WholeWorkItem, WorkItem } from '../../../items/schema.js';
-import { placesOf } from '../../../graph/item-place.js';
-import { listRelations } from '../../../relations/list-relations.js';
-import type { RelationType } from '../../../relations/rules.js';
-import type { ItemRelation } from '../../../relations/schema.js';
-import { listRunsOfItem } from '../../../runs/list-runs-of-item.js';
-import { getTask } from '../../../tasks/read/get-task.js';
-import type { Task } from '../../../tasks/schema.js';
+import { listActivity } from '../../../work/activity-feed/list-activity.js';
+import type { User } from '../../../identity/auth/schema.js';
+import { listComments } from '../../../work/comments/list-comments.js';
+import { withReplies } from '../../../work/comments/read-replies.js';
+import type { CommentRecord } from '../../../work/comments/schema.js';
+import { isAllowed, type Seat } from '../../../platform/access/access.js';
+import type { Context } from '../../../platform/context.js';
+import { DomainError } from '../../../platform/errors.js';
+import { readCycle } from '../../../work/cycles/read-cycle.js';
+import { findFile } from '../../../work/items/files/get-file.js';
+import { getWorkItem } from '../../../work/items/get-work-item.js';
+import { listWorkItems } from '../../../work/items/list-work-items.js';
+import type { WholeWorkItem, WorkItem } from '../../../work/items/schema.js';
+import { findPlaces } from '../../../work/graph/item-place.js';
+import { listRelations } from '../../../work/relations/list-relations.js';
+import type { RelationType } from '../../../work/relations/rules.js';
+import type { ItemRelation } from '../../../work/relations/schema.js';
+import { listRunsOfItem } from '../../../automation/runs/list-runs-of-item.js';
+import { getTask } from '../../../work/tasks/read/get-task.js';
+import type { Task } from '../../../work/tasks/schema.js';
 import { renderTexts } from '../../wording/markdown.js';
-import { fieldsOf } from './field-form.js';
-import { namesIn, teamNamesOf } from '../../wording/names.js';
+import { loadFields } from './field-form.js';
+import { namesIn, mapTeamNames } from '../../wording/names.js';
 
 /** Entries of each list of the page; the API has the others. */
 const COMMENTS = 100;
@@ -47,27 +47,27 @@ export interface RelationGroup {
   relations: ItemRelation[];
 }
 
-function headingOf({ effective_type, direction }: ItemRelation): string {
+function getHeading({ effective_type, direction }: ItemRelation): string {
   const heading = RELATION_HEADINGS[effective_type];
   return typeof heading === 'string' ? heading : heading[direction];
 }
 
 /** Groups relations by what they mean for this item. */
-function groupsOf(relations: ItemRelation[]): RelationGroup[] {
+function buildGroups(relations: ItemRelation[]): RelationGroup[] {
   const headings = [
     ...new Set(Object.values(RELATION_HEADINGS).flatMap((one) => (typeof one === 'string' ? one : [one.out, one.in]))),
   ];
-  const of = (heading: string) => relations.filter((relation) => headingOf(relation) === heading);
+  const of = (heading: string) => relations.filter((relation) => getHeading(relation) === heading);
   return headings.map((heading) => ({ heading, relations: of(heading) })).filter((group) => group.relations.length > 0);
 }
 
-async function commentsOf(ctx: Context, taskId: string): Promise<CommentRecord[]> {
+async function loadComments(ctx: Context, taskId: string): Promise<CommentRecord[]> {
   const rows = await listComments(ctx, taskId, { limit: COMMENTS, offset: 0 });
   return (await withReplies(ctx, taskId, rows)).rows as CommentRecord[];
 }
 
 /** What is known of a file's bytes; undefined for an item that was created without an upload. */
-async function storedFileOf(ctx: Context, fileId: string) {
+async function findStoredFile(ctx: Context, fileId: string) {
   try {
     const { size, content_type, sha256 } = (await findFile(ctx, fileId)).stored;
     return { size: Number(size), content_type, sha256 };
@@ -78,7 +78,7 @@ async function storedFileOf(ctx: Context, fileId: string) {
 }
 
 /** Undefined if the cycle has been deleted in the meantime. */
-async function cycleNameOf(ctx: Context, cycleId: string): Promise<string | undefined> {
+async function findCycleName(ctx: Context, cycleId: string): Promise<string | undefined> {
   try {
     return (await readCycle(ctx, 'cycle.read', cycleId)).name;
   } catch (error) {
@@ -90,7 +90,7 @@ async function cycleNameOf(ctx: Context, cycleId: string): Promise<string | unde
 type Listed = z.output<typeof WorkItem>;
 
 /** The first items of a project, oldest first. */
-async function contentsOf(ctx: Context, projectId: string): Promise<{ contents: Listed[]; hasMore: boolean }> {
+async function loadContents(ctx: Context, projectId: string): Promise<{ contents: Listed[]; hasMore: boolean }> {
   const { body, more } = await listWorkItems(ctx, { project_id: projectId, limit: CONTENTS, offset: 0 });
   if (typeof body !== 'string') throw new Error('A short list of work items came in chunks');
   const items = JSON.parse(body) as Listed[];
@@ -111,36 +111,36 @@ export async function loadItem(ctx: Context, me: User, itemId: string) {
     listActivity(ctx, { entity_id: itemId, limit: ACTIVITY }),
     listRunsOfItem(ctx, itemId, RUNS),
     item.type === 'task' ? getTask(ctx, itemId).then((answer) => JSON.parse(answer.json) as Task) : undefined,
-    item.type === 'task' ? commentsOf(ctx, itemId) : [],
-    item.type === 'project' ? contentsOf(ctx, itemId) : undefined,
-    item.type === 'file' ? storedFileOf(ctx, itemId) : undefined,
+    item.type === 'task' ? loadComments(ctx, itemId) : [],
+    item.type === 'project' ? loadContents(ctx, itemId) : undefined,
+    item.type === 'file' ? findStoredFile(ctx, itemId) : undefined,
     namesIn(ctx, me, [item]),
     // A live item’s project belongs to its team, so who may read the item may read the project.
-    projectId === null ? undefined : placesOf(ctx, [projectId]),
-    fieldsOf(ctx, item),
+    projectId === null ? undefined : findPlaces(ctx, [projectId]),
+    loadFields(ctx, item),
   ]);
   const text = item.content ?? item.description ?? '';
   const written = comments.flatMap((comment) => [comment, ...(comment.replies as CommentRecord[])]);
   const [html, ...rendered] = await renderTexts([text, ...written.map(({ content }) => content)]);
-  const htmlOf = Object.fromEntries(written.map(({ comment_id }, at) => [comment_id, rendered[at]]));
+  const htmlById = Object.fromEntries(written.map(({ comment_id }, at) => [comment_id, rendered[at]]));
   return {
     item,
     version,
-    cycleName: task?.cycle_id == null ? undefined : await cycleNameOf(ctx, task.cycle_id),
+    cycleName: task?.cycle_id == null ? undefined : await findCycleName(ctx, task.cycle_id),
     projectName: projectId === null ? undefined : places?.get(projectId)?.title,
     task,
     comments,
-    htmlOf,
+    htmlById,
     text,
     html,
-    groups: groupsOf(relations),
+    groups: buildGroups(relations),
     fields,
     activity,
     runs,
     inside,
     file,
     names,
-    teamNames: teamNamesOf(me),
+    teamNames: mapTeamNames(me),
     canWrite: isAllowed('item.write', seat),
   };
 }

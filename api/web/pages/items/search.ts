@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { searchItems } from '../../../search/search-items.js';
-import { ITEM_TYPES } from '../../../graph/item-place.js';
+import { searchItems } from '../../../work/search/search-items.js';
+import { ITEM_TYPES } from '../../../work/graph/item-place.js';
 import { page, type Page } from '../../page.js';
 
 /** Results of one page; more exact words find the others. */

@@ -1,14 +1,14 @@
 import { z } from 'zod';
-import { isAllowed, type Seat } from '../../../core/access.js';
-import type { Context } from '../../../core/context.js';
-import { Id } from '../../../core/fields.js';
-import { cancelJob } from '../../../runners/jobs/cancel-job.js';
-import { firstLine } from '../../../runners/jobs/first-lines.js';
-import { getJob } from '../../../runners/jobs/get-job.js';
-import { listRunners } from '../../../runners/registration/list-runners.js';
-import { readLog } from '../../../runners/logs/read-log.js';
-import { isOpen } from '../../../runners/record/rules.js';
-import type { JobDetail } from '../../../runners/schema.js';
+import { isAllowed, type Seat } from '../../../platform/access/access.js';
+import type { Context } from '../../../platform/context.js';
+import { Id } from '../../../platform/fields.js';
+import { cancelJob } from '../../../automation/runners/jobs/cancel-job.js';
+import { firstLine } from '../../../automation/runners/jobs/first-lines.js';
+import { getJob } from '../../../automation/runners/jobs/get-job.js';
+import { listRunners } from '../../../automation/runners/registration/list-runners.js';
+import { readLog } from '../../../automation/runners/logs/read-log.js';
+import { isOpen } from '../../../automation/runners/record/rules.js';
+import type { JobDetail } from '../../../automation/runners/schema.js';
 import { page, type Page, requireUser } from '../../page.js';
 import { namesIn } from '../../wording/names.js';
 import { jobPath, runnersPath } from './form.js';
@@ -25,7 +25,7 @@ const Query = z.object({
 });
 
 /** Returns the shown part of the log, which begins with a whole line unless it begins where the user asked. */
-async function logOf(ctx: Context, { job_id, log_size }: JobDetail, from: number | undefined) {
+async function loadLog(ctx: Context, { job_id, log_size }: JobDetail, from: number | undefined) {
   const offset = from ?? Math.max(0, log_size - TAIL_BYTES);
   const { text, next_offset, size, truncated, deleted, ...log } = await readLog(ctx, job_id, { offset });
   const begin = from === undefined && offset > 0 ? text.indexOf('\n') + 1 : 0;
@@ -41,7 +41,7 @@ async function logOf(ctx: Context, { job_id, log_size }: JobDetail, from: number
 }
 
 /** Why a queued job waits: no runner has its labels, those that have them are offline, or they are busy. */
-async function waitOf(
+async function computeWait(
   ctx: Context,
   { status, team_id, labels }: JobDetail,
 ): Promise<'no_runner' | 'offline' | 'busy' | undefined> {
@@ -62,7 +62,11 @@ export const runnerJobPages: Page[] = [
     async handle({ ctx, me, params, query }) {
       const person = requireUser({ me });
       const job = await getJob(ctx, params.runner_job_id);
-      const [log, names, wait] = await Promise.all([logOf(ctx, job, query.from), namesIn(ctx, person, [job]), waitOf(ctx, job)]);
+      const [log, names, wait] = await Promise.all([
+        loadLog(ctx, job, query.from),
+        namesIn(ctx, person, [job]),
+        computeWait(ctx, job),
+      ]);
       const team = person.teams.find(({ team_id }) => team_id === job.team_id);
       const data = {
         job: { ...job, title: firstLine(job.command), output: job.output === null ? null : logText(job.output) },

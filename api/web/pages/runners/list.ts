@@ -1,15 +1,15 @@
 import { z } from 'zod';
-import type { User } from '../../../auth/schema.js';
-import { isAllowed, type Seat } from '../../../core/access.js';
-import type { Context } from '../../../core/context.js';
-import { Id } from '../../../core/fields.js';
-import { createJob } from '../../../runners/jobs/create-job.js';
-import { firstLines } from '../../../runners/jobs/first-lines.js';
-import { listJobs } from '../../../runners/jobs/list-jobs.js';
-import { createRegistrationToken } from '../../../runners/registration/create-registration-token.js';
-import { deleteRunner } from '../../../runners/registration/delete-runner.js';
-import { listRunners } from '../../../runners/registration/list-runners.js';
-import { ListJobs, RunnerParams } from '../../../runners/schema.js';
+import type { User } from '../../../identity/auth/schema.js';
+import { isAllowed, type Seat } from '../../../platform/access/access.js';
+import type { Context } from '../../../platform/context.js';
+import { Id } from '../../../platform/fields.js';
+import { createJob } from '../../../automation/runners/jobs/create-job.js';
+import { firstLines } from '../../../automation/runners/jobs/first-lines.js';
+import { listJobs } from '../../../automation/runners/jobs/list-jobs.js';
+import { createRegistrationToken } from '../../../automation/runners/registration/create-registration-token.js';
+import { deleteRunner } from '../../../automation/runners/registration/delete-runner.js';
+import { listRunners } from '../../../automation/runners/registration/list-runners.js';
+import { ListJobs, RunnerParams } from '../../../automation/runners/schema.js';
 import { type FormError, page, type Page, requireUser, type View } from '../../page.js';
 import type { Fields } from '../../server/read-form.js';
 import { namesIn } from '../../wording/names.js';
@@ -32,7 +32,7 @@ interface Rejected {
   given?: Fields;
 }
 
-function addressOf(teamId: string, { status, before }: Pick<Filter, 'status' | 'before'>): string {
+function buildAddress(teamId: string, { status, before }: Pick<Filter, 'status' | 'before'>): string {
   const given = Object.entries({ team: teamId, status, before }).filter(
     (pair): pair is [string, string] => pair[1] !== undefined,
   );
@@ -40,7 +40,7 @@ function addressOf(teamId: string, { status, before }: Pick<Filter, 'status' | '
 }
 
 /** Returns the shown page of jobs, with the addresses of the pages beside it. */
-async function jobsOf(ctx: Context, team_id: string, { status, before }: Filter) {
+async function loadJobs(ctx: Context, team_id: string, { status, before }: Filter) {
   const found = await listJobs(ctx, { team_id, status, before, limit: PAGE_SIZE + 1 });
   const jobs = found.slice(0, PAGE_SIZE);
   const last = found.length > PAGE_SIZE ? jobs.at(-1) : undefined;
@@ -51,25 +51,25 @@ async function jobsOf(ctx: Context, team_id: string, { status, before }: Filter)
   );
   return {
     jobs: jobs.map((job) => ({ ...job, title: commands[job.job_id] ?? 'Deleted' })),
-    address: addressOf(team_id, { status, before }),
-    first: before && addressOf(team_id, { status, before: undefined }),
-    next: last && addressOf(team_id, { status, before: last.job_id }),
+    address: buildAddress(team_id, { status, before }),
+    first: before && buildAddress(team_id, { status, before: undefined }),
+    next: last && buildAddress(team_id, { status, before: last.job_id }),
   };
 }
 
 /** The team that was asked for, the user's usual one, or the first in which they are more than a guest. */
-function teamOf(me: User, wanted?: string) {
+function chooseTeam(me: User, wanted?: string) {
   const teams = me.teams.filter(({ role }) => isAllowed('runner.read', role as Seat));
   const chosen = [wanted, me.preferences.default_team_id].map((id) => teams.find(({ team_id }) => team_id === id));
   return { teams, team: chosen.find((each) => each !== undefined) ?? teams[0] };
 }
 
 async function showRunners(ctx: Context, me: User, filter: Filter = {}, { problem, given }: Rejected = {}): Promise<View> {
-  const { teams, team } = teamOf(me, filter.team);
+  const { teams, team } = chooseTeam(me, filter.team);
   const [runners, list] = team
     ? await Promise.all([
         listRunners(ctx, { team_id: team.team_id, limit: MAX_RUNNERS, offset: 0 }),
-        jobsOf(ctx, team.team_id, filter),
+        loadJobs(ctx, team.team_id, filter),
       ])
     : [[], { jobs: [], address: RUNNERS }];
   const data = {
@@ -79,7 +79,7 @@ async function showRunners(ctx: Context, me: User, filter: Filter = {}, { proble
     ...list,
     names: await namesIn(ctx, me, list.jobs),
     status: filter.status,
-    states: team ? STATES.map((status) => ({ status, address: addressOf(team.team_id, { status, before: undefined }) })) : [],
+    states: team ? STATES.map((status) => ({ status, address: buildAddress(team.team_id, { status, before: undefined }) })) : [],
     canWrite: team !== undefined && isAllowed('runner_job.write', team.role as Seat),
     canManage: team !== undefined && isAllowed('runner.manage', team.role as Seat),
     problem,

@@ -1,16 +1,16 @@
 import { z } from 'zod';
-import { getSettings } from '../../../agent/triage/get-settings.js';
-import { previewNight } from '../../../agent/triage/preview-night.js';
-import { saveSettings } from '../../../agent/triage/save-settings.js';
-import { SaveAgentSettings } from '../../../agent/triage/schema.js';
-import type { Config } from '../../../core/config.js';
-import { ANTHROPIC_URL } from '../../../core/settings/model-settings.js';
-import { getTeam } from '../../../teams/get-team.js';
-import { TeamParams } from '../../../teams/schema.js';
+import { getSettings } from '../../../automation/triage/get-settings.js';
+import { previewNight } from '../../../automation/triage/preview-night.js';
+import { saveSettings } from '../../../automation/triage/save-settings.js';
+import { SaveAgentSettings } from '../../../automation/triage/schema.js';
+import type { Config } from '../../../platform/config.js';
+import { ANTHROPIC_URL } from '../../../platform/settings/model-settings.js';
+import { getTeam } from '../../../identity/teams/get-team.js';
+import { TeamParams } from '../../../identity/teams/schema.js';
 import { type FormError, page, type Page, type PageRequest, type View } from '../../page.js';
 import type { Fields } from '../../server/read-form.js';
 
-const pathOf = (teamId: string) => `/app/teams/${teamId}/agent`;
+const buildPath = (teamId: string) => `/app/teams/${teamId}/agent`;
 const overnight = SaveAgentSettings.shape.overnight_triage.unwrap().shape;
 
 const Box = z
@@ -70,7 +70,7 @@ export const agentSettingsPages: Page[] = [
         monthly_message_quota: form.quota,
         external_model: { enabled: form.external_model },
       });
-      return { to: pathOf(team_id), notice: { kind: 'good', text: 'Settings saved.' } };
+      return { to: buildPath(team_id), notice: { kind: 'good', text: 'Settings saved.' } };
     },
     onError: (visit, problem) => showSettings(visit, visit.params.team_id, { problem, given: visit.form }),
   }),

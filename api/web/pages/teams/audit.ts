@@ -3,14 +3,14 @@ import { z } from 'zod';
 import { checkChains } from '../../../audit/log/check-chains.js';
 import { coveredTeams } from '../../../audit/log/covered-teams.js';
 import { exportEntries, exportTable } from '../../../audit/log/export-entries.js';
-import { listEntriesOf } from '../../../audit/log/list-entries.js';
+import { listEntriesOfTeams } from '../../../audit/log/list-entries.js';
 import { nameSubjects, type Subject } from '../../../audit/log/name-subjects.js';
 import { readHeads } from '../../../audit/log/read-heads.js';
 import { countByDay } from '../../../audit/log/read-stats.js';
 import { ListEntries } from '../../../audit/log/schema.js';
-import { isAllowed, type Seat } from '../../../core/access.js';
-import { FEATURES, SEVERITIES } from '../../../core/change-kinds.js';
-import { zoneNamed } from '../../../core/time-zones.js';
+import { isAllowed, type Seat } from '../../../platform/access/access.js';
+import { FEATURES, SEVERITIES } from '../../../platform/changes/change-kinds.js';
+import { zoneNamed } from '../../../platform/time-zones.js';
 import { dayRange } from '../../wording/day-range.js';
 import { createFormatter } from '../../wording/formatter.js';
 import { namesIn } from '../../wording/names.js';
@@ -50,7 +50,7 @@ const naive = (moment: string, minusMs = 0): string =>
   Temporal.Instant.from(moment).subtract({ milliseconds: minusMs }).toString({ smallestUnit: 'microsecond' }).slice(0, -1);
 
 /** Returns the filter in the words of the API. Dates are days in the user's time zone. */
-function wantedOf(given: Filter, timeZone: string) {
+function collectWanted(given: Filter, timeZone: string) {
   const { team, person, request, from, to, entity } = given;
   const wanted = {
     team_id: team,
@@ -66,7 +66,7 @@ function wantedOf(given: Filter, timeZone: string) {
 }
 
 /** The address of the page with this filter. */
-function addressOf(given: Record<string, string | number | undefined>): string {
+function buildAddress(given: Record<string, string | number | undefined>): string {
   const pairs = Object.entries(given).flatMap(([name, value]) =>
     value === undefined ? [] : [[name, String(value)] as [string, string]],
   );
@@ -97,7 +97,7 @@ const PAGES: Readonly<Record<string, string>> = {
 };
 
 /** Returns what an entry calls its entity, or else the name that it has now, and the page of it. */
-function subjectOf({ details, entity_type }: Entry, found: Subject | undefined) {
+function getSubject({ details, entity_type }: Entry, found: Subject | undefined) {
   const { title, name } = (details ?? {}) as Record<string, unknown>;
   const subject = [title, name, found?.name].find((text) => typeof text === 'string');
   const href = found?.is_open ? `${PAGES[entity_type] ?? '/app/items/'}${encodeURIComponent(found.page_id)}` : undefined;
@@ -111,7 +111,7 @@ async function showLog({ ctx, me, query: { page: number, check, ...given } }: Pa
   const timeZone = zoneNamed(createFormatter(person).timeZone) ?? 'UTC';
   const window = { limit: PAGE_SIZE, offset: (number - 1) * PAGE_SIZE };
   const covered = await coveredTeams(ctx, known.team);
-  const listed = await listEntriesOf(ctx, covered, { ...wantedOf(known, timeZone), ...window });
+  const listed = await listEntriesOfTeams(ctx, covered, { ...collectWanted(known, timeZone), ...window });
   const { entries, total, total_capped, has_more } = JSON.parse(listed.body as string) as EntryPage;
   const days = await countByDay(ctx, covered, CHART_DAYS);
   const chains = await readHeads(ctx.db, covered);
@@ -125,7 +125,7 @@ async function showLog({ ctx, me, query: { page: number, check, ...given } }: Pa
     data: {
       entries: entries.map((entry) => ({
         ...entry,
-        ...subjectOf(entry, subjects.get(entry.entity_id ?? '')),
+        ...getSubject(entry, subjects.get(entry.entity_id ?? '')),
         details: JSON.stringify(entry.details, null, 2),
       })),
       total: `${total.toLocaleString('en')}${total_capped ? '+' : ''}`,
@@ -140,10 +140,10 @@ async function showLog({ ctx, me, query: { page: number, check, ...given } }: Pa
       isFiltered: Object.values(known).some((value) => value !== undefined),
       features: FEATURES,
       severities: SEVERITIES,
-      addressOf: (changes: Record<string, string | number | undefined>) => addressOf({ ...known, ...changes }),
+      buildAddress: (changes: Record<string, string | number | undefined>) => buildAddress({ ...known, ...changes }),
       pages: {
-        newer: number > 1 ? addressOf({ ...known, page: number === 2 ? undefined : number - 1 }) : undefined,
-        older: has_more && !isLast ? addressOf({ ...known, page: number + 1 }) : undefined,
+        newer: number > 1 ? buildAddress({ ...known, page: number === 2 ? undefined : number - 1 }) : undefined,
+        older: has_more && !isLast ? buildAddress({ ...known, page: number + 1 }) : undefined,
       },
     },
   };
@@ -158,7 +158,7 @@ export const auditPages: Page[] = [
     form: ExportForm,
     async handle({ ctx, me, form: { format, ...given } }) {
       const timeZone = zoneNamed(createFormatter(requireUser({ me })).timeZone) ?? 'UTC';
-      const wanted = wantedOf(given, timeZone);
+      const wanted = collectWanted(given, timeZone);
       const { body, options } =
         format === 'csv' ? await exportTable(ctx, wanted) : await exportEntries(ctx, { ...wanted, format });
       const name = `audit-${new Date().toISOString().slice(0, 10)}.${format}`;

@@ -1,17 +1,17 @@
 import { z } from 'zod';
-import { createField } from '../../../custom-fields/create-field.js';
-import { deleteField } from '../../../custom-fields/delete-field.js';
-import { listFields } from '../../../custom-fields/list-fields.js';
-import { FIELD_ENTITIES, FIELD_TYPES } from '../../../custom-fields/rules.js';
-import { CreateCustomField, CustomFieldParams } from '../../../custom-fields/schema.js';
-import { updateField } from '../../../custom-fields/update-field.js';
-import { isAllowed, type Seat } from '../../../core/access.js';
-import { getTeam } from '../../../teams/get-team.js';
-import { TeamParams } from '../../../teams/schema.js';
+import { createField } from '../../../work/custom-fields/create-field.js';
+import { deleteField } from '../../../work/custom-fields/delete-field.js';
+import { listFields } from '../../../work/custom-fields/list-fields.js';
+import { FIELD_ENTITIES, FIELD_TYPES } from '../../../work/custom-fields/rules.js';
+import { CreateCustomField, CustomFieldParams } from '../../../work/custom-fields/schema.js';
+import { updateField } from '../../../work/custom-fields/update-field.js';
+import { isAllowed, type Seat } from '../../../platform/access/access.js';
+import { getTeam } from '../../../identity/teams/get-team.js';
+import { TeamParams } from '../../../identity/teams/schema.js';
 import { type FormError, page, type Page, type PageRequest, requireUser, type View } from '../../page.js';
 import type { Fields } from '../../server/read-form.js';
 
-const pathOf = (teamId: string) => `/app/teams/${teamId}/fields`;
+const buildPath = (teamId: string) => `/app/teams/${teamId}/fields`;
 const FieldPageParams = TeamParams.extend(CustomFieldParams.shape);
 
 /** The fields of the API, with the choices one a line. */
@@ -45,7 +45,7 @@ async function showFields(
 
 /** Why a button of the list was refused, on the page of the list. */
 const bounced = ({ params }: { params: { team_id: string } }, { message }: FormError) =>
-  Promise.resolve({ to: pathOf(params.team_id), notice: { kind: 'bad' as const, text: message } });
+  Promise.resolve({ to: buildPath(params.team_id), notice: { kind: 'bad' as const, text: message } });
 
 export const fieldPages: Page[] = [
   page({
@@ -63,7 +63,7 @@ export const fieldPages: Page[] = [
     form: FieldForm,
     async handle({ ctx, params: { team_id }, form }) {
       const field = await createField(ctx, { team_id, ...form });
-      return { to: pathOf(team_id), notice: { kind: 'good', text: `${field.name} was created with the key ${field.key}.` } };
+      return { to: buildPath(team_id), notice: { kind: 'good', text: `${field.name} was created with the key ${field.key}.` } };
     },
     onError: (visit, problem) => showFields(visit, visit.params.team_id, { problem, given: visit.form }),
   }),
@@ -75,7 +75,7 @@ export const fieldPages: Page[] = [
     form: z.object({ is_archived: z.enum(['true', 'false']).transform((value) => value === 'true') }),
     async handle({ ctx, params: { team_id, field_id }, form }) {
       const { name, is_archived } = await updateField(ctx, field_id, form);
-      return { to: pathOf(team_id), notice: { kind: 'good', text: `${name} was ${is_archived ? 'archived' : 'restored'}.` } };
+      return { to: buildPath(team_id), notice: { kind: 'good', text: `${name} was ${is_archived ? 'archived' : 'restored'}.` } };
     },
     onError: bounced,
   }),
@@ -86,7 +86,7 @@ export const fieldPages: Page[] = [
     params: FieldPageParams,
     async handle({ ctx, params: { team_id, field_id } }) {
       const deleted = await deleteField(ctx, field_id);
-      return { to: pathOf(team_id), notice: { kind: 'good', text: `The field and ${deleted} values were deleted.` } };
+      return { to: buildPath(team_id), notice: { kind: 'good', text: `The field and ${deleted} values were deleted.` } };
     },
     onError: bounced,
   }),

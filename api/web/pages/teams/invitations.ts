@@ -1,8 +1,8 @@
-import { acceptInvitation } from '../../../teams/invitations/accept-invitation.js';
-import { declineInvitation } from '../../../teams/invitations/decline-invitation.js';
-import { listOwnInvitations } from '../../../teams/invitations/list-own-invitations.js';
-import { revokeInvitation } from '../../../teams/invitations/revoke-invitation.js';
-import { InvitationParams, TeamInvitationParams } from '../../../teams/invitations/schema.js';
+import { acceptInvitation } from '../../../identity/teams/invitations/accept-invitation.js';
+import { declineInvitation } from '../../../identity/teams/invitations/decline-invitation.js';
+import { listOwnInvitations } from '../../../identity/teams/invitations/list-own-invitations.js';
+import { revokeInvitation } from '../../../identity/teams/invitations/revoke-invitation.js';
+import { InvitationParams, TeamInvitationParams } from '../../../identity/teams/invitations/schema.js';
 import { page, type Page } from '../../page.js';
 
 /** Invitations per page. */

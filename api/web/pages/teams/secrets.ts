@@ -1,14 +1,14 @@
 import { z } from 'zod';
-import { deleteSecret } from '../../../secrets/delete-secret.js';
-import { listSecrets } from '../../../secrets/list-secrets.js';
-import { saveSecret } from '../../../secrets/save-secret.js';
-import { SaveSecret, SecretParams } from '../../../secrets/schema.js';
-import { getTeam } from '../../../teams/get-team.js';
-import { TeamParams } from '../../../teams/schema.js';
+import { deleteSecret } from '../../../automation/secrets/delete-secret.js';
+import { listSecrets } from '../../../automation/secrets/list-secrets.js';
+import { saveSecret } from '../../../automation/secrets/save-secret.js';
+import { SaveSecret, SecretParams } from '../../../automation/secrets/schema.js';
+import { getTeam } from '../../../identity/teams/get-team.js';
+import { TeamParams } from '../../../identity/teams/schema.js';
 import { type FormError, page, type Page, type PageRequest, type View } from '../../page.js';
 import type { Fields } from '../../server/read-form.js';
 
-const pathOf = (teamId: string) => `/app/teams/${teamId}/secrets`;
+const buildPath = (teamId: string) => `/app/teams/${teamId}/secrets`;
 
 const splitHosts = (text: string): string[] => text.split(',').flatMap((host) => host.trim() || []);
 const Hosts = SaveSecret.shape.allowed_hosts.unwrap().unwrap();
@@ -55,7 +55,7 @@ export const secretPages: Page[] = [
     form: SecretForm,
     async handle({ ctx, params: { team_id }, form }) {
       const name = await saveSecret(ctx, { team_id, ...form });
-      return { to: pathOf(team_id), notice: { kind: 'good', text: `${name} is stored.` } };
+      return { to: buildPath(team_id), notice: { kind: 'good', text: `${name} is stored.` } };
     },
     onError: (visit, problem) => showSecrets(visit, visit.params.team_id, { problem, given: visit.form }),
   }),
@@ -67,8 +67,9 @@ export const secretPages: Page[] = [
     form: SecretParams,
     async handle({ ctx, params: { team_id }, form: { name } }) {
       await deleteSecret(ctx, team_id, name, false);
-      return { to: pathOf(team_id), notice: { kind: 'good', text: `${name} was deleted.` } };
+      return { to: buildPath(team_id), notice: { kind: 'good', text: `${name} was deleted.` } };
     },
-    onError: ({ params }, { message }) => Promise.resolve({ to: pathOf(params.team_id), notice: { kind: 'bad', text: message } }),
+    onError: ({ params }, { message }) =>
+      Promise.resolve({ to: buildPath(params.team_id), notice: { kind: 'bad', text: message } }),
   }),
 ];

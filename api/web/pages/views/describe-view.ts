@@ -1,18 +1,21 @@
-import { customKeyOf } from '../../../saved-views/rules.js';
-import { type SavedViewRecord, VIEWER, ViewFilters } from '../../../saved-views/schema.js';
+import { parseCustomKey } from '../../../work/saved-views/rules.js';
+import { type SavedViewRecord, VIEWER, ViewFilters } from '../../../work/saved-views/schema.js';
 
 /** What a description needs of the page: names by id, and how statuses and days are written. */
 export interface ViewNames {
   people: Readonly<Record<string, string>>;
-  statusOf: (status: string) => string;
+  formatStatus: (status: string) => string;
   day: (date: string) => string;
 }
 
 const ENTITIES = { task: 'Tasks', project: 'Projects', work_item: 'Work items' } as const;
-const nameOf = (field: string): string => (customKeyOf(field) ?? field).replace(/_(at|id)$/, '').replaceAll('_', ' ');
+const getName = (field: string): string => (parseCustomKey(field) ?? field).replace(/_(at|id)$/, '').replaceAll('_', ' ');
 
 /** Returns the filters and the order of a view in words, one phrase each: `Tasks`, `priority urgent or high`, `by due date, descending`. */
-export function describeView({ entity_type, filters, sort }: SavedViewRecord, { people, statusOf, day }: ViewNames): string[] {
+export function describeView(
+  { entity_type, filters, sort }: SavedViewRecord,
+  { people, formatStatus, day }: ViewNames,
+): string[] {
   const given = ViewFilters.safeParse(filters).data ?? {};
   const some = (label: string, values: readonly string[] = []): string[] =>
     values.length > 0 ? [`${label} ${values.join(' or ')}`] : [];
@@ -21,7 +24,7 @@ export function describeView({ entity_type, filters, sort }: SavedViewRecord, { 
   );
   return [
     ENTITIES[entity_type],
-    ...some('status', given.status?.map(statusOf)),
+    ...some('status', given.status?.map(formatStatus)),
     ...some('priority', given.priority),
     ...some('assigned to', persons),
     ...some('tagged', given.tags),
@@ -31,7 +34,9 @@ export function describeView({ entity_type, filters, sort }: SavedViewRecord, { 
     ...(given.due_after ? [`due after ${day(given.due_after)}`] : []),
     ...(given.due_before ? [`due before ${day(given.due_before)}`] : []),
     ...(given.q ? [`with “${given.q}”`] : []),
-    ...Object.entries(given.custom_fields ?? {}).flatMap(([key, values]) => some(nameOf(key), values.map(String))),
-    ...sort.slice(0, 1).map(({ field, direction }) => `by ${nameOf(field)}, ${direction === 'asc' ? 'ascending' : 'descending'}`),
+    ...Object.entries(given.custom_fields ?? {}).flatMap(([key, values]) => some(getName(key), values.map(String))),
+    ...sort
+      .slice(0, 1)
+      .map(({ field, direction }) => `by ${getName(field)}, ${direction === 'asc' ? 'ascending' : 'descending'}`),
   ];
 }

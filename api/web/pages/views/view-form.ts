@@ -1,10 +1,10 @@
 import { z } from 'zod';
-import type { User } from '../../../auth/schema.js';
-import type { Context } from '../../../core/context.js';
-import { listProjects } from '../../../projects/list-projects.js';
-import { LAYOUTS, VIEW_ENTITIES } from '../../../saved-views/rules.js';
-import { CreateSavedView, type ViewFilters } from '../../../saved-views/schema.js';
-import { TASK_PRIORITIES } from '../../../tasks/rules.js';
+import type { User } from '../../../identity/auth/schema.js';
+import type { Context } from '../../../platform/context.js';
+import { listProjects } from '../../../work/projects/list-projects.js';
+import { LAYOUTS, VIEW_ENTITIES } from '../../../work/saved-views/rules.js';
+import { CreateSavedView, type ViewFilters } from '../../../work/saved-views/schema.js';
+import { TASK_PRIORITIES } from '../../../work/tasks/rules.js';
 import type { Fields } from '../../server/read-form.js';
 import { namesIn } from '../../wording/names.js';
 
@@ -62,7 +62,7 @@ export const ViewForm = z.object({
 });
 
 /** Returns the filters of a form. Those that are left empty are absent: not each entity has all of them. */
-export function filtersOf(form: z.output<typeof ViewForm>): ViewFilters {
+export function resolveFilters(form: z.output<typeof ViewForm>): ViewFilters {
   const { q, status, priority, assigned_to, project_id, tags, due_after, due_before, custom_fields } = form;
   const given = { q, status, priority, assigned_to, project_id, tags, due_after, due_before, custom_fields };
   const isSet = (value: unknown): boolean =>
@@ -82,7 +82,10 @@ export const chosenIn = (form: Fields): Record<'status' | 'priority' | 'assigned
 };
 
 /** Returns people and projects of the user's teams by id, for the choices of the form. */
-export async function choicesOf(ctx: Context, user: User): Promise<{ people: [string, string][]; projects: [string, string][] }> {
+export async function listChoices(
+  ctx: Context,
+  user: User,
+): Promise<{ people: [string, string][]; projects: [string, string][] }> {
   const [names, projects] = await Promise.all([
     namesIn(ctx, user, user.teams.slice(0, 20)),
     listProjects(ctx, { limit: MAX_CHOICES, offset: 0 }),

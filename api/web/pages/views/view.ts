@@ -1,26 +1,26 @@
 import { z } from 'zod';
-import { isAllowed, type Seat } from '../../../core/access.js';
-import type { Context } from '../../../core/context.js';
-import { listFields } from '../../../custom-fields/list-fields.js';
-import { present } from '../../../saved-views/present.js';
-import { readView } from '../../../saved-views/read-view.js';
-import { listGroups } from '../../../saved-views/results/list-groups.js';
-import { listResults } from '../../../saved-views/results/list-results.js';
-import { customKeyOf } from '../../../saved-views/rules.js';
-import { SavedViewParams, type SavedViewRecord } from '../../../saved-views/schema.js';
-import { ClampedInt, TaskId } from '../../../core/fields.js';
-import { TASK_STATUSES } from '../../../tasks/rules.js';
-import { updateTask } from '../../../tasks/write/update-task.js';
+import { isAllowed, type Seat } from '../../../platform/access/access.js';
+import type { Context } from '../../../platform/context.js';
+import { listFields } from '../../../work/custom-fields/list-fields.js';
+import { present } from '../../../work/saved-views/present.js';
+import { readView } from '../../../work/saved-views/read-view.js';
+import { listGroups } from '../../../work/saved-views/results/list-groups.js';
+import { listResults } from '../../../work/saved-views/results/list-results.js';
+import { parseCustomKey } from '../../../work/saved-views/rules.js';
+import { SavedViewParams, type SavedViewRecord } from '../../../work/saved-views/schema.js';
+import { ClampedInt, TaskId } from '../../../platform/fields.js';
+import { TASK_STATUSES } from '../../../work/tasks/rules.js';
+import { updateTask } from '../../../work/tasks/write/update-task.js';
 import { page, type Page, type PageRequest, requireUser, type View } from '../../page.js';
 import { createFormatter } from '../../wording/formatter.js';
-import { namesIn, teamNamesOf } from '../../wording/names.js';
+import { namesIn, mapTeamNames } from '../../wording/names.js';
 import { describeView } from './describe-view.js';
 
 /** Rows of a list, and cards of a board: a board has no pages. */
 const ROWS = 100;
 const CARDS = 500;
 
-const pathOf = (viewId: string): string => `/app/views/${viewId}`;
+const buildPath = (viewId: string): string => `/app/views/${viewId}`;
 /** Versions are numbers in text. */
 const Version = z.coerce.number().pipe(z.int().min(1).max(2_147_483_647));
 
@@ -29,7 +29,7 @@ type Row = Record<string, unknown> & { team_id: string | null };
 
 /** Names of the custom fields that the view shows, by their keys. */
 async function fieldNames(ctx: Context, view: SavedViewRecord): Promise<Record<string, string>> {
-  const keys = view.columns.flatMap((column) => customKeyOf(column) ?? []);
+  const keys = view.columns.flatMap((column) => parseCustomKey(column) ?? []);
   if (keys.length === 0 || view.team_id === null) return {};
   const fields = await listFields(ctx, { team_id: view.team_id });
   return Object.fromEntries(fields.map(({ key, name }) => [key, name]));
@@ -56,9 +56,9 @@ async function showView({ ctx, me }: Pick<PageRequest, 'ctx' | 'me'>, viewId: st
     results: results.map((row) => ({ ...row, canWrite: writes.has(row.team_id ?? '') })),
     groups: counted?.groups ?? [],
     fieldNames: names,
-    customKeys: view.columns.flatMap((column) => customKeyOf(column) ?? []),
+    customKeys: view.columns.flatMap((column) => parseCustomKey(column) ?? []),
     people,
-    teamNames: teamNamesOf(user),
+    teamNames: mapTeamNames(user),
     statuses: TASK_STATUSES,
     isOwner: view.owner_id === user.user_id,
     offset,
@@ -86,8 +86,9 @@ export const viewPages: Page[] = [
     form: z.object({ task_id: TaskId, status: z.enum(TASK_STATUSES), version: Version }),
     async handle({ ctx, params, form: { task_id, status, version } }) {
       await updateTask(ctx, task_id, { status, version });
-      return { to: pathOf(params.view_id), notice: { kind: 'good', text: 'Task moved' } };
+      return { to: buildPath(params.view_id), notice: { kind: 'good', text: 'Task moved' } };
     },
-    onError: ({ params }, { message }) => Promise.resolve({ to: pathOf(params.view_id), notice: { kind: 'bad', text: message } }),
+    onError: ({ params }, { message }) =>
+      Promise.resolve({ to: buildPath(params.view_id), notice: { kind: 'bad', text: message } }),
   }),
 ];

@@ -1,15 +1,15 @@
-import { isAllowed, type Seat } from '../../../core/access.js';
-import { createView } from '../../../saved-views/create-view.js';
-import { deleteView } from '../../../saved-views/delete-view.js';
-import { listViews } from '../../../saved-views/list-views.js';
-import { SORT_FIELDS, STATUSES_OF, VIEW_ENTITIES } from '../../../saved-views/rules.js';
-import { SavedViewParams, VIEWER } from '../../../saved-views/schema.js';
-import { setDefault } from '../../../saved-views/set-default.js';
-import { TASK_PRIORITIES } from '../../../tasks/rules.js';
+import { isAllowed, type Seat } from '../../../platform/access/access.js';
+import { createView } from '../../../work/saved-views/create-view.js';
+import { deleteView } from '../../../work/saved-views/delete-view.js';
+import { listViews } from '../../../work/saved-views/list-views.js';
+import { SORT_FIELDS, STATUSES_OF, VIEW_ENTITIES } from '../../../work/saved-views/rules.js';
+import { SavedViewParams, VIEWER } from '../../../work/saved-views/schema.js';
+import { setDefault } from '../../../work/saved-views/set-default.js';
+import { TASK_PRIORITIES } from '../../../work/tasks/rules.js';
 import { type FormError, page, type Page, type PageRequest, requireUser, type View } from '../../page.js';
 import type { Fields } from '../../server/read-form.js';
-import { teamNamesOf } from '../../wording/names.js';
-import { choicesOf, chosenIn, filtersOf, ViewForm } from './view-form.js';
+import { mapTeamNames } from '../../wording/names.js';
+import { listChoices, chosenIn, resolveFilters, ViewForm } from './view-form.js';
 
 /** Views of one page of the list; nobody has more of their own. */
 const SHOWN = 500;
@@ -21,13 +21,13 @@ async function showViews(
   const user = requireUser({ me });
   const views = await listViews(ctx, { limit: SHOWN, offset: 0 });
   const { problem, given = {} } = refused;
-  const choices = await choicesOf(ctx, user);
+  const choices = await listChoices(ctx, user);
   const data = {
     views,
     problem,
     given,
     teams: user.teams.filter(({ role }) => isAllowed('saved_view.write', role as Seat)),
-    teamNames: teamNamesOf(user),
+    teamNames: mapTeamNames(user),
     entities: VIEW_ENTITIES,
     statuses: STATUSES_OF,
     viewer: VIEWER,
@@ -63,7 +63,7 @@ export const viewListPages: Page[] = [
         team_id,
         is_shared,
         layout,
-        filters: filtersOf(form),
+        filters: resolveFilters(form),
         sort: sort === undefined ? [] : [{ field: sort, direction }],
       });
       return { to: `/app/views/${view.view_id}`, notice: { kind: 'good', text: 'View saved' } };

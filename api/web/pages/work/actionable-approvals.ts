@@ -1,5 +1,5 @@
-import type { Approval } from '../../../runs/approvals/list-approvals.js';
-import type { User } from '../../../auth/schema.js';
+import type { Approval } from '../../../automation/runs/approvals/list-approvals.js';
+import type { User } from '../../../identity/auth/schema.js';
 
 /** Returns the gates that the user may decide and has not approved yet. */
 export const actionableApprovals = (me: User, gates: readonly Approval[]): Approval[] =>

@@ -1,16 +1,16 @@
 import { z } from 'zod';
 import { getPlansToDecide } from '../../../agent/plans/waiting/get-plan.js';
 import { listWaiting, type Waiting as WaitingId } from '../../../approvals/list-decisions.js';
-import type { User } from '../../../auth/schema.js';
-import type { Context } from '../../../core/context.js';
-import { type Approval, approvalsOf } from '../../../runs/approvals/list-approvals.js';
-import { describeRuns } from '../../../runs/describe-runs.js';
-import { describeGates } from '../../../runs/staging/describe-gates.js';
-import { namesIn, teamNamesOf } from '../../wording/names.js';
+import type { User } from '../../../identity/auth/schema.js';
+import type { Context } from '../../../platform/context.js';
+import { type Approval, listApprovalsOfRuns } from '../../../automation/runs/approvals/list-approvals.js';
+import { describeRuns } from '../../../automation/runs/describe-runs.js';
+import { describeGates } from '../../../automation/runs/staging/describe-gates.js';
+import { namesIn, mapTeamNames } from '../../wording/names.js';
 import type { View } from '../../page.js';
 import { showGates, type ShownLine } from '../agent/plan-lines.js';
 import { actionableApprovals } from './actionable-approvals.js';
-import { cardsOf, type PlanCard, readApplied } from './plan-queue.js';
+import { buildCards, type PlanCard, readApplied } from './plan-queue.js';
 
 const PAGE_SIZE = 50;
 /** Gates of one automation above which they fold into one group. */
@@ -46,7 +46,7 @@ interface Entry {
 }
 
 /** Address of the queue with these filters. */
-function addressOf(filter: Filter): string {
+function buildAddress(filter: Filter): string {
   const given = (['team', 'kind', 'risk', 'after'] as const).flatMap((name): [string, string][] =>
     filter[name] === undefined ? [] : [[name, filter[name]]],
   );
@@ -54,7 +54,7 @@ function addressOf(filter: Filter): string {
   return query === '' ? '/app/approvals' : `/app/approvals?${query}`;
 }
 
-const queryOf = ({ team, kind, after }: Filter, state: 'pending' | 'expired', limit: number) => ({
+const buildQuery = ({ team, kind, after }: Filter, state: 'pending' | 'expired', limit: number) => ({
   limit,
   state,
   ...(team !== undefined && { team_id: team }),
@@ -62,10 +62,10 @@ const queryOf = ({ team, kind, after }: Filter, state: 'pending' | 'expired', li
   ...(after !== undefined && state === 'pending' && { before: after }),
 });
 
-const idsOf = (rows: readonly WaitingId[], kind: WaitingId['kind']): string[] =>
+const listIds = (rows: readonly WaitingId[], kind: WaitingId['kind']): string[] =>
   rows.flatMap((row) => (row.kind === kind ? [row.id] : []));
 
-const highestOf = (lines: readonly ShownLine[]): 'low' | 'medium' | 'high' =>
+const findHighestRisk = (lines: readonly ShownLine[]): 'low' | 'medium' | 'high' =>
   (['high', 'medium'] as const).find((risk) => lines.some((line) => line.risk === risk)) ?? 'low';
 
 /** Whether many may be decided at a glance: of low or medium risk, unchanged, by one approval. */
@@ -90,15 +90,15 @@ function grouped(entries: readonly Entry[]): { title: string | null; entries: En
 /** Gates that nobody decided in time, each with what it was about. */
 async function readExpired(ctx: Context, filter: Filter): Promise<Approval[]> {
   if (filter.after !== undefined || filter.kind === 'plan') return [];
-  const { rows } = await listWaiting(ctx, queryOf({ ...filter, kind: 'gate' }, 'expired', EXPIRED));
-  return approvalsOf(ctx, idsOf(rows, 'gate'));
+  const { rows } = await listWaiting(ctx, buildQuery({ ...filter, kind: 'gate' }, 'expired', EXPIRED));
+  return listApprovalsOfRuns(ctx, listIds(rows, 'gate'));
 }
 
 /** Reads the entries of a page with everything that their cards show. */
 async function readEntries(ctx: Context, me: User, rows: readonly WaitingId[]) {
   const [gates, plans, recent] = await Promise.all([
-    approvalsOf(ctx, idsOf(rows, 'gate')),
-    getPlansToDecide(ctx, idsOf(rows, 'plan')),
+    listApprovalsOfRuns(ctx, listIds(rows, 'gate')),
+    getPlansToDecide(ctx, listIds(rows, 'plan')),
     readApplied(ctx),
   ]);
   const runs = gates.map(({ run_id }) => run_id);
@@ -106,7 +106,7 @@ async function readEntries(ctx: Context, me: User, rows: readonly WaitingId[]) {
     namesIn(ctx, me, gates),
     describeRuns(ctx, gates),
     describeGates(ctx, runs).then(showGates),
-    cardsOf(ctx, me, plans, recent),
+    buildCards(ctx, me, plans, recent),
   ]);
   const mine = new Set(actionableApprovals(me, gates));
   const ofGate = (gate: Approval): Entry => {
@@ -147,11 +147,11 @@ async function readEntries(ctx: Context, me: User, rows: readonly WaitingId[]) {
  */
 export async function queueView(ctx: Context, me: User, filter: Filter): Promise<View> {
   const [{ rows, next }, expired] = await Promise.all([
-    listWaiting(ctx, queryOf(filter, 'pending', PAGE_SIZE)),
+    listWaiting(ctx, buildQuery(filter, 'pending', PAGE_SIZE)),
     filter.live === undefined ? readExpired(ctx, filter) : [],
   ]);
   const { entries, ...shown } = await readEntries(ctx, me, rows);
-  const wanted = entries.filter(({ lines }) => filter.risk === undefined || (lines && highestOf(lines) === filter.risk));
+  const wanted = entries.filter(({ lines }) => filter.risk === undefined || (lines && findHighestRisk(lines) === filter.risk));
   const since = filter.since ?? Date.now();
   const data = {
     ...shown,
@@ -164,12 +164,12 @@ export async function queueView(ctx: Context, me: User, filter: Filter): Promise
     filter,
     since,
     teams: me.teams,
-    teamNames: teamNamesOf(me),
+    teamNames: mapTeamNames(me),
     hasFilter: filter.team !== undefined || filter.kind !== undefined || filter.risk !== undefined,
     pages: {
-      address: addressOf(filter),
-      first: filter.after === undefined ? undefined : addressOf({ ...filter, after: undefined }),
-      next: next === undefined ? undefined : addressOf({ ...filter, after: next }),
+      address: buildAddress(filter),
+      first: filter.after === undefined ? undefined : buildAddress({ ...filter, after: undefined }),
+      next: next === undefined ? undefined : buildAddress({ ...filter, after: next }),
     },
   };
   return { view: 'work/approvals', title: 'Approvals', data };

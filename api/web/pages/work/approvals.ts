@@ -4,27 +4,27 @@ import { discardPlan } from '../../../agent/plans/decisions/discard-plan.js';
 import { PlanParams } from '../../../agent/plans/decisions/schema.js';
 import { getPlanToDecide } from '../../../agent/plans/waiting/get-plan.js';
 import { undoPlan } from '../../../agent/plans/decisions/undo-plan.js';
-import type { User } from '../../../auth/schema.js';
-import type { Context } from '../../../core/context.js';
-import { describeRuns } from '../../../runs/describe-runs.js';
+import type { User } from '../../../identity/auth/schema.js';
+import type { Context } from '../../../platform/context.js';
+import { describeRuns } from '../../../automation/runs/describe-runs.js';
 import { decideMany } from '../../../approvals/decide-many.js';
 import type { DecideResult } from '../../../approvals/schema.js';
-import { approveGate } from '../../../runs/approvals/approve-gate.js';
-import { askAgain } from '../../../runs/approvals/asking/ask-again.js';
-import { getApproval } from '../../../runs/approvals/list-approvals.js';
-import { rejectGate } from '../../../runs/approvals/reject-gate.js';
-import { describeGate } from '../../../runs/staging/describe-gates.js';
-import { markNotifications } from '../../../notifications/mark-notifications.js';
-import { getRun } from '../../../runs/get-run.js';
-import { RunParams } from '../../../runs/schema.js';
-import { Id, NO_ID, Text } from '../../../core/fields.js';
-import { namesIn, teamNamesOf } from '../../wording/names.js';
+import { approveGate } from '../../../automation/runs/approvals/approve-gate.js';
+import { askAgain } from '../../../automation/runs/approvals/asking/ask-again.js';
+import { getApproval } from '../../../automation/runs/approvals/list-approvals.js';
+import { rejectGate } from '../../../automation/runs/approvals/reject-gate.js';
+import { describeGate } from '../../../automation/runs/staging/describe-gates.js';
+import { markNotifications } from '../../../work/notifications/mark-notifications.js';
+import { getRun } from '../../../automation/runs/get-run.js';
+import { RunParams } from '../../../automation/runs/schema.js';
+import { Id, NO_ID, Text } from '../../../platform/fields.js';
+import { namesIn, mapTeamNames } from '../../wording/names.js';
 import { type Redirect, page, type Page, requireUser, type FormError, type View } from '../../page.js';
 import type { Fields } from '../../server/read-form.js';
 import { safePath } from '../../server/safe-path.js';
 import { Hash, showGates, TickedIndexes } from '../agent/plan-lines.js';
 import { QueueFilter, queueView } from './approval-queue.js';
-import { cardsOf } from './plan-queue.js';
+import { buildCards } from './plan-queue.js';
 
 /** Gate index that the user saw, so the decision cannot apply to another gate; their words; and the page to return to. */
 const decision = {
@@ -59,7 +59,7 @@ const Ticked = z.object({
 });
 
 /** Says in one line what many decisions came to. */
-function noticeOf(said: 'approve' | 'reject', results: readonly DecideResult[]): NonNullable<Redirect['notice']> {
+function buildNotice(said: 'approve' | 'reject', results: readonly DecideResult[]): NonNullable<Redirect['notice']> {
   const refusals = results.filter(({ error_code }) => error_code !== undefined);
   const done = `${results.length - refusals.length} ${said === 'approve' ? 'approved' : 'rejected'}.`;
   const [first] = refusals;
@@ -82,7 +82,7 @@ async function gateView(ctx: Context, me: User, runId: string): Promise<View | R
     describeRuns(ctx, [gate]),
     describeGate(ctx, runId),
   ]);
-  const data = { gate, names, about, described: showGates(described ? { [runId]: described } : {}), teamNames: teamNamesOf(me) };
+  const data = { gate, names, about, described: showGates(described ? { [runId]: described } : {}), teamNames: mapTeamNames(me) };
   return { view: 'work/gate', title: gate.automation_name, data };
 }
 
@@ -103,7 +103,7 @@ const planPages: Page[] = [
     params: PlanParams,
     async handle({ ctx, me, params }) {
       const plan = await getPlanToDecide(ctx, params.action_id);
-      const { cards } = await cardsOf(ctx, requireUser({ me }), [plan]);
+      const { cards } = await buildCards(ctx, requireUser({ me }), [plan]);
       return { view: 'work/plan', title: plan.summary, data: { card: cards[plan.action_id] } };
     },
   }),
@@ -173,7 +173,7 @@ export const approvalPages: Page[] = [
     async handle({ ctx, form: { decision: said, comment, item, back } }) {
       if (item.length === 0) return { to: back, notice: { kind: 'bad', text: 'Tick at least one.' } };
       const { results } = await decideMany(ctx, { decision: said, comment, mode: 'each', items: item });
-      return { to: back, notice: noticeOf(said, results) };
+      return { to: back, notice: buildNotice(said, results) };
     },
     onError: refused,
   }),

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { takeOver } from '../../../automations/ownership/take-over.js';
-import { AutomationParams } from '../../../automations/schema.js';
+import { takeOver } from '../../../automation/definitions/ownership/take-over.js';
+import { AutomationParams } from '../../../automation/definitions/schema.js';
 import { page, type Page } from '../../page.js';
 import { safePath } from '../../server/safe-path.js';
 

@@ -1,4 +1,4 @@
-import type { CycleWeek } from '../../../forge/cycle-time/read-cycle-trend.js';
+import type { CycleWeek } from '../../../integrations/forge/cycle-time/read-cycle-trend.js';
 
 const DAY_MS = 86_400_000;
 const WEEK_MS = 7 * DAY_MS;
@@ -30,7 +30,7 @@ export interface CycleChart {
 const round = (value: number): number => Math.round(value * 10) / 10;
 
 /** Returns the path through the points of one series; starts anew after a week without a merge. */
-function pathOf(points: ChartPoint[], series: 'median' | 'p75'): string {
+function buildPath(points: ChartPoint[], series: 'median' | 'p75'): string {
   const parts = points.map((point, at) => {
     const previous = points[at - 1];
     const follows = previous && Date.parse(point.week) - Date.parse(previous.week) <= WEEK_MS;
@@ -48,11 +48,11 @@ export function cycleChart(weeks: CycleWeek[]): CycleChart | undefined {
   const step = STEPS.find((hours) => most / hours <= MAX_LINES) ?? Math.ceil(most / MAX_LINES);
   const scaleTop = Math.ceil(most / step) * step;
   const span = Math.max((Date.parse(last.week) - Date.parse(first.week)) / WEEK_MS, 1);
-  const xOf = (week: string) =>
+  const toX = (week: string) =>
     round(left + ((Date.parse(week) - Date.parse(first.week)) / WEEK_MS / span) * (width - left - right));
-  const yOf = (hours: number) => round(height - bottom - (hours / scaleTop) * (height - top - bottom));
-  const points = weeks.map((week) => ({ ...week, x: xOf(week.week), median: yOf(week.median_hours), p75: yOf(week.p75_hours) }));
-  const lines = Array.from({ length: Math.floor(scaleTop / step) + 1 }, (_, at) => ({ y: yOf(at * step), hours: at * step }));
-  const paths = { medianPath: pathOf(points, 'median'), p75Path: pathOf(points, 'p75') };
+  const toY = (hours: number) => round(height - bottom - (hours / scaleTop) * (height - top - bottom));
+  const points = weeks.map((week) => ({ ...week, x: toX(week.week), median: toY(week.median_hours), p75: toY(week.p75_hours) }));
+  const lines = Array.from({ length: Math.floor(scaleTop / step) + 1 }, (_, at) => ({ y: toY(at * step), hours: at * step }));
+  const paths = { medianPath: buildPath(points, 'median'), p75Path: buildPath(points, 'p75') };
   return { width, height, left, right, bottom, points, lines, ...paths };
 }

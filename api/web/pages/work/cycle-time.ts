@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { readCycleTimes } from '../../../forge/cycle-time/read-cycle-times.js';
-import { readCycleTrend } from '../../../forge/cycle-time/read-cycle-trend.js';
+import { readCycleTimes } from '../../../integrations/forge/cycle-time/read-cycle-times.js';
+import { readCycleTrend } from '../../../integrations/forge/cycle-time/read-cycle-trend.js';
 import { page, type Page, requireUser } from '../../page.js';
 import { cycleChart } from './cycle-chart.js';
 

@@ -1,14 +1,14 @@
-import type { User } from '../../../auth/schema.js';
-import { isAdmitted, isAllowed, type Seat } from '../../../core/access.js';
-import { webAddress } from '../../../core/config.js';
-import type { Context } from '../../../core/context.js';
+import type { User } from '../../../identity/auth/schema.js';
+import { isAdmitted, isAllowed, type Seat } from '../../../platform/access/access.js';
+import { webAddress } from '../../../platform/config.js';
+import type { Context } from '../../../platform/context.js';
 import { createByApi } from '../../wording/create-by-api.js';
-import { describeRuns } from '../../../runs/describe-runs.js';
-import { describeGates } from '../../../runs/staging/describe-gates.js';
-import { searchRuns } from '../../../runs/search-runs.js';
-import { listNextTasks } from '../../../tasks/read/list-next-tasks.js';
-import { listOwnInvitations } from '../../../teams/invitations/list-own-invitations.js';
-import { namesIn, teamNamesOf } from '../../wording/names.js';
+import { describeRuns } from '../../../automation/runs/describe-runs.js';
+import { describeGates } from '../../../automation/runs/staging/describe-gates.js';
+import { searchRuns } from '../../../automation/runs/search-runs.js';
+import { listNextTasks } from '../../../work/tasks/read/list-next-tasks.js';
+import { listOwnInvitations } from '../../../identity/teams/invitations/list-own-invitations.js';
+import { namesIn, mapTeamNames } from '../../wording/names.js';
 import { showGates } from '../agent/plan-lines.js';
 import { page, type Page, requireUser } from '../../page.js';
 import { actionableApprovals } from './actionable-approvals.js';
@@ -48,7 +48,7 @@ export const homePages: Page[] = [
           gates.map(({ run_id }) => run_id),
         ),
       ]);
-      const teamNames = teamNamesOf(person);
+      const teamNames = mapTeamNames(person);
       return {
         view: 'work/home',
         title: 'Home',

@@ -1,11 +1,11 @@
 import { z } from 'zod';
-import { describeRuns } from '../../../runs/describe-runs.js';
-import { Id } from '../../../core/fields.js';
-import { listNotifications } from '../../../notifications/list-notifications.js';
-import { markNotification } from '../../../notifications/mark-notification.js';
-import { markNotifications } from '../../../notifications/mark-notifications.js';
-import { NotificationPath } from '../../../notifications/schema.js';
-import { namesIn, teamNamesOf } from '../../wording/names.js';
+import { describeRuns } from '../../../automation/runs/describe-runs.js';
+import { Id } from '../../../platform/fields.js';
+import { listNotifications } from '../../../work/notifications/list-notifications.js';
+import { markNotification } from '../../../work/notifications/mark-notification.js';
+import { markNotifications } from '../../../work/notifications/mark-notifications.js';
+import { NotificationPath } from '../../../work/notifications/schema.js';
+import { namesIn, mapTeamNames } from '../../wording/names.js';
 import { type Redirect, page, type Page, requireUser, type FormError } from '../../page.js';
 
 const PATH = '/app/notifications';
@@ -25,7 +25,7 @@ export const notificationPages: Page[] = [
       const notifications = await listNotifications(ctx, { unread: false, limit: SHOWN });
       const decided = notifications.filter(({ gate }) => gate?.decided_by);
       const [names, about] = await Promise.all([namesIn(ctx, person, decided), describeRuns(ctx, notifications)]);
-      const teamNames = teamNamesOf(person);
+      const teamNames = mapTeamNames(person);
       return { view: 'work/notifications', title: 'Inbox', data: { notifications, names, about, teamNames, shown: SHOWN } };
     },
   }),

@@ -2,14 +2,14 @@ import type { PlanToDecide } from '../../../agent/plans/waiting/get-plan.js';
 import type { PlanRecord } from '../../../agent/plans/decisions/schema.js';
 import { listApplied } from '../../../agent/plans/waiting/list-pending.js';
 import type { PendingPlan } from '../../../agent/plans/waiting/schema.js';
-import { lastChanges } from '../../../activity/last-changes.js';
-import type { User } from '../../../auth/schema.js';
-import type { Context } from '../../../core/context.js';
-import { readVersions, seenHash } from '../../../staging/changed-since.js';
-import { withVisibleNames } from '../../../core/validation/invisible.js';
-import { placesOf } from '../../../graph/item-place.js';
-import { namesIn, teamNamesOf } from '../../wording/names.js';
-import { itemIdsOf, lineContext, linesOf, type ShownLine, staleTargetsOf } from '../agent/plan-lines.js';
+import { lastChanges } from '../../../work/activity-feed/last-changes.js';
+import type { User } from '../../../identity/auth/schema.js';
+import type { Context } from '../../../platform/context.js';
+import { readVersions, seenHash } from '../../../gate/staging/changed-since.js';
+import { withVisibleNames } from '../../../platform/validation/invisible.js';
+import { findPlaces } from '../../../work/graph/item-place.js';
+import { namesIn, mapTeamNames } from '../../wording/names.js';
+import { listItemIds, lineContext, splitLines, type ShownLine, findStaleTargets } from '../agent/plan-lines.js';
 
 /** Applied plans that the page offers to take back. */
 const APPLIED = 5;
@@ -42,7 +42,7 @@ export interface PlanCard
 export const readApplied = (ctx: Context): Promise<PlanRecord[]> => listApplied(ctx, APPLIED);
 
 /** Returns the cards of plans by id and those of `recent` ones, with the names of users and items that their changes mention. */
-export async function cardsOf(
+export async function buildCards(
   ctx: Context,
   me: User,
   waiting: readonly (PendingPlan | PlanToDecide)[],
@@ -52,8 +52,8 @@ export async function cardsOf(
   const all = [...waiting, ...applied];
   const [members, places, changes, versions] = await Promise.all([
     namesIn(ctx, me, all.some(({ team_id }) => team_id === null) ? me.teams : all),
-    placesOf(ctx, [...new Set(all.flatMap(itemIdsOf))]),
-    lastChanges(ctx, waiting.flatMap(staleTargetsOf)),
+    findPlaces(ctx, [...new Set(all.flatMap(listItemIds))]),
+    lastChanges(ctx, waiting.flatMap(findStaleTargets)),
     readVersions(
       ctx,
       waiting.flatMap(({ actions }) => actions),
@@ -65,15 +65,15 @@ export async function cardsOf(
     .filter(({ team_id }) => own.has(team_id))
     .map(({ item_id, title }) => [item_id, title] as const);
   const context = lineContext({ ...members, ...Object.fromEntries(titles) }, me.user_id, changes);
-  const teams = teamNamesOf(me);
-  const cardOf = (plan: PendingPlan | PlanRecord): PlanCard => ({
+  const teams = mapTeamNames(me);
+  const buildCard = (plan: PendingPlan | PlanRecord): PlanCard => ({
     action_id: plan.action_id,
     session_id: plan.session_id,
     summary: plan.summary,
     status: 'status' in plan ? plan.status : 'staged',
     expires_at: plan.expires_at,
     plan_hash: plan.plan_hash,
-    lines: linesOf({ actions: plan.actions, stale: plan.stale, results: 'results' in plan ? plan.results : null }, context),
+    lines: splitLines({ actions: plan.actions, stale: plan.stale, results: 'results' in plan ? plan.results : null }, context),
     origin: [
       ORIGINS[plan.source],
       ...(plan.source === 'mcp' && 'session_title' in plan && plan.session_title
@@ -94,5 +94,5 @@ export async function cardsOf(
     canConfirm: 'can_confirm' in plan ? plan.can_confirm : true,
     seen_hash: waiting.includes(plan as PendingPlan) ? seenHash(plan.plan_hash, plan.actions, versions) : null,
   });
-  return { cards: Object.fromEntries(waiting.map((plan) => [plan.action_id, cardOf(plan)])), applied: applied.map(cardOf) };
+  return { cards: Object.fromEntries(waiting.map((plan) => [plan.action_id, buildCard(plan)])), applied: applied.map(buildCard) };
 }

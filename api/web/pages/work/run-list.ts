@@ -1,15 +1,15 @@
 import { z } from 'zod';
-import { describeRuns } from '../../../runs/describe-runs.js';
-import { listApprovals } from '../../../runs/approvals/list-approvals.js';
-import { listDeadLetters } from '../../../runs/dead-letter/list-dead-letters.js';
-import { RUN_STATUSES, type RunStatus } from '../../../runs/record/rules.js';
-import { countNotKept, listAutomationNames, type RunState, searchRuns } from '../../../runs/search-runs.js';
-import type { RunSummary } from '../../../runs/schema.js';
-import type { Context } from '../../../core/context.js';
-import { zoneNamed } from '../../../core/time-zones.js';
+import { describeRuns } from '../../../automation/runs/describe-runs.js';
+import { listApprovals } from '../../../automation/runs/approvals/list-approvals.js';
+import { listDeadLetters } from '../../../automation/runs/dead-letter/list-dead-letters.js';
+import { RUN_STATUSES, type RunStatus } from '../../../automation/runs/record/rules.js';
+import { countNotKept, listAutomationNames, type RunState, searchRuns } from '../../../automation/runs/search-runs.js';
+import type { RunSummary } from '../../../automation/runs/schema.js';
+import type { Context } from '../../../platform/context.js';
+import { zoneNamed } from '../../../platform/time-zones.js';
 import { dayRange } from '../../wording/day-range.js';
 import { createFormatter } from '../../wording/formatter.js';
-import { namesIn, teamNamesOf } from '../../wording/names.js';
+import { namesIn, mapTeamNames } from '../../wording/names.js';
 import { page, type Page, requireUser } from '../../page.js';
 import { runStrip } from './run-strip.js';
 
@@ -39,7 +39,7 @@ interface Lines {
 }
 
 /** Returns the first failed action's error, which is more specific than the run's; null if the run did not fail. */
-const whyOf = (actions: readonly { error: Line['error'] }[], error: Line['error']): Line['error'] =>
+const getReasonText = (actions: readonly { error: Line['error'] }[], error: Line['error']): Line['error'] =>
   error && (actions.find((action) => action.error)?.error ?? error);
 
 /** States to filter by. A run that someone rejected has the status `skipped`, so that filter shows rejected runs too. */
@@ -72,7 +72,7 @@ const LISTS: Record<Filter['show'], (ctx: Context, filter: Filter, timeZone: str
       ...run,
       when: 'started' as const,
       at: run.queued_at,
-      error: whyOf(run.actions, run.error),
+      error: getReasonText(run.actions, run.error),
     });
     return { lines: runs.map(began), total: null, hasMore: found.length > runs.length };
   },
@@ -89,14 +89,14 @@ const LISTS: Record<Filter['show'], (ctx: Context, filter: Filter, timeZone: str
       ...entry,
       ...failed,
       at: entry.failed_at ?? '',
-      error: whyOf(entry.failed_actions, entry.error),
+      error: getReasonText(entry.failed_actions, entry.error),
     }));
     return { lines, total, hasMore: total > lines.length };
   },
 };
 
 /** The address of the list with this filter, for the form's own state and the next page. */
-function addressOf({ show, automation, state, from, to, before }: Filter): string {
+function buildAddress({ show, automation, state, from, to, before }: Filter): string {
   const given = Object.entries({ show: show === 'all' ? undefined : show, automation, state, from, to, before });
   const query = new URLSearchParams(given.filter((pair): pair is [string, string] => pair[1] !== undefined)).toString();
   return query === '' ? '/app/runs' : `/app/runs?${query}`;
@@ -124,12 +124,12 @@ export const runListPages: Page[] = [
       const [names, about] = await Promise.all([namesIn(ctx, person, lines), describeRuns(ctx, lines)]);
       const last = lines.at(-1);
       const pages = {
-        address: addressOf(filter),
-        first: filter.before && addressOf({ ...filter, before: undefined }),
-        next: show === 'all' && hasMore && last ? addressOf({ ...filter, before: last.run_id }) : undefined,
+        address: buildAddress(filter),
+        first: filter.before && buildAddress({ ...filter, before: undefined }),
+        next: show === 'all' && hasMore && last ? buildAddress({ ...filter, before: last.run_id }) : undefined,
       };
       const isFiltered = [filter.automation, filter.state, filter.from, filter.to].some((value) => value !== undefined);
-      const shown = { ...list, names, about, teamNames: teamNamesOf(person) };
+      const shown = { ...list, names, about, teamNames: mapTeamNames(person) };
       return {
         view: 'work/runs',
         title: 'Runs',

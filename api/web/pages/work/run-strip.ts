@@ -1,5 +1,5 @@
-import { countRunsByDay, MAX_DAY_COUNT } from '../../../runs/search-runs.js';
-import type { Context } from '../../../core/context.js';
+import { countRunsByDay, MAX_DAY_COUNT } from '../../../automation/runs/search-runs.js';
+import type { Context } from '../../../platform/context.js';
 import { dayRange, lastDays } from '../../wording/day-range.js';
 
 const DAYS = 14;
@@ -30,7 +30,7 @@ export interface RunStrip {
   barWidth: number;
 }
 
-const heightOf = (runs: number, most: number): number =>
+const computeHeight = (runs: number, most: number): number =>
   runs === 0 ? 0 : Math.max(MIN_BAR, Math.round((runs / most) * HALF_HEIGHT));
 const countText = (runs: number, capped: boolean): string => (capped ? `${Math.max(runs, MAX_DAY_COUNT)}+` : String(runs));
 
@@ -49,8 +49,8 @@ export async function runStrip(ctx: Context, automationId: string | undefined, t
       succeeded: countText(good?.runs ?? 0, good?.capped ?? false),
       failed: countText(bad?.runs ?? 0, bad?.capped ?? false),
       x: index * COLUMN + (COLUMN - BAR_WIDTH) / 2,
-      up: heightOf(good?.runs ?? 0, most),
-      down: heightOf(bad?.runs ?? 0, most),
+      up: computeHeight(good?.runs ?? 0, most),
+      down: computeHeight(bad?.runs ?? 0, most),
     };
   });
   const total = (status: string) => {

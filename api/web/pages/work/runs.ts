@@ -1,21 +1,21 @@
-import { cancelRun } from '../../../runs/cancel-run.js';
-import { getRun } from '../../../runs/get-run.js';
-import { canDispatch } from '../../../runs/dispatch/can-dispatch.js';
-import { GATE } from '../../../actions/rules.js';
-import { getApproval } from '../../../runs/approvals/list-approvals.js';
-import { retryRun } from '../../../runs/dead-letter/retry-run.js';
-import { type RunRecord, RunParams } from '../../../runs/schema.js';
-import { describeRuns } from '../../../runs/describe-runs.js';
-import { describeGate } from '../../../runs/staging/describe-gates.js';
-import { describeSteps } from '../../../runs/staging/describe-steps.js';
+import { cancelRun } from '../../../automation/runs/cancel-run.js';
+import { getRun } from '../../../automation/runs/get-run.js';
+import { canDispatch } from '../../../automation/runs/dispatch/can-dispatch.js';
+import { GATE } from '../../../automation/actions/rules.js';
+import { getApproval } from '../../../automation/runs/approvals/list-approvals.js';
+import { retryRun } from '../../../automation/runs/dead-letter/retry-run.js';
+import { type RunRecord, RunParams } from '../../../automation/runs/schema.js';
+import { describeRuns } from '../../../automation/runs/describe-runs.js';
+import { describeGate } from '../../../automation/runs/staging/describe-gates.js';
+import { describeSteps } from '../../../automation/runs/staging/describe-steps.js';
 import { showGates, type ShownLine, showLines } from '../agent/plan-lines.js';
 import { wordDiff } from '../../wording/word-diff.js';
-import { getVersion } from '../../../automations/versions/list-versions.js';
-import type { VersionRecord } from '../../../automations/versions/schema.js';
-import type { Context } from '../../../core/context.js';
-import { DomainError } from '../../../core/errors.js';
-import { markNotifications } from '../../../notifications/mark-notifications.js';
-import { namesIn, teamNamesOf } from '../../wording/names.js';
+import { getVersion } from '../../../automation/definitions/versions/list-versions.js';
+import type { VersionRecord } from '../../../automation/definitions/versions/schema.js';
+import type { Context } from '../../../platform/context.js';
+import { DomainError } from '../../../platform/errors.js';
+import { markNotifications } from '../../../work/notifications/mark-notifications.js';
+import { namesIn, mapTeamNames } from '../../wording/names.js';
 import { type Redirect, page, type Page, requireUser, type FormError } from '../../page.js';
 
 /** Returns the run's URL in the Temporal UI, if configured. */
@@ -26,7 +26,7 @@ function workflowUrl({ config }: Context, { workflow_id }: RunRecord): string | 
 }
 
 /** Returns the automation version of the run; null if the automation was deleted. */
-async function definitionOf(ctx: Context, run: RunRecord): Promise<VersionRecord | null> {
+async function findDefinition(ctx: Context, run: RunRecord): Promise<VersionRecord | null> {
   try {
     return await getVersion(ctx, run.automation_id, run.automation_version);
   } catch (error) {
@@ -36,7 +36,7 @@ async function definitionOf(ctx: Context, run: RunRecord): Promise<VersionRecord
 }
 
 /** Returns every action of the run in words, and what its open gate releases. */
-async function linesOf(ctx: Context, run: RunRecord, definition: VersionRecord | null, creatorId: string) {
+async function splitLines(ctx: Context, run: RunRecord, definition: VersionRecord | null, creatorId: string) {
   const compare = wordDiff();
   const actions = run.actions.map(({ type, index }) => definition?.actions[index] ?? { type });
   const steps = await describeSteps(ctx, { ...run, creator_id: creatorId, actions: actions as Record<string, unknown>[] });
@@ -48,15 +48,20 @@ async function linesOf(ctx: Context, run: RunRecord, definition: VersionRecord |
 }
 
 /** Returns the gate of an action: its decision, or the pending approval. */
-const gateOf = ({ approval }: RunRecord, { index, type, output }: RunRecord['actions'][number]) =>
+const toGateView = ({ approval }: RunRecord, { index, type, output }: RunRecord['actions'][number]) =>
   approval?.gate_index === index ? approval : type === GATE && output?.['decision'] ? output : null;
 
 /** Returns the run's actions in words. */
-const stepsOf = (run: RunRecord, lines: readonly ShownLine[]) =>
-  run.actions.map((action, at) => ({ ...action, isGate: action.type === GATE, approval: gateOf(run, action), line: lines[at] }));
+const readSteps = (run: RunRecord, lines: readonly ShownLine[]) =>
+  run.actions.map((action, at) => ({
+    ...action,
+    isGate: action.type === GATE,
+    approval: toGateView(run, action),
+    line: lines[at],
+  }));
 
 /** Returns the display fields with their labels. */
-const displayFactsOf = (facts: Readonly<Record<string, string>>) =>
+const listDisplayFacts = (facts: Readonly<Record<string, string>>) =>
   Object.entries(facts).map(([name, value]) => ({ name: name.replace('_', ' '), value }));
 
 const backToRun = ({ params }: { params: { run_id: string } }, { message }: FormError): Promise<Redirect> =>
@@ -74,13 +79,13 @@ export const runPages: Page[] = [
       // Opening the run marks its notifications as read, but not while impersonating.
       if (!person.impersonated_by) await markNotifications(ctx, { run_id: run.run_id });
       const [definition, names, gate, dispatches] = await Promise.all([
-        definitionOf(ctx, run),
+        findDefinition(ctx, run),
         namesIn(ctx, person, [run]),
         run.status === 'paused' ? getApproval(ctx, run.run_id) : null,
         canDispatch(ctx, run.run_id),
       ]);
       const about = (await describeRuns(ctx, [run]))[run.run_id];
-      const { steps, described } = await linesOf(ctx, run, definition, about?.creator_id as string);
+      const { steps, described } = await splitLines(ctx, run, definition, about?.creator_id as string);
       const team = person.teams.find(({ team_id }) => team_id === run.team_id);
       const data = {
         run,
@@ -88,9 +93,9 @@ export const runPages: Page[] = [
         names,
         about: { [run.run_id]: about },
         described,
-        steps: stepsOf(run, steps),
-        facts: displayFactsOf(about?.facts ?? {}),
-        teamNames: teamNamesOf(person),
+        steps: readSteps(run, steps),
+        facts: listDisplayFacts(about?.facts ?? {}),
+        teamNames: mapTeamNames(person),
         team: team?.name ?? 'Personal',
       };
       return {

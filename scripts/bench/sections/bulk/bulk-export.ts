@@ -1,6 +1,6 @@
 import { Agent } from 'node:http';
 import { SOURCES } from '../../../../api/bulk/export/sources.sql.js';
-import { metered, residentOf } from '../../process-table.js';
+import { metered, readResident } from '../../process-table.js';
 import type { Result, Section } from '../../report.js';
 import { bearer, expect, send } from '../../send.js';
 import { median } from '../../statistics.js';
@@ -24,13 +24,13 @@ interface Spent {
   postgres: number;
   ms: number;
 }
-const rateOf = ({ rows, app, postgres }: Spent): number => rows / (app + postgres);
+const computeRate = ({ rows, app, postgres }: Spent): number => rows / (app + postgres);
 
 /** What is reported of the rounds of both sides; `grown` is in MiB. */
-function resultOf(ours: Spent[], theirs: Spent[], grown: number): Result {
+function toResult(ours: Spent[], theirs: Spent[], grown: number): Result {
   const micros = (of: (spent: Spent) => number, side: Spent[]) =>
     (median(side.map((each) => of(each) / each.rows)) * 1e6).toFixed(1);
-  const ratio = median(ours.map((each, at) => rateOf(each) / rateOf(theirs[at] as Spent)));
+  const ratio = median(ours.map((each, at) => computeRate(each) / computeRate(theirs[at] as Spent)));
   return {
     name: `POST /api/bulk/export of ${ours[0]?.rows.toLocaleString('en')} tasks to NDJSON`,
     goals: [
@@ -44,8 +44,8 @@ function resultOf(ours: Spent[], theirs: Spent[], grown: number): Result {
       },
     ],
     notes: [
-      `product ${median(ours.map(rateOf)).toFixed(0)} rows a CPU-second: ${micros(({ postgres }) => postgres, ours)} us of PostgreSQL + ${micros(({ app }) => app, ours)} us of the worker; ${median(ours.map(({ ms }) => ms)).toFixed(0)} ms`,
-      `floor   ${median(theirs.map(rateOf)).toFixed(0)} rows a CPU-second: ${micros(({ postgres }) => postgres, theirs)} us of PostgreSQL`,
+      `product ${median(ours.map(computeRate)).toFixed(0)} rows a CPU-second: ${micros(({ postgres }) => postgres, ours)} us of PostgreSQL + ${micros(({ app }) => app, ours)} us of the worker; ${median(ours.map(({ ms }) => ms)).toFixed(0)} ms`,
+      `floor   ${median(theirs.map(computeRate)).toFixed(0)} rows a CPU-second: ${micros(({ postgres }) => postgres, theirs)} us of PostgreSQL`,
     ],
   };
 }
@@ -72,10 +72,10 @@ export const bulkExportSection: Section = async (servers, world) => {
     const theirs: Spent[] = [];
     // Code is loaded and the young generation has its size: what grows now grows with the rows.
     for (let round = 0; round < SMALL_ROUNDS; round += 1) await exportTasks({ project_ids: world.projects.slice(0, 2) });
-    const before = residentOf(worker.pid);
+    const before = readResident(worker.pid);
     let peak = before;
     const sampler = setInterval(() => {
-      peak = Math.max(peak, residentOf(worker.pid));
+      peak = Math.max(peak, readResident(worker.pid));
     }, SAMPLE_MS);
     for (let round = 0; round < WARM_UPS + ROUNDS; round += 1) {
       const started = performance.now();
@@ -93,6 +93,6 @@ export const bulkExportSection: Section = async (servers, world) => {
     over.destroy();
     await worker.stop();
     await servers.db('bulk_jobs').delete();
-    return [resultOf(ours, theirs, (peak - before) / MIB)];
+    return [toResult(ours, theirs, (peak - before) / MIB)];
   });
 };

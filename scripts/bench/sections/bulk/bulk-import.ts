@@ -65,7 +65,7 @@ interface Turn {
   beside: number;
 }
 
-function resultOf(turns: readonly Turn[]): Result {
+function toResult(turns: readonly Turn[]): Result {
   const middle = (of: (turn: Turn) => number): number => median(turns.map(of));
   const ratio = middle(({ imported, bulk }) => imported / bulk);
   const slower = middle(({ beside, alone }) => beside / alone);
@@ -128,6 +128,6 @@ export const bulkImportSection: Section = async (servers, world, { seconds, roun
     }
     over.destroy();
     await worker.stop();
-    return [resultOf(turns)];
+    return [toResult(turns)];
   });
 };

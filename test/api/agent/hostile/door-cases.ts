@@ -1,11 +1,11 @@
 import { v7 as uuidv7 } from 'uuid';
-import type { Scope } from '../../../../api/core/scopes.js';
-import { triageFailure } from '../../../../api/agent/triage/triage-failure.js';
-import { performOutbound } from '../../../../api/runs/execution/perform-outbound.js';
+import type { Scope } from '../../../../api/platform/access/scopes.js';
+import { triageFailure } from '../../../../api/automation/triage/triage-failure.js';
+import { performOutbound } from '../../../../api/automation/runs/execution/perform-outbound.js';
 import { buildToken, leave, type Person } from '../../../factories/people.js';
 import { buildRun } from '../../../factories/runs.js';
 import type { Answer } from '../../../support/app.js';
-import { send } from '../../forge/deliver.js';
+import { send } from '../../integrations/forge/deliver.js';
 import { connect } from '../mcp/agents.js';
 import { answerTurn } from '../providers/converse.js';
 import { planOf, say, status, world } from './world.js';
@@ -26,7 +26,7 @@ const db = () => world.app.services.db;
 const asPerson = (person: Person = world.team.member) => world.app.as(person);
 const confirm = (action_id: string, fields: object = {}, person?: Person): Promise<Answer> =>
   asPerson(person).post('/api/ai-workspace/agent/confirm', { session_id: world.session.session_id, action_id, ...fields });
-const statusOf = async (action_id: string): Promise<string> => (await db()('agent_plans').where({ action_id }).first()).status;
+const getStatus = async (action_id: string): Promise<string> => (await db()('agent_plans').where({ action_id }).first()).status;
 const agent = async () => connect(world.app, await buildToken(world.app, world.team.member, SCOPES, { mcp_only: true }));
 const close = { tool: 'task.set_status', params: { status: 'done' } };
 
@@ -68,7 +68,7 @@ export const DOOR_CASES: DoorCase[] = [
     },
     attack: async (action_id: string) => {
       expect(await confirm(action_id)).toMatchObject({ status: 409, body: { plan_status: 'stale' } });
-      expect(await statusOf(action_id)).toBe('stale');
+      expect(await getStatus(action_id)).toBe('stale');
     },
   },
   {
@@ -81,7 +81,7 @@ export const DOOR_CASES: DoorCase[] = [
       const answers = await Promise.all(race);
       expect(answers.map((answer) => answer.status).filter((code) => code === 200)).toHaveLength(1);
       expect(answers.every(({ status: code }) => code === 200 || code === 409)).toBe(true);
-      expect(await statusOf(action_id)).toBe('discarded');
+      expect(await getStatus(action_id)).toBe('discarded');
     },
   },
   {
@@ -103,7 +103,7 @@ export const DOOR_CASES: DoorCase[] = [
         ];
         expect((await Promise.all(tried)).map((answer) => answer.status)).toEqual(tried.map(() => 404));
       }
-      expect(await statusOf(action_id)).toBe('staged');
+      expect(await getStatus(action_id)).toBe('staged');
     },
   },
   {
@@ -139,7 +139,7 @@ export const DOOR_CASES: DoorCase[] = [
       await answerTurn(world.app, { messageId, incarnation: 1, execution: 'another-execution' });
       expect(await act()).toMatchObject({ outcome: 'succeeded' });
       const { output } = await db()('run_actions').where({ run_id }).first();
-      expect(await statusOf(output.action_id)).toBe('staged');
+      expect(await getStatus(output.action_id)).toBe('staged');
     },
     also: ['run_actions', 'automation_runs', 'effects', 'agent_links'],
   },

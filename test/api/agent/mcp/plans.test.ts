@@ -1,5 +1,5 @@
-import type { Scope } from '../../../../api/core/scopes.js';
-import { triageNight } from '../../../../api/agent/triage/triage-night.js';
+import type { Scope } from '../../../../api/platform/access/scopes.js';
+import { triageNight } from '../../../../api/automation/triage/triage-night.js';
 import { buildProject, buildTask, buildTeam, buildToken, type Person, type TestTeam } from '../../../factories/people.js';
 import { startApp, type TestApp } from '../../../support/app.js';
 import { type Agent, connect, ERAS } from './agents.js';
@@ -28,7 +28,7 @@ const propose = async (agent: Agent, entity_id: string) =>
   (await agent.call('propose_plan', { actions: [{ tool: 'task.set_status', entity_id, params: { status: 'done' } }] })).content;
 const confirm = (who: Person | string, plan: { action_id: string }, session_id: string, more: object = {}) =>
   app.as(who).post('/api/ai-workspace/agent/confirm', { session_id, action_id: plan.action_id, confirmed: true, ...more });
-const sessionOf = async (actionId: string): Promise<string> =>
+const openFuzzSession = async (actionId: string): Promise<string> =>
   (await db()('agent_plans').where({ action_id: actionId }).first('session_id')).session_id;
 
 describe.each(ERAS)('in %s', (era) => {
@@ -40,7 +40,7 @@ describe.each(ERAS)('in %s', (era) => {
       plan.action_id,
     );
     expect((await agent.call('get_plan', { action_id: plan.action_id })).content).toMatchObject({ status: 'staged' });
-    const answer = await confirm(team.manager, plan, await sessionOf(plan.action_id), { plan_hash: plan.plan_hash });
+    const answer = await confirm(team.manager, plan, await openFuzzSession(plan.action_id), { plan_hash: plan.plan_hash });
     expect([answer.status, answer.body.status]).toEqual([200, 'applied']);
     expect(await db()('tasks').where({ task_id }).first('status')).toEqual({ status: 'done' });
     expect((await agent.call('get_plan', { action_id: plan.action_id })).content).toMatchObject({
@@ -56,13 +56,13 @@ it('no credential of the agent confirms: not its token anywhere, nor another rou
   const secret = await secretOf();
   const agent = await connect(app, secret);
   const plan = await propose(agent, task_id);
-  const session = await sessionOf(plan.action_id);
+  const session = await openFuzzSession(plan.action_id);
   expect((await confirm(secret, plan, session)).status).toBe(403);
   // Nor the token that proposed without being limited to MCP.
   const free = await buildToken(app, team.manager, ALL);
   const other = await connect(app, free);
   const second = await propose(other, (await task()).task_id);
-  const refused = await confirm(free, second, await sessionOf(second.action_id));
+  const refused = await confirm(free, second, await openFuzzSession(second.action_id));
   expect([refused.status, refused.body.error_code]).toEqual([403, 'PERMISSION_DENIED']);
   expect(
     (await db()('agent_plans').whereIn('action_id', [plan.action_id, second.action_id])).map(({ status }) => status),
@@ -110,7 +110,7 @@ it('revoking the token discards what it proposed, and the next call is refused',
     closed_reason: 'source_gone',
   });
   await expect(agent.call('list_pending')).rejects.toThrow(/Authentication required/);
-  expect((await confirm(team.manager, plan, await sessionOf(plan.action_id))).status).toBe(409);
+  expect((await confirm(team.manager, plan, await openFuzzSession(plan.action_id))).status).toBe(409);
 });
 
 /** Values that a hostile or confused agent may send where anything else belongs. */
@@ -120,7 +120,7 @@ const hostile = () => [
   "x' or 1=1; drop table tasks; --",
   '$0',
   '__proto__',
-  '../../tasks',
+  '../../work/tasks',
   '\u0000',
   '\uD800',
   'x'.repeat(20_000),

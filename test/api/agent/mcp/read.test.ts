@@ -1,4 +1,4 @@
-import type { Scope } from '../../../../api/core/scopes.js';
+import type { Scope } from '../../../../api/platform/access/scopes.js';
 import { buildProject, buildTask, buildTeam, buildToken, type TestTeam } from '../../../factories/people.js';
 import { startApp, type TestApp } from '../../../support/app.js';
 import { until } from '../../../support/worker.js';

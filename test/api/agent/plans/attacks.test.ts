@@ -1,6 +1,6 @@
 import type { ProposedAction } from '../../../../api/agent/plans/proposal.js';
 import { planHash, type PlanContent } from '../../../../api/agent/plans/plan-content.js';
-import { canonicalJson } from '../../../../api/staging/canonical.js';
+import { canonicalJson } from '../../../../api/gate/staging/canonical.js';
 import { buildSession, stage, staged } from '../../../factories/agent.js';
 import { buildProject, buildTask, buildTeam, type Person, type TestTeam } from '../../../factories/people.js';
 import { startApp, type TestApp } from '../../../support/app.js';

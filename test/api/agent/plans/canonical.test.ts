@@ -1,5 +1,5 @@
 import { planHash } from '../../../../api/agent/plans/plan-content.js';
-import { canonicalJson, hashText } from '../../../../api/staging/canonical.js';
+import { canonicalJson, hashText } from '../../../../api/gate/staging/canonical.js';
 
 describe('the canonical text (RFC 8785)', () => {
   it('sorts keys by UTF-16 code units, as the example of the RFC', () => {

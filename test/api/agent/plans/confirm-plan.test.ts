@@ -1,6 +1,6 @@
 import type { ProposedAction } from '../../../../api/agent/plans/proposal.js';
 import { listPendingAfter } from '../../../../api/agent/plans/waiting/list-pending.js';
-import { buildSession, contextOf, stage, staged } from '../../../factories/agent.js';
+import { buildSession, buildContext, stage, staged } from '../../../factories/agent.js';
 import { subscribe } from '../../../factories/events.js';
 import {
   buildPerson,
@@ -37,10 +37,10 @@ const act = (tool: ProposedAction['tool'], params: Record<string, unknown>, enti
 const onTask = (tool: ProposedAction['tool'], params: Record<string, unknown> = {}) => act(tool, params, task.task_id);
 const planRow = (action_id: string) => db()('agent_plans').where({ action_id }).first();
 const taskRow = (task_id = task.task_id) => db()('tasks').where({ task_id }).first();
-const sessionOf = async (action_id: string) => (await planRow(action_id)).session_id as string;
+const openFuzzSession = async (action_id: string) => (await planRow(action_id)).session_id as string;
 const confirm = async (by: { token: string } | string, plan: { action_id: string }, fields: Record<string, unknown> = {}) =>
   app.as(by).post('/api/ai-workspace/agent/confirm', {
-    session_id: await sessionOf(plan.action_id),
+    session_id: await openFuzzSession(plan.action_id),
     action_id: plan.action_id,
     ...fields,
   });
@@ -318,9 +318,9 @@ describe('confirming', () => {
     });
     expect((await app.as(team.member).delete(`/api/auth/tokens/${token_id}`)).status).toBe(200);
     const inSession = await staged(app, team.member, [onTask('task.delete')]);
-    expect((await app.as(team.member).delete(`/api/ai-workspace/sessions/${await sessionOf(inSession.action_id)}`)).status).toBe(
-      200,
-    );
+    expect(
+      (await app.as(team.member).delete(`/api/ai-workspace/sessions/${await openFuzzSession(inSession.action_id)}`)).status,
+    ).toBe(200);
     const own = await staged(app, team.member, [onTask('task.delete')]);
     expect((await app.as(team.admin).delete(`/api/teams/${team.team_id}/members/${team.member.user_id}`)).status).toBe(200);
     for (const { action_id } of [byToken, inSession, own]) {
@@ -332,7 +332,7 @@ describe('confirming', () => {
 
   it('the deprecated route does the same and says what to use', async () => {
     const plan = await staged(app, team.member, [onTask('task.set_status', { status: 'done' })]);
-    const body = { session_id: await sessionOf(plan.action_id), action_id: plan.action_id };
+    const body = { session_id: await openFuzzSession(plan.action_id), action_id: plan.action_id };
     const answer = await app.as(team.member).post('/api/ai-workspace/actions/confirm', body);
     expect(answer).toMatchObject({
       status: 200,
@@ -376,7 +376,7 @@ describe('the pending list', () => {
 it('a list of large plans is cut by bytes, and goes on behind them', async () => {
   const large = (n: number) => [1, 2].map((k) => onTask('task.comment', { content: `${n}.${k}`.padEnd(10_000, 'x') }));
   const plans = [await ofTeam(large(1)), await ofTeam(large(2)), await ofTeam(large(3))];
-  const ctx = contextOf(app, team.member);
+  const ctx = buildContext(app, team.member);
   const first = await listPendingAfter(ctx, 10, null, 45_000);
   expect(first).toMatchObject({ plans: [{ action_id: plans[0]?.action_id }, { action_id: plans[1]?.action_id }], hasMore: true });
   const rest = await listPendingAfter(ctx, 10, plans[1]?.action_id, 1);

@@ -45,9 +45,9 @@ async function decide(person: Person, { action_id, plan_hash }: Plan): Promise<A
 const made = () =>
   db()('tasks').where({ project_id: project.project_id }).whereNot({ task_id: task.task_id }).pluck<string[]>('title');
 const said = () => db()('comments').where({ task_id: task.task_id }).pluck<string[]>('content');
-const rowOf = ({ action_id }: Plan) => db()('agent_plans').where({ action_id }).first();
-const logOf = async (plan: Plan): Promise<string[]> => {
-  const { staged_at } = await rowOf(plan);
+const toRow = ({ action_id }: Plan) => db()('agent_plans').where({ action_id }).first();
+const loadLog = async (plan: Plan): Promise<string[]> => {
+  const { staged_at } = await toRow(plan);
   return db()('decision_log')
     .where({ kind: 'plan', team_id: team.team_id })
     .whereRaw("date_trunc('milliseconds', requested_at) = ?", [staged_at])
@@ -70,20 +70,20 @@ async function checkEnd(plan: Plan, title: string, requests: Request[], answers:
   const [{ kind, body }] = winners as [{ kind: Request['kind']; body: Plan }];
   const waiting = await db()('agent_plans').where({ team_id: team.team_id, status: 'staged' }).pluck('action_id');
   if (kind === 'yes') {
-    expect(await rowOf(plan)).toMatchObject({ status: 'applied', closed_reason: null });
-    expect([waiting, await made(), await said(), await logOf(plan)]).toEqual([[], [title], [title], ['approved']]);
+    expect(await toRow(plan)).toMatchObject({ status: 'applied', closed_reason: null });
+    expect([waiting, await made(), await said(), await loadLog(plan)]).toEqual([[], [title], [title], ['approved']]);
     return kind;
   }
-  expect(await rowOf(plan)).toMatchObject({ status: 'discarded', closed_reason: 'superseded', decided_by: null });
-  expect([waiting, await made(), await said(), await logOf(plan)]).toEqual([[body.action_id], [], [], ['cancelled']]);
+  expect(await toRow(plan)).toMatchObject({ status: 'discarded', closed_reason: 'superseded', decided_by: null });
+  expect([waiting, await made(), await said(), await loadLog(plan)]).toEqual([[body.action_id], [], [], ['cancelled']]);
   // The yes to the old plan is none to the copy, which two people confirm at once.
   const late = await confirm(team.manager, { ...body, plan_hash: plan.plan_hash });
   expect(late.status).toBe(409);
   const yes = await Promise.all([confirm(team.member, body), decide(team.manager, body)]);
   expect(yes.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([200, 409]);
-  const { edited_by } = await rowOf(body);
+  const { edited_by } = await toRow(body);
   const editor = edited_by[0] === team.admin.user_id ? 'admin' : 'manager';
-  expect([await made(), await said(), await logOf(body)]).toEqual([[`${title} edited by ${editor}`], [title], ['approved']]);
+  expect([await made(), await said(), await loadLog(body)]).toEqual([[`${title} edited by ${editor}`], [title], ['approved']]);
   return kind;
 }
 

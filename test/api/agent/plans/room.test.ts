@@ -1,7 +1,7 @@
 import type { ProposedAction } from '../../../../api/agent/plans/proposal.js';
-import type { PlanSource } from '../../../../api/actions/work/action.js';
+import type { PlanSource } from '../../../../api/gate/work-actions/action.js';
 import { listPendingAfter } from '../../../../api/agent/plans/waiting/list-pending.js';
-import { buildSession, contextOf, stage, staged } from '../../../factories/agent.js';
+import { buildSession, buildContext, stage, staged } from '../../../factories/agent.js';
 import { buildProject, buildTask, buildTeam, type Person, type TestTeam } from '../../../factories/people.js';
 import { startApp, type TestApp } from '../../../support/app.js';
 
@@ -62,8 +62,8 @@ describe('room for plans', () => {
     await fill(team.admin, 'mcp', 262_144);
     const { body } = await app.as(team.admin).get('/api/ai-workspace/agent/pending?limit=200');
     expect([body.pending.length, body.total]).toEqual([16, 100]);
-    const first = await listPendingAfter(contextOf(app, team.admin), 50);
-    const next = await listPendingAfter(contextOf(app, team.admin), 50, first.plans.at(-1)?.action_id);
+    const first = await listPendingAfter(buildContext(app, team.admin), 50);
+    const next = await listPendingAfter(buildContext(app, team.admin), 50, first.plans.at(-1)?.action_id);
     expect([first.hasMore, first.plans.length, next.plans.length]).toEqual([true, 4, 4]);
     expect(new Set([...first.plans, ...next.plans].map(({ action_id }) => action_id)).size).toBe(8);
   });

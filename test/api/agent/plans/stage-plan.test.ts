@@ -1,5 +1,5 @@
 import type { ProposedAction } from '../../../../api/agent/plans/proposal.js';
-import { buildSession, contextOf, stage, staged } from '../../../factories/agent.js';
+import { buildSession, buildContext, stage, staged } from '../../../factories/agent.js';
 import { buildProject, buildTask, buildTeam, type TestTeam } from '../../../factories/people.js';
 import { startApp, type TestApp } from '../../../support/app.js';
 
@@ -381,7 +381,7 @@ it('a dry run leaves no lock behind', async () => {
       lifeHours: 24,
       onRefusal: 'refuse' as const,
     };
-    await stagePlan({ ...contextOf(app, team.member), db: trx }, proposal);
+    await stagePlan({ ...buildContext(app, team.member), db: trx }, proposal);
     expect((await app.as(team.manager).patch(`/api/tasks/${task.task_id}`, { title: 'Meanwhile' })).status).toBe(200);
   });
 });

@@ -33,7 +33,7 @@ const worldOf = (items: ReadItem[]): LinkedWorld => ({ items, lost: 0, relations
 type Shown = { handle: string; title: string; description?: string; comments?: { text: string }[]; cut?: boolean };
 const shownIn = (items: ReadItem[], bytes: number): { items: Shown[]; items_left_out?: number } =>
   buildData(worldOf(items), new Handles(), 'user', bytes) as never;
-const sizeOf = (items: ReadItem[], bytes: number): number =>
+const readSize = (items: ReadItem[], bytes: number): number =>
   Buffer.byteLength(fenced('n', dataJson(buildData(worldOf(items), new Handles(), 'user', bytes))));
 
 it('shows all heads first, then the texts of what changed last', () => {
@@ -68,7 +68,7 @@ it.each([
   const text = character.repeat(3_000);
   const comments = Array.from({ length: 5 }, () => ({ author_id: 'u', at: '2026-11-01T00:00:00Z', text }));
   const items = Array.from({ length: 50 }, (_, at) => item(at, { title: text.slice(0, 200), body: text, comments }));
-  for (const bytes of [6_000, 36_000, 96_000]) expect(sizeOf(items, bytes)).toBeLessThanOrEqual(bytes * 1.1 + 2_000);
+  for (const bytes of [6_000, 36_000, 96_000]) expect(readSize(items, bytes)).toBeLessThanOrEqual(bytes * 1.1 + 2_000);
 });
 
 it('cuts a text whose escapes do not fit, instead of leaving it out', () => {

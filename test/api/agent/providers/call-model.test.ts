@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { callModel, type ModelRequest } from '../../../../api/agent/providers/call-model.js';
 import { closeModelConnections } from '../../../../api/agent/providers/model-fetch.js';
 import { ModelFailure } from '../../../../api/agent/providers/model-failure.js';
-import { type Config, loadConfig } from '../../../../api/core/config.js';
+import { type Config, loadConfig } from '../../../../api/platform/config.js';
 import { type ModelServer, startModelServer } from '../../../support/model-server.js';
 
 // One call of a model in both wire formats, against a real server; and whatever a provider may do wrong.

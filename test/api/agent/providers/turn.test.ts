@@ -1,12 +1,12 @@
 import { finishTurn } from '../../../../api/agent/providers/steps/finish-turn.js';
 import { modelStep } from '../../../../api/agent/providers/steps/model-step.js';
 import { proposerContext, readOnly, readTurn, type TurnState } from '../../../../api/agent/providers/steps/read-turn.js';
-import { getAction, type Tool } from '../../../../api/actions/work/catalogue.js';
+import { getAction, type Tool } from '../../../../api/gate/work-actions/catalogue.js';
 import { closeModelConnections } from '../../../../api/agent/providers/model-fetch.js';
 import { maintenanceActivities } from '../../../../activities/maintenance.js';
 import { buildProject, buildTask, buildTeam, leave, type TestTeam } from '../../../factories/people.js';
 import type { TestApp } from '../../../support/app.js';
-import { dataOf, type ModelServer, startModelServer } from '../../../support/model-server.js';
+import { getEventData, type ModelServer, startModelServer } from '../../../support/model-server.js';
 import {
   allowModel,
   begin,
@@ -57,7 +57,7 @@ const db = () => app.services.db;
 const say = (message: string) => converse(app, session, message, team);
 const usage = () => db()('agent_usage').where({ team_id: team.team_id }).first();
 type Item = Record<string, unknown>;
-const itemsSeen = (at = 0) => (dataOf(model.requests[at] as never)['items'] ?? []) as Item[];
+const itemsSeen = (at = 0) => (getEventData(model.requests[at] as never)['items'] ?? []) as Item[];
 
 it('answers in words', async () => {
   model.script({ text: 'It fails with 500.', usage: { input: 700, output: 9 } });
@@ -87,7 +87,7 @@ it('shows items by handles, without ids or addresses', async () => {
     }),
     expect.objectContaining({ handle: 'P1', title: 'Apollo', tasks_by_status: { todo: 1 } }),
   ]);
-  const members = dataOf(request as never)['members'] as Item[];
+  const members = getEventData(request as never)['members'] as Item[];
   expect(members).toHaveLength(4);
   for (const id of [task.task_id, project.project_id, team.team_id, team.member.user_id, team.member.email])
     expect(request?.raw).not.toContain(id);
@@ -206,7 +206,10 @@ it('loses a link with the seat, between two steps too', async () => {
   expect(first?.raw).toContain('Lent words');
   const [result] = second?.messages.flatMap(({ results }) => results) ?? [];
   expect(result?.output).toContain('"refused":"the item is no longer linked');
-  expect(dataOf(second as never)).toMatchObject({ links_no_longer_readable: 1, items: [{ handle: 'T2', title: 'Login 500' }] });
+  expect(getEventData(second as never)).toMatchObject({
+    links_no_longer_readable: 1,
+    items: [{ handle: 'T2', title: 'Login 500' }],
+  });
   expect(second?.raw).not.toContain('Lent words');
 });
 

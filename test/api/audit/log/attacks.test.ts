@@ -1,6 +1,6 @@
 /** What an admin who reads slowly, or leaves, could cost others. */
 import { request } from 'node:http';
-import { newId } from '../../../../api/core/ids.js';
+import { newId } from '../../../../api/platform/ids.js';
 import { buildPerson, buildTeam, type TestTeam } from '../../../factories/people.js';
 import { startApp, type TestApp } from '../../../support/app.js';
 import { until } from '../../../support/worker.js';

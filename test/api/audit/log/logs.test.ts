@@ -1,6 +1,6 @@
 import { v7 as uuidv7 } from 'uuid';
-import { AUDIT_ACTIONS } from '../../../../api/core/audit-actions.js';
-import { FEATURES, SEVERITIES } from '../../../../api/core/change-kinds.js';
+import { AUDIT_ACTIONS } from '../../../../api/platform/changes/audit-actions.js';
+import { FEATURES, SEVERITIES } from '../../../../api/platform/changes/change-kinds.js';
 import { buildPerson, buildTeam, buildToken, type TestTeam } from '../../../factories/people.js';
 import { startApp, type TestApp } from '../../../support/app.js';
 import { type Entry, hashOfEntry, withQuery, writeEntry, writeMany } from './entries.js';
@@ -21,14 +21,14 @@ const list = async (query: Record<string, string> = {}, admin: { token: string }
   expect([status, body.message]).toEqual([200, undefined]);
   return body as { entries: Entry[]; total: number; count: number; has_more: boolean; offset: number; skip: number };
 };
-const idsOf = ({ entries }: { entries: Entry[] }) => entries.map(({ audit_id }) => audit_id);
+const listIds = ({ entries }: { entries: Entry[] }) => entries.map(({ audit_id }) => audit_id);
 
 it('lists the entries of the team, newest first, each with its place in the chain', async () => {
   const details = { title: 'Zoë', nested: { n: 1.5, list: [1, 'two', null] } };
   const ids = [];
   for (let n = 0; n < 3; n += 1) ids.push(await writeEntry(app, { team_id: team.team_id, details }));
   const page = await list();
-  expect(idsOf(page)).toEqual(ids.toReversed());
+  expect(listIds(page)).toEqual(ids.toReversed());
   expect(page).toMatchObject({ total: 3, count: 3, limit: 50, offset: 0, skip: 0, has_more: false });
   expect(page).not.toHaveProperty('total_capped');
   expect(page.entries[0]).toMatchObject({
@@ -67,11 +67,11 @@ describe('filters', () => {
     const { team_id } = team;
     const found = await writeEntry(app, { team_id, [column]: value });
     await writeEntry(app, { team_id, [column]: other });
-    expect(idsOf(await list({ [name]: value }))).toEqual([found]);
+    expect(listIds(await list({ [name]: value }))).toEqual([found]);
     expect(await list({ [name]: value, severity: column === 'severity' ? value : 'CRITICAL' })).toMatchObject({
       total: column === 'severity' ? 1 : 0,
     });
-    expect(idsOf(await list({ [name]: value, from_time: '2', to_time: '3' }))).toEqual([found]);
+    expect(listIds(await list({ [name]: value, from_time: '2', to_time: '3' }))).toEqual([found]);
   });
 
   it('an unknown feature, action or severity is dropped, which widens the query', async () => {
@@ -79,10 +79,10 @@ describe('filters', () => {
     const id = await writeEntry(app, { team_id });
     for (const query of [{ feature: 'nonsense' }, { action: 'UPDATE' }, { severity: 'low' }, { severity: '' }]) {
       const { status, body, headers } = await app.as(team.admin).get(withQuery(PATH, query));
-      expect([status, idsOf(body), headers.get('x-ignored-fields')]).toEqual([200, [id], null]);
+      expect([status, listIds(body), headers.get('x-ignored-fields')]).toEqual([200, [id], null]);
     }
-    expect(idsOf(await list({ feature: 'tasks', action: 'nonsense' }))).toEqual([id]);
-    expect(idsOf(await list({ feature: 'billing', action: 'nonsense' }))).toEqual([]);
+    expect(listIds(await list({ feature: 'tasks', action: 'nonsense' }))).toEqual([id]);
+    expect(listIds(await list({ feature: 'billing', action: 'nonsense' }))).toEqual([]);
   });
 
   it('kinds in every combination find the same as reading all', async () => {
@@ -101,7 +101,7 @@ describe('filters', () => {
         const query = Object.fromEntries(names.filter((_name, at) => mask & (1 << at)).map((name) => [name, kind[name]]));
         const wanted = all.filter((entry) => Object.entries(query).every(([name, value]) => entry[name] === value));
         const page = await list({ ...query, limit: '2', offset: '1' });
-        expect([idsOf(page), page.total]).toEqual([wanted.slice(1, 3).map(({ audit_id }) => audit_id), wanted.length]);
+        expect([listIds(page), page.total]).toEqual([wanted.slice(1, 3).map(({ audit_id }) => audit_id), wanted.length]);
       }
     }
   });
@@ -160,7 +160,7 @@ describe('pages', () => {
       skip,
       has_more: skip + limit < HOW_MANY,
     });
-    expect(idsOf(page)).toEqual(wanted);
+    expect(listIds(page)).toEqual(wanted);
   });
 
   it.each([{ limit: '0' }, { limit: '-1' }, { offset: '-1' }, { skip: '1.5' }, { page: '0' }, { page: 'one' }, { limit: '' }])(
@@ -227,7 +227,7 @@ describe('who may read', () => {
   it('a token reads with the rights of its owner', async () => {
     const id = await writeEntry(app, { team_id: team.team_id });
     const token = await buildToken(app, team.admin, ['tasks:read']);
-    expect(idsOf(await list({}, { token }))).toEqual([id]);
+    expect(listIds(await list({}, { token }))).toEqual([id]);
     const weaker = await buildToken(app, team.manager, ['admin:*']);
     expect((await app.as(weaker).get(PATH)).status).toBe(403);
   });
@@ -260,13 +260,13 @@ describe('who may read', () => {
       { entity_id: 'k1' },
       { ip_address: '10.0.0.7' },
     ])
-      expect(idsOf(await list(query as Record<string, string>))).toEqual([alsoMine, mine]);
+      expect(listIds(await list(query as Record<string, string>))).toEqual([alsoMine, mine]);
     for (const id of others) {
       const { status, body } = await app.as(team.admin).get(`${PATH}/${id}`);
       expect([status, body.message]).toEqual([404, 'Audit entry not found']);
     }
     const trail = await app.as(team.admin).get(`/api/audit/correlate/${correlation_id}`);
-    expect([trail.body.count, idsOf(trail.body)]).toEqual([2, [mine, alsoMine]]);
+    expect([trail.body.count, listIds(trail.body)]).toEqual([2, [mine, alsoMine]]);
     for (const id of [(foreign as TestTeam).team_id, uuidv7(), 'nonsense', mine]) {
       const { status, body } = await app.as(team.admin).get(`/api/audit/correlate/${id}`);
       if (id !== mine) expect([status, body.count, body.entries]).toEqual([200, 0, []]);
@@ -312,6 +312,6 @@ it('a read seals what is committed, and shows nothing that cannot be sealed', as
   // Somebody moved the head: the chain takes no further entries.
   await db('audit_heads').where({ chain: team_id }).update({ sequence: 4 });
   const late = await writeEntry(app, { team_id });
-  expect(idsOf(await list()).toSorted()).toEqual(ids.toSorted());
+  expect(listIds(await list()).toSorted()).toEqual(ids.toSorted());
   expect((await app.as(team.admin).get(`${PATH}/${late}`)).status).toBe(404);
 });

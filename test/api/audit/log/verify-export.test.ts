@@ -6,7 +6,7 @@ import { join, resolve } from 'node:path';
 import { canonicalForm, HASHED_FIELDS, type StoredEntry } from '../../../../api/audit/chain.js';
 import { checkpointFile, writeCheckpoint } from '../../../../api/audit/checkpoint.js';
 import { EXPORT_FILTERS, type ExportHead, exportForm } from '../../../../api/audit/export-proof.js';
-import { keyIdOf, signingKey } from '../../../../api/audit/signing-keys.js';
+import { deriveKeyId, signingKey } from '../../../../api/audit/signing-keys.js';
 import { buildTeam, type TestTeam } from '../../../factories/people.js';
 import { startApp, type TestApp } from '../../../support/app.js';
 import { type Entry, writeEntry } from './entries.js';
@@ -56,7 +56,7 @@ async function exported(filters: Record<string, string> = {}): Promise<Export> {
 }
 function keys(): Map<string, KeyObject> {
   const key = signingKey(app.services.config);
-  return new Map([[keyIdOf(key), createPublicKey(key)]]);
+  return new Map([[deriveKeyId(key), createPublicKey(key)]]);
 }
 const verify = (given: unknown, checkpoints?: string): Report => verifier.verifyExport(given, keys(), checkpoints);
 

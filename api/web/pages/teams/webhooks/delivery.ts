@@ -1,16 +1,16 @@
 import { z } from 'zod';
-import { isAdmitted } from '../../../../core/access.js';
-import { Id } from '../../../../core/fields.js';
-import { getTeam } from '../../../../teams/get-team.js';
-import { getDelivery } from '../../../../webhooks/history/get-delivery.js';
-import { redeliver } from '../../../../webhooks/history/redeliver.js';
-import { timeOfId } from '../../../../webhooks/rules.js';
+import { isAdmitted } from '../../../../platform/access/access.js';
+import { Id } from '../../../../platform/fields.js';
+import { getTeam } from '../../../../identity/teams/get-team.js';
+import { getDelivery } from '../../../../integrations/webhooks/history/get-delivery.js';
+import { redeliver } from '../../../../integrations/webhooks/history/redeliver.js';
+import { timeOfId } from '../../../../integrations/webhooks/rules.js';
 import { page, type Page } from '../../../page.js';
-import { webhookOf } from './form.js';
+import { loadWebhook } from './form.js';
 import { WebhookPath, webhookPath } from './webhook.js';
 
 const DeliveryPath = WebhookPath.extend({ delivery_id: Id });
-const pathOf = (params: z.output<typeof DeliveryPath>): string => `${webhookPath(params)}/deliveries/${params.delivery_id}`;
+const buildPath = (params: z.output<typeof DeliveryPath>): string => `${webhookPath(params)}/deliveries/${params.delivery_id}`;
 
 /** Returns JSON with line breaks; any other text as it is. */
 function readable(text: string): string {
@@ -30,7 +30,7 @@ export const webhookDeliveryPages: Page[] = [
     query: z.object({ live: z.unknown().optional() }),
     async handle(visit) {
       const { ctx, params } = visit;
-      const webhook = await webhookOf(visit, params);
+      const webhook = await loadWebhook(visit, params);
       const [team, delivery] = await Promise.all([
         getTeam(ctx, params.team_id),
         getDelivery(ctx, params.webhook_id, params.delivery_id),
@@ -42,7 +42,7 @@ export const webhookDeliveryPages: Page[] = [
         at: timeOfId(delivery.event_id),
         body: readable(delivery.request_body),
         base: webhookPath(params),
-        path: pathOf(params),
+        path: buildPath(params),
         host: new URL(webhook.url).host,
         resends: webhook.is_active && isAdmitted('webhook.write', ctx.actor),
       };
@@ -56,10 +56,10 @@ export const webhookDeliveryPages: Page[] = [
     params: DeliveryPath,
     form: z.object({}),
     async handle(visit) {
-      await webhookOf(visit, visit.params);
+      await loadWebhook(visit, visit.params);
       await redeliver(visit.ctx, visit.params.webhook_id, visit.params.delivery_id);
-      return { to: pathOf(visit.params), notice: { kind: 'good', text: 'The delivery will be sent again.' } };
+      return { to: buildPath(visit.params), notice: { kind: 'good', text: 'The delivery will be sent again.' } };
     },
-    onError: ({ params }, { message }) => Promise.resolve({ to: pathOf(params), notice: { kind: 'bad', text: message } }),
+    onError: ({ params }, { message }) => Promise.resolve({ to: buildPath(params), notice: { kind: 'bad', text: message } }),
   }),
 ];

@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { notFound } from '../../../../core/errors.js';
-import { EVENT_PATTERNS, WEBHOOK_EVENTS } from '../../../../webhooks/events/names.js';
-import { getWebhook } from '../../../../webhooks/get-webhook.js';
-import { CreateWebhook, type WebhookRecord } from '../../../../webhooks/schema.js';
+import { notFound } from '../../../../platform/errors.js';
+import { EVENT_PATTERNS, WEBHOOK_EVENTS } from '../../../../integrations/webhooks/events/names.js';
+import { getWebhook } from '../../../../integrations/webhooks/get-webhook.js';
+import { CreateWebhook, type WebhookRecord } from '../../../../integrations/webhooks/schema.js';
 import type { PageRequest } from '../../../page.js';
 import type { Fields } from '../../../server/read-form.js';
 
@@ -29,7 +29,7 @@ export const eventChoices = (stored: readonly string[], given?: Fields) => ({
  * Reads an endpoint of the team that the address names.
  * @throws RESOURCE_NOT_FOUND no such endpoint, or another team's | PERMISSION_DENIED below admin
  */
-export async function webhookOf(
+export async function loadWebhook(
   { ctx }: Pick<PageRequest, 'ctx'>,
   { team_id, webhook_id }: { team_id: string; webhook_id: string },
 ): Promise<WebhookRecord> {

@@ -1,8 +1,8 @@
-import { isAdmitted } from '../../../../core/access.js';
-import { getTeam } from '../../../../teams/get-team.js';
-import { TeamParams } from '../../../../teams/schema.js';
-import { createWebhook } from '../../../../webhooks/create-webhook.js';
-import { listWebhooks } from '../../../../webhooks/list-webhooks.js';
+import { isAdmitted } from '../../../../platform/access/access.js';
+import { getTeam } from '../../../../identity/teams/get-team.js';
+import { TeamParams } from '../../../../identity/teams/schema.js';
+import { createWebhook } from '../../../../integrations/webhooks/create-webhook.js';
+import { listWebhooks } from '../../../../integrations/webhooks/list-webhooks.js';
 import { type FormError, page, type Page, type PageRequest, type View } from '../../../page.js';
 import type { Fields } from '../../../server/read-form.js';
 import { eventChoices, WebhookForm, webhooksPath } from './form.js';

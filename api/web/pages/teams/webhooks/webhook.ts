@@ -1,17 +1,17 @@
 import { z } from 'zod';
-import { isAdmitted } from '../../../../core/access.js';
-import { Id } from '../../../../core/fields.js';
-import { getTeam } from '../../../../teams/get-team.js';
-import { deleteWebhook } from '../../../../webhooks/delete-webhook.js';
-import { listDeliveries } from '../../../../webhooks/history/list-deliveries.js';
-import { replay } from '../../../../webhooks/history/replay.js';
-import { sendTest } from '../../../../webhooks/history/send-test.js';
-import { rotateSecret } from '../../../../webhooks/rotate-secret.js';
-import { timeOfId } from '../../../../webhooks/rules.js';
-import { updateWebhook } from '../../../../webhooks/update-webhook.js';
+import { isAdmitted } from '../../../../platform/access/access.js';
+import { Id } from '../../../../platform/fields.js';
+import { getTeam } from '../../../../identity/teams/get-team.js';
+import { deleteWebhook } from '../../../../integrations/webhooks/delete-webhook.js';
+import { listDeliveries } from '../../../../integrations/webhooks/history/list-deliveries.js';
+import { replay } from '../../../../integrations/webhooks/history/replay.js';
+import { sendTest } from '../../../../integrations/webhooks/history/send-test.js';
+import { rotateSecret } from '../../../../integrations/webhooks/rotate-secret.js';
+import { timeOfId } from '../../../../integrations/webhooks/rules.js';
+import { updateWebhook } from '../../../../integrations/webhooks/update-webhook.js';
 import { type FormError, page, type Page, type PageRequest, type PageResult, type View } from '../../../page.js';
 import type { Fields } from '../../../server/read-form.js';
-import { eventChoices, WebhookForm, webhookOf, webhooksPath } from './form.js';
+import { eventChoices, WebhookForm, loadWebhook, webhooksPath } from './form.js';
 
 const PAGE_SIZE = 25;
 const STATES = ['pending', 'failed', 'succeeded'] as const;
@@ -29,21 +29,21 @@ type WebhookPath = z.output<typeof WebhookPath>;
 
 export const webhookPath = ({ team_id, webhook_id }: WebhookPath): string => `${webhooksPath(team_id)}/${webhook_id}`;
 
-function addressOf(params: WebhookPath, { status, before }: Filter): string {
+function buildAddress(params: WebhookPath, { status, before }: Filter): string {
   const given = Object.entries({ status, before }).filter((pair): pair is [string, string] => pair[1] !== undefined);
   return given.length === 0 ? webhookPath(params) : `${webhookPath(params)}?${new URLSearchParams(given).toString()}`;
 }
 
 /** Returns the shown page of deliveries with the moments of their events. */
-async function deliveriesOf(ctx: PageRequest['ctx'], params: WebhookPath, filter: Filter) {
+async function loadDeliveries(ctx: PageRequest['ctx'], params: WebhookPath, filter: Filter) {
   const found = await listDeliveries(ctx, params.webhook_id, { ...filter, limit: PAGE_SIZE + 1 });
   const deliveries = found.slice(0, PAGE_SIZE).map((delivery) => ({ ...delivery, at: timeOfId(delivery.event_id) }));
   const last = found.length > PAGE_SIZE ? deliveries.at(-1) : undefined;
   return {
     deliveries,
-    address: addressOf(params, filter),
-    first: filter.before && addressOf(params, { ...filter, before: undefined }),
-    next: last && addressOf(params, { ...filter, before: last.event_id }),
+    address: buildAddress(params, filter),
+    first: filter.before && buildAddress(params, { ...filter, before: undefined }),
+    next: last && buildAddress(params, { ...filter, before: last.event_id }),
   };
 }
 
@@ -54,12 +54,12 @@ async function showWebhook(
   refused: { problem?: FormError; given?: Fields } = {},
 ): Promise<View> {
   const { ctx } = visit;
-  const webhook = await webhookOf(visit, params);
-  const [team, list] = await Promise.all([getTeam(ctx, params.team_id), deliveriesOf(ctx, params, filter)]);
+  const webhook = await loadWebhook(visit, params);
+  const [team, list] = await Promise.all([getTeam(ctx, params.team_id), loadDeliveries(ctx, params, filter)]);
   const { host } = new URL(webhook.url);
   const { problem, given } = refused;
   const choices = eventChoices(webhook.events, given);
-  const states = STATES.map((status) => ({ status, address: addressOf(params, { status }) }));
+  const states = STATES.map((status) => ({ status, address: buildAddress(params, { status }) }));
   const base = webhookPath(params);
   const writes = isAdmitted('webhook.write', ctx.actor);
   const data = {
@@ -94,7 +94,7 @@ function button<Form extends z.ZodType>(
     params: WebhookPath,
     form,
     async handle(visit) {
-      await webhookOf(visit, visit.params);
+      await loadWebhook(visit, visit.params);
       return act(visit);
     },
     onError: ({ params }, { message }) => Promise.resolve({ to: webhookPath(params), notice: { kind: 'bad', text: message } }),
@@ -125,7 +125,7 @@ export const webhookPages: Page[] = [
     params: WebhookPath,
     form: WebhookForm,
     async handle(visit) {
-      const { webhook_id } = await webhookOf(visit, visit.params);
+      const { webhook_id } = await loadWebhook(visit, visit.params);
       await updateWebhook(visit.ctx, webhook_id, { ...visit.form, description: visit.form.description ?? null });
       return done(visit.params, 'Saved.');
     },

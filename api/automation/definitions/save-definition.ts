@@ -1,0 +1,44 @@
+import { raw } from 'objection';
+import type { Automation } from '../../../db/models/automation.js';
+import { type Context, requireUser } from '../../platform/context.js';
+import { recordChange } from '../../platform/changes/record-change.js';
+import { enablersAfter } from './schedule/enabled-by.js';
+import { storeVersion } from './versions/create-version.js';
+
+interface Saved {
+  change_note: string | null;
+  restored_from?: number;
+  /** The caller sent no actions: the previous version's actions remain. */
+  keeps_actions?: boolean;
+  trace: { action: 'update' | 'rollback' | 'change_owner'; summary: string; details: Record<string, unknown> };
+}
+
+/** Saves a definition as the next version, with audit entry and activity line. The caller has locked its row. */
+export async function saveDefinition(
+  ctx: Context,
+  before: Automation,
+  fields: Partial<Automation>,
+  { change_note, restored_from, keeps_actions, trace }: Saved,
+): Promise<Automation> {
+  const after = await before.$query(ctx.db).patchAndFetch({
+    ...fields,
+    ...(await enablersAfter(ctx, before, fields)),
+    version: before.version + 1,
+    updated_by: requireUser(ctx),
+    updated_at: raw('now()') as never,
+  });
+  await storeVersion(ctx, after, change_note, restored_from ?? null, keeps_actions);
+  await recordChange(ctx, {
+    team_id: after.team_id,
+    project_id: after.project_id,
+    feature: 'automations',
+    action: trace.action,
+    severity: 'MEDIUM',
+    entity_type: 'automation',
+    entity_id: after.automation_id,
+    title: after.name,
+    summary: trace.summary,
+    details: { version: after.version, is_active: after.is_active, ...trace.details },
+  });
+  return after;
+}

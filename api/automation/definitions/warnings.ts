@@ -1,0 +1,67 @@
+import type { Automation, StoredAction } from '../../../db/models/automation.js';
+import { isAllowed } from '../../platform/access/access.js';
+import type { Context } from '../../platform/context.js';
+import { findSeat } from '../../platform/access/seats.js';
+import { findConnections } from '../../integrations/connections/connections.js';
+import { missingSecrets } from '../secrets/vault.js';
+import { outboundTypes } from '../actions/registry.js';
+import { secretHandles } from '../actions/secret-handles.js';
+import { shortGates } from './short-gates.js';
+import { warnOfPaths } from './template-paths.js';
+import { findSecretHandles } from '../language/template.js';
+
+type Saved = Pick<Automation, 'team_id' | 'created_by' | 'updated_by' | 'trigger_type' | 'actions'>;
+
+const getType = ({ type }: StoredAction) => outboundTypes()[type];
+
+/** Names missing secrets only to users who may list secrets: the absence of a warning would reveal a name. */
+async function ofMissingSecrets(ctx: Context, teamId: string, names: string[]): Promise<string[]> {
+  if (names.length === 0 || !isAllowed('secret.list', await findSeat(ctx, teamId))) return [];
+  return (await missingSecrets(ctx, teamId, names)).map((name) => `Secret ${name} does not exist yet`);
+}
+
+async function ofSecrets(ctx: Context, { team_id, actions }: Saved): Promise<string[]> {
+  const idle = actions.flatMap((action, index) =>
+    !getType(action)?.secrets && findSecretHandles(action.params).length > 0
+      ? [`actions[${index}]: ${action.type} does not support secrets`]
+      : [],
+  );
+  const needed = secretHandles(actions.filter((action) => getType(action)?.secrets));
+  const missing =
+    team_id === null
+      ? needed.map((name) => `Personal automations have no secrets: ${name} will be missing`)
+      : await ofMissingSecrets(ctx, team_id, needed);
+  return [...idle, ...missing];
+}
+
+/** Uses the creator's connections, which requires that the creator saved the actions. */
+async function ofConnections(ctx: Context, { created_by, updated_by, actions }: Saved): Promise<string[]> {
+  const integrated = actions.flatMap((action, index) => {
+    const integration = getType(action)?.integration;
+    return integration ? [{ place: `actions[${index}]`, ...integration }] : [];
+  });
+  if (integrated.length === 0) return [];
+  if (updated_by !== created_by) {
+    return integrated.map(
+      ({ place, provider }) => `${place}: fails until the creator saves it, because it uses their connection to ${provider}`,
+    );
+  }
+  const connections = await findConnections(ctx, created_by);
+  return integrated.flatMap(({ place, provider, scopes }) => {
+    const granted = connections.get(provider)?.scopes;
+    if (!granted) return [`${place}: the automation’s creator has not connected ${provider} yet`];
+    const missing = scopes.filter((scope) => !granted.includes(scope));
+    return missing.length > 0 ? [`${place}: the creator’s connection to ${provider} lacks ${missing.join(', ')}`] : [];
+  });
+}
+
+/**
+ * Returns warnings about actions that will fail unless something changes first. They do not prevent saving: the secret or the
+ * connection may be added later. Only team admins see the names of missing secrets.
+ */
+export const findWarnings = async (ctx: Context, saved: Saved): Promise<string[]> => [
+  ...(await ofSecrets(ctx, saved)),
+  ...(await ofConnections(ctx, saved)),
+  ...(await shortGates(ctx, saved)),
+  ...warnOfPaths(saved.trigger_type, saved.actions),
+];

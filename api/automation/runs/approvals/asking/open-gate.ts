@@ -1,0 +1,119 @@
+import type { Knex } from 'knex';
+import type { GateView } from '../../../../../workflows/contract.js';
+import type { Services } from '../../../../platform/context.js';
+import { GATE_DEFAULTS, type GateRole } from '../../../actions/rules.js';
+import { announceGate, type OpenedGate } from './announce-gate.js';
+import { dryRunOutput } from '../../../actions/dry-run-output.js';
+import { MAX_MESSAGE } from '../../../actions/require-approval.js';
+import { renderText } from '../../../language/template.js';
+import { type RunExecution, claimRun } from '../../execution/claim-run.js';
+import { endIfDeleted } from '../../execution/end-if-deleted.js';
+import { type RunRow, systemContext } from '../../execution/load-run.js';
+import { publish } from '../../execution/publish.js';
+import { NEVER_OPENED, readGate } from '../read-gate.js';
+import { restartRun } from '../../execution/restart-run.js';
+import { storeTail } from '../../staging/store-tail.js';
+
+/** Parameters of `require_approval`, validated when the automation was saved. */
+interface GateParams {
+  role?: GateRole;
+  message?: string;
+  expires_in_seconds?: number;
+  required_approvals?: number;
+  allow_self_approval?: boolean;
+  remind_after_seconds?: number;
+  signed_in?: boolean;
+  if_changed?: 'proceed' | 'ask_again';
+}
+
+/** Returns the rendered message, truncated to its limit; the unrendered text if the event lacks a value that it names. */
+function fillMessage({ message }: GateParams, event: Record<string, unknown>): string | null {
+  if (message === undefined) return null;
+  const rendered = renderText(message, event);
+  return (
+    Array.from(rendered.ok ? rendered.value : message)
+      .slice(0, MAX_MESSAGE)
+      .join('') || null
+  );
+}
+
+/** Passes the gate of a test run: notifies nobody and records who would have been asked. */
+async function passInTest(db: Knex, { run_id, event }: RunRow, index: number, params: GateParams): Promise<GateView> {
+  const gate = { role: params.role ?? GATE_DEFAULTS.role, message: fillMessage(params, event) };
+  await db('run_actions')
+    .where({ run_id, index })
+    .update({ status: 'succeeded', output: dryRunOutput('Wait for an approval', gate), attempts: 1, finished_at: db.fn.now() });
+  return { ...NEVER_OPENED, state: 'approved', requiredRole: gate.role };
+}
+
+const OPENED = ['required_role', 'required_approvals', 'message', 'expires_at'] as const;
+
+/** Inserts the gate; returns undefined if it exists already. */
+async function insertGate(db: Knex, run: RunRow, index: number, params: GateParams): Promise<OpenedGate | undefined> {
+  const inSeconds = (seconds: number) => db.raw('now() + make_interval(secs => ?)', [seconds]);
+  const [opened] = await db('gates')
+    .insert({
+      run_id: run.run_id,
+      gate_index: index,
+      required_role: params.role ?? GATE_DEFAULTS.role,
+      required_approvals: params.required_approvals ?? GATE_DEFAULTS.requiredApprovals,
+      allow_self_approval: params.allow_self_approval ?? GATE_DEFAULTS.allowSelfApproval,
+      signed_in: params.signed_in ?? false,
+      asks_again: params.if_changed === 'ask_again',
+      message: fillMessage(params, run.event),
+      expires_at: inSeconds(params.expires_in_seconds ?? GATE_DEFAULTS.expiresInSeconds),
+      remind_at: params.remind_after_seconds === undefined ? null : inSeconds(params.remind_after_seconds),
+    })
+    .onConflict()
+    .ignore()
+    .returning<OpenedGate[]>([...OPENED]);
+  return opened;
+}
+
+/** Pauses the run, stages what the gate releases and notifies the approvers. */
+async function stage(services: Services, run: RunRow, index: number, gate: OpenedGate): Promise<void> {
+  const { db } = services;
+  const { run_id } = run;
+  const gate_expires_at = db('gates').where({ run_id, gate_index: index }).select('expires_at');
+  await db('automation_runs').where({ run_id }).update({ status: 'paused', gate_expires_at });
+  await db('run_actions').where({ run_id, index }).update({ status: 'running', started_at: db.fn.now(), attempts: 1 });
+  await db('run_actions').where({ run_id, status: 'pending' }).where('index', '>', index).update({ status: 'staged' });
+  const tail = await storeTail(services, run, index);
+  const ctx = systemContext(services, run);
+  const summary = `asked for the approval of a ${gate.required_role}`;
+  await announceGate(ctx, run, index, { ...gate, ...tail }, { summary });
+  await publish(ctx, 'automation.run_paused', run, { gate_index: index });
+}
+
+/** Returns true if a step before this one is not done: the rows were restored from a backup and are behind the execution. */
+async function hasStepsLeft(db: Knex, { run_id }: RunRow, index: number): Promise<boolean> {
+  const left = db('run_actions').where({ run_id }).where('index', '<', index);
+  const step = await left.whereNotIn('status', ['succeeded', 'failed', 'skipped']).first<object | undefined>('index');
+  return step !== undefined;
+}
+
+/**
+ * Opens a gate: pauses the run and stages what follows, in one transaction. A repeated call only reads the gate. Returns the
+ * gate's state; `closed` if the run has ended or belongs to another execution.
+ */
+export async function openGate(services: Services, owner: RunExecution, index: number): Promise<GateView> {
+  const { runId } = owner;
+  const unopened = await services.db.transaction(async (db): Promise<GateView | null> => {
+    const run = await claimRun(db, owner);
+    if (!run) return NEVER_OPENED;
+    if (await endIfDeleted({ ...services, db }, run)) return NEVER_OPENED;
+    if (await hasStepsLeft(db, run, index)) {
+      await restartRun(db, run);
+      return NEVER_OPENED;
+    }
+    const action = run.actions[index] as { params?: GateParams } & GateParams;
+    const params = action.params ?? action;
+    if (run.is_test) return passInTest(db, run, index, params);
+    const opened = await insertGate(db, run, index, params);
+    if (opened) await stage({ ...services, db }, run, index, opened);
+    return null;
+  });
+  if (unopened) return unopened;
+  services.notifyRelay();
+  return readGate(services, runId, index, owner.execution);
+}

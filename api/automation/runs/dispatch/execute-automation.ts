@@ -1,0 +1,79 @@
+import type { Automation } from '../../../../db/models/automation.js';
+import { type Context, inTransaction, requireUser } from '../../../platform/context.js';
+import { recordChange } from '../../../platform/changes/record-change.js';
+import { assertActionsAllowed } from '../../secrets/assert-actions-allowed.js';
+import { evaluateCondition } from '../../language/condition.js';
+import { conditionScope } from '../../language/condition-scope.js';
+import { createRun, type NewRun } from '../record/create-run.js';
+import { lockAutomation } from '../../definitions/lock-automation.js';
+import type { Dispatched, ExecuteAutomation } from './schema.js';
+import { newId } from '../../../platform/ids.js';
+
+/** Builds the run's `event`: the caller's fields, with actor, time and scope set by the server. */
+function buildEvent(ctx: Context, automation: Automation, input: ExecuteAutomation['event'], now: Date): Record<string, unknown> {
+  return {
+    type: 'manual',
+    ...input,
+    event_id: ctx.requestId,
+    occurred_at: now.toISOString(),
+    team_id: automation.team_id,
+    project_id: automation.project_id ?? input?.['project_id'] ?? null,
+    actor_id: requireUser(ctx),
+  };
+}
+
+/** The condition applies to manual runs too. */
+async function evaluateAutomation(
+  ctx: Context,
+  { condition, project_id }: Automation,
+  event: Record<string, unknown>,
+  now: Date,
+) {
+  if (condition === null) return { skip_reason: null };
+  const [project = null] =
+    project_id === null ? [] : await ctx.db('projects').where({ project_id }).select<object[]>('project_id', 'name', 'status');
+  const [actor = null] = await ctx
+    .db('users')
+    .where({ user_id: requireUser(ctx) })
+    .select<object[]>('user_id', 'name', 'email');
+  const { matched, error } = evaluateCondition(condition, conditionScope(event, { project, actor, now }));
+  return { skip_reason: matched ? null : ('condition_false' as const), condition_error: error };
+}
+
+/**
+ * Starts an automation manually, enabled or not. `isTest` performs a dry run, which only records what the actions would have
+ * done.
+ * @throws RESOURCE_NOT_FOUND | PERMISSION_DENIED neither the creator nor a manager, or a secret that only admins may use
+ */
+export function executeAutomation(
+  ctx: Context,
+  automationId: string,
+  { event: input }: ExecuteAutomation,
+  isTest: boolean,
+): Promise<Dispatched> {
+  return inTransaction(ctx, async (ctx) => {
+    const automation = await lockAutomation(ctx, 'automation.dispatch', automationId);
+    await assertActionsAllowed(ctx, automation.team_id, automation.actions);
+    const now = new Date();
+    const event = buildEvent(ctx, automation, input, now);
+    const verdict: Pick<NewRun, 'skip_reason' | 'condition_error'> = await evaluateAutomation(ctx, automation, event, now);
+    const run_id = newId();
+    const triggered_by = requireUser(ctx);
+    const run = { run_id, automation, event, trigger_type: 'manual', depth: 0, triggered_by, is_test: isTest, ...verdict };
+    await createRun(ctx, run);
+    const { team_id, project_id, name, version } = automation;
+    await recordChange(ctx, {
+      team_id,
+      project_id,
+      feature: 'automations',
+      action: 'execute',
+      severity: 'MEDIUM',
+      entity_type: 'automation_run',
+      entity_id: run_id,
+      title: name,
+      summary: `${isTest ? 'tested' : 'started'} ${name} by hand`,
+      details: { automation_id: automationId, automation_version: version, is_test: isTest },
+    });
+    return { run_id, automation_id: automationId, status: verdict.skip_reason ? 'skipped' : 'queued' };
+  });
+}

@@ -1,0 +1,22 @@
+import { defineStatement } from '../../../db/statement.js';
+
+/**
+ * $1, $2 = places and item ids in pairs; $3, $4 = places and user ids. A place is a team, or the user of a personal automation, who sees what
+ * their teams have. Only what belongs to the place. A cycle counts as an item.
+ */
+export const namesOfTeamsStatement = defineStatement({
+  name: 'names_of_teams',
+  text: /* sql */ `
+    select w.place, w.id, found.name
+    from unnest($1::uuid[], $2::text[]) as w (place, id)
+    cross join lateral (
+      select p.title as name, p.team_id from item_place p where p.item_id = w.id
+      union all select c.name, c.team_id from cycles c
+        where c.cycle_id = case when w.id ~* '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$' then w.id::uuid end
+      limit 1
+    ) found
+    where found.team_id = w.place or exists (select from memberships m where m.team_id = found.team_id and m.user_id = w.place)
+    union all
+    select w.place, u.user_id::text, u.display_name from unnest($3::uuid[], $4::uuid[]) as w (place, user_id) join users u using (user_id)
+    where u.user_id = w.place or exists (select from memberships m where m.team_id = w.place and m.user_id = u.user_id)`,
+});

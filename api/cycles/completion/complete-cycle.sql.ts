@@ -1,9 +1,0 @@
-import type { Statement } from '../../../db/statement.js';
-
-/** $1 = cycle id, $2 = snapshot (jsonb), $3 = correlation id. */
-export const completeCycleStatement: Statement = {
-  name: 'complete_cycle',
-  text: /* sql */ `
-    update cycles set status = 'completed', completed_at = now(), updated_at = now(), snapshot = $2::jsonb, correlation_id = $3
-    where cycle_id = $1 and status = 'active'`,
-};

@@ -1,0 +1,25 @@
+import { UpdateTask } from '../../work/tasks/schema.js';
+import { updateTask as update } from '../../work/tasks/write/update-task.js';
+import { defineAction, PLAN_SOURCES } from './action.js';
+import { riskOfTaskUpdate } from './risk.js';
+import { restoreFields } from './undo.js';
+
+export const updateTask = defineAction({
+  tool: 'task.update',
+  kind: 'update',
+  entity: 'task',
+  schema: UpdateTask.omit({ version: true }).strict(),
+  references: ['project_id', 'parent_task_id'],
+  offered: PLAN_SOURCES.filter((source) => source !== 'ci_failure_triage'),
+  words: {
+    verb: 'Change task',
+    count: ['task update', 'task updates'],
+    proposal: 'Proposes to change fields of a task. Give only the fields that change.',
+  },
+  risk: riskOfTaskUpdate,
+  undo: restoreFields('task.update'),
+  automation: { type: 'update_task', label: 'Change fields of a task', defaulted: ['task_id'], clears: true },
+  async perform(ctx, task_id, params) {
+    return { output: { task_id, version: await update(ctx, task_id, params) } };
+  },
+});

@@ -1,0 +1,19 @@
+import { authorize } from '../../platform/access/access.js';
+import type { Context } from '../../platform/context.js';
+import { readTeam } from './read-team.js';
+import type { Conversation } from './schema.js';
+
+/**
+ * Lists the conversations of a team: the default one.
+ * @throws RESOURCE_NOT_FOUND | PERMISSION_DENIED not a member
+ */
+export async function listConversations(ctx: Context, teamId: string): Promise<Conversation[]> {
+  const { seat } = await readTeam(ctx, teamId);
+  authorize('team.read', seat);
+  const rows = await ctx
+    .db('conversations')
+    .where({ team_id: teamId })
+    .orderBy(['created_at', 'conversation_id'])
+    .select<(Omit<Conversation, 'created_at'> & { created_at: Date })[]>('conversation_id', 'title', 'is_default', 'created_at');
+  return rows.map((row) => ({ ...row, created_at: row.created_at.toISOString() }));
+}

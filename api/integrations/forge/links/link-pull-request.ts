@@ -1,0 +1,27 @@
+import { run } from '../../../../db/statement.js';
+import type { Context } from '../../../platform/context.js';
+import { recordLink } from './record-link.js';
+import type { NormalisedEvent } from '../rules.js';
+import { linkPullRequestStatement } from './link-pull-request.sql.js';
+
+interface Changed extends Record<string, unknown> {
+  task_id: string;
+  title: string;
+  team_id: string;
+  project_id: string;
+  change: 'linked' | 'unlinked';
+}
+
+/** Links a pull request to exactly the tasks named by its closing keywords; ignores other events. */
+export async function linkPullRequest(
+  ctx: Context,
+  { payload }: NormalisedEvent,
+  taskIds: string[],
+  linkable: string[] | null,
+): Promise<void> {
+  if (!('closes_issues' in payload) || payload.pr_number === null || payload.repo === null) return;
+  const repo = payload.repo.toLowerCase();
+  const number = payload.pr_number;
+  const changed = await run<Changed>(ctx.db, linkPullRequestStatement, [repo, number, payload.url, taskIds, linkable]);
+  for (const { change, ...task } of changed) await recordLink(ctx, task, { change, repo, number, kind: 'pull_request' });
+}

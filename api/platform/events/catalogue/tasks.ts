@@ -1,0 +1,115 @@
+import { z } from 'zod';
+import { derived, type Payload, stored } from '../declare.js';
+import { CASCADE, changed, Changes, Comment, PERSON, TASK, Task } from './records.js';
+
+/** Returns `to` of one changed field; undefined if the field did not change. */
+export function changedTo(payload: Payload, field: string): unknown {
+  const changes = payload['changes'];
+  if (typeof changes !== 'object' || changes === null || !Object.hasOwn(changes, field)) return undefined;
+  const change = (changes as Record<string, unknown>)[field];
+  return typeof change === 'object' && change !== null ? ((change as Record<string, unknown>)['to'] ?? null) : undefined;
+}
+
+const assignee = (payload: Payload): unknown =>
+  (payload['task'] as { assigned_to?: unknown } | null | undefined)?.assigned_to ?? null;
+const taskChanged = (field: string, from: unknown, to: unknown) => ({
+  type: 'task.updated',
+  task: { ...TASK, [field]: to },
+  ...changed(field, from, to),
+});
+
+const about = { task: Task, changes: Changes };
+/** Tasks that another deletion or restoration took along, without long descriptions. Only webhooks receive them, each task as an event. */
+const page = { cascade_id: z.uuid(), tasks: z.array(z.looseObject({ task_id: z.string() })) };
+const pageSample = { cascade_id: CASCADE, tasks: [TASK] };
+
+export const taskEvents = {
+  'task.created': stored({
+    payload: about,
+    trigger: 'A task is created',
+    past: 'A task was created',
+    webhook: true,
+    sample: { task: TASK, changes: {} },
+  }),
+  'task.updated': stored({
+    payload: about,
+    trigger: 'A task is changed in any way',
+    past: 'A task was changed',
+    webhook: 'A task was changed in any way',
+    sample: taskChanged('title', 'Sign-in fails', TASK.title),
+  }),
+  'task.status_changed': derived({
+    of: { 'task.updated': (payload) => changedTo(payload, 'status') !== undefined },
+    trigger: 'The status of a task changes',
+    past: 'The status of a task changed',
+    webhook: true,
+    sample: taskChanged('status', 'todo', 'in_progress'),
+  }),
+  'task.assigned': derived({
+    of: {
+      'task.created': (payload) => assignee(payload) !== null,
+      'task.updated': (payload) => (changedTo(payload, 'assigned_to') ?? null) !== null,
+    },
+    trigger: 'A task is assigned',
+    past: 'A task was assigned',
+    webhook: true,
+    sample: taskChanged('assigned_to', null, PERSON),
+  }),
+  'task.completed': derived({
+    of: { 'task.updated': (payload) => changedTo(payload, 'status') === 'done' },
+    trigger: 'A task is completed',
+    past: 'A task was completed',
+    webhook: true,
+    sample: taskChanged('status', 'in_review', 'done'),
+  }),
+  'task.deleted': stored({
+    payload: { task: Task, cascade_id: z.uuid() },
+    trigger: 'A task is moved to the trash',
+    past: 'A task was moved to the trash',
+    webhook: true,
+    sample: { task: TASK, cascade_id: CASCADE },
+  }),
+  'task.restored': stored({
+    payload: { ...about, cascade_id: z.uuid() },
+    trigger: 'A task is restored from the trash',
+    past: 'A task was restored from the trash',
+    webhook: true,
+    sample: { task: TASK, changes: {}, cascade_id: CASCADE },
+  }),
+  'task.cascade_deleted': stored({
+    payload: page,
+    getPageUrl: 'task.deleted',
+    past: 'Tasks were moved to the trash',
+    sample: pageSample,
+  }),
+  'task.cascade_restored': stored({
+    payload: page,
+    getPageUrl: 'task.restored',
+    past: 'Tasks were restored from the trash',
+    sample: pageSample,
+  }),
+  'task.due_soon': stored({
+    payload: about,
+    trigger: 'A task is due within a day',
+    past: 'A task is due within a day',
+    webhook: true,
+    sample: { actor_id: null, task: { ...TASK, due_date: '2026-11-21' }, changes: {} },
+  }),
+  'task.overdue': stored({
+    payload: about,
+    trigger: 'A task is overdue',
+    past: 'A task is overdue',
+    webhook: true,
+    sample: { actor_id: null, task: { ...TASK, due_date: '2026-11-19' }, changes: {} },
+  }),
+  'comment.created': stored({
+    payload: { comment: Comment, task: Task },
+    trigger: 'Someone comments on a task',
+    past: 'Someone commented on a task',
+    webhook: true,
+    sample: {
+      comment: { comment_id: '0197a000-0000-7000-8000-000000000004', task_id: TASK.task_id, content: 'Seen again today' },
+      task: TASK,
+    },
+  }),
+};

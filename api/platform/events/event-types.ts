@@ -1,0 +1,60 @@
+import { z } from 'zod';
+import { forgeEvents, listForgeTriggers } from './catalogue/forge.js';
+import { machineEvents } from './catalogue/machines.js';
+import { projectEvents } from './catalogue/projects.js';
+import { taskEvents } from './catalogue/tasks.js';
+import type { DerivedEvent, Payload, StoredEvent } from './declare.js';
+
+/**
+ * Everything that can happen, by name: each event is declared once (./catalogue). Triggers, webhooks, their schemas, examples and words, and the rows
+ * of the table `event_types` follow from it; `record_change` rejects any other type.
+ */
+const CATALOGUE = { ...taskEvents, ...projectEvents, ...machineEvents, ...forgeEvents };
+
+type Catalogue = typeof CATALOGUE;
+export type EventName = keyof Catalogue;
+/** Name of an event that is stored. */
+export type EventType = { [Name in EventName]: Catalogue[Name] extends StoredEvent ? Name : never }[EventName];
+
+/** All declarations in the order of lists. */
+export const EVENTS = Object.entries(CATALOGUE) as readonly [EventName, StoredEvent | DerivedEvent][];
+
+const isStored = (event: StoredEvent | DerivedEvent): event is StoredEvent => 'payload' in event;
+const STORED = EVENTS.flatMap(([name, event]) => (isStored(event) ? [[name as EventType, event] as const] : []));
+const DERIVED = EVENTS.flatMap(([name, event]) => (isStored(event) ? [] : [[name, event.of] as const]));
+
+export const EVENT_TYPES: readonly EventType[] = STORED.map(([type]) => type);
+
+/** The event of a change, with the fields of its type. `event_id` only if the cause determines it. */
+export type ChangeEvent = {
+  [Type in EventType]: {
+    type: Type;
+    payload: { [Field in keyof Catalogue[Type]['payload']]: unknown };
+    event_id?: string;
+  };
+}[EventType];
+
+/** Returns the schema of an event's stored payload. */
+export const payloadSchema = (type: EventType) =>
+  z.looseObject({ actor_id: z.uuid().nullable(), ...(CATALOGUE[type] as StoredEvent).payload });
+
+/** Events with a page of records, and the name under which endpoints receive each record. */
+export const NAME_OF_PAGE: ReadonlyMap<string, EventName> = new Map(
+  STORED.flatMap(([type, { getPageUrl: pageOf }]) => (pageOf === undefined ? [] : [[type, pageOf as EventName]])),
+);
+
+/** Returns the names that an event amounts to: its own, those derived from its changes, and its families. */
+export const triggersOfEvent = (subject: string, payload: Payload): string[] => [
+  ...listForgeTriggers(subject),
+  ...DERIVED.flatMap(([name, of]) => (Object.hasOwn(of, subject) && of[subject]?.(payload) ? [name] : [])),
+];
+
+/** For every event type, all names that such an event can amount to; the table `event_types` holds the same. */
+export const triggersOfTypes = Object.fromEntries(
+  STORED.map(([type, { getPageUrl: pageOf }]) => [
+    type,
+    pageOf === undefined
+      ? [...listForgeTriggers(type), ...DERIVED.flatMap(([name, of]) => (Object.hasOwn(of, type) ? [name] : []))]
+      : [],
+  ]),
+) as Readonly<Record<EventType, string[]>>;

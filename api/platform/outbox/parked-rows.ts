@@ -1,0 +1,46 @@
+import { type Context, inTransaction } from '../context.js';
+import { notFound } from '../errors.js';
+import { recordChange } from '../changes/record-change.js';
+
+export interface ParkedRow {
+  outbox_id: number;
+  kind: string;
+  subject: string;
+  team_id: string | null;
+  failures: number;
+  created_at: Date;
+  parked_at: Date;
+  last_error: string | null;
+}
+
+const COLUMNS = ['outbox_id', 'kind', 'subject', 'team_id', 'failures', 'created_at', 'parked_at', 'last_error'] as const;
+
+/** Lists parked rows for an operator, oldest first, at most `limit`. */
+export const listParkedRows = ({ db }: Pick<Context, 'db'>, limit: number): Promise<ParkedRow[]> =>
+  db('outbox').whereNotNull('parked_at').orderBy('parked_at').limit(limit).select<ParkedRow[]>(COLUMNS);
+
+/**
+ * Makes a parked row due again, after an operator has removed the cause. Its cursor stays, so nothing is repeated.
+ * @throws RESOURCE_NOT_FOUND no such parked row
+ */
+export function replayParkedRow(ctx: Context, outboxId: number): Promise<ParkedRow> {
+  return inTransaction(ctx, async (ctx) => {
+    const [row] = await ctx
+      .db('outbox')
+      .where({ outbox_id: outboxId })
+      .whereNotNull('parked_at')
+      .update({ parked_at: null, failures: 0, attempts: 0, next_attempt_at: ctx.db.fn.now() })
+      .returning<ParkedRow[]>(COLUMNS);
+    if (!row) throw notFound('Parked row');
+    await recordChange(ctx, {
+      team_id: row.team_id,
+      feature: 'admin',
+      action: 'retry',
+      severity: 'MEDIUM',
+      entity_type: 'outbox_row',
+      entity_id: String(outboxId),
+      details: { kind: row.kind, subject: row.subject, last_error: row.last_error },
+    });
+    return row;
+  });
+}

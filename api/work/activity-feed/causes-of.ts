@@ -1,0 +1,44 @@
+import { run } from '../../../db/statement.js';
+import { type Context, requireUser } from '../../platform/context.js';
+import { causesStatement } from './causes.sql.js';
+import type { ActivityCause, ActivityChanges } from './schema.js';
+
+/** Fields whose values a line tells: short, and readable for every member. Ids of records are left out, whose titles may not be. */
+const FIELDS = [
+  'title',
+  'name',
+  'status',
+  'priority',
+  'due_date',
+  'start_date',
+  'end_date',
+  'assigned_to',
+  'estimated_hours',
+  'actual_hours',
+  'is_archived',
+];
+/** Entities whose fields every member of the team may read. */
+const TYPES = ['task', 'project', 'file', 'note', 'whiteboard', 'doc'];
+
+interface Line {
+  activity_id: string;
+  /** Null in lines of older versions of the service. */
+  audit_id: string | null;
+}
+interface Told {
+  cause: ActivityCause | null;
+  changes: ActivityChanges | null;
+}
+
+/**
+ * Returns what caused the changes of a page of lines, and what they changed, by audit id. The caller may read the lines. An entry that is
+ * archived is absent.
+ */
+export async function findCauses(ctx: Context, lines: readonly Line[]): Promise<Map<string | null, Told>> {
+  const known = lines.filter(({ audit_id }) => audit_id !== null);
+  if (known.length === 0) return new Map();
+  const ids = [known.map(({ audit_id }) => audit_id), known.map(({ activity_id }) => activity_id)];
+  type Row = Told & { audit_id: string };
+  const rows = await run<Row & Record<string, unknown>>(ctx.db, causesStatement, [requireUser(ctx), ...ids, FIELDS, TYPES]);
+  return new Map(rows.map(({ audit_id, cause, changes }) => [audit_id, { cause, changes }]));
+}

@@ -1,0 +1,61 @@
+import type { FieldOption } from '../../../db/models/custom-field.js';
+
+export const FIELD_TYPES = ['text', 'number', 'date', 'boolean', 'select', 'multi_select', 'user', 'url'] as const;
+export type FieldType = (typeof FIELD_TYPES)[number];
+export const FIELD_ENTITIES = ['task', 'project'] as const;
+export type FieldEntity = (typeof FIELD_ENTITIES)[number];
+
+/** Fields of one team, archived ones too. */
+export const MAX_FIELDS_PER_TEAM = 100;
+export const MAX_OPTIONS = 100;
+/** Longest text or address, code points. */
+export const MAX_VALUE_LENGTH = 2_000;
+export const KEY = /^[a-z][a-z0-9_]{0,62}$/;
+const MAX_KEY_LENGTH = 63;
+
+/** What a check of a value reads of its field. */
+export interface FieldRule {
+  field_type: FieldType;
+  options: FieldOption[];
+}
+
+/** A value of a request, before it is known which field it is for. */
+export type RawValue = string | number | boolean | string[] | null;
+export type Value = Exclude<RawValue, null>;
+
+/** Column that keeps the values of a type. */
+export type ValueColumn = 'value_text' | 'value_number' | 'value_date' | 'value_boolean' | 'value_list';
+export const COLUMN_OF: Readonly<Record<FieldType, ValueColumn>> = {
+  text: 'value_text',
+  number: 'value_number',
+  date: 'value_date',
+  boolean: 'value_boolean',
+  select: 'value_text',
+  multi_select: 'value_list',
+  user: 'value_text',
+  url: 'value_text',
+};
+
+export const hasOptions = (type: FieldType): boolean => type === 'select' || type === 'multi_select';
+
+/** Returns a key made of a name, such as `story_points`. */
+export function keyFromName(name: string): string {
+  const words = name
+    .normalize('NFKD')
+    .toLowerCase()
+    .replace(/\p{M}/gu, '')
+    .replace(/[^a-z0-9]+/g, '_')
+    .replace(/^_+|_+$/g, '');
+  const key = /^[a-z]/.test(words) ? words : `field_${words}`;
+  return key.slice(0, MAX_KEY_LENGTH).replace(/_+$/, '');
+}
+
+/** Returns the key, or the first of `key_2`, `key_3` … that is not taken. */
+export function freeKey(key: string, taken: ReadonlySet<string>): string {
+  if (!taken.has(key)) return key;
+  for (let nth = 2; ; nth += 1) {
+    const suffix = `_${nth}`;
+    const next = `${key.slice(0, MAX_KEY_LENGTH - suffix.length)}${suffix}`;
+    if (!taken.has(next)) return next;
+  }
+}

@@ -1,0 +1,79 @@
+import type { CycleView } from '../../../../workflows/contract.js';
+import { run } from '../../../../db/statement.js';
+import { type Context, inTransaction, type Services, serviceContext } from '../../../platform/context.js';
+import { DomainError } from '../../../platform/errors.js';
+import { lockCycles, findNextCycle } from '../read-cycle.js';
+import { lockTasksOfCycleStatement } from '../tasks/tasks-of-cycle.sql.js';
+import { closeCycle } from './close-cycle.js';
+import { viewCycleStatement } from './due-cycles.sql.js';
+
+interface Row extends Record<string, unknown> {
+  number: number;
+  status: 'planned' | 'active' | 'completed';
+  completed_at: Date | null;
+  carried_over: number | null;
+  due_at: Date | null;
+  ms_left: number | null;
+  is_trashed: boolean;
+  tasks: number;
+  done: number;
+  team_id: string;
+  project_id: string | null;
+  cause_user_ids: string[];
+  correlation_id: string;
+}
+
+async function readRow({ db }: Pick<Services, 'db'>, cycleId: string): Promise<Row | undefined> {
+  const [row] = await run<Row>(db, viewCycleStatement, [cycleId]);
+  return row;
+}
+
+const isDue = (row: Row | undefined): row is Row => row?.due_at != null && row.ms_left === 0 && !row.is_trashed;
+
+/**
+ * Context of the service, which stands for nobody. Who planned, started or dated the cycle caused what follows from its completion
+ * (docs/decisions.md#cycle-clocks).
+ */
+function clockContext(services: Services, { cause_user_ids, correlation_id }: Row): Context {
+  const ctx = serviceContext(services, 'cycles', correlation_id);
+  return { ...ctx, actor: { type: 'system', name: 'cycles', causeUserIds: cause_user_ids } };
+}
+
+/** Completes a due cycle in one transaction, unless its row has changed before the lock. `toNext`: open tasks go to the next cycle, if there is one. */
+function completeIfDue(ctx: Context, cycleId: string, row: Row, toNext: boolean): Promise<void> {
+  return inTransaction(ctx, async (ctx) => {
+    const next = toNext ? await findNextCycle(ctx, row) : null;
+    const locked = await lockCycles(ctx, next === null ? [cycleId] : [cycleId, next]);
+    const cycle = locked.get(cycleId);
+    if (!cycle || !isDue(await readRow(ctx, cycleId))) return;
+    const target = next !== null && locked.get(next)?.status === 'planned' ? next : null;
+    await run(ctx.db, lockTasksOfCycleStatement, [cycleId]);
+    await closeCycle(ctx, cycle, target);
+  });
+}
+
+const NOTHING = { number: 0, dueAt: null, msLeft: 0, tasks: 0, done: 0, carriedOver: null, completedAt: null };
+
+function toView(row: Row | undefined): CycleView {
+  if (!row) return { ...NOTHING, state: 'gone' };
+  const { number, tasks, done, due_at, ms_left, completed_at } = row;
+  const counts = { number, tasks, done, carriedOver: row.carried_over, completedAt: completed_at?.toISOString() ?? null };
+  if (due_at === null) return { ...NOTHING, ...counts, state: row.status === 'completed' ? 'completed' : 'off' };
+  const dueAt = due_at.toISOString();
+  return { ...counts, dueAt, msLeft: ms_left ?? 0, state: row.is_trashed ? 'resting' : 'waiting' };
+}
+
+/**
+ * Completes a cycle whose last day is over, and returns its state. Open tasks go to the next cycle, else to the backlog, also if the next
+ * one has no room for them. May be repeated.
+ */
+export async function completeDueCycle(services: Services, cycleId: string): Promise<CycleView> {
+  const row = await readRow(services, cycleId);
+  if (!isDue(row)) return toView(row);
+  const ctx = clockContext(services, row);
+  await completeIfDue(ctx, cycleId, row, true).catch((error: unknown) => {
+    if (!(error instanceof DomainError && error.code === 'RESOURCE_CONFLICT')) throw error;
+    return completeIfDue(ctx, cycleId, row, false);
+  });
+  return toView(await readRow(services, cycleId));
+}

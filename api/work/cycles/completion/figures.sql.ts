@@ -1,0 +1,79 @@
+import { defineStatement } from '../../../../db/statement.js';
+import { MAX_DAYS } from '../rules.js';
+
+/**
+ * SQL over tasks t: without live subtasks. Only such tasks count in figures and roll over (docs/decisions.md#cycle-figures). The planner may
+ * answer an EXISTS of thousands of tasks from a hash of all teams' subtasks, and reads a table to its end for what it takes for frequent;
+ * only the index of subtasks has this order.
+ */
+const IS_LEAF = /* sql */ `(select s.task_id from tasks s where s.parent_task_id = t.task_id and s.deleted_at is null
+  order by s.position nulls last limit 1) is null`;
+
+/** $1 = cycle id. What the cycle commits to, at its start. */
+export const commitTasksStatement = defineStatement({
+  name: 'commit_cycle_tasks',
+  text: /* sql */ `
+    update cycle_tasks ct set committed = true, points = t.estimated_hours from tasks t
+    where ct.cycle_id = $1 and ct.removed_at is null and t.task_id = ct.task_id and t.deleted_at is null and ${IS_LEAF}`,
+});
+
+/**
+ * $1 = cycle id whose tasks are locked. Marks what is completed, and lets tasks in the trash leave, so a restored one is in the backlog.
+ * Returns the ids of the open tasks, which roll over.
+ */
+export const closeStaysStatement = defineStatement({
+  name: 'close_cycle_stays',
+  text: /* sql */ `
+    with leaves as materialized (
+      select t.task_id, t.status = 'done' as done from tasks t where t.cycle_id = $1 and t.deleted_at is null and ${IS_LEAF}
+    ), completed as (
+      update cycle_tasks ct set outcome = 'completed' from leaves l
+      where l.done and ct.cycle_id = $1 and ct.task_id = l.task_id and ct.removed_at is null
+    ), trashed as (
+      update tasks t set cycle_id = null where t.cycle_id = $1 and t.deleted_at is not null returning t.task_id
+    ), gone as (
+      update cycle_tasks ct set removed_at = clock_timestamp() from trashed t
+      where ct.cycle_id = $1 and ct.task_id = t.task_id and ct.removed_at is null
+    )
+    select coalesce(array_agg(l.task_id order by l.task_id) filter (where not l.done), '{}') as open_ids from leaves l`,
+});
+
+/**
+ * $1 = cycle id, $2 = whether its stays are closed. Figures and burn-down of a started cycle. Until then a task counts as it is now, so a
+ * task that is reopened changes earlier days. A task in and out on one day never counts as open. `limit 1` keeps the planner from reading the
+ * tasks of all teams for a cycle of thousands.
+ */
+export const figuresStatement = defineStatement({
+  name: 'cycle_figures',
+  text: /* sql */ `
+    with period as materialized (
+      select c.cycle_id, greatest((c.started_at at time zone 'utc')::date, (now() at time zone 'utc')::date - ${MAX_DAYS - 1}) as first,
+        (now() at time zone 'utc')::date as last
+      from cycles c where c.cycle_id = $1
+    ), stays as materialized (
+      select ct.committed, ct.points, t.estimated_hours, (ct.added_at at time zone 'utc')::date as entered,
+        case when ct.outcome is null then (ct.removed_at at time zone 'utc')::date end as gone,
+        case when t.status = 'done' then (t.completed_at at time zone 'utc')::date end as done_on,
+        case when $2::boolean then ct.outcome = 'completed' else t.status = 'done' end as done,
+        case when $2 then ct.outcome is not null else ct.removed_at is null and t.deleted_at is null and ${IS_LEAF} end as present,
+        ct.outcome is not null or t.deleted_at is null and ${IS_LEAF} as counts
+      from cycle_tasks ct cross join lateral (
+        select f.task_id, f.status, f.estimated_hours, f.completed_at, f.deleted_at from tasks f where f.task_id = ct.task_id limit 1
+      ) t
+      where ct.cycle_id = $1
+    ), steps as (
+      select x.day, sum(x.step) as step from stays s cross join period p cross join lateral (values
+        (greatest(s.entered, p.first), 1), (greatest(least(s.gone, s.done_on), s.entered, p.first), -1)) x(day, step)
+      where s.counts and (x.step = 1 or coalesce(s.gone, s.done_on) is not null) group by x.day
+    ), days as (
+      select p.first + n as day, sum(coalesce(s.step, 0)) over (order by n) as remaining
+      from period p cross join lateral generate_series(0, p.last - p.first) n left join steps s on s.day = p.first + n
+    )
+    select json_build_object(
+      'committed', count(*) filter (where committed), 'added', count(*) filter (where present and not committed),
+      'completed', count(*) filter (where present and done), 'carried_over', count(*) filter (where $2 and present and not done),
+      'points', json_build_object('committed', coalesce(sum(points) filter (where committed), 0),
+        'completed', coalesce(sum(estimated_hours) filter (where present and done), 0)),
+      'days', (select coalesce(json_agg(json_build_object('date', day, 'remaining', remaining) order by day), '[]') from days)) as figures
+    from stays`,
+});

@@ -1,0 +1,36 @@
+import { defineStatement, run } from '../../../db/statement.js';
+import { type Context, requireUser } from '../../platform/context.js';
+import { type NotificationRow, presentNotification } from './present.js';
+import type { ListNotifications, Notification } from './schema.js';
+import { COLUMNS, VISIBLE } from './visible.sql.js';
+
+/** $1 = caller id, $2 = cursor (exclusive) or null, $3 = unread only, $4 = row limit. */
+const statement = defineStatement({
+  name: 'list_notifications',
+  text: /* sql */ `
+    select ${COLUMNS} from notifications n
+    where ${VISIBLE} and ($2::uuid is null or n.notification_id < $2) and (not $3 or n.read_at is null)
+    order by n.notification_id desc limit $4`,
+});
+
+/** Lists the caller's notifications, newest first. */
+export async function listNotifications(ctx: Context, { before, unread, limit }: ListNotifications): Promise<Notification[]> {
+  const rows = await run<NotificationRow>(ctx.db, statement, [requireUser(ctx), before ?? null, unread, limit]);
+  return rows.map(presentNotification);
+}
+
+/** The badge is capped at 99. */
+const MAX_COUNTED = 99;
+
+/** $1 = caller id. */
+const countStatement = defineStatement({
+  name: 'count_unread_notifications',
+  text: /* sql */ `
+    select count(*)::int as unread from (select from notifications n where ${VISIBLE} and n.read_at is null limit ${MAX_COUNTED}) few`,
+});
+
+/** Counts the caller's unread notifications, up to the cap. */
+export async function countUnread(ctx: Context): Promise<number> {
+  const [counted] = await run<{ unread: number }>(ctx.db, countStatement, [requireUser(ctx)]);
+  return counted?.unread ?? 0;
+}

@@ -1,0 +1,55 @@
+import { z } from 'zod';
+import { Flag, Id, Timestamp } from '../../platform/fields.js';
+import { byCursor } from '../../platform/endpoint/pages.js';
+
+/** Kinds of notifications. */
+const NOTIFICATION_KINDS = [
+  'message',
+  'approval_requested',
+  'approval_reminder',
+  'automation_disabled',
+  'plan_staged',
+  'plan_reminder',
+  'member_added',
+] as const;
+export type NotificationKind = (typeof NOTIFICATION_KINDS)[number];
+
+export const ListNotifications = z.object({
+  unread: Flag.meta({ description: 'Only unread notifications' }),
+  ...byCursor('notification_id'),
+});
+export type ListNotifications = z.output<typeof ListNotifications>;
+
+export const Notification = z
+  .object({
+    notification_id: z.string(),
+    kind: z.enum(NOTIFICATION_KINDS),
+    message: z.string(),
+    team_id: z.string().nullable(),
+    run_id: z.string().nullable(),
+    action_id: z.string().nullable().meta({ description: 'Plan that waits for a confirmation' }),
+    automation_name: z.string().nullable().meta({ description: 'null without a run' }),
+    gate: z
+      .object({
+        state: z.enum(['pending', 'approved', 'rejected', 'lapsed', 'closed']),
+        decided_by: z.string().nullable(),
+        decided_at: Timestamp.nullable(),
+      })
+      .nullable()
+      .meta({ description: 'State of the requested approval; `closed`: the run ended undecided' }),
+    created_at: Timestamp,
+    read_at: Timestamp.nullable(),
+  })
+  .meta({ id: 'Notification' });
+export type Notification = z.output<typeof Notification>;
+
+export const NotificationPath = z.object({ notification_id: Id });
+export const MarkNotification = z.object({ read: z.boolean() }).meta({ id: 'MarkNotification' });
+export const MarkNotifications = z
+  .object({
+    up_to: Id.nullish().meta({ description: 'The newest `notification_id` that was seen; newer ones stay unread' }),
+    run_id: Id.nullish().meta({ description: 'Only notifications of this run' }),
+  })
+  .meta({ id: 'MarkNotifications' });
+export type MarkNotifications = z.output<typeof MarkNotifications>;
+export const MarkedNotifications = z.object({ marked: z.int() }).meta({ id: 'MarkedNotifications' });

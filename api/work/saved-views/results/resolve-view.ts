@@ -1,0 +1,80 @@
+import type { SavedView } from '../../../../db/models/saved-view.js';
+import { rolesFor } from '../../../platform/access/access.js';
+import { type Context, requireUser } from '../../../platform/context.js';
+import { normaliseDate } from '../../../platform/dates.js';
+import { conflict } from '../../../platform/errors.js';
+import { type FieldFilter, resolveFields, resolveFilters } from '../../custom-fields/filter.js';
+import { searchIds } from '../../search/search-ids.js';
+import { checkView } from '../check-view.js';
+import { parseCustomKey, hasCustomFields, MAX_RESULTS } from '../rules.js';
+import { VIEWER, ViewFilters } from '../schema.js';
+import type { OrderField, ResolvedView } from './query.sql.js';
+
+/** Checks stored filters as if they came with this request: a later version may have dropped one. */
+function storedFilters(view: SavedView): ViewFilters {
+  try {
+    const filters = ViewFilters.parse(view.filters);
+    checkView({ entity_type: view.entity_type, filters, sort: view.sort, group_by: view.group_by });
+    return filters;
+  } catch (cause) {
+    throw conflict('The view holds a filter that no longer exists; its owner has to save it again', { cause });
+  }
+}
+
+/** Any of the values of one key matches: their groups count as one filter. */
+async function resolveFieldFilters(ctx: Context, { entity_type }: SavedView, filters: ViewFilters): Promise<FieldFilter[]> {
+  if (!hasCustomFields(entity_type)) return [];
+  const given = Object.entries(filters.custom_fields ?? {}).filter(([, values]) => values.length > 0);
+  const pairs = given.flatMap(([key, values]) => values.map((value) => [key, String(value)] as const));
+  const resolved = await resolveFilters(ctx, entity_type, pairs);
+  return given.map(([key]) => resolved.filter((_filter, at) => pairs[at]?.[0] === key).flat());
+}
+
+async function orderFields(ctx: Context, { entity_type }: SavedView, names: readonly string[]): Promise<OrderField[]> {
+  const keys = names.flatMap((name) => parseCustomKey(name) ?? []);
+  const fields = hasCustomFields(entity_type) && keys.length > 0 ? await resolveFields(ctx, entity_type, keys) : [];
+  return names.map((name) => {
+    const key = parseCustomKey(name);
+    if (key === undefined) return { name };
+    const own = fields.filter((field) => field.key === key);
+    return { fieldIds: own.map(({ field_id }) => field_id), columns: [...new Set(own.map(({ column }) => column))] };
+  });
+}
+
+/** A view as the caller sees it, and whether the search index is behind or cut what the words match. */
+export interface Resolution {
+  view: ResolvedView;
+  indexing: boolean;
+  capped: boolean;
+}
+
+/**
+ * Looks up what a stored view names, with the rights of the caller: teams, custom fields by their keys, and what its words match
+ * (docs/decisions.md#saved-views).
+ * @throws RESOURCE_CONFLICT a stored filter no longer exists | INTERNAL_ERROR 503 after one second of searching
+ */
+export async function resolveView(ctx: Context, stored: SavedView): Promise<Resolution> {
+  const { q, custom_fields: _fields, ...filters } = storedFilters(stored);
+  const search = q === undefined || q.trim() === '' ? undefined : await searchIds(ctx, q, MAX_RESULTS);
+  const [group = null, ...sorted] = await orderFields(ctx, stored, [
+    ...(stored.group_by === null ? [] : [stored.group_by]),
+    ...stored.sort.map(({ field }) => field),
+  ]).then((fields) => (stored.group_by === null ? [null, ...fields] : fields));
+  const assigned_to = filters.assigned_to?.map((id) => (id === VIEWER ? requireUser(ctx) : id));
+  const date = (text: string | undefined) => (text === undefined ? undefined : (normaliseDate(text) ?? undefined));
+  return {
+    view: {
+      entity: stored.entity_type,
+      userId: requireUser(ctx),
+      roles: rolesFor('saved_view.team'),
+      teamId: stored.team_id,
+      filters: { ...filters, assigned_to, due_before: date(filters.due_before), due_after: date(filters.due_after) },
+      fieldFilters: await resolveFieldFilters(ctx, stored, storedFilters(stored)),
+      found: search?.ids ?? null,
+      sort: sorted.map((field, at) => ({ field: field as OrderField, direction: stored.sort[at]?.direction ?? 'asc' })),
+      group,
+    },
+    indexing: search?.indexing ?? false,
+    capped: search?.capped ?? false,
+  };
+}

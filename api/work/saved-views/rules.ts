@@ -1,0 +1,62 @@
+/** What a view is over. */
+export const VIEW_ENTITIES = ['task', 'project', 'work_item'] as const;
+export type ViewEntity = (typeof VIEW_ENTITIES)[number];
+
+export const LAYOUTS = ['list', 'board'] as const;
+
+export const MAX_VIEWS_PER_USER = 200;
+/** Values of one filter. */
+export const MAX_FILTER_VALUES = 50;
+export const MAX_SORT_FIELDS = 5;
+/** Rows that pages of results reach, as those of the list of work items. */
+export const MAX_RESULTS = 10_000;
+
+/** Prefix of a custom field in `sort`, `group_by` and `columns`. */
+const CUSTOM_FIELD_PREFIX = 'custom_field:';
+
+/** Returns the key of a custom field in `sort` or `group_by`; undefined for a field of the record. */
+export const parseCustomKey = (name: string): string | undefined =>
+  name.startsWith(CUSTOM_FIELD_PREFIX) ? name.slice(CUSTOM_FIELD_PREFIX.length) : undefined;
+
+/** Filters of each entity. */
+export const FILTERS_OF: Readonly<Record<ViewEntity, readonly string[]>> = {
+  task: ['status', 'priority', 'assigned_to', 'tags', 'project_id', 'due_before', 'due_after', 'q', 'custom_fields'],
+  project: ['status', 'project_id', 'q', 'custom_fields'],
+  work_item: ['status', 'project_id', 'q'],
+};
+
+/** Statuses of each entity, in their order. */
+export const STATUSES_OF: Readonly<Record<ViewEntity, readonly string[]>> = {
+  task: ['todo', 'in_progress', 'in_review', 'done'],
+  project: ['active', 'completed', 'archived'],
+  work_item: ['todo', 'in_progress', 'in_review', 'done', 'active', 'completed', 'archived'],
+};
+
+/** Fields of the record that each entity sorts by. */
+export const SORT_FIELDS: Readonly<Record<ViewEntity, readonly string[]>> = {
+  task: [
+    'title',
+    'status',
+    'priority',
+    'due_date',
+    'created_at',
+    'updated_at',
+    'completed_at',
+    'estimated_hours',
+    'position',
+    'assigned_to',
+    'project_id',
+  ],
+  project: ['name', 'status', 'start_date', 'end_date', 'created_at', 'updated_at'],
+  work_item: ['title', 'type', 'status', 'created_at', 'updated_at', 'project_id'],
+};
+
+/** Fields of the record that each entity groups by. */
+export const GROUP_FIELDS: Readonly<Record<ViewEntity, readonly string[]>> = {
+  task: ['status', 'priority', 'assigned_to', 'project_id'],
+  project: ['status', 'team_id'],
+  work_item: ['type', 'status', 'project_id'],
+};
+
+/** Entities whose items can have custom fields. */
+export const hasCustomFields = (entity: ViewEntity): entity is 'task' | 'project' => entity !== 'work_item';

@@ -1,0 +1,132 @@
+import { z } from 'zod';
+import { Id, NO_ID, Text, Timestamp, Title } from '../../platform/fields.js';
+import { byOffset } from '../../platform/endpoint/pages.js';
+import { WorkItem } from '../items/schema.js';
+import { ProjectRecord } from '../projects/schema.js';
+import { Task } from '../tasks/schema.js';
+import { normaliseStatus, TASK_PRIORITIES } from '../tasks/rules.js';
+import { LAYOUTS, MAX_FILTER_VALUES, MAX_SORT_FIELDS, VIEW_ENTITIES } from './rules.js';
+
+const Status = z.string().max(50).overwrite(normaliseStatus);
+const Priority = z.preprocess(
+  (value) => (typeof value === 'string' ? value.trim().toLowerCase() : value),
+  z.enum(TASK_PRIORITIES),
+);
+const values = <S extends z.ZodType>(value: S) => z.array(value).max(MAX_FILTER_VALUES).optional();
+const Due = Text.max(40).optional().meta({ example: '2026-12-01' });
+/** Stands for whoever looks at the view. */
+export const VIEWER = 'me';
+const Assignee = z.string().overwrite((value) => (value === VIEWER ? value : (Id.safeParse(value).data ?? NO_ID)));
+const FieldValue = z.union([Text.max(2_000), z.number(), z.boolean()]);
+
+/** A record would drop this key without a word, and the view would be wider than asked for. */
+const withoutPrototype = (value: unknown): unknown =>
+  typeof value === 'object' && value !== null && Object.hasOwn(value, '__proto__') ? null : value;
+
+export const ViewFilters = z
+  .object({
+    status: values(Status),
+    priority: values(Priority),
+    assigned_to: values(Assignee).meta({ description: 'Ids of users; `me` is whoever looks at the view' }),
+    tags: values(Text.max(50)).meta({ description: 'Any of them' }),
+    project_id: values(Id),
+    due_before: Due,
+    due_after: Due,
+    q: Text.max(500).optional().meta({ description: 'Words, as in a search' }),
+    custom_fields: z
+      .preprocess(withoutPrototype, z.record(z.string().max(63), z.array(FieldValue).max(MAX_FILTER_VALUES)))
+      .optional()
+      .meta({
+        override: {
+          type: 'object',
+          additionalProperties: {
+            type: 'array',
+            items: { anyOf: [{ type: 'string' }, { type: 'number' }, { type: 'boolean' }] },
+          },
+          description: 'Values by key; an unknown key matches nothing',
+        },
+      }),
+  })
+  .meta({ id: 'SavedViewFilters', description: 'Any value of a filter, and all filters. An empty list filters nothing' });
+export type ViewFilters = z.output<typeof ViewFilters>;
+
+const SortField = z.object({ field: z.string().max(80), direction: z.enum(['asc', 'desc']).default('asc') });
+const Sort = z
+  .array(SortField)
+  .max(MAX_SORT_FIELDS)
+  .meta({ description: 'Fields of the record, or `custom_field:<key>`; null comes last' });
+const GroupBy = z.string().max(80).nullable();
+const Columns = z.array(Text.min(1).max(80)).max(30);
+
+export const CreateSavedView = z
+  .object({
+    name: Title(100),
+    entity_type: z.enum(VIEW_ENTITIES),
+    team_id: Id.nullish().meta({ description: 'Results are those of this team alone; without it, of all your teams' }),
+    is_shared: z.boolean().nullish().meta({ description: 'The members of the team see the view; needs team_id' }),
+    filters: ViewFilters.nullish(),
+    sort: Sort.nullish(),
+    group_by: GroupBy.optional(),
+    layout: z.enum(LAYOUTS).nullish(),
+    columns: Columns.nullish(),
+  })
+  .meta({ id: 'CreateSavedView' });
+export type CreateSavedView = z.output<typeof CreateSavedView>;
+
+export const UpdateSavedView = z
+  .object({
+    name: Title(100).optional(),
+    entity_type: z.string().optional().meta({ description: 'Cannot change' }),
+    team_id: Id.nullable().optional(),
+    is_shared: z.boolean().optional(),
+    filters: ViewFilters.optional(),
+    sort: Sort.optional(),
+    group_by: GroupBy.optional(),
+    layout: z.enum(LAYOUTS).optional(),
+    columns: Columns.optional(),
+  })
+  .meta({ id: 'UpdateSavedView' });
+export type UpdateSavedView = z.output<typeof UpdateSavedView>;
+
+export const SavedViewParams = z.object({ view_id: Id });
+export const ListSavedViews = z.object({
+  team_id: Id.optional(),
+  entity_type: z.enum(VIEW_ENTITIES).optional(),
+  ...byOffset(),
+});
+export type ListSavedViews = z.output<typeof ListSavedViews>;
+export const ListResults = z.object(byOffset());
+export type ListResults = z.output<typeof ListResults>;
+
+export const SavedViewRecord = z
+  .object({
+    view_id: z.string(),
+    name: z.string(),
+    owner_id: z.string(),
+    team_id: z.string().nullable(),
+    is_shared: z.boolean(),
+    is_default: z.boolean().meta({ description: 'The owner’s default for the entity' }),
+    entity_type: z.enum(VIEW_ENTITIES),
+    filters: z.record(z.string(), z.unknown()),
+    sort: z.array(z.object({ field: z.string(), direction: z.enum(['asc', 'desc']) })),
+    group_by: z.string().nullable(),
+    layout: z.enum(LAYOUTS),
+    columns: z.array(z.string()),
+    created_at: Timestamp,
+    updated_at: Timestamp,
+  })
+  .meta({ id: 'SavedView' });
+export type SavedViewRecord = z.output<typeof SavedViewRecord>;
+
+export const DeletedSavedView = z.object({ success: z.literal(true), view_id: z.string() }).meta({ id: 'DeletedSavedView' });
+
+const custom_fields = z
+  .record(z.string(), z.union([z.string(), z.number(), z.boolean(), z.array(z.string())]))
+  .meta({ description: 'Values by key' });
+const TaskResult = Task.extend({ custom_fields }).meta({ id: 'TaskResult' });
+const ProjectResult = ProjectRecord.extend({ custom_fields }).meta({ id: 'ProjectResult' });
+export const ViewResult = z.union([TaskResult, ProjectResult, WorkItem]);
+export const ViewGroup = z
+  .object({ key: z.string().nullable().meta({ description: 'null: without a value' }), count: z.int() })
+  .meta({ id: 'SavedViewGroup' });
+export type ViewGroup = z.output<typeof ViewGroup>;

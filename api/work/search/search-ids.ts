@@ -1,0 +1,27 @@
+import type { Context } from '../../platform/context.js';
+import { parseQuery } from './rules.js';
+import { runSearch } from './run-search.js';
+import { searchIdsStatement } from './search-items.sql.js';
+
+/** Ids of matching items in no order. */
+export interface FoundIds {
+  ids: string[];
+  /** More items may match than the maximum. */
+  capped: boolean;
+  /** Recent changes of the caller's teams may be missing. */
+  indexing: boolean;
+}
+
+type Row = Record<string, unknown> & { behind: string[]; ids: string[] };
+
+/**
+ * Finds indexed items of the caller's teams for a list with an order of its own, without similar words. An id may belong to an item that is
+ * in the trash by now, so the list reads live rows.
+ * @throws INTERNAL_ERROR 503 after one second of searching
+ */
+export async function searchIds(ctx: Context, query: string, limit: number): Promise<FoundIds> {
+  const search = { statement: searchIdsStatement, terms: parseQuery(query), corrected: false, more: [limit] };
+  const { rows, indexing } = await runSearch<Row>(ctx, search);
+  const ids = rows[0]?.ids ?? [];
+  return { ids, capped: ids.length === limit, indexing };
+}

@@ -1,0 +1,94 @@
+import { defineStatement } from '../../../db/statement.js';
+import { LESS_THAN, MATCH_END, MATCH_START } from './rules.js';
+
+/** Largest exact total. */
+export const MAX_TOTAL = 1_000;
+/** Newest documents of all teams together that are ranked beside the first hits of a common word, and at least this many per team. */
+const NEWEST = 2_000;
+const MIN_NEWEST_OF_TEAM = 40;
+
+/** Limits a search to one second. One plan serves all words: it is a chain of index look-ups, and planning would cost more than most searches. */
+export const settingsStatement = defineStatement({
+  name: 'search_settings',
+  text: /* sql */ `select set_config('statement_timeout', '1000', true), set_config('plan_cache_mode', 'force_generic_plan', true),
+    set_config('jit', 'off', true)`,
+});
+
+/**
+ * Steps of every search. $1 = caller id, $2 = roles that may search, $3 = terms (jsonb), $4 = whether to search although teams have marks,
+ * $5 = whether similar words count. `behind`: the caller's teams with marks; with any, nothing is searched.
+ */
+const STEPS = /* sql */ `seats as materialized (
+  select m.team_id from memberships m where m.user_id = $1 and m.role = any($2::text[])
+), behind as materialized (
+  -- Ordered, so that the planner takes the index instead of all teams' marks.
+  select s.team_id from seats s
+  cross join lateral (select from search_dirty d where d.team_id = s.team_id order by d.mark limit 1) marked
+  where not $4::boolean
+), query as materialized (
+  -- Similar words come from titles of the caller's teams: a choice among all teams' words would tell which exist.
+  select search_query($3::jsonb, case when $5::boolean then array(select s.team_id from seats s) else '{}' end) as given,
+    case when $5::boolean then search_query($3::jsonb, '{}') end as exact
+  where not exists (select from behind)
+)`;
+
+/** Title, tags and text weigh 1, 0.4 and 0.1; what changed today counts twice as much as what is old; similar words count less. */
+const SCORE = /* sql */ `ts_rank('{0.1,0.2,0.4,1.0}', n.tsv, q.given)
+  * (1 + 1 / (1 + greatest(0, extract(epoch from now() - n.touched_at)::float8) / 2592000))
+  * case when q.exact is null or n.tsv @@ q.exact then 1 else 0.3 end`;
+
+/**
+ * Parameters of STEPS, $6 = maximum results, $7 = text to cut the snippet around literally, or null. Reads the caller's teams only, so another
+ * team's items cost nothing. At most 1,001 hits are counted; beyond that the newest documents are ranked too, because the first hits are in
+ * no order. Each result is the live row, in a team of the caller now: an outdated document shows nothing. One row without an item tells the
+ * total of an empty result.
+ */
+export const searchStatement = defineStatement({
+  name: 'search_items',
+  text: /* sql */ `
+with ${STEPS}, hits as materialized (
+  select d.* from query q cross join seats s cross join lateral (
+    select n.item_id, ${SCORE} as score from search_documents n
+    where n.team_id = s.team_id and n.tsv @@ q.given limit ${MAX_TOTAL + 1}
+  ) d limit ${MAX_TOTAL + 1}
+), counted as materialized (
+  select count(*)::int as total from hits
+), best as materialized (
+  select pool.* from (
+    select h.item_id, h.score from hits h
+    union
+    select d.* from query q cross join seats s cross join lateral (
+      select n.item_id, ${SCORE} as score from (
+        select * from search_documents w where w.team_id = s.team_id
+        order by w.touched_at desc limit (select greatest(${NEWEST} / count(*), ${MIN_NEWEST_OF_TEAM}) from seats)
+      ) n where n.tsv @@ q.given
+    ) d where (select total from counted) > ${MAX_TOTAL}
+  ) pool order by pool.score desc, pool.item_id limit 2 * $6::int
+)
+select c.total, array(select team_id from behind) as behind, r.* from counted c left join lateral (
+  select live.item_type, live.item_id, live.title, live.status, live.project_id, project.name as project_name, live.team_id,
+    team.name as team_name, b.score, live.updated_at,
+    case when coalesce(strpos(lower(live.body), $7::text), 0) = 0
+      then ts_headline('assent', translate(left(live.body, 4000), '<${MATCH_START}${MATCH_END}', '${LESS_THAN}'), q.given,
+        'StartSel=${MATCH_START}, StopSel=${MATCH_END}, MaxWords=24, MinWords=10')
+      else translate(substr(live.body, greatest(1, strpos(lower(live.body), $7::text) - 40), 240), '${MATCH_START}${MATCH_END}', '')
+    end as snippet
+  from query q cross join (select * from best order by score desc, item_id) b
+  cross join lateral (select * from search_source s where s.item_id = b.item_id and s.deleted_at is null limit 1) live
+  cross join lateral (select t.name from teams t where t.team_id = live.team_id and t.deleted_at is null limit 1) team
+  left join lateral (select p.name from projects p where p.project_id = live.project_id limit 1) project on true
+  where (live.team_id in (select s.team_id from seats s)) is true
+  order by b.score desc, b.item_id limit $6::int
+) r on true`,
+});
+
+/** Parameters of STEPS, $6 = maximum ids. Ids of indexed items that match, in no order. */
+export const searchIdsStatement = defineStatement({
+  name: 'search_ids',
+  text: /* sql */ `
+    with ${STEPS}
+    select array(select team_id from behind) as behind, array(
+      select d.item_id from query q cross join seats s cross join lateral (
+        select n.item_id from search_documents n where n.team_id = s.team_id and n.tsv @@ q.given limit $6::int
+      ) d limit $6::int) as ids`,
+});

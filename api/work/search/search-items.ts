@@ -1,0 +1,73 @@
+import type { Context } from '../../platform/context.js';
+import type { ItemType } from '../graph/item-place.js';
+import { literalMatch, markLiterally, mayHoldTypos, parseQuery, type SearchTerm, snippetHtml } from './rules.js';
+import { runSearch, type SearchRun } from './run-search.js';
+import { MAX_TOTAL, searchStatement } from './search-items.sql.js';
+import type { SearchResult, SearchResults } from './schema.js';
+
+/** With fewer hits a search also looks for similar words. */
+const FEW_HITS = 3;
+
+interface Row extends Record<string, unknown> {
+  behind: string[];
+  total: number;
+  item_type: ItemType;
+  /** Null in the one row of an empty result. */
+  item_id: string | null;
+  title: string;
+  status: string;
+  project_id: string | null;
+  project_name: string | null;
+  team_id: string;
+  team_name: string;
+  score: number;
+  updated_at: Date;
+  snippet: string;
+}
+
+/** Runs the search statement. */
+const find = (ctx: Context, terms: SearchTerm[], limit: number, corrected: boolean): Promise<SearchRun<Row>> =>
+  runSearch<Row>(ctx, { statement: searchStatement, terms, corrected, more: [limit, literalMatch(terms)] });
+
+/** Searches for the query, and once more with similar words of the caller’s teams if it has few hits and a word that may hold a typo. */
+async function findWithTypos(ctx: Context, terms: SearchTerm[], limit: number): Promise<SearchRun<Row>> {
+  const exact = await find(ctx, terms, limit, false);
+  if ((exact.rows[0]?.total ?? 0) >= FEW_HITS || !mayHoldTypos(terms)) return exact;
+  const corrected = await find(ctx, terms, limit, true);
+  return { rows: corrected.rows, indexing: exact.indexing || corrected.indexing };
+}
+
+const present = (row: Row, literal: string | null): SearchResult => ({
+  item_type: row.item_type,
+  item_id: row.item_id as string,
+  title: row.title,
+  snippet: snippetHtml(literal === null ? row.snippet : markLiterally(row.snippet, literal)),
+  project_id: row.project_id,
+  project_name: row.project_name,
+  team_id: row.team_id,
+  team_name: row.team_name,
+  status: row.status,
+  score: Number(row.score.toPrecision(6)),
+  updated_at: row.updated_at.toISOString(),
+});
+
+/**
+ * Searches live items of the caller's teams, best first. Changes committed before the call are found, except those of a bulk change that
+ * is still being indexed (`indexing`).
+ * @throws INTERNAL_ERROR 503 after one second of searching
+ */
+export async function searchItems(ctx: Context, { query, limit }: { query: string; limit: number }): Promise<SearchResults> {
+  const terms = parseQuery(query);
+  const { rows, indexing } = await findWithTypos(ctx, terms, limit);
+  const total = rows[0]?.total ?? 0;
+  const literal = literalMatch(terms);
+  const results = rows.filter(({ item_id }) => item_id !== null).map((row) => present(row, literal));
+  return {
+    query,
+    results,
+    total: Math.min(total, MAX_TOTAL),
+    ...(total > MAX_TOTAL && { total_capped: true as const }),
+    showing: results.length,
+    ...(indexing && { indexing: true as const }),
+  };
+}

@@ -1,0 +1,241 @@
+import { z } from 'zod';
+import { normaliseDate } from '../../platform/dates.js';
+import {
+  DATE_FORMATS,
+  Flag,
+  Id,
+  Moment,
+  NewTaskId,
+  OptionalInt,
+  TaskId,
+  Text,
+  Timestamp,
+  Title,
+  TrimmedText,
+} from '../../platform/fields.js';
+import { cursorSchema, pagedBy } from '../../platform/endpoint/pages.js';
+import { FieldFilters } from '../custom-fields/filter-schema.js';
+import { Recurrence, TaskRecurrence } from './recurrence/schema.js';
+import { normaliseStatus, normaliseTags, TASK_PRIORITIES, TASK_STATUSES } from './rules.js';
+
+/** Says in the document which spellings a normalization accepts; `_` stands for a hyphen too. */
+const buildSpellings = (values: readonly string[]) => {
+  const anyCase = (value: string) =>
+    value.replace(/[a-z]/g, (letter) => `[${letter.toUpperCase()}${letter}]`).replaceAll('_', '[_-]');
+  return {
+    override: {
+      // What is derived would still allow the enum alone.
+      enum: undefined as unknown as string[],
+      anyOf: [
+        { type: 'string' as const, enum: [...values] },
+        { type: 'string' as const, pattern: `^(${values.map(anyCase).join('|')})$` },
+      ],
+      description: `${values.map((value) => `\`${value}\``).join(', ')}; in any case, also with hyphens`,
+    },
+  };
+};
+
+/** Accepts `in-progress` in any case as `in_progress`. */
+export const TaskStatus = z
+  .preprocess((value) => (typeof value === 'string' ? normaliseStatus(value) : value), z.enum(TASK_STATUSES))
+  .meta(buildSpellings(TASK_STATUSES));
+const TaskPriority = z
+  .preprocess((value) => (typeof value === 'string' ? value.trim().toLowerCase() : value), z.enum(TASK_PRIORITIES))
+  .meta(buildSpellings(TASK_PRIORITIES));
+/** Tags of one request, duplicates included. More are refused before each is looked at: a body has room for hundreds of thousands. */
+const MAX_SENT_TAGS = 1_000;
+const MAX_TAGS = 20;
+/** Counted after trimming and removing duplicates, which a schema cannot say: so the error is of the type `custom`. */
+const Tags = z
+  .array(TrimmedText(50))
+  .max(MAX_SENT_TAGS)
+  .overwrite(normaliseTags)
+  .refine((tags) => tags.length <= MAX_TAGS, `must have at most ${MAX_TAGS} items`)
+  .meta({ description: 'At most 20; duplicates are dropped' });
+const Hours = z.number().min(0);
+const Version = z.int().min(1).max(2_147_483_647);
+
+/**
+ * A date or a date-time. The operation rejects a malformed one with 400, so there is no 422 here
+ * (docs/decisions.md#status-400-or-422).
+ */
+const DueDate = Text.meta({ override: { ...DATE_FORMATS, description: 'ISO 8601 date or date-time', example: '2026-12-01' } });
+
+// On creation, null in an optional field counts as absent; hence nullish.
+export const CreateTask = z
+  .object({
+    title: Title(200),
+    project_id: Id,
+    description: Text.max(2000).nullish(),
+    assigned_to: Id.nullish(),
+    status: TaskStatus.nullish(),
+    priority: TaskPriority.nullish(),
+    due_date: DueDate.nullish(),
+    tags: Tags.nullish(),
+    estimated_hours: Hours.max(1000).nullish(),
+    parent_task_id: TaskId.nullish(),
+    recurrence: Recurrence.nullish(),
+    task_id: NewTaskId.nullish(),
+  })
+  .meta({ id: 'CreateTask' });
+export type CreateTask = z.output<typeof CreateTask>;
+
+export const UpdateTask = z
+  .object({
+    title: Title(200).optional(),
+    description: Text.max(2000).nullable().optional(),
+    assigned_to: Id.nullable().optional(),
+    status: TaskStatus.optional(),
+    priority: TaskPriority.optional(),
+    due_date: DueDate.nullable().optional(),
+    tags: Tags.nullable().optional(),
+    estimated_hours: Hours.max(1000).nullable().optional(),
+    actual_hours: Hours.optional(),
+    parent_task_id: TaskId.nullable().optional().meta({ description: 'null moves the task to top level' }),
+    project_id: Id.optional().meta({ description: 'Another project of the same team; subtasks move with the task' }),
+    position: z.number().nullable().optional(),
+    is_archived: z.boolean().optional(),
+    recurrence: Recurrence.nullable()
+      .optional()
+      .meta({ description: 'null ends the series; a task with more than 999 descendants cannot recur' }),
+    version: Version.nullish().meta({ description: 'The version last read; an outdated one is a 409' }),
+  })
+  .meta({ id: 'UpdateTask' });
+export type UpdateTask = z.output<typeof UpdateTask>;
+
+/** Maximum items of one bulk creation. */
+const MAX_BULK = 500;
+
+/** The operation validates each item and reports its errors at its index; this checks only their number. */
+export const CreateTasksInBulk = z
+  .array(z.unknown().meta({ override: { $ref: '#/components/schemas/CreateTask' } }))
+  .min(1)
+  .max(MAX_BULK);
+
+/** Accepts only the four exact values: `in-progress` is a 422. */
+export const ChangeTaskStatus = z
+  .object({ status: z.enum(TASK_STATUSES), version: Version.nullish() })
+  .meta({ id: 'ChangeTaskStatus' });
+
+export const TaskParams = z.object({ task_id: TaskId });
+
+export const BulkOptions = z.object({
+  atomic: Flag.meta({ description: 'All or nothing: the first error rolls back the whole call' }),
+});
+
+const Include = z.enum(['custom_fields']).optional().meta({ description: 'Adds `custom_fields` to each task' });
+export const TaskOptions = z.object({ include: Include });
+
+/** Stands for the caller in `assigned_to`. */
+export const ASSIGNED_TO_ME = 'me';
+const Assignee = z.string().regex(/^(me|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12})$/, 'must be `me` or the id of a user');
+/** A query, so a malformed one is a 422. */
+const DueBound = Text.refine((text) => normaliseDate(text) !== null, 'must be an ISO 8601 date or date-time').meta({
+  override: { ...DATE_FORMATS },
+});
+const MAX_PAGE = 500;
+
+const page = () => ({ limit: pagedBy(OptionalInt(1, MAX_PAGE), { by: 'task_id' }), before: cursorSchema('task_id', TaskId) });
+
+export const ListMyTasks = z.object(page());
+export type ListMyTasks = z.output<typeof ListMyTasks>;
+
+export const ListTasks = z.object({
+  project_id: Id.optional(),
+  team_id: Id.optional().meta({ description: 'Ignored when project_id is given' }),
+  status: TaskStatus.optional(),
+  cycle_id: Id.optional().meta({ description: 'Tasks of one cycle; of these, those of project_id or team_id if given' }),
+  include: Include,
+  assigned_to: Assignee.optional().meta({ description: 'Id of a user; `me` for your own' }),
+  priority: TaskPriority.optional(),
+  due_before: DueBound.optional().meta({ description: 'Due before this day or time' }),
+  due_after: DueBound.optional().meta({ description: 'Due after this day, with all its times, or after this time' }),
+  tag: TrimmedText(50).optional(),
+  updated_since: Moment.optional(),
+  ...page(),
+  custom_field: FieldFilters,
+});
+export type ListTasks = z.output<typeof ListTasks>;
+
+const taskFields = {
+  task_id: z.string(),
+  title: z.string(),
+  project_id: z.string(),
+  team_id: z.string(),
+  description: z.string().nullable(),
+  assigned_to: z.string().nullable(),
+  status: z.enum(TASK_STATUSES),
+  priority: z.enum(TASK_PRIORITIES),
+  due_date: z.string().nullable(),
+  tags: z.array(z.string()),
+  estimated_hours: z.number().nullable(),
+  actual_hours: z.number(),
+  parent_task_id: z.string().nullable(),
+  position: z.number().nullable(),
+  created_by: z.string(),
+  created_at: Timestamp,
+  updated_at: Timestamp,
+  completed_at: Timestamp.nullable(),
+  is_archived: z.boolean(),
+  recurrence: TaskRecurrence.nullable(),
+  series_id: z.string().nullable(),
+  occurrence_index: z.int().nullable(),
+  recurrence_of: z.string().nullable(),
+  forge_links: z.array(
+    z.object({ repo: z.string(), number: z.int(), kind: z.enum(['issue', 'pull_request']), url: z.string().nullable() }),
+  ),
+  version: z.int(),
+  cycle_id: z.string().nullable(),
+};
+export const Task = z.object(taskFields).meta({ id: 'Task' });
+export type Task = z.output<typeof Task>;
+
+/** A task with its descendants. */
+export const TaskTree = z
+  .object({
+    ...taskFields,
+    custom_fields: z
+      .record(z.string(), z.union([z.string(), z.number(), z.boolean(), z.array(z.string())]))
+      .optional()
+      .meta({ description: 'Values by key; only with `include=custom_fields`' }),
+    get subtasks(): z.ZodArray<z.ZodType> {
+      return z.array(TaskTree);
+    },
+  })
+  .meta({ id: 'TaskTree' });
+
+export const CreatedTask = z.object({ message: z.string(), task_id: z.string(), data: Task }).meta({ id: 'CreatedTask' });
+const BulkResult = z
+  .object({
+    index: z.int(),
+    success: z.boolean(),
+    task_id: z.string().nullable(),
+    data: Task.nullable(),
+    error: z
+      .object({
+        error_code: z.string(),
+        message: z.string(),
+        detail: z.union([
+          z.string(),
+          z.object({ errors: z.array(z.object({ field: z.string(), message: z.string(), type: z.string() })) }),
+        ]),
+      })
+      .nullable(),
+  })
+  .meta({ id: 'BulkResult' });
+export const CreatedTasks = z
+  .object({ results: z.array(BulkResult), created: z.int(), replayed: z.int(), failed: z.int(), total: z.int() })
+  .meta({ id: 'CreatedTasks' });
+export const Message = z.object({ message: z.string() }).meta({ id: 'Message' });
+export const TrashedTask = z
+  .object({
+    message: z.string(),
+    success: z.literal(true),
+    verified: z.boolean(),
+    soft_deleted: z.literal(true),
+    deleted_at: Timestamp,
+    restore_url: z.string(),
+    retention_days: z.int(),
+  })
+  .meta({ id: 'TrashedTask' });
+export type TrashedTask = z.output<typeof TrashedTask>;

@@ -1,0 +1,95 @@
+import { defineStatement, run } from '../../../../db/statement.js';
+import { authorize, type Seat } from '../../../platform/access/access.js';
+import { type Context, inTransaction, requireUser } from '../../../platform/context.js';
+import { notFound } from '../../../platform/errors.js';
+import type { Change } from '../../../platform/changes/record-change.js';
+import { markItems } from '../../graph/mark-for-search.js';
+import { enqueueCascade, recordCascade } from '../../graph/record-cascade.js';
+import { findSeat } from '../../../platform/access/seats.js';
+import { lockProjectOf } from './lock-projects.js';
+import { newId } from '../../../platform/ids.js';
+import type { TrashedTask } from '../schema.js';
+
+/** The task and its live descendants. */
+const SUBTREE = /* sql */ `
+  with recursive tree as (
+    select task_id from tasks where task_id = ? and deleted_at is null
+    union all
+    select c.task_id from tree join tasks c on c.parent_task_id = tree.task_id and c.deleted_at is null
+  )
+  select t.task_id, t.title, t.team_id, t.project_id from tasks t join tree using (task_id)
+  order by t.task_id for update of t`;
+
+/** $1 = task id, $2 = caller id. Reads the role without a lock: whoever has none must not make the task's team wait. */
+const seatStatement = defineStatement({
+  name: 'seat_before_trash',
+  text: /* sql */ `
+    select m.role as seat from tasks t left join memberships m on m.team_id = t.team_id and m.user_id = $2
+    where t.task_id = $1 and t.deleted_at is null`,
+});
+
+/**
+ * Moves a task and its descendants to the trash as one cascade.
+ * @throws RESOURCE_NOT_FOUND no live task | PERMISSION_DENIED non-member or guest
+ */
+export function trashTask(ctx: Context, taskId: string): Promise<TrashedTask> {
+  return inTransaction(ctx, async (ctx) => {
+    interface Row {
+      task_id: string;
+      title: string;
+      team_id: string;
+      project_id: string;
+    }
+    const [place] = await run<{ seat: Seat | null }>(ctx.db, seatStatement, [taskId, requireUser(ctx)]);
+    if (!place) throw notFound('Task');
+    authorize('task.write', place.seat);
+    const cascade_id = newId();
+    // A creation locks the project FOR KEY SHARE until its commit, so after this lock no descendant can be missed.
+    await lockProjectOf(ctx, taskId);
+    const { rows } = await ctx.db.raw<{ rows: Row[] }>(SUBTREE, [taskId]);
+    const task = rows.find((row) => row.task_id === taskId);
+    if (!task) throw notFound('Task');
+    authorize('task.write', await findSeat(ctx, task.team_id));
+    const task_ids = rows.flatMap((row) => (row === task ? [] : [row.task_id]));
+    const moved = await ctx
+      .db('tasks')
+      // One array instead of one parameter per task: a statement accepts 65,535 parameters.
+      .whereRaw('task_id = any(?)', [rows.map((row) => row.task_id)])
+      .update({
+        deleted_at: ctx.db.fn.now(),
+        deleted_by: requireUser(ctx),
+        cascade_id,
+        version: ctx.db.raw('version + 1'),
+      })
+      .returning<{ deleted_at: Date; json: unknown }[]>([
+        'deleted_at',
+        ctx.db.raw('case when task_id = ? then task_json(tasks) end as json', [taskId]),
+      ]);
+    const trashed = moved.find(({ json }) => json !== null);
+    if (!trashed) throw notFound('Task');
+    await markItems(ctx, task.team_id, task_ids);
+    const change: Change = {
+      team_id: task.team_id,
+      project_id: task.project_id,
+      feature: 'tasks',
+      action: 'delete',
+      entity_type: 'task',
+      entity_id: taskId,
+      title: task.title,
+      summary: 'moved the task to the trash',
+      details: { cascade_id, cascade_count: task_ids.length },
+      event: { type: 'task.deleted', payload: { task: trashed.json, cascade_id } },
+    };
+    await recordCascade(ctx, change, { task_ids, item_ids: [] });
+    await enqueueCascade(ctx, 'task.cascade_deleted', { cascade_id, team_id: task.team_id, task_ids });
+    return {
+      message: 'Task moved to the trash',
+      success: true,
+      verified: true,
+      soft_deleted: true,
+      deleted_at: trashed.deleted_at.toISOString(),
+      retention_days: ctx.config.TRASH_RETENTION_DAYS,
+      restore_url: `/api/trash/task/${encodeURIComponent(taskId)}/restore`,
+    };
+  });
+}

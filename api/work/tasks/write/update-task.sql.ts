@@ -1,0 +1,78 @@
+import { defineStatement, type Statement } from '../../../../db/statement.js';
+import { dueAfterUpdate } from '../../../platform/events/due-people.sql.js';
+import { hasSubscriber } from '../../../platform/events/has-subscriber.sql.js';
+import { eventType, kindOfChange } from '../../../platform/changes/make-change.sql.js';
+
+/**
+ * Updates one or several tasks in one statement. $1 = changes (jsonb array): `task_id`, `fields` (those present), `version`
+ * (expected, or null), `beside` (differences of what is written beside the row, or null), `who` (caller); $2 = roles that may write, coalesced so that
+ * PostgreSQL keeps its plan. Returns one row per live task; its flags distinguish the outcomes. A change without effect
+ * writes nothing. `project_id` and `parent_task_id` occur only after lock-move-target.ts has checked them under the project's
+ * lock. `waiting`: waits for locked rows. Otherwise a locked task returns no row, and a locked membership counts as none. A task
+ * of a series then returns no row either, because a trigger at its commit waits for the series' lock.
+ */
+const statement = (name: string, waiting: boolean): Statement => {
+  const skip = waiting ? '' : 'skip locked';
+  const noSeries = waiting ? '' : 'and t.series_id is null';
+  return defineStatement({
+    name,
+    text: /* sql */ `
+with before as materialized (
+  -- The row, and the row with the new fields applied; keys come from the closed schema only.
+  select c.*, t.task, jsonb_populate_record(t.task, c.fields) as wanted
+  from jsonb_to_recordset($1::jsonb) as c(task_id text, fields jsonb, version integer, beside jsonb, who jsonb)
+  cross join lateral (
+    select t as task from tasks t where t.task_id = c.task_id and t.deleted_at is null ${noSeries} for update ${skip}
+  ) t
+), verdict as materialized (
+  select b.*, seat.role as seat, b.version is not null and b.version <> (b.task).version as stale,
+    (b.wanted).assigned_to is not distinct from (b.task).assigned_to or (b.wanted).assigned_to is null
+      or assignee.found is not null as assignee_ok
+  from before b
+  left join lateral (
+    select m.role from memberships m
+    where m.team_id = (b.task).team_id and m.user_id = (b.who->>'user_id')::uuid for key share ${skip}
+  ) seat on true
+  left join lateral (
+    select true as found from memberships m
+    where m.team_id = (b.task).team_id and m.user_id = (b.wanted).assigned_to for key share ${skip}
+  ) assignee on true
+), updated as (
+  update tasks t set title = (v.wanted).title, description = (v.wanted).description, assigned_to = (v.wanted).assigned_to,
+    status = (v.wanted).status, priority = (v.wanted).priority, due_date = (v.wanted).due_date, tags = (v.wanted).tags,
+    estimated_hours = (v.wanted).estimated_hours, actual_hours = (v.wanted).actual_hours, position = (v.wanted).position,
+    is_archived = (v.wanted).is_archived, recurrence = (v.wanted).recurrence, project_id = (v.wanted).project_id,
+    parent_task_id = (v.wanted).parent_task_id,
+    completed_at = case when (v.wanted).status = 'done' then coalesce(t.completed_at, now()) end,
+    due_set_by = ${dueAfterUpdate('(v.wanted)', 'v.who')},
+    version = t.version + 1, updated_at = now()
+  from verdict v
+  where t.task_id = (v.task).task_id and coalesce(v.seat = any($2::text[]), false) and not v.stale and v.assignee_ok
+    and (v.wanted is distinct from v.task or v.beside is not null)
+  returning t.task_id, t.title, t.team_id, t.project_id, t.version, v.who, v.fields, v.beside, task_json(v.task)::jsonb as was,
+    task_json(t)::jsonb as now
+), recorded as (
+  select u.task_id, u.version, record_changes(u.who, array[make_change(team_id => u.team_id, project_id => u.project_id,
+    ${kindOfChange({ feature: 'tasks', action: 'update', entityType: 'task' })},
+    entity_id => u.task_id, title => u.title,
+    summary => 'changed ' || (select string_agg(key, ', ') from jsonb_object_keys(c.changes) as key),
+    details => jsonb_build_object('changes', c.changes, 'version', u.version), event_type => ${eventType('task.updated')},
+    payload => jsonb_build_object('task', u.now, 'changes', c.changes))]) as audit_id
+  -- Differences as {field: {from, to}}: the fields sent, and those that follow from the status or the project.
+  from updated u, lateral (
+    select coalesce(jsonb_object_agg(key, jsonb_build_object('from', u.was->key, 'to', u.now->key)), '{}') || coalesce(u.beside, '{}') as changes
+    from jsonb_object_keys(u.fields || '{"completed_at": null, "cycle_id": null}') as key where u.was->key is distinct from u.now->key
+  ) c
+)
+select v.task_id, v.seat, v.stale, v.assignee_ok, coalesce(r.version, (v.task).version) as version,
+  r.version is not null and ((v.wanted).series_id is not null or (v.wanted).recurrence is not null
+    or ${hasSubscriber('task.updated', '(v.task).team_id', "(v.who->>'user_id')::uuid")}) as notify
+from verdict v left join recorded r on r.task_id = v.task_id`,
+  });
+};
+
+/** Waits for locks on the task and the memberships, then decides on current rows. */
+export const updateTaskStatement = statement('update_task', true);
+
+/** Skips locked rows. */
+export const updateTasksStatement = statement('update_tasks', false);

@@ -1,0 +1,56 @@
+import type { Knex } from 'knex';
+import { MIGRATION_NAMES, migrationSource } from '../migrations/index.js';
+import { run } from '../statement.js';
+import { findSchemaProblem, listUnknownMigrations, readSchemaState, SchemaError, VERSION } from './check-schema.js';
+import { fingerprintSchema, lockMigrations, replaceMigrations } from './schema-state.sql.js';
+import { FINGERPRINT, NAMES } from './version-0-1-0.js';
+
+const [BASELINE] = MIGRATION_NAMES as [string];
+
+const hasNamesOfFirstVersion = (applied: readonly string[]): boolean => applied.some((name) => NAMES.includes(name));
+
+/**
+ * Marks the baseline as applied in a database at the last migration of version 0.1.0, whose schema is that of the baseline. The files of 0.1.0 were
+ * changed in place while it was developed, so their names alone prove nothing: the schema itself is compared.
+ * @throws {SchemaError} in any other state of version 0.1.0; nothing is changed then
+ */
+async function adoptFirstVersion(db: Knex): Promise<void> {
+  await db.transaction(async (trx) => {
+    await run(trx, lockMigrations, []);
+    const { applied } = await readSchemaState(trx);
+    if (!hasNamesOfFirstVersion(applied)) return; // another migrate step was first
+    const missing = NAMES.filter((name) => !applied.includes(name));
+    if (missing.length > 0 || applied.length > NAMES.length) {
+      throw new SchemaError(
+        `The database was left between two migrations of version 0.1.0: it is at ${applied.at(-1)}, and lacks ${missing.join(', ') || 'none of them'}. ` +
+          `Run the migrate step of the last 0.1.0 first, then that of ${VERSION}. Data that need not be kept: npm run reset.`,
+      );
+    }
+    const [found] = await run<{ fingerprint: string }>(trx, fingerprintSchema, []);
+    if (found?.fingerprint !== FINGERPRINT) {
+      throw new SchemaError(
+        'The database has the migrations of version 0.1.0, but not its schema: it was made by a build from before its release, or changed by hand. ' +
+          'Export the data with that build and import it into a new installation. Data that need not be kept: npm run reset.',
+      );
+    }
+    await run(trx, replaceMigrations, [BASELINE]);
+  });
+}
+
+/**
+ * Brings the schema to that of this build. Leaves a newer schema alone on which this build can run, as after a step back to the version before.
+ * @returns the applied migrations, and those of a newer version
+ * @throws {SchemaError} if the schema is none that this build can migrate; nothing is changed then
+ */
+export async function migrateSchema(db: Knex): Promise<{ applied: string[]; newer: string[] }> {
+  if (hasNamesOfFirstVersion((await readSchemaState(db)).applied)) await adoptFirstVersion(db);
+  const state = await readSchemaState(db);
+  const newer = listUnknownMigrations(state);
+  if (newer.length > 0) {
+    const problem = findSchemaProblem(state);
+    if (problem) throw new SchemaError(problem);
+    return { applied: [], newer };
+  }
+  const [, applied] = (await db.migrate.latest({ migrationSource })) as [number, string[]];
+  return { applied, newer };
+}

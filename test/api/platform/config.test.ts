@@ -1,0 +1,164 @@
+import { randomBytes } from 'node:crypto';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { loadConfig, Settings } from '../../../api/platform/config.js';
+import { type Authority, type Certificate, createAuthority } from '../../temporal/certificates.js';
+
+const PEM = '-----BEGIN PRIVATE KEY-----\nx\n-----END PRIVATE KEY-----';
+const production = {
+  NODE_ENV: 'production',
+  BASE_URL: 'https://assent.test',
+  DATABASE_URL: 'postgresql://db/assent',
+  JWT_SECRET: randomBytes(48).toString('base64'),
+  SECRETS_MASTER_KEY: randomBytes(32).toString('base64'),
+  AUDIT_SIGNING_KEY: PEM,
+  MAIL_URL: 'smtp://mail.test:25',
+};
+
+it('.env.example names every setting, and no other', () => {
+  const text = readFileSync(new URL('../../../.env.example', import.meta.url), 'utf8');
+  const named = [...text.matchAll(/^(?:# )?([A-Z][A-Z0-9_]+)=/gm)].map((match) => match[1]);
+  expect(new Set(named)).toEqual(new Set(Object.keys(Settings.shape)));
+});
+
+it('.env.example gives the defaults', () => {
+  const text = readFileSync(new URL('../../../.env.example', import.meta.url), 'utf8');
+  const given = Object.fromEntries([...text.matchAll(/^([A-Z][A-Z0-9_]+)=(.+)$/gm)].map((match) => [match[1], match[2]]));
+  const defaults = loadConfig(production) as unknown as Record<string, unknown>;
+  for (const [name, value] of Object.entries(given)) expect([name, String(defaults[name])]).toEqual([name, value]);
+});
+
+it('lists every problem at once', () => {
+  expect(() => loadConfig({ NODE_ENV: 'production', DATABASE_URL: 'mysql://x', PORT: 'many' })).toThrow(
+    /PORT[\s\S]*DATABASE_URL[\s\S]*JWT_SECRET[\s\S]*SECRETS_MASTER_KEY[\s\S]*AUDIT_SIGNING_KEY/,
+  );
+});
+
+it.each([
+  ['a short signing secret', { JWT_SECRET: 'short' }, /JWT_SECRET/],
+  ['a changed limit of the contract', { RATE_LIMIT_LOGIN: '1000' }, /RATE_LIMIT_LOGIN: fixed/],
+  ['a master key of the wrong length', { SECRETS_MASTER_KEY: 'YWJj' }, /SECRETS_MASTER_KEY/],
+])('production refuses %s', (_what, settings, message) => {
+  expect(() => loadConfig({ ...production, ...settings })).toThrow(message);
+});
+
+it('reads NAME_FILE, and makes development secrets once', () => {
+  const dir = mkdtempSync(join(tmpdir(), 'assent-config-'));
+  try {
+    writeFileSync(join(dir, 'jwt'), `${production.JWT_SECRET}\n`);
+    const { JWT_SECRET } = loadConfig({ ...production, JWT_SECRET: '', JWT_SECRET_FILE: join(dir, 'jwt') });
+    expect(JWT_SECRET).toBe(production.JWT_SECRET);
+    const development = { NODE_ENV: 'development', DATABASE_URL: production.DATABASE_URL, DATA_DIR: dir };
+    const first = loadConfig(development);
+    expect(first.FORGE_WEBHOOK_SECRET).toBeTruthy();
+    expect(loadConfig(development).JWT_SECRET).toBe(first.JWT_SECRET);
+  } finally {
+    rmSync(dir, { recursive: true });
+  }
+});
+
+it('production refuses to start without mail, unless signing in needs none', () => {
+  const { MAIL_URL: _none, ...without } = production;
+  expect(() => loadConfig(without)).toThrow(/MAIL_URL: needed/);
+  expect(loadConfig({ ...without, LOGIN_OTP: 'off' }).MAIL_URL).toBeUndefined();
+});
+
+it('a malformed MAIL_URL is refused without being shown', () => {
+  for (const MAIL_URL of ['smtp://bot:hunter2/#1@mail.test:x', 'smtps://bot:hunter2@mail test']) {
+    const refusal = /MAIL_URL: is malformed/;
+    expect(() => loadConfig({ ...production, MAIL_URL })).toThrow(refusal);
+    expect(() => loadConfig({ ...production, MAIL_URL })).not.toThrow(/hunter2/);
+  }
+  const MAIL_URL = 'smtps://bot:pass%2Fword@mail.test';
+  expect(loadConfig({ ...production, MAIL_URL })).toMatchObject({ MAIL_URL });
+});
+
+it('production does not make up a missing webhook secret', () => {
+  expect(loadConfig(production).FORGE_WEBHOOK_SECRET).toBeUndefined();
+});
+
+describe('TLS to Temporal', () => {
+  let dir: string;
+  let authority: Authority;
+  let client: Certificate;
+  beforeAll(async () => {
+    dir = mkdtempSync(join(tmpdir(), 'assent-tls-'));
+    authority = await createAuthority('Ours');
+    client = await authority.sign('assent-worker');
+    writeFileSync(join(dir, 'ca'), authority.cert);
+    writeFileSync(join(dir, 'cert'), client.cert);
+    writeFileSync(join(dir, 'key'), client.key);
+  });
+  afterAll(() => rmSync(dir, { recursive: true }));
+  const load = (settings: Record<string, string>) => () => loadConfig({ ...production, ...settings });
+
+  it('is read from files', () => {
+    const files = ['CA', 'CERT', 'KEY'].map((name) => [`TEMPORAL_TLS_${name}_FILE`, join(dir, name.toLowerCase())] as const);
+    const config = load({ TEMPORAL_TLS: 'on', TEMPORAL_API_KEY: 'key', ...Object.fromEntries(files) })();
+    expect(config.TEMPORAL_TLS_CA).toBe(authority.cert.trim());
+    expect(config.TEMPORAL_TLS_KEY).toBe(client.key.trim());
+  });
+
+  it('a certificate without its key, a key without its certificate, and a key of another certificate are refused', async () => {
+    const [cert, key] = [{ TEMPORAL_TLS_CERT: client.cert }, { TEMPORAL_TLS_KEY: client.key }];
+    const other = { TEMPORAL_TLS_KEY: (await authority.sign('another')).key };
+    expect(load({ TEMPORAL_TLS: 'on', ...cert })).toThrow(/^ {2}TEMPORAL_TLS_KEY: needed with TEMPORAL_TLS_CERT$/m);
+    expect(load({ TEMPORAL_TLS: 'on', ...key })).toThrow(/^ {2}TEMPORAL_TLS_CERT: needed with TEMPORAL_TLS_KEY$/m);
+    expect(load({ TEMPORAL_TLS: 'on', ...cert, ...other })).toThrow(/TEMPORAL_TLS_KEY: is not the key of the certificate/);
+    expect(load({ TEMPORAL_TLS: 'on', ...cert, ...key })).not.toThrow();
+  });
+
+  it('what only TLS can use is refused without it: an API key would travel in the clear', () => {
+    expect(load({ TEMPORAL_API_KEY: 'key', TEMPORAL_TLS_SERVER_NAME: 'x' })).toThrow(
+      /TEMPORAL_TLS_SERVER_NAME: used only with TEMPORAL_TLS=on[\s\S]*TEMPORAL_API_KEY: used only with TEMPORAL_TLS=on/,
+    );
+    expect(load({ TEMPORAL_TLS_CA: authority.cert })).toThrow(/TEMPORAL_TLS_CA: used only with TEMPORAL_TLS=on/);
+  });
+
+  it('files that cannot be read, or hold something else, are named, all at once', () => {
+    expect(
+      load({ TEMPORAL_TLS: 'on', TEMPORAL_TLS_CA_FILE: join(dir, 'none'), TEMPORAL_TLS_CERT: 'x', TEMPORAL_TLS_KEY: 'y' }),
+    ).toThrow(/TEMPORAL_TLS_CA_FILE: .*none cannot be read \(ENOENT\)[\s\S]*TEMPORAL_TLS_CERT: holds no certificate/);
+    expect(load({ TEMPORAL_TLS: 'yes' })).toThrow(/TEMPORAL_TLS: /);
+  });
+});
+
+describe('the model of the AI workspace', () => {
+  const load = (settings: Record<string, string>) => () => loadConfig({ ...production, ...settings });
+  const hosted = { AI_PROVIDER: 'anthropic', AI_MODEL: 'm', AI_API_KEY: 'k' };
+  const local = { AI_PROVIDER: 'openai_compatible', AI_MODEL: 'm', AI_BASE_URL: 'http://ollama:11434/v1' };
+
+  it('is our rules, unless a setting names another one', () => {
+    expect(load({})()).toMatchObject({ AI_PROVIDER: 'rules', AI_MAX_OUTPUT_TOKENS: 2_000, AI_CONTEXT_TOKENS: 12_000 });
+    expect(load(hosted)().AI_MODEL).toBe('m');
+    expect(load(local)().AI_API_KEY).toBeUndefined();
+  });
+
+  it('a provider without its settings is refused, all at once', () => {
+    expect(load({ AI_PROVIDER: 'openai_compatible' })).toThrow(/AI_MODEL: needed.*\n.*AI_BASE_URL: needed/);
+    expect(load({ AI_PROVIDER: 'anthropic' })).toThrow(/AI_MODEL: needed.*\n.*AI_API_KEY: needed/);
+    expect(load({ ...hosted, AI_MONTHLY_COST_PER_TEAM: '10' })).toThrow(/AI_MONTHLY_COST_PER_TEAM: needs AI_PRICE_INPUT/);
+    expect(load({ ...hosted, AI_API_KEY: 'a key' })).toThrow(/^ {2}AI_API_KEY: must be printable[^\n]*$/m);
+  });
+
+  it.each([
+    'http://127.0.0.1:11434/v1',
+    'http://[fd00::1]/v1',
+    'http://10.1.2.3/v1',
+    'http://model.internal/v1',
+    'https://api.example.com',
+  ])('accepts %s', (url) => expect(load({ ...local, AI_BASE_URL: url })().AI_BASE_URL).toBe(url));
+
+  it.each([
+    ['http://api.example.com/v1', /must be https/],
+    ['http://8.8.8.8/v1', /must be https/],
+    ['http://0x08080808/v1', /must be https/],
+    ['http://[2001:4860::1]/v1', /must be https/],
+    ['https://user:pass@api.example.com', /without credentials/],
+    ['https://api.example.com/v1?key=x', /without credentials/],
+    ['ftp://api.example.com', /AI_BASE_URL/],
+  ])('refuses %s', (url, message) => {
+    expect(load({ ...local, AI_BASE_URL: url })).toThrow(message);
+  });
+});

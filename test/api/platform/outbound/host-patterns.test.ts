@@ -1,0 +1,131 @@
+import { isHostAllowed, normalizeHostPattern } from '../../../../api/platform/http-client/host-patterns.js';
+
+it.each([
+  ['API.Example.COM', 'api.example.com'],
+  ['api.example.com.', 'api.example.com'],
+  ['api.example.com:443', 'api.example.com:443'],
+  ['bücher.example', 'xn--bcher-kva.example'],
+  ['BÜCHER.example', 'xn--bcher-kva.example'],
+  ['ｅｘａｍｐｌｅ.com', 'example.com'],
+  ['example。com', 'example.com'],
+  ['*.Example.com', '*.example.com'],
+  ['*.example.com:8443', '*.example.com:8443'],
+  ['localhost', 'localhost'],
+  ['under_score.example.com', 'under_score.example.com'],
+  ['127.0.0.1:8080', '127.0.0.1:8080'],
+  ['0x7f.1', '127.0.0.1'],
+  ['2130706433', '127.0.0.1'],
+  ['[2001:DB8:0::1]', '[2001:db8::1]'],
+  ['2001:db8::1', '[2001:db8::1]'],
+  ['[::ffff:127.0.0.1]:80', '[::ffff:7f00:1]:80'],
+])('%s is stored as %s', (given, stored) => {
+  expect(normalizeHostPattern(given)).toBe(stored);
+  expect(normalizeHostPattern(stored)).toBe(stored);
+});
+
+it.each([
+  '',
+  '.',
+  '*',
+  '*.',
+  '*.com',
+  '*.localhost',
+  '*.127.0.0.1',
+  '*.0.1',
+  '*.[::1]',
+  '**.example.com',
+  'a.*.example.com',
+  '*example.com',
+  '.example.com',
+  'a..example.com',
+  'https://example.com',
+  '//example.com',
+  'example.com/',
+  'example.com/path',
+  'example.com?',
+  'example.com#',
+  'user@example.com',
+  'user:pw@example.com',
+  'example.com\\',
+  'exam ple.com',
+  'example.com\n',
+  'exam\tple.com',
+  'example%2ecom',
+  'exa\u00admple.com',
+  'exa\u200bmple.com',
+  'example.com:',
+  'example.com:0',
+  'example.com:080',
+  'example.com:65536',
+  'example.com:http',
+  'example.com:80:80',
+  '[::1',
+  '::1]',
+  '[::1]x',
+  '[::1]:',
+  '[fe80::1%25eth0]',
+  '256.256.256.256',
+  'a,b.example.com',
+  '-a.example.com',
+  `${'a'.repeat(64)}.example.com`,
+  `${'a.'.repeat(127)}com`,
+  '{{event.host}}',
+])('%j is no host', (given) => expect(normalizeHostPattern(given)).toBeNull());
+
+const goesTo = (patterns: string[], url: string): boolean =>
+  isHostAllowed(
+    patterns.map((pattern) => normalizeHostPattern(pattern) as string),
+    new URL(url),
+  );
+
+it.each([
+  ['allowed.com', 'https://allowed.com/x'],
+  ['allowed.com', 'http://ALLOWED.com./x'],
+  ['allowed.com', 'https://allowed.com:8443/'],
+  ['allowed.com', 'https:\\\\allowed.com\\@evil.com'],
+  ['allowed.com', 'https://evil.com@allowed.com/'],
+  ['allowed.com:443', 'https://allowed.com/'],
+  ['allowed.com:443', 'https://allowed.com:443/'],
+  ['allowed.com:80', 'http://allowed.com/'],
+  ['*.allowed.com', 'https://a.allowed.com/'],
+  ['*.allowed.com', 'https://a.b.allowed.com:8443/'],
+  ['*.allowed.com:443', 'https://a.allowed.com/'],
+  ['bücher.example', 'https://xn--bcher-kva.example/'],
+  ['xn--bcher-kva.example', 'https://BÜCHER。example/'],
+  ['127.0.0.1', 'http://0x7f000001:3000/'],
+  ['[::1]:80', 'http://[0:0:0:0:0:0:0:1]/'],
+  ['::1', 'http://[::1]:3000/'],
+])('%s admits %s', (pattern, url) => expect(goesTo([pattern], url)).toBe(true));
+
+it.each([
+  ['allowed.com', 'https://evil.com/'],
+  ['allowed.com', 'https://allowed.com@evil.com/'],
+  ['allowed.com', 'https://allowed.com:443@evil.com/'],
+  ['allowed.com', 'https://allowed.com.evil.com/'],
+  ['allowed.com', 'https://evil.com/allowed.com'],
+  ['allowed.com', 'https://evil.com?allowed.com'],
+  ['allowed.com', 'https://evil.com#allowed.com'],
+  ['allowed.com', 'https://evil.com\\.allowed.com/'],
+  ['allowed.com', 'https://evil.com\\@allowed.com/'],
+  ['allowed.com', 'https://evilallowed.com/'],
+  ['allowed.com', 'https://a.allowed.com/'],
+  ['allowed.com', 'https://allowed.co/'],
+  ['allowed.com', 'https://\u0430llowed.com/'],
+  ['allowed.com:443', 'http://allowed.com/'],
+  ['allowed.com:443', 'https://allowed.com:8443/'],
+  ['allowed.com:80', 'http://allowed.com:8080/'],
+  ['*.allowed.com', 'https://allowed.com/'],
+  ['*.allowed.com', 'https://.allowed.com/'],
+  ['*.allowed.com', 'https://evilallowed.com/'],
+  ['*.allowed.com', 'https://a.allowed.com.evil.com/'],
+  ['*.allowed.com:443', 'https://a.allowed.com:8443/'],
+  ['127.0.0.1', 'http://[::ffff:127.0.0.1]/'],
+  ['127.0.0.1', 'http://127.0.0.11/'],
+  ['::1', 'http://[::11]/'],
+  ['localhost', 'http://127.0.0.1/'],
+])('%s does not admit %s', (pattern, url) => expect(goesTo([pattern], url)).toBe(false));
+
+it('no hosts admit nothing, and one of several is enough', () => {
+  expect(goesTo([], 'https://allowed.com/')).toBe(false);
+  expect(goesTo(['a.example', 'b.example:8443'], 'https://b.example:8443/')).toBe(true);
+});

@@ -1,0 +1,9 @@
+/** Names and shapes of the revocation of tokens at a provider. */
+
+/** Workflow type that revokes the tokens of a deleted connection. */
+export const CONNECTION_REVOCATION = 'connectionRevocation';
+export const revocationWorkflowId = (revocationId: string): string => `revoke:${revocationId}`;
+export interface RevocationActivities {
+  /** Returns the outcome; retried until the service is reached. */
+  revokeConnection(revocationId: string): Promise<string>;
+}
