@@ -129,8 +129,8 @@ it('PostgreSQL accepts every statement', () => {
 it('every caller reads columns that exist, by their types, and passes parameters that fit', () => {
   const calls = listCalls(FOLDERS, new Set(listStatements().keys()));
   expect(calls.length).toBeGreaterThan(450);
-  // A function that is given its statement, or builds it for each call, names none.
-  expect(calls.filter(({ names }) => names.length === 0).length).toBeLessThan(40);
+  // A function that is given its statement, or builds it for each call, names none: at most one call of ten.
+  expect(calls.filter(({ names }) => names.length === 0).length).toBeLessThan(calls.length / 10);
   expect(calls.flatMap((call) => call.names.flatMap((name) => faultsOf(call, name)))).toEqual([]);
 }, 120_000);
 
