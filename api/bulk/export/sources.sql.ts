@@ -1,3 +1,4 @@
+import { listTaskColumns } from '../../work/tasks/columns.js';
 import type { Entity, RowKind } from '../rules.js';
 
 /**
@@ -53,11 +54,7 @@ const tasks: Source = {
   from: `tasks t left join item_fields f on f.item_id = t.task_id
     where t.team_id = $1::uuid and t.deleted_at is null and ${inProjects('t.project_id')}`,
   order: 't.created_at, t.task_id',
-  columns: [
-    'task_id title project_id team_id description assigned_to status priority due_date tags estimated_hours actual_hours',
-    'parent_task_id position created_by created_at updated_at completed_at is_archived recurrence series_id occurrence_index',
-    'recurrence_of forge_links version cycle_id fields',
-  ].flatMap((names) => names.split(' ')),
+  columns: [...listTaskColumns('shown'), 'fields'],
 };
 
 const ITEM = [

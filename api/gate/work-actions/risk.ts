@@ -1,9 +1,11 @@
+import { listTaskColumns } from '../../work/tasks/columns.js';
+import { TASK_PRIORITIES, type TaskPriority } from '../../work/tasks/rules.js';
 import type { Effect, Fields } from './action.js';
 import type { Risk } from '../contract/action-type.js';
 
-const PRIORITIES = ['low', 'medium', 'high', 'urgent'];
+const rank = (priority: unknown): number => TASK_PRIORITIES.indexOf(priority as TaskPriority);
 /** Fields whose loss matters; a cleared parent is a move, which has its own line. */
-const CLEARABLE = ['description', 'due_date', 'tags', 'estimated_hours', 'start_date', 'end_date'];
+const CLEARABLE = [...listTaskColumns('lossy'), 'start_date', 'end_date'];
 
 const isEmpty = (value: unknown): boolean => value == null || value === '' || (Array.isArray(value) && value.length === 0);
 
@@ -42,7 +44,7 @@ export function riskOfTaskUpdate(effect: Effect): Risk {
   const after = effect.after ?? {};
   const changed = (field: string): boolean => differs(before[field], after[field]);
   if (changed('project_id')) return 'high';
-  const isLower = PRIORITIES.indexOf(String(after['priority'])) < PRIORITIES.indexOf(String(before['priority']));
+  const isLower = rank(after['priority']) < rank(before['priority']);
   const isEarlier = toText(after['due_date']) < toText(before['due_date']);
   const isCleared = CLEARABLE.some((field) => !isEmpty(before[field]) && isEmpty(after[field]));
   const isAssignment = changed('assigned_to') && assignmentMatters(before['assigned_to'], after['assigned_to'], effect.userId);

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { TaskStatus } from '../../work/tasks/schema.js';
+import { TaskStatus } from '../../work/tasks/columns.js';
 import { updateTask } from '../../work/tasks/write/update-task.js';
 import { defineAction, PLAN_SOURCES } from './action.js';
 import { riskOfTaskUpdate } from './risk.js';

@@ -1,22 +1,11 @@
 import { run } from '../../../db/statement.js';
 import { type Context, requireUser } from '../../platform/context.js';
+import { listTaskColumns } from '../tasks/columns.js';
 import { causesStatement } from './causes.sql.js';
 import type { ActivityCause, ActivityChanges } from './schema.js';
 
 /** Fields whose values a line tells: short, and readable for every member. Ids of records are left out, whose titles may not be. */
-const FIELDS = [
-  'title',
-  'name',
-  'status',
-  'priority',
-  'due_date',
-  'start_date',
-  'end_date',
-  'assigned_to',
-  'estimated_hours',
-  'actual_hours',
-  'is_archived',
-];
+const FIELDS = [...listTaskColumns('announced'), 'name', 'start_date', 'end_date'];
 /** Entities whose fields every member of the team may read. */
 const TYPES = ['task', 'project', 'file', 'note', 'whiteboard', 'doc'];
 

@@ -7,7 +7,8 @@ import { PROJECT_STATUSES } from '../projects/rules.js';
 import { RELATION_TYPES } from '../relations/rules.js';
 import { SearchQuery } from '../search/schema.js';
 import { normaliseStatus, TASK_STATUSES } from '../tasks/rules.js';
-import { CreateTask, TaskStatus, TrashedTask, UpdateTask } from '../tasks/schema.js';
+import { TaskStatus } from '../tasks/columns.js';
+import { CreateTask, TrashedTask, UpdateTask } from '../tasks/schema.js';
 import { ITEM_STATUSES, MAX_CONTENT_BYTES, MAX_WORK_ITEMS, NOTE_KINDS } from './rules.js';
 
 export const Version = z.int().min(1).max(2_147_483_647);

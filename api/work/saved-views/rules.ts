@@ -32,25 +32,6 @@ export const STATUSES_OF: Readonly<Record<ViewEntity, readonly string[]>> = {
   work_item: ['todo', 'in_progress', 'in_review', 'done', 'active', 'completed', 'archived'],
 };
 
-/** Fields of the record that each entity sorts by. */
-export const SORT_FIELDS: Readonly<Record<ViewEntity, readonly string[]>> = {
-  task: [
-    'title',
-    'status',
-    'priority',
-    'due_date',
-    'created_at',
-    'updated_at',
-    'completed_at',
-    'estimated_hours',
-    'position',
-    'assigned_to',
-    'project_id',
-  ],
-  project: ['name', 'status', 'start_date', 'end_date', 'created_at', 'updated_at'],
-  work_item: ['title', 'type', 'status', 'created_at', 'updated_at', 'project_id'],
-};
-
 /** Fields of the record that each entity groups by. */
 export const GROUP_FIELDS: Readonly<Record<ViewEntity, readonly string[]>> = {
   task: ['status', 'priority', 'assigned_to', 'project_id'],

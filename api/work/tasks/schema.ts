@@ -1,103 +1,20 @@
 import { z } from 'zod';
 import { normaliseDate } from '../../platform/dates.js';
-import {
-  DATE_FORMATS,
-  Flag,
-  Id,
-  Moment,
-  NewTaskId,
-  OptionalInt,
-  TaskId,
-  Text,
-  Timestamp,
-  Title,
-  TrimmedText,
-} from '../../platform/fields.js';
+import { DATE_FORMATS, Flag, Id, Moment, OptionalInt, TaskId, Text, Timestamp, TrimmedText } from '../../platform/fields.js';
 import { cursorSchema, pagedBy } from '../../platform/endpoint/pages.js';
 import { FieldFilters } from '../custom-fields/filter-schema.js';
-import { Recurrence, TaskRecurrence } from './recurrence/schema.js';
-import { normaliseStatus, normaliseTags, TASK_PRIORITIES, TASK_STATUSES } from './rules.js';
+import { pickSchemas, TaskPriority, TaskStatus } from './columns.js';
+import { TASK_STATUSES } from './rules.js';
 
-/** Says in the document which spellings a normalization accepts; `_` stands for a hyphen too. */
-const buildSpellings = (values: readonly string[]) => {
-  const anyCase = (value: string) =>
-    value.replace(/[a-z]/g, (letter) => `[${letter.toUpperCase()}${letter}]`).replaceAll('_', '[_-]');
-  return {
-    override: {
-      // What is derived would still allow the enum alone.
-      enum: undefined as unknown as string[],
-      anyOf: [
-        { type: 'string' as const, enum: [...values] },
-        { type: 'string' as const, pattern: `^(${values.map(anyCase).join('|')})$` },
-      ],
-      description: `${values.map((value) => `\`${value}\``).join(', ')}; in any case, also with hyphens`,
-    },
-  };
-};
-
-/** Accepts `in-progress` in any case as `in_progress`. */
-export const TaskStatus = z
-  .preprocess((value) => (typeof value === 'string' ? normaliseStatus(value) : value), z.enum(TASK_STATUSES))
-  .meta(buildSpellings(TASK_STATUSES));
-const TaskPriority = z
-  .preprocess((value) => (typeof value === 'string' ? value.trim().toLowerCase() : value), z.enum(TASK_PRIORITIES))
-  .meta(buildSpellings(TASK_PRIORITIES));
-/** Tags of one request, duplicates included. More are refused before each is looked at: a body has room for hundreds of thousands. */
-const MAX_SENT_TAGS = 1_000;
-const MAX_TAGS = 20;
-/** Counted after trimming and removing duplicates, which a schema cannot say: so the error is of the type `custom`. */
-const Tags = z
-  .array(TrimmedText(50))
-  .max(MAX_SENT_TAGS)
-  .overwrite(normaliseTags)
-  .refine((tags) => tags.length <= MAX_TAGS, `must have at most ${MAX_TAGS} items`)
-  .meta({ description: 'At most 20; duplicates are dropped' });
-const Hours = z.number().min(0);
 const Version = z.int().min(1).max(2_147_483_647);
 
-/**
- * A date or a date-time. The operation rejects a malformed one with 400, so there is no 422 here
- * (docs/decisions.md#status-400-or-422).
- */
-const DueDate = Text.meta({ override: { ...DATE_FORMATS, description: 'ISO 8601 date or date-time', example: '2026-12-01' } });
-
 // On creation, null in an optional field counts as absent; hence nullish.
-export const CreateTask = z
-  .object({
-    title: Title(200),
-    project_id: Id,
-    description: Text.max(2000).nullish(),
-    assigned_to: Id.nullish(),
-    status: TaskStatus.nullish(),
-    priority: TaskPriority.nullish(),
-    due_date: DueDate.nullish(),
-    tags: Tags.nullish(),
-    estimated_hours: Hours.max(1000).nullish(),
-    parent_task_id: TaskId.nullish(),
-    recurrence: Recurrence.nullish(),
-    task_id: NewTaskId.nullish(),
-  })
-  .meta({ id: 'CreateTask' });
+export const CreateTask = z.object(pickSchemas('create')).meta({ id: 'CreateTask' });
 export type CreateTask = z.output<typeof CreateTask>;
 
 export const UpdateTask = z
   .object({
-    title: Title(200).optional(),
-    description: Text.max(2000).nullable().optional(),
-    assigned_to: Id.nullable().optional(),
-    status: TaskStatus.optional(),
-    priority: TaskPriority.optional(),
-    due_date: DueDate.nullable().optional(),
-    tags: Tags.nullable().optional(),
-    estimated_hours: Hours.max(1000).nullable().optional(),
-    actual_hours: Hours.optional(),
-    parent_task_id: TaskId.nullable().optional().meta({ description: 'null moves the task to top level' }),
-    project_id: Id.optional().meta({ description: 'Another project of the same team; subtasks move with the task' }),
-    position: z.number().nullable().optional(),
-    is_archived: z.boolean().optional(),
-    recurrence: Recurrence.nullable()
-      .optional()
-      .meta({ description: 'null ends the series; a task with more than 999 descendants cannot recur' }),
+    ...pickSchemas('update'),
     version: Version.nullish().meta({ description: 'The version last read; an outdated one is a 409' }),
   })
   .meta({ id: 'UpdateTask' });
@@ -157,36 +74,7 @@ export const ListTasks = z.object({
 });
 export type ListTasks = z.output<typeof ListTasks>;
 
-const taskFields = {
-  task_id: z.string(),
-  title: z.string(),
-  project_id: z.string(),
-  team_id: z.string(),
-  description: z.string().nullable(),
-  assigned_to: z.string().nullable(),
-  status: z.enum(TASK_STATUSES),
-  priority: z.enum(TASK_PRIORITIES),
-  due_date: z.string().nullable(),
-  tags: z.array(z.string()),
-  estimated_hours: z.number().nullable(),
-  actual_hours: z.number(),
-  parent_task_id: z.string().nullable(),
-  position: z.number().nullable(),
-  created_by: z.string(),
-  created_at: Timestamp,
-  updated_at: Timestamp,
-  completed_at: Timestamp.nullable(),
-  is_archived: z.boolean(),
-  recurrence: TaskRecurrence.nullable(),
-  series_id: z.string().nullable(),
-  occurrence_index: z.int().nullable(),
-  recurrence_of: z.string().nullable(),
-  forge_links: z.array(
-    z.object({ repo: z.string(), number: z.int(), kind: z.enum(['issue', 'pull_request']), url: z.string().nullable() }),
-  ),
-  version: z.int(),
-  cycle_id: z.string().nullable(),
-};
+const taskFields = pickSchemas('shown');
 export const Task = z.object(taskFields).meta({ id: 'Task' });
 export type Task = z.output<typeof Task>;
 

@@ -1,3 +1,4 @@
+import { JSON_COLUMNS } from '../../../work/tasks/columns.js';
 import { unguardFormulas } from '../../formats/csv.js';
 import type { CsvRow } from '../../formats/csv-reader.js';
 import { InputError, isBad } from '../../formats/input.js';
@@ -6,13 +7,7 @@ import type { ImportRecord } from '../importers/record.js';
 
 /** Fields whose cells hold JSON; all others hold text. */
 const JSON_FIELDS: ReadonlySet<string> = new Set([
-  'tags',
-  'estimated_hours',
-  'actual_hours',
-  'position',
-  'is_archived',
-  'recurrence',
-  'occurrence_index',
+  ...JSON_COLUMNS,
   'fields',
   'options',
   'required',

@@ -1,6 +1,7 @@
 import { buildValuesSql, withValues, withValuesBefore } from '../../custom-fields/filter.sql.js';
 import { FOUND_RECORD, recordsById } from '../../items/work-item.sql.js';
 import { PROJECT_JSON } from '../../projects/project-json.js';
+import { listTaskColumns } from '../../tasks/columns.js';
 import { STATUSES_OF, type ViewEntity } from '../rules.js';
 
 /** SQL of one entity: live rows as `w`, their columns by the names of the API, and the record of an id. */
@@ -39,7 +40,7 @@ export const SOURCES: Readonly<Record<ViewEntity, Source>> = {
     id: 'w.task_id',
     live: 'w.deleted_at is null',
     columns: {
-      ...same([...COMMON, 'title', 'priority', 'assigned_to', 'completed_at', 'estimated_hours', 'position']),
+      ...same([...COMMON, ...listTaskColumns('sorted')]),
       // A text: a date comes before the times of its day.
       due_date: 'w.due_date collate "C"',
     },

@@ -1,4 +1,5 @@
 import { defineStatement, type Statement } from '../../../../db/statement.js';
+import { buildJsonBytesSql, buildSizesSql, buildTextBytesSql } from './record-sizes.sql.js';
 import { buildValuesSql, withValuesBefore } from '../../custom-fields/filter.sql.js';
 
 /** Scope of a list. */
@@ -77,19 +78,6 @@ const recordColumns = (mark: string, task: string, extra: Extra): string =>
 /** The same of tasks that were found before, as `t.task`. */
 export const foundRecordColumns = (extra: Extra): string => recordColumns('t.mark', 't.task', extra);
 
-const textBytes = (s: string) =>
-  `octet_length(${s}.title) + coalesce(octet_length(${s}.description), 0) + octet_length(array_to_string(${s}.tags, ''))`;
-/** Bytes of a record beside what `sizesOf` counts, with numbers of the most digits. */
-const OTHER_BYTES = 687;
-/**
- * Sizes of the task `s`: `bytes` of its record as JSON, at most a hundred too many, but without the characters that JSON escapes; `texts`, whose
- * characters become six at most. Long texts are not read for it.
- */
-const buildSizesSql = (s: string): string => /* sql */ `${textBytes(s)} as texts,
-  ${OTHER_BYTES} + ${textBytes(s)} + octet_length(${s}.task_id) + 3 * cardinality(${s}.tags)
-    + case when ${s}.forge_links = '[]' then 2 else octet_length(${s}.forge_links::text) end + coalesce(octet_length(${s}.recurrence::text), 4)
-    + coalesce(octet_length(${s}.parent_task_id), 2) + coalesce(octet_length(${s}.recurrence_of), 2) + coalesce(octet_length(${s}.due_date), 2)
-    + 34 * num_nonnulls(${s}.assigned_to, ${s}.series_id, ${s}.cycle_id) + 22 * num_nonnulls(${s}.completed_at) as bytes`;
 /** Finds the sizes of tasks `t` that were found without. Not a plain join: it is asked only for the tasks of the list. */
 export const SIZE_JOIN = /* sql */ `
   cross join lateral (select ${buildSizesSql('found')} from tasks found where found.task_id = t.task_id limit 1) s`;
@@ -102,8 +90,7 @@ export const escapesStatement = defineStatement({
   name: 'task_escapes',
   text: /* sql */ `
     select string_agg(coalesce(s.escapes, 0)::text, e'\n') as escapes from unnest((select $1::text[])) as wanted(task_id) left join lateral (
-      select octet_length(to_json(s.title)::text) + coalesce(octet_length(to_json(s.description)::text), 2) - 4
-        + octet_length(to_json(array_to_string(s.tags, ''))::text) - 2 - (${textBytes('s')}) as escapes
+      select ${buildJsonBytesSql('s')} - (${buildTextBytesSql('s')}) as escapes
       from tasks s where s.task_id = wanted.task_id limit 1
     ) s on true`,
 });

@@ -1,4 +1,5 @@
 import { defineStatement } from '../../../../db/statement.js';
+import { COPIED_COLUMNS } from '../columns.js';
 import { MAX_TREE } from './rules.js';
 import { eventType, kindOfChange } from '../../../platform/changes/make-change.sql.js';
 import { PEOPLE_OF_DUE } from '../../../platform/events/due-people.sql.js';
@@ -18,6 +19,9 @@ const TREE = /* sql */ `
       order by c.position nulls last, c.created_at, c.task_id
     ) below
   )`;
+
+/** Returns SQL of the columns that a copy has as they are. */
+const listCopied = (row: string): string => COPIED_COLUMNS.map((name) => `${row}.${name}`).join(', ');
 
 /** One task more than the maximum reveals a larger tree. */
 const LIMIT = `limit ${MAX_TREE + 1}`;
@@ -50,8 +54,7 @@ export const copyStatement = defineStatement({
   name: 'copy_subtasks',
   text: /* sql */ `
 with source as materialized (
-  select uuidv7()::text as copy_id, w.place, w.due_date as moved_due, t.task_id, t.parent_task_id, t.title, t.description, t.priority,
-    t.tags, t.estimated_hours, t.position, ${PEOPLE_OF_DUE} as due_people, case when m.found then t.assigned_to end as assigned_to
+  select uuidv7()::text as copy_id, w.place, w.due_date as moved_due, t.task_id, t.parent_task_id, ${listCopied('t')}, ${PEOPLE_OF_DUE} as due_people, case when m.found then t.assigned_to end as assigned_to
   from unnest($2::text[], $3::text[]) with ordinality as w(task_id, due_date, place)
   cross join lateral (select * from tasks t where t.task_id = w.task_id limit 1) t
   left join lateral (
@@ -60,10 +63,9 @@ with source as materialized (
 ), key as (
   insert into item_keys (item_id, item_type) select copy_id, 'task' from source returning item_id
 ), made as (
-  insert into tasks (task_id, project_id, team_id, title, description, assigned_to, priority, due_date, tags, estimated_hours,
-    parent_task_id, position, created_by, created_at, updated_at, due_set_by)
-  select s.copy_id, root.project_id, root.team_id, s.title, s.description, s.assigned_to, s.priority, s.moved_due, s.tags,
-    s.estimated_hours, case s.parent_task_id when $4::text then root.task_id else parent.copy_id end, s.position, root.created_by,
+  insert into tasks (task_id, project_id, team_id, ${COPIED_COLUMNS.join(', ')}, assigned_to, due_date, parent_task_id, created_by, created_at, updated_at, due_set_by)
+  select s.copy_id, root.project_id, root.team_id, ${listCopied('s')}, s.assigned_to, s.moved_due,
+    case s.parent_task_id when $4::text then root.task_id else parent.copy_id end, root.created_by,
     -- Siblings without a position keep their order.
     now() + s.place * interval '1 microsecond', now() + s.place * interval '1 microsecond',
     case when s.moved_due is null then '{}' else add_people(s.due_people, people_of_caller($1::jsonb)) end

@@ -2,6 +2,11 @@ import { defineStatement, type Statement } from '../../../../db/statement.js';
 import { dueAfterUpdate } from '../../../platform/events/due-people.sql.js';
 import { hasSubscriber } from '../../../platform/events/has-subscriber.sql.js';
 import { eventType, kindOfChange } from '../../../platform/changes/make-change.sql.js';
+import { listTaskColumns } from '../columns.js';
+
+const SET = listTaskColumns('update')
+  .map((name) => `${name} = (v.wanted).${name}`)
+  .join(', ');
 
 /**
  * Updates one or several tasks in one statement. $1 = changes (jsonb array): `task_id`, `fields` (those present), `version`
@@ -38,11 +43,7 @@ with before as materialized (
     where m.team_id = (b.task).team_id and m.user_id = (b.wanted).assigned_to for key share ${skip}
   ) assignee on true
 ), updated as (
-  update tasks t set title = (v.wanted).title, description = (v.wanted).description, assigned_to = (v.wanted).assigned_to,
-    status = (v.wanted).status, priority = (v.wanted).priority, due_date = (v.wanted).due_date, tags = (v.wanted).tags,
-    estimated_hours = (v.wanted).estimated_hours, actual_hours = (v.wanted).actual_hours, position = (v.wanted).position,
-    is_archived = (v.wanted).is_archived, recurrence = (v.wanted).recurrence, project_id = (v.wanted).project_id,
-    parent_task_id = (v.wanted).parent_task_id,
+  update tasks t set ${SET},
     completed_at = case when (v.wanted).status = 'done' then coalesce(t.completed_at, now()) end,
     due_set_by = ${dueAfterUpdate('(v.wanted)', 'v.who')},
     version = t.version + 1, updated_at = now()

@@ -1,6 +1,7 @@
 import { defineStatement, type Statement } from '../../../../db/statement.js';
 import { hasSubscriber } from '../../../platform/events/has-subscriber.sql.js';
 import { eventType, kindOfChange } from '../../../platform/changes/make-change.sql.js';
+import { declareColumn, initialValue, INSERTED_COLUMNS } from '../columns.js';
 
 /** Included only if needed: it costs time even if no item has a parent. */
 const DEPTH_OK = /* sql */ `case when g.parent_task_id is null then true else (
@@ -23,10 +24,8 @@ const RECORD_OF_MANY = /* sql */ `select record_changes($1::jsonb->v.caller, arr
   from made m join verdict v on v.id = m.task_id group by v.caller`;
 
 /** Fields of an item, as the statement takes them. */
-const GIVEN = /* sql */ `index integer, caller integer, task_id text, title text, project_id uuid, description text, assigned_to uuid, status text,
-    priority text, due_date text, tags text[], estimated_hours double precision, parent_task_id text, recurrence jsonb,
-    position double precision, series_id uuid, occurrence_index integer, recurrence_of text, actual_hours double precision,
-    is_archived boolean`;
+const GIVEN = ['index integer', 'caller integer', 'task_id text', ...INSERTED_COLUMNS.map(declareColumn)].join(', ');
+const VALUES = INSERTED_COLUMNS.map((name) => initialValue('v', name)).join(', ');
 
 /**
  * Creates any number of tasks in one statement; usually one. $1 = callers (jsonb array), $2 = fields of the tasks (jsonb array;
@@ -75,12 +74,9 @@ with given as materialized (
   where coalesce(project_found and seat = any($4::text[]) and assignee_ok and parent_ok and depth_ok and not taken, false)
   on conflict do nothing returning item_id
 ), made as (
-  insert into tasks (task_id, project_id, team_id, title, description, assigned_to, status, priority, due_date, tags,
-    estimated_hours, parent_task_id, recurrence, position, series_id, occurrence_index, recurrence_of, actual_hours, is_archived,
+  insert into tasks (task_id, team_id, ${INSERTED_COLUMNS.join(', ')},
     created_by, created_at, updated_at, completed_at, due_set_by)
-  select v.id, v.project_id, v.team_id, v.title, v.description, v.assigned_to, coalesce(v.status, 'todo'),
-    coalesce(v.priority, 'medium'), v.due_date, coalesce(v.tags, '{}'), v.estimated_hours, v.parent_task_id, v.recurrence,
-    v.position, v.series_id, v.occurrence_index, v.recurrence_of, coalesce(v.actual_hours, 0), coalesce(v.is_archived, false), v.user_id, v.at, v.at, case v.status when 'done' then v.at end,
+  select v.id, v.team_id, ${VALUES}, v.user_id, v.at, v.at, case v.status when 'done' then v.at end,
     case when v.due_date is null then '{}' else people_of_caller($1::jsonb->v.caller) end
   from key join verdict v on v.id = key.item_id
   returning task_id, title, team_id, project_id, task_json(tasks) as json

@@ -5,21 +5,15 @@ import { type Context, withRetries, requireUser, callerJson } from '../../../pla
 import { dateField } from '../../../platform/dates.js';
 import { conflict, DomainError, invalid, notFound } from '../../../platform/errors.js';
 import type { WriteRequest } from '../../../platform/database/batching/coalesce-writes.js';
+import type { TaskColumn } from '../columns.js';
 import { MAX_SUBTASK_DEPTH } from '../rules.js';
-import type { CreateTask } from '../schema.js';
+import type { CreateTask, Task } from '../schema.js';
 import { createTasksOfManyStatement, createTasksStatement } from './write-new-tasks.sql.js';
 
-/** A task to create; `index` is its position in the caller's list. */
 /** Fields of a new task. Those beyond the schema are set by a recurring series, or by an import. */
-export interface NewTask extends CreateTask {
-  position?: number | null | undefined;
-  actual_hours?: number | null | undefined;
-  is_archived?: boolean | null | undefined;
-  series_id?: string;
-  occurrence_index?: number;
-  recurrence_of?: string;
-}
+export type NewTask = CreateTask & { [Name in TaskColumn<'planted'>]?: Task[Name] | null | undefined };
 
+/** A task to create; `index` is its position in the caller's list. */
 export interface Draft {
   index: number;
   fields: NewTask;

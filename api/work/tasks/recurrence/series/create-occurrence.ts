@@ -3,6 +3,7 @@ import { type Context, callerJson } from '../../../../platform/context.js';
 import { recordChange } from '../../../../platform/changes/record-change.js';
 import { createTask } from '../../write/create-task.js';
 import type { NewTask } from '../../write/write-new-tasks.js';
+import { COPIED_COLUMNS, copyColumns } from '../../columns.js';
 import { shiftDue } from '../next-date.js';
 import { copyStatement, treeStatement } from '../occurrence-tree.sql.js';
 import { MAX_TREE } from '../rules.js';
@@ -17,8 +18,8 @@ interface Copied extends CopiedFields {
 const occurrenceStatement = defineStatement({
   name: 'occurrence_to_copy',
   text: /* sql */ `
-    select t.task_id, t.project_id, t.team_id, t.title, t.description, t.assigned_to, t.priority, t.due_date, t.tags, t.estimated_hours,
-      t.position, p.task_id as parent_task_id, m.user_id is not null as assignee_stays
+    select ${COPIED_COLUMNS.map((name) => `t.${name}`).join(', ')}, t.task_id, t.project_id, t.team_id, t.assigned_to, t.due_date,
+      p.task_id as parent_task_id, m.user_id is not null as assignee_stays
     from tasks t left join memberships m on m.team_id = t.team_id and m.user_id = t.assigned_to
     left join tasks p on p.task_id = t.parent_task_id and p.project_id = t.project_id and p.deleted_at is null
     where t.task_id = $1`,
@@ -26,15 +27,10 @@ const occurrenceStatement = defineStatement({
 
 /** Returns the fields of the next occurrence. */
 const buildSuccessor = (task: Copied, series: Series, due_date: string): NewTask => ({
-  title: task.title,
+  ...copyColumns(task),
   project_id: task.project_id,
-  description: task.description,
   assigned_to: task.assignee_stays ? task.assigned_to : null,
-  priority: task.priority,
   due_date,
-  tags: task.tags,
-  estimated_hours: task.estimated_hours,
-  position: task.position,
   parent_task_id: task.parent_task_id,
   recurrence: series.recurrence,
   series_id: series.series_id,

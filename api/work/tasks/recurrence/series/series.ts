@@ -2,6 +2,8 @@ import type { Knex } from 'knex';
 import { defineStatement, run } from '../../../../../db/statement.js';
 import { rolesFor } from '../../../../platform/access/access.js';
 import type { Context, Services } from '../../../../platform/context.js';
+import type { TaskColumn } from '../../columns.js';
+import type { Task } from '../../schema.js';
 import type { EndReason, Recurrence } from '../rules.js';
 import { newId } from '../../../../platform/ids.js';
 import type { InstanceRole } from '../../../../platform/access/actor.js';
@@ -32,19 +34,11 @@ export interface Series extends Record<string, unknown> {
 }
 
 /** What the next occurrence takes over from a task of the newest one. */
-export interface CopiedFields extends Record<string, unknown> {
-  task_id: string;
-  project_id: string;
-  title: string;
-  description: string | null;
-  assigned_to: string | null;
-  priority: 'low' | 'medium' | 'high' | 'urgent';
-  due_date: string | null;
-  tags: string[];
-  estimated_hours: number | null;
-  parent_task_id: string | null;
-  position: number | null;
-}
+export type CopiedFields = Pick<
+  Task,
+  TaskColumn<'copied'> | 'task_id' | 'project_id' | 'assigned_to' | 'due_date' | 'parent_task_id'
+> &
+  Record<string, unknown>;
 
 /** The newest occurrence of a series. */
 export interface Occurrence extends CopiedFields {
