@@ -48,7 +48,7 @@ export const agentPlans = defineRowWorkflow<Row, { action_id: string }>({
       sql: /* sql */ `
         select action_id::text as violation from agent_plans
         where status = 'staged' and staged_at < clock_timestamp() - interval '60 seconds' order by staged_at`,
-      workflowIdOf: planWorkflowId,
+      buildWorkflowId: planWorkflowId,
     },
   ],
   activities: { core: (services: Services): PlanActivities => ({ readPlan: (actionId) => watchPlan(services, actionId) }) },

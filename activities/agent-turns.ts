@@ -56,7 +56,7 @@ interface Row {
 
 type OpenTurn = Pick<Row, 'message_id' | 'incarnation' | 'claimed_by'>;
 
-const modeOf = ({ provider }: Row): AgentTurnInput['mode'] => (provider === 'rules' ? 'rules' : 'model');
+const getMode = ({ provider }: Row): AgentTurnInput['mode'] => (provider === 'rules' ? 'rules' : 'model');
 
 /** A start of another incarnation than the row's, or of a turn that has ended, does nothing. */
 async function startTurn(row: Row, link: RowLink<Row>, services: Services): Promise<void> {
@@ -91,7 +91,7 @@ export const agentTurns = defineRowWorkflow<Row, OpenTurn>({
       sql: /* sql */ `
         select message_id::text as violation from agent_turns
         where finished_at is null and created_at < clock_timestamp() - interval '60 seconds' order by created_at`,
-      workflowIdOf: turnWorkflowId,
+      buildWorkflowId: turnWorkflowId,
     },
   ],
   activities: { core: coreActivities, outbound: modelStepActivities },
@@ -110,7 +110,7 @@ export const agentTurns = defineRowWorkflow<Row, OpenTurn>({
   },
   workflow: AGENT_TURN,
   getId: ({ message_id }) => turnWorkflowId(message_id),
-  input: (row): AgentTurnInput => ({ messageId: row.message_id, incarnation: row.incarnation, mode: modeOf(row) }),
+  input: (row): AgentTurnInput => ({ messageId: row.message_id, incarnation: row.incarnation, mode: getMode(row) }),
   attributes: (row) => ({
     TriggerType: row.session_kind === 'automation' ? 'event' : 'chat',
     EntityId: row.session_id,

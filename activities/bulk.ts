@@ -88,7 +88,7 @@ export const bulkJobs = defineRowWorkflow<Row, { job_id: string; is_undo: boolea
       sql: /* sql */ `
         select j.job_id::text as violation from bulk_jobs j
         where j.is_dispatched and j.undo_id is null and j.created_at < clock_timestamp() - interval '60 seconds'`,
-      workflowIdOf: bulkWorkflowId,
+      buildWorkflowId: bulkWorkflowId,
     },
     {
       name: 'undos_carried',
@@ -99,7 +99,7 @@ export const bulkJobs = defineRowWorkflow<Row, { job_id: string; is_undo: boolea
           select from audit_entries a where a.team_id = j.team_id and a.entity_id = j.job_id::text and a.action = 'undo'
             and a.timestamp > to_char(clock_timestamp() at time zone 'utc' - interval '60 seconds', 'YYYY-MM-DD"T"HH24:MI:SS.US')
         )`,
-      workflowIdOf: bulkUndoWorkflowId,
+      buildWorkflowId: bulkUndoWorkflowId,
     },
   ],
   activities: {

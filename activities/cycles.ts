@@ -44,7 +44,7 @@ export const cycles = defineRowWorkflow<Row, { cycle_id: string; due_at: Date }>
       sql: /* sql */ `
         select cycle_id::text as violation from cycles
         where status = 'active' and auto_complete and updated_at < clock_timestamp() - interval '60 seconds' order by cycle_id`,
-      workflowIdOf: cycleWorkflowId,
+      buildWorkflowId: cycleWorkflowId,
     },
   ],
   activities: {

@@ -75,7 +75,7 @@ export const deprovisionings = defineRowWorkflow<Row, { job_id: string; user_id:
       sql: /* sql */ `
         select user_id::text as violation from deprovision_jobs
         where finished_at is null and created_at < clock_timestamp() - interval '60 seconds' order by created_at`,
-      workflowIdOf: deprovisionWorkflowId,
+      buildWorkflowId: deprovisionWorkflowId,
     },
   ],
   activities: { core: deprovisionActivities },

@@ -35,7 +35,7 @@ export interface WorkflowInvariant {
   words: string;
   /** Ids of rows, in the column `violation`, that should have had an open workflow for 60 s. */
   sql: string;
-  workflowIdOf: (id: string) => string;
+  buildWorkflowId: (id: string) => string;
 }
 
 /** What the activities of a worker process share. */

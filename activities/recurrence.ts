@@ -57,7 +57,7 @@ export const series = defineRowWorkflow<Row, Open>({
       sql: /* sql */ `
         select series_id::text as violation from task_series
         where ended_at is null and started_at < clock_timestamp() - interval '60 seconds' order by series_id`,
-      workflowIdOf: seriesWorkflowId,
+      buildWorkflowId: seriesWorkflowId,
     },
   ],
   activities: { core: (services: Services): SeriesActivities => ({ advanceSeries: (id) => advanceSeries(services, id) }) },

@@ -81,7 +81,7 @@ export const revocations = defineRowWorkflow<Row, { revocation_id: string }>({
       sql: /* sql */ `
         select revocation_id::text as violation from integration_revocations
         where created_at between now() - interval '23 hours' and clock_timestamp() - interval '60 seconds' order by created_at`,
-      workflowIdOf: revocationWorkflowId,
+      buildWorkflowId: revocationWorkflowId,
     },
   ],
   activities: { outbound: revocationActivities },

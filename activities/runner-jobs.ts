@@ -41,7 +41,7 @@ export const runnerJobs = defineRowWorkflow<Row, { job_id: string }>({
       sql: /* sql */ `
         select job_id::text as violation from runner_jobs
         where finished_at is null and queued_at < clock_timestamp() - interval '60 seconds' order by job_id`,
-      workflowIdOf: runnerJobWorkflowId,
+      buildWorkflowId: runnerJobWorkflowId,
     },
   ],
   activities: {

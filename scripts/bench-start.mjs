@@ -59,7 +59,7 @@ function family(pid) {
   return below(pid);
 }
 
-function nameOf(pid) {
+function readName(pid) {
   const line = readProc(pid, 'cmdline').replaceAll('\0', ' ');
   if (line.includes('start.mjs')) return 'supervisor';
   if (line.includes('api/server.js')) return 'API';
@@ -73,7 +73,7 @@ function memory(pid) {
   const groups = new Map();
   for (const member of family(pid)) {
     const kb = (pattern, file) => Number(pattern.exec(readProc(member, file))?.[1] ?? 0);
-    const name = nameOf(member);
+    const name = readName(member);
     const group = groups.get(name) ?? { processes: 0, rss: 0, pss: 0 };
     group.processes += 1;
     group.rss += kb(/^VmRSS:\s+(\d+)/m, 'status') / 1024;

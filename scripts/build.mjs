@@ -34,17 +34,17 @@ export async function build({ typesToo = true } = {}) {
   return { compiled, bundled };
 }
 
-const stampOf = (name) => join(root, '.build', `${name}.stamp`);
+const buildStampPath = (name) => join(root, '.build', `${name}.stamp`);
 
 /** Lets the next build compile again, and report what is wrong with the types. */
 export function forgetCompilation() {
-  rmSync(stampOf('compile'), { force: true });
+  rmSync(buildStampPath('compile'), { force: true });
 }
 
 /** Runs `work` unless the stamp of an earlier run names the same input and the output is there. */
 async function step(name, files, output, work) {
-  const stamp = stampOf(name);
-  const hash = hashOf([...files, join(root, 'package-lock.json')]);
+  const stamp = buildStampPath(name);
+  const hash = computeHash([...files, join(root, 'package-lock.json')]);
   if (existsSync(output) && existsSync(stamp) && readFileSync(stamp, 'utf8') === hash) return false;
   rmSync(stamp, { force: true });
   await work();
@@ -52,7 +52,7 @@ async function step(name, files, output, work) {
   return true;
 }
 
-function hashOf(files) {
+function computeHash(files) {
   const hash = createHash('sha256').update(`${process.version} ${process.platform} ${process.arch}\n`);
   for (const file of files)
     hash

@@ -72,7 +72,7 @@ async function settled(page) {
 }
 
 /** Returns how long the page takes until something fits the selector, in milliseconds: each time with an empty cache. */
-async function timeOf(browser, options, { path, as, time }) {
+async function measureLoad(browser, options, { path, as, time }) {
   const took = [];
   for (let round = 0; round < ROUNDS; round += 1) {
     const page = await browser.newPage(options);
@@ -100,7 +100,7 @@ async function take(wanted, baseURL) {
     await page.screenshot({ path: file, fullPage: true, clip: { x: 0, y: 0, width: viewport.width, height } });
     await page.close();
     if (!time) return;
-    const took = await timeOf(browser, options, wanted);
+    const took = await measureLoad(browser, options, wanted);
     process.stdout.write(`${time} after ${took[(ROUNDS - 1) / 2]} ms, the median of ${took.join(', ')}\n`);
   } finally {
     await browser.close();

@@ -11,7 +11,7 @@ import { clearLeftovers, startPostgres } from './embedded/postgres.mjs';
 import { clusterDir, makeDataDir, serviceUser } from './embedded/postgres-files.mjs';
 import { endChildren, startMark, track } from './embedded/processes.mjs';
 import { anyFreePort } from './embedded/ports.mjs';
-import { claim, kindOf, release, stopOrphanServices, writeState } from './embedded/run-state.mjs';
+import { claim, parseKind, release, stopOrphanServices, writeState } from './embedded/run-state.mjs';
 import { checkSettings, refuseProduction, serviceEnv } from './embedded/service-env.mjs';
 import { createUnit, startService, waitReady } from './embedded/services.mjs';
 import { checkNode, choosePorts, dataDir, loadEnvFile, root } from './embedded/settings.mjs';
@@ -22,14 +22,14 @@ import { watchSources } from './embedded/watch.mjs';
 const run = promisify(execFile);
 const began = Date.now();
 /** Number of processes of a kind: `--api 2 --workers 2`. */
-const countOf = (flag) => (process.argv.includes(flag) ? Number(process.argv[process.argv.indexOf(flag) + 1]) : 1);
+const parseCount = (flag) => (process.argv.includes(flag) ? Number(process.argv[process.argv.indexOf(flag) + 1]) : 1);
 const options = {
   watch: process.argv.includes('--watch'),
   json: process.argv.includes('--json'),
   /** Ends with the process that holds the other end of its standard input, also when that is killed. */
   attached: process.argv.includes('--attached'),
-  api: countOf('--api'),
-  workers: countOf('--workers'),
+  api: parseCount('--api'),
+  workers: parseCount('--workers'),
 };
 const steps = createSteps({ stream: options.json ? process.stderr : process.stdout });
 const { step, say } = steps;
@@ -63,7 +63,7 @@ function addUnit(name, label, start) {
 }
 
 /** All processes of a kind: `api`, `api-2` and so on. */
-const unitsOf = (kind) => Object.values(context.units).filter(({ name }) => kindOf(name) === kind);
+const listUnits = (kind) => Object.values(context.units).filter(({ name }) => parseKind(name) === kind);
 
 /** Stops processes that a killed start left behind. */
 async function clearOrphans({ dir }) {
@@ -189,7 +189,7 @@ async function all(promises) {
   return outcomes.map(({ value }) => value);
 }
 
-function factsOf({ ports, database, temporal }) {
+function collectFacts({ ports, database, temporal }) {
   const { name, version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
   const base = context.env.BASE_URL;
   const url = new URL(database.url);
@@ -221,7 +221,7 @@ async function reload(files) {
     const { compiled } = await build();
     if (!compiled || context.stopping) return;
     if (files.some((file) => file.startsWith('db'))) await migrate();
-    await Promise.all(['worker', 'api'].flatMap((kind) => unitsOf(kind).map((unit) => unit.restart(GRACE[kind]))));
+    await Promise.all(['worker', 'api'].flatMap((kind) => listUnits(kind).map((unit) => unit.restart(GRACE[kind]))));
     say(
       `${files[0]}${files.length > 1 ? ` and ${files.length - 1} more` : ''} changed: rebuilt and restarted in ${((Date.now() - since) / 1000).toFixed(1)} s`,
     );
@@ -237,7 +237,7 @@ async function stopAll() {
   // All at once: a second Ctrl-C also kills those whose turn has not come.
   for (const unit of Object.values(context.units)) unit.expectEnd();
   for (const kind of ['api', 'worker', 'temporal', 'postgres'])
-    await Promise.all(unitsOf(kind).map((unit) => unit.stop(GRACE[kind])));
+    await Promise.all(listUnits(kind).map((unit) => unit.stop(GRACE[kind])));
   await endChildren(1_000);
   // Released last: while something may still run, the next start must be able to find it.
   if (context.claimed) release(context.dir);
@@ -278,7 +278,7 @@ function guard() {
 guard();
 onSignal();
 try {
-  const facts = factsOf(await startAll());
+  const facts = collectFacts(await startAll());
   steps.end();
   if (options.json) process.stdout.write(`${JSON.stringify(facts)}\n`);
   else for (const line of screen(facts)) steps.line(line);

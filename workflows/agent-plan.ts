@@ -41,7 +41,7 @@ const SOURCES: Record<string, string> = {
   mcp: 'From an outside agent',
 };
 
-function stateOf({ state, expiresAt, decidedBy, decidedAt, reason }: PlanView): string {
+function describeState({ state, expiresAt, decidedBy, decidedAt, reason }: PlanView): string {
   if (state === 'staged') return `» Waiting for a person to confirm or discard, until ${minute(expiresAt)}`;
   const by = decidedBy === null ? '' : ` by \`${decidedBy}\``;
   const at = decidedAt === null ? '' : ` at ${minute(decidedAt)}`;
@@ -50,12 +50,12 @@ function stateOf({ state, expiresAt, decidedBy, decidedAt, reason }: PlanView): 
 }
 
 /** Name of the plan for operators: counts only. */
-const nameOf = ({ changes, high }: PlanView): string =>
+const buildHeading = ({ changes, high }: PlanView): string =>
   `Plan: ${changes} ${changes === 1 ? 'change' : 'changes'}${high > 0 ? `, ${high} high` : ''}`;
 
-const detailsOf = (view: PlanView): string => {
+const buildDetails = (view: PlanView): string => {
   if (view.state === 'gone') return 'There is no such plan';
-  return [`### ${nameOf(view)}`, SOURCES[view.source ?? ''] ?? '', stateOf(view)].join('\n\n');
+  return [`### ${buildHeading(view)}`, SOURCES[view.source ?? ''] ?? '', describeState(view)].join('\n\n');
 };
 
 /** Rounds of one execution; a round is a signal or a timer. */
@@ -96,7 +96,7 @@ export async function agentPlan(input: AgentPlanInput): Promise<PlanResult> {
         { key: SEARCH_ATTRIBUTES.RunState, value: state },
         { key: SEARCH_ATTRIBUTES.GateState, value: GATE_STATE[state] },
       );
-    showDetails(detailsOf(view));
+    showDetails(buildDetails(view));
     return state === 'staged'
       ? { waitMs: msLeft, summary: reminds ? 'Reminder' : 'Plan expires' }
       : { end: { state, reason, decidedBy } };

@@ -53,11 +53,11 @@ function buildDetails(row: Dispatch, config: Services['config']): string[] {
   ];
 }
 
-const getIncarnationStart = ({ payload }: Dispatch): number => payload.incarnation ?? 1;
+const getStartIncarnation = ({ payload }: Dispatch): number => payload.incarnation ?? 1;
 
-const inputOf = (row: Dispatch): AutomationRunInput => ({
+const buildInput = (row: Dispatch): AutomationRunInput => ({
   runId: row.run_id,
-  incarnation: getIncarnationStart(row),
+  incarnation: getStartIncarnation(row),
   plan: {
     automationName: escapeMarkdown(row.automation_name),
     triggerType: row.trigger_type,
@@ -74,7 +74,7 @@ const inputOf = (row: Dispatch): AutomationRunInput => ({
 
 /** Starts the first incarnation without reading the row: only a conflicting execution reveals a repeated start. */
 async function start(row: Dispatch, link: RowLink<Dispatch>, services: Services): Promise<void> {
-  if (getIncarnationStart(row) > 1 || !(await link.start(row, services))) await startAgain(row, link, services);
+  if (getStartIncarnation(row) > 1 || !(await link.start(row, services))) await startAgain(row, link, services);
 }
 
 /**
@@ -83,7 +83,7 @@ async function start(row: Dispatch, link: RowLink<Dispatch>, services: Services)
  */
 async function startAgain(row: Dispatch, link: RowLink<Dispatch>, services: Services): Promise<void> {
   const open = await readOpenRun(services, row.run_id);
-  if (open?.incarnation !== getIncarnationStart(row)) return;
+  if (open?.incarnation !== getStartIncarnation(row)) return;
   const found = await freeRun(link.client, open);
   if (found === 'carried') return;
   if (open.claimed_by === null) await link.start(row, services, { workflowIdReusePolicy: 'ALLOW_DUPLICATE' });
@@ -114,7 +114,7 @@ const INVARIANT = {
     where r.status in ('queued', 'running') and r.queued_at < clock_timestamp() - interval '60 seconds'
       and not exists (select from gates g where g.run_id = r.run_id and g.decided_at > clock_timestamp() - interval '60 seconds')
     order by r.queued_at`,
-  workflowIdOf: runWorkflowId,
+  buildWorkflowId: runWorkflowId,
 };
 
 const ABANDON = {
@@ -142,7 +142,7 @@ export const automationRuns = defineRowWorkflow<Dispatch, CheckedRun>({
   abandon: ABANDON,
   workflow: AUTOMATION_RUN,
   getId: ({ run_id }) => runWorkflowId(run_id),
-  input: inputOf,
+  input: buildInput,
   attributes: (row) => ({
     AutomationId: row.automation_id,
     ActorId: row.creator_id,
@@ -162,7 +162,7 @@ export const automationRuns = defineRowWorkflow<Dispatch, CheckedRun>({
     workflowIdReusePolicy: 'REJECT_DUPLICATE',
     workflowIdConflictPolicy: 'FAIL',
     requestEagerStart: eager,
-    ...(getIncarnationStart(row) > 1 && { memo: { incarnation: getIncarnationStart(row) } }),
+    ...(getStartIncarnation(row) > 1 && { memo: { incarnation: getStartIncarnation(row) } }),
   }),
   dispatch: (row, link, services) => (row.kind === 'run.start' ? start : wake)(row, link, services),
   wake: { signal: DECIDED_SIGNAL },

@@ -46,13 +46,13 @@ export function createWorkers(
     shutdownForceTime: '20s',
   } satisfies Partial<WorkerOptions>;
   const resources = { exportDb, outboundSlots: OUTBOUND_SLOTS };
-  const activitiesOf = (queue: keyof Process['activities']): object =>
+  const collectActivities = (queue: keyof Process['activities']): object =>
     Object.assign({}, ...processes.map(({ activities }) => activities[queue]?.(services, resources)));
   const core = Worker.create({
     ...common,
     taskQueue: taskQueue(config.TASK_QUEUE_PREFIX, 'core'),
     workflowBundle: { codePath: config.WORKFLOW_BUNDLE },
-    activities: { ...activitiesOf('core'), ...maintenanceActivities(services) },
+    activities: { ...collectActivities('core'), ...maintenanceActivities(services) },
     maxCachedWorkflows: 500,
     maxConcurrentWorkflowTaskExecutions: 40,
     // As many slots as connections: an activity without one would only wait.
@@ -64,13 +64,13 @@ export function createWorkers(
   const outbound = Worker.create({
     ...common,
     taskQueue: taskQueue(config.TASK_QUEUE_PREFIX, 'outbound'),
-    activities: activitiesOf('outbound'),
+    activities: collectActivities('outbound'),
     maxConcurrentActivityTaskExecutions: OUTBOUND_SLOTS,
   });
   const imports = Worker.create({
     ...common,
     taskQueue: taskQueue(config.TASK_QUEUE_PREFIX, 'imports'),
-    activities: activitiesOf('imports'),
+    activities: collectActivities('imports'),
     maxConcurrentActivityTaskExecutions: IMPORT_SLOTS,
   });
   return Promise.all([core, outbound, imports]);

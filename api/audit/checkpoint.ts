@@ -20,7 +20,7 @@ export interface Checkpoint {
   time: string;
   /** SHA-256 of the previous line without its line feed; 64 zeros in the first line. Hexadecimal, like every hash here. */
   previous: string;
-  /** The signing key (`keyIdOf`), so that lines stay valid after a key change. */
+  /** The signing key (`deriveKeyId`), so that lines stay valid after a key change. */
   key_id: string;
   heads: { chain: string; sequence: number; entry_hash: string }[];
 }

@@ -43,7 +43,7 @@ export interface ExportHead {
 }
 
 export interface ExportProof {
-  /** `keyIdOf` the signing key. */
+  /** `deriveKeyId` the signing key. */
   key_id: string;
   /** Ed25519 over `exportForm`, base64. */
   signature: string;

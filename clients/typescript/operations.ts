@@ -1,4 +1,4 @@
-// Made by npm run client from the document with SHA-256 2642f49caba255431def7a5aaddeb82e2b2aa0e1cbf8fde4f98a129c06c0d388.
+// Made by npm run client from the document with SHA-256 01e301a10351348d8d0ece13e020eede5793941ba642e93fcc43220ad4cd9599.
 /** Operations that send a form with a file, those that send its bytes alone, and those that return bytes. */
 export const UPLOADS: readonly string[] = ['uploadFile'];
 export const STREAMS: readonly string[] = ['uploadBulkInput'];

@@ -123,19 +123,18 @@ async function run<Row extends pg.QueryResultRow>(name: keyof typeof SQL, values
   return rows[0];
 }
 
-async function countBytes(request: IncomingMessage): Promise<Buffer> {
+async function readBytes(request: IncomingMessage): Promise<Buffer> {
   const chunks: Buffer[] = [];
   for await (const chunk of request as AsyncIterable<Buffer>) chunks.push(chunk);
   return chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks);
 }
 
-const readBody = async (request: IncomingMessage) =>
-  JSON.parse((await countBytes(request)).toString()) as Record<string, unknown>;
+const readBody = async (request: IncomingMessage) => JSON.parse((await readBytes(request)).toString()) as Record<string, unknown>;
 const computeHash = (authorization = '') => createHash('sha256').update(authorization.slice(7)).digest();
 
 /** Stores a signed delivery. The HMAC replaces the hash of the body, which the column requires. */
 async function acceptDelivery({ req }: Koa.Context): Promise<unknown> {
-  const bytes = await countBytes(req);
+  const bytes = await readBytes(req);
   const digest = createHmac('sha256', env('FORGE_WEBHOOK_SECRET')).update(bytes).digest();
   const given = Buffer.from(String(req.headers['x-hub-signature-256']).slice(7), 'hex');
   if (!timingSafeEqual(digest, given)) throw new Error('not signed');

@@ -156,9 +156,9 @@ export class Servers {
 
   /** Size of Temporal's store, including its write-ahead log. */
   temporalBytes(): number {
-    const sizeOf = (suffix: string) =>
+    const readSize = (suffix: string) =>
       statSync(join(this.dir, 'temporal', `temporal.db${suffix}`), { throwIfNoEntry: false })?.size;
-    return (sizeOf('') ?? 0) + (sizeOf('-wal') ?? 0);
+    return (readSize('') ?? 0) + (readSize('-wal') ?? 0);
   }
 
   /** Requests that Temporal's frontend has answered so far, by operation. */

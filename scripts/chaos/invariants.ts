@@ -91,11 +91,13 @@ async function find(db: Knex, name: string, text: string, values: unknown[] = []
 /** Returns the ids that the invariant finds and that have no open workflow. */
 async function withoutWorkflow(
   { services, temporal }: CheckOptions,
-  { name, sql, workflowIdOf }: WorkflowInvariant,
+  { name, sql, buildWorkflowId }: WorkflowInvariant,
 ): Promise<string[]> {
   const found = await find(services.db, name, sql);
-  const open = await Promise.all(found.map(async (id) => temporal !== undefined && (await isOpen(temporal, workflowIdOf(id)))));
-  return found.filter((_, i) => !open[i]).map((id) => `${workflowIdOf(id)} is no open workflow`);
+  const open = await Promise.all(
+    found.map(async (id) => temporal !== undefined && (await isOpen(temporal, buildWorkflowId(id)))),
+  );
+  return found.filter((_, i) => !open[i]).map((id) => `${buildWorkflowId(id)} is no open workflow`);
 }
 
 async function findBrokenChain(services: CheckOptions['services']): Promise<string[]> {

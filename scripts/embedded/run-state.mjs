@@ -14,7 +14,7 @@ import { looksLike, startMark, stopPid } from './processes.mjs';
  */
 
 /** Returns a process's kind from its name in `run.json`: further ones are numbered, as in `worker-2`. */
-export const kindOf = (name) => name.replace(/-\d+$/, '');
+export const parseKind = (name) => name.replace(/-\d+$/, '');
 
 const stateFile = (dir) => join(dir, 'run.json');
 const lockFile = (dir) => join(dir, 'start.lock');
@@ -140,7 +140,7 @@ export async function stopOrphanServices(dir) {
   const state = readState(dir);
   const needles = { api: ['api/server.js'], worker: ['activities/worker.js'] };
   for (const [name, record] of Object.entries(state?.processes ?? {}).sort(([a], [b]) => a.localeCompare(b))) {
-    const needle = needles[kindOf(name)];
+    const needle = needles[parseKind(name)];
     if (!needle || !stillRuns(record, needle)) continue;
     await stopPid(record.pid, [
       ['SIGTERM', 2_000],

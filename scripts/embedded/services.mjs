@@ -70,7 +70,7 @@ function readable(lines) {
 }
 
 /** Status of GET http://127.0.0.1:port/path; 0 without a response. */
-function statusOf(port, path) {
+function getStatus(port, path) {
   return new Promise((resolve) => {
     const sent = request({ host: '127.0.0.1', port, path, timeout: 2_000, agent: false }, (response) => {
       response.resume();
@@ -88,7 +88,7 @@ function statusOf(port, path) {
  */
 export async function waitReady(port) {
   const deadline = Date.now() + READY_MS;
-  while ((await statusOf(port, '/readyz')) !== 200) {
+  while ((await getStatus(port, '/readyz')) !== 200) {
     if (Date.now() > deadline) {
       throw new StartError('The API runs but does not get ready.', `It says why: curl localhost:${port}/readyz`);
     }

@@ -36,7 +36,7 @@ const searchAttributes = JSON.parse(readFileSync(new URL('./search-attributes.js
  */
 export async function startTemporal({ cli, base, log, mode, ports }) {
   mkdirSync(base, { recursive: true, mode: 0o700 });
-  const { pidFile } = filesOf(base);
+  const { pidFile } = buildPaths(base);
   await stopOrphan(base);
   const child = await launch({ cli, base, log, mode, ports });
   const address = `127.0.0.1:${ports.grpc}`;
@@ -93,7 +93,7 @@ const LAUNCHES = 3;
  * before it does: then it is started again, with others.
  */
 async function launch({ cli, base, log, mode, ports }, tries = LAUNCHES) {
-  const { db, pidFile } = filesOf(base);
+  const { db, pidFile } = buildPaths(base);
   const from = logSize(log);
   const child = spawnLogged(cli, launchLine({ db, mode, ports }), { log, env: serverEnv(), cwd: base });
   if (child.pid) writeFileSync(pidFile, `${child.pid}\n`, { mode: 0o600 });
@@ -120,7 +120,7 @@ function serverEnv() {
   return Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('TEMPORAL_')));
 }
 
-const filesOf = (base) => ({ db: join(base, 'temporal.db'), pidFile: join(base, 'temporal.pid') });
+const buildPaths = (base) => ({ db: join(base, 'temporal.db'), pidFile: join(base, 'temporal.pid') });
 
 /**
  * Stops a dev server that an earlier start left behind on the same data.
@@ -128,7 +128,7 @@ const filesOf = (base) => ({ db: join(base, 'temporal.db'), pidFile: join(base, 
  * @returns {Promise<boolean>} true when there was one
  */
 export async function stopOrphan(base) {
-  const { db, pidFile } = filesOf(base);
+  const { db, pidFile } = buildPaths(base);
   if (!existsSync(pidFile)) return false;
   const pid = Number.parseInt(readFileSync(pidFile, 'utf8'), 10);
   const orphan = pid > 0 && looksLike(pid, ['start-dev', db]);

@@ -15,8 +15,8 @@ export function hashMigrations() {
     .filter((file) => /^\d{4}_.*\.(ts|sql)$/.test(file))
     .sort();
   // A checkout on Windows may end lines with CR LF.
-  const textOf = (file) => readFileSync(join(FOLDER, file), 'utf8').replaceAll('\r\n', '\n');
-  return Object.fromEntries(files.map((file) => [file, createHash('sha256').update(textOf(file)).digest('hex')]));
+  const readText = (file) => readFileSync(join(FOLDER, file), 'utf8').replaceAll('\r\n', '\n');
+  return Object.fromEntries(files.map((file) => [file, createHash('sha256').update(readText(file)).digest('hex')]));
 }
 
 /** Returns the checksums of the released files, by the version that released them. @returns {Record<string, Record<string, string>>} */

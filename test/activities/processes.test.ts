@@ -13,7 +13,7 @@ import { startApp, type TestApp } from '../support/app.js';
 import { queuePrefix, quietRuntime, until } from '../support/worker.js';
 
 const KIND = 'probe.start' as OutboxKind;
-const workflowIdOf = (id: string): string => `probe:${id}`;
+const buildWorkflowId = (id: string): string => `probe:${id}`;
 const performed: string[] = [];
 let release = (): void => undefined;
 const released = new Promise<void>((resolve) => {
@@ -24,7 +24,7 @@ const released = new Promise<void>((resolve) => {
 const probe = defineRowWorkflow<{ outbox_id: number; correlation_id: string; probe_id: string }, { probe_id: string }>({
   notes: [{ process: 'probe', workflowId: 'probe:<probe_id>', shows: 'Probes' }],
   invariants: [
-    { name: 'probes_carried', words: 'Each probe', sql: 'select probe_id::text as violation from probes', workflowIdOf },
+    { name: 'probes_carried', words: 'Each probe', sql: 'select probe_id::text as violation from probes', buildWorkflowId },
   ],
   activities: {
     outbound: () => ({
@@ -42,7 +42,7 @@ const probe = defineRowWorkflow<{ outbox_id: number; correlation_id: string; pro
     text: `select outbox_id, correlation_id, payload->>'probe_id' as probe_id from outbox where outbox_id = any($1::bigint[])`,
   },
   workflow: 'connectionRevocation',
-  getId: ({ probe_id }) => workflowIdOf(probe_id),
+  getId: ({ probe_id }) => buildWorkflowId(probe_id),
   input: ({ probe_id }) => probe_id,
   attributes: ({ probe_id }) => ({ EntityId: probe_id }),
   summary: () => 'Probe',
@@ -80,7 +80,7 @@ afterAll(async () => {
 const handle = () => {
   const client = link.client();
   if (!client) throw new Error('not linked');
-  return client.workflow.getHandle(workflowIdOf(probe_id));
+  return client.workflow.getHandle(buildWorkflowId(probe_id));
 };
 const broken = async (): Promise<string[]> => {
   const verdicts = await checkInvariants({ services: app.services, temporal: link.client(), processes: [probe] });

@@ -34,7 +34,7 @@ export interface Proposal {
   /** Ids of the users who caused it, besides the caller and the users behind the caller. */
   behind?: readonly string[];
   /** The applied plan that this one takes back. */
-  undoOf?: string | null;
+  undoneActionId?: string | null;
   /** Versions by id of task or project that the proposal builds on; by default the current ones. */
   expectedVersions?: ReadonlyMap<string, number>;
 }

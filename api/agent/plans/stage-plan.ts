@@ -95,7 +95,7 @@ function composePlan(proposal: Proposal, trial: Trial, actionId: string, expires
     session_id,
     source: proposal.source,
     team_id,
-    summary: buildSummary(actions, proposal.undoOf != null),
+    summary: buildSummary(actions, proposal.undoneActionId != null),
     expires_at: expiresAt.toISOString(),
     actions,
   };
@@ -192,7 +192,7 @@ async function storePlan(
     trigger: proposal.trigger ?? null,
     correlation_id: ctx.correlationId,
     remind_at: team_id === null ? null : remind_at,
-    undo_of: proposal.undoOf ?? null,
+    undo_of: proposal.undoneActionId ?? null,
     behind: proposal.behind ?? [],
     who: callerJson(ctx),
   };

@@ -67,8 +67,8 @@ export class Trial implements Trials {
   }
 
   private async tryOne(ctx: Context, index: number): Promise<void> {
-    const { source, undoOf } = this.proposal;
-    const read = readAction(this.proposal.actions, index, { source, isUndo: undoOf != null });
+    const { source, undoneActionId } = this.proposal;
+    const read = readAction(this.proposal.actions, index, { source, isUndo: undoneActionId != null });
     const action: PreparedAction = { ...read, ...replaceReferences(read, (k) => `$${this.finalIndex(k)}`, read.spec.references) };
     const key = canonicalJson([action.tool, action.entityId, action.params]);
     const same = this.seen.get(key);

@@ -45,14 +45,14 @@ function parse(policy: OutboundPolicy, text: string): URL {
  * Checks the address of an endpoint before it is saved, outside any transaction, because a host name is resolved.
  * @throws VALIDATION_ERROR not https, with credentials, or not at a public address
  */
-export async function checkWebhookUrl(config: Config, text: string, addressesOf = lookUp): Promise<void> {
+export async function checkWebhookUrl(config: Config, text: string, lookUpAddresses = lookUp): Promise<void> {
   const policy = webhookPolicy(config);
   const url = parse(policy, text);
   const destination = { host: url.hostname.replace(/^\[(.*)\]$/, '$1'), port: getPort(url) };
   const isAddress = ipaddr.isValid(destination.host);
   // The operator vouches for a name on the list, which may be known to the worker only.
   if (!isAddress && isException(policy, destination.host, destination.port)) return;
-  const addresses = isAddress ? [destination.host] : await addressesOf(destination.host.replace(/\.$/, ''));
+  const addresses = isAddress ? [destination.host] : await lookUpAddresses(destination.host.replace(/\.$/, ''));
   if (addresses.length > 0 && addresses.every((address) => isReachable(policy, destination, address))) return;
   throw refused(UNREACHABLE);
 }

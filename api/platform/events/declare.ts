@@ -18,7 +18,7 @@ interface Declared {
 export interface StoredEvent<Fields extends z.ZodRawShape = z.ZodRawShape> extends Declared {
   payload: Fields;
   /** A page of records that another deletion or restoration took along: no automation starts, endpoints receive each record under this name. */
-  getPageUrl?: string;
+  recordEvent?: string;
 }
 
 /** A name for some of the stored events, each with a test on the payload: no row of its own is stored. */

@@ -40,7 +40,7 @@ export const payloadSchema = (type: EventType) =>
 
 /** Events with a page of records, and the name under which endpoints receive each record. */
 export const NAME_OF_PAGE: ReadonlyMap<string, EventName> = new Map(
-  STORED.flatMap(([type, { getPageUrl: pageOf }]) => (pageOf === undefined ? [] : [[type, pageOf as EventName]])),
+  STORED.flatMap(([type, { recordEvent }]) => (recordEvent === undefined ? [] : [[type, recordEvent as EventName]])),
 );
 
 /** Returns the names that an event amounts to: its own, those derived from its changes, and its families. */
@@ -51,9 +51,9 @@ export const triggersOfEvent = (subject: string, payload: Payload): string[] => 
 
 /** For every event type, all names that such an event can amount to; the table `event_types` holds the same. */
 export const triggersOfTypes = Object.fromEntries(
-  STORED.map(([type, { getPageUrl: pageOf }]) => [
+  STORED.map(([type, { recordEvent }]) => [
     type,
-    pageOf === undefined
+    recordEvent === undefined
       ? [...listForgeTriggers(type), ...DERIVED.flatMap(([name, of]) => (Object.hasOwn(of, type) ? [name] : []))]
       : [],
   ]),

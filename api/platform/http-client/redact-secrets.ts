@@ -1,5 +1,5 @@
 import { type Layer, listLayers, markForms, replaceMarked, SHORTEST_FORM } from './secret-layers.js';
-import { countBytes } from './unescape.js';
+import { toByteString } from './unescape.js';
 
 /** Replaces a secret. */
 const HIDDEN = '[secret]';
@@ -58,7 +58,7 @@ function findCut({ reading: { bytes, from }, forms }: Layer): number {
  * truncated text (`isCut`) also drops as much of the end as the longest form, since part of a secret is sensitive too.
  */
 export function redactSecrets(secrets: Iterable<string>, text: string, isCut = false): string {
-  const bytes = countBytes(text);
+  const bytes = toByteString(text);
   const edges = new Int32Array(bytes.length + 1);
   let end = bytes.length;
   for (const layer of listLayers([...secrets].flatMap(listForms), bytes)) {

@@ -1,5 +1,5 @@
 import { findAll } from './find-all.js';
-import { countBytes, joinLines, type Reading, createReading, unescape } from './unescape.js';
+import { toByteString, joinLines, type Reading, createReading, unescape } from './unescape.js';
 
 /** Shorter forms would redact half of any text. */
 export const SHORTEST_FORM = 4;
@@ -33,12 +33,12 @@ export function joinedLayer(forms: ReadonlySet<string>, bytes: string): Layer | 
 }
 
 /**
- * Yields a text as it is, with its lines joined, then each layer of unescaping until none is left. `bytes`: as of `bytesOf`. `isPart`: the text goes on, so it
+ * Yields a text as it is, with its lines joined, then each layer of unescaping until none is left. `bytes`: as of `toByteString`. `isPart`: the text goes on, so it
  * also yields the layers that only a later escape would make.
  */
 export function* listLayers(forms: Iterable<string>, bytes: string, isPart = false): Generator<Layer> {
   let reading = createReading(bytes);
-  let present: ReadonlySet<string> = new Set(Array.from(forms, countBytes));
+  let present: ReadonlySet<string> = new Set(Array.from(forms, toByteString));
   const joined = joinedLayer(present, bytes);
   if (joined) yield joined;
   for (let layer = 0; ; layer += 1) {

@@ -6,7 +6,7 @@ export interface Reading {
 }
 
 /** Returns the UTF-8 bytes of a text, one per character. */
-export const countBytes = (text: string): string => Buffer.from(text).toString('latin1');
+export const toByteString = (text: string): string => Buffer.from(text).toString('latin1');
 
 /** Returns a reading of bytes before any decoding. */
 export function createReading(bytes: string): Reading {
@@ -37,13 +37,13 @@ const NAMES: Record<string, string> = { amp: '&', lt: '<', gt: '>', quot: '"', a
 const TAKEN_FOR: Record<string, string> = { '\n': 'n', '\r': 'r', '\t': 't', '\b': 'b', '\f': 'f', '+': ' ' };
 
 const parseHex = (text: string): number => Number.parseInt(text, 16);
-const decodePoint = (point: number): string => countBytes(point > 0x10ffff ? '\ufffd' : String.fromCodePoint(point));
+const decodePoint = (point: number): string => toByteString(point > 0x10ffff ? '\ufffd' : String.fromCodePoint(point));
 
 /** Maps each group of `ESCAPE` to the bytes it stands for. */
 const MEANINGS: [part: string, meaning: (text: string) => string][] = [
   ['itself', (text) => text],
   ['bare', (text) => text],
-  ['units', (text) => countBytes(String.fromCharCode(...text.split(/\\+u/i).map(parseHex)))],
+  ['units', (text) => toByteString(String.fromCharCode(...text.split(/\\+u/i).map(parseHex)))],
   ['byte', (text) => String.fromCharCode(parseHex(text))],
   ['name', (text) => NAMES[text.toLowerCase()] as string],
   ['point', (text) => decodePoint(parseHex(text))],

@@ -91,7 +91,7 @@ function getReason(issue: RawIssue): string {
 }
 
 /**
- * Messages of every schema that declares none. All messages are predicates in lower case, to which `sentenceOf` adds the field;
+ * Messages of every schema that declares none. All messages are predicates in lower case, to which `buildSentence` adds the field;
  * a message that begins with a capital letter is a sentence already.
  */
 export const ZOD_MESSAGES = { error: getReason };

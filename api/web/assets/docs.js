@@ -80,7 +80,7 @@ function prepare(spec, ids) {
 /** Keeps the operations whose method, path, id, summary or tag contains every word of the filter. */
 function filterOperations(tagged, phrase) {
   const words = phrase.toLowerCase().split(/\s+/);
-  const textOf = (tag, entry) =>
+  const joinText = (tag, entry) =>
     [
       tag,
       entry.get('method'),
@@ -93,7 +93,7 @@ function filterOperations(tagged, phrase) {
   return tagged
     .map((group, tag) =>
       group.update('operations', (entries) =>
-        entries.filter((entry) => words.every((word) => textOf(tag, entry).includes(word))),
+        entries.filter((entry) => words.every((word) => joinText(tag, entry).includes(word))),
       ),
     )
     .filter((group) => group.get('operations').size > 0);

@@ -42,7 +42,7 @@ const parseJson = ({ token }: World) => ({
   'User-Agent': 'bench',
   'Content-Type': 'application/json',
 });
-const countBytes = (value: unknown): Buffer => Buffer.from(JSON.stringify(value));
+const encodeJson = (value: unknown): Buffer => Buffer.from(JSON.stringify(value));
 
 /** Changes one task from many connections, while another transaction of the same user locks it most of the time. */
 async function lockOneTask(db: Knex, { api, world, seconds }: PageShell): Promise<string> {
@@ -57,14 +57,14 @@ async function lockOneTask(db: Knex, { api, world, seconds }: PageShell): Promis
       await sleep(UNLOCKED_MS);
     }
   })();
-  const change = requestBytes('PATCH', `/api/tasks/${task}`, parseJson(world), countBytes({ title: 'Changed by many' }));
+  const change = requestBytes('PATCH', `/api/tasks/${task}`, parseJson(world), encodeJson({ title: 'Changed by many' }));
   const [load] = await Promise.all([drive(api.port, LOUD, seconds, { expect: 200, next: () => change }), holding]);
   return note('changes of one locked task', load);
 }
 
 async function bulkCreate(project_id: string, { api, world, seconds }: PageShell): Promise<string> {
   const items = Array.from({ length: BULK }, () => ({ title: 'One of many', project_id, tags: ['bulk'] }));
-  const create = requestBytes('POST', '/api/tasks/bulk', parseJson(world), countBytes(items));
+  const create = requestBytes('POST', '/api/tasks/bulk', parseJson(world), encodeJson(items));
   return note(`creations of ${BULK}`, await drive(api.port, LOUD, seconds, { expect: 200, next: () => create }));
 }
 
@@ -95,7 +95,7 @@ async function closeRecurring(series_id: string, { servers, api, world, seconds 
       continue;
     }
     const path = `http://127.0.0.1:${api.port}/api/tasks/${open.task_id}/status`;
-    const answer = await fetch(path, { method: 'PATCH', headers: parseJson(world), body: countBytes({ status: 'done' }) });
+    const answer = await fetch(path, { method: 'PATCH', headers: parseJson(world), body: encodeJson({ status: 'done' }) });
     if (answer.ok) closed += 1;
   }
   return `recurring tasks of ${TREE} closed: ${closed} in ${seconds} s`;

@@ -63,7 +63,7 @@ export function editPlan(ctx: Context, actionId: string, { plan_hash, changes }:
       actions: wanted,
       lifeHours: 1,
       expiresAt: expires_at,
-      ...(undo_of !== null && { undoOf: undo_of, expectedVersions: collectVersions(actions) }),
+      ...(undo_of !== null && { undoneActionId: undo_of, expectedVersions: collectVersions(actions) }),
       onRefusal: 'refuse',
       tokenId: token_id,
       depth,

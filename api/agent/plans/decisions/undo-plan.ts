@@ -75,7 +75,7 @@ export function undoPlan(ctx: Context, actionId: string): Promise<UndonePlan> {
       lifeHours: source === 'chat' ? LIFE_HOURS.chat : LIFE_HOURS.other,
       onRefusal: 'leave_out',
       tokenId: ctx.actor.type === 'pat' ? ctx.actor.tokenId : null,
-      undoOf: actionId,
+      undoneActionId: actionId,
       behind: [...peopleOfPlan(plan), ...(plan.decided_by === null ? [] : [plan.decided_by])],
       expectedVersions: versions,
     });

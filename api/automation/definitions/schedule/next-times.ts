@@ -85,7 +85,7 @@ function* daysFrom(cron: Cron, from: Temporal.PlainDate): Generator<Temporal.Pla
 /**
  * Returns the next times of a schedule after a moment, by the local time of its zone. A skipped local time does not fire; a
  * repeated one fires once, or as Temporal's server does for an hourly line. Matches the behavior of a Temporal Schedule
- * (`calendarsOf`), which the tests compare. Returns fewer than `count` if no more follow within five years.
+ * (`toCalendars`), which the tests compare. Returns fewer than `count` if no more follow within five years.
  */
 export function nextTimes(cron: Cron, timezone: string, after: Date, count: number): Date[] {
   const found: Date[] = [];

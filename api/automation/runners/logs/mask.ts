@@ -1,7 +1,7 @@
 import { openStart } from '../../../platform/http-client/find-all.js';
 import { listForms } from '../../../platform/http-client/redact-secrets.js';
 import { joinedLayer, type Layer, listLayers, markForms, replaceMarked } from '../../../platform/http-client/secret-layers.js';
-import { countBytes, openEscape, type Reading, createReading } from '../../../platform/http-client/unescape.js';
+import { toByteString, openEscape, type Reading, createReading } from '../../../platform/http-client/unescape.js';
 
 /** Replaces a secret in a log. */
 const MASK = '***';
@@ -50,7 +50,7 @@ function layersFor(values: readonly string[], bytes: string): { layers: Layer[];
   const layers = [...listLayers(maskedForms(decoded), bytes, true)];
   const most = MAX_HELD + 4 * Math.max(...layers.map(({ forms }) => findLongest(forms)));
   if (long.length === 0) return { layers, most };
-  const forms = new Set(maskedForms(long).map(countBytes));
+  const forms = new Set(maskedForms(long).map(toByteString));
   return {
     layers: [...layers, { reading: createReading(bytes), forms }, joinedLayer(forms, bytes) ?? []].flat(),
     most: Math.max(most, 2 * findLongest(forms)),
@@ -95,7 +95,7 @@ function openIn({ reading: { bytes, from, until }, forms }: Layer, escape: numbe
 
 /** Searches secrets in a text that goes on. */
 function scan(values: readonly string[], text: string): Scan {
-  const bytes = countBytes(text);
+  const bytes = toByteString(text);
   const edges = new Int32Array(bytes.length + 1);
   const { layers, most } = layersFor(values, bytes);
   let [open, escape] = [bytes.length, bytes.length];

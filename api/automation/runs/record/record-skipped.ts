@@ -5,7 +5,7 @@ import { findSkippedStatement, recordSkippedStatement } from './record-skipped.s
 
 /** A run that ended before it began. Its event is not kept. */
 export interface SkippedRun {
-  /** From `skippedIdOf`, so that one cause is recorded once. */
+  /** From `deriveSkippedId`, so that one cause is recorded once. */
   run_id: string;
   automation_id: string;
   automation_version: number;

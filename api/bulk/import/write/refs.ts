@@ -27,7 +27,7 @@ export class Refs {
     private readonly jobId: string,
   ) {}
 
-  /** Looks up ids that the rows of a chunk name, of any of these kinds. Call it before `idOf`. */
+  /** Looks up ids that the rows of a chunk name, of any of these kinds. Call it before `getId`. */
   async load(kinds: readonly Kind[], refs: Iterable<string | null | undefined>): Promise<void> {
     const wanted = [...new Set([...refs].filter((ref) => ref != null))];
     if (wanted.length === 0) return;

@@ -78,13 +78,13 @@ export const taskEvents = {
   }),
   'task.cascade_deleted': stored({
     payload: page,
-    getPageUrl: 'task.deleted',
+    recordEvent: 'task.deleted',
     past: 'Tasks were moved to the trash',
     sample: pageSample,
   }),
   'task.cascade_restored': stored({
     payload: page,
-    getPageUrl: 'task.restored',
+    recordEvent: 'task.restored',
     past: 'Tasks were restored from the trash',
     sample: pageSample,
   }),

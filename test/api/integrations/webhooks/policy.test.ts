@@ -29,13 +29,13 @@ const NAMES: Record<string, string[]> = {
   'any.example': ['0.0.0.0'],
   'metadata.example': ['169.254.169.254'],
 };
-const addressesOf = (host: string) => Promise.resolve(NAMES[host] ?? []);
+const lookUpAddresses = (host: string) => Promise.resolve(NAMES[host] ?? []);
 const configOf = (allowed: string, production = false): Config => ({
   ...testConfig(app.database.url, app.services.config.DATA_DIR, { WEBHOOK_ALLOWED_HOSTS: allowed }),
   ...(production && { NODE_ENV: 'production' }),
 });
 const verdict = (config: Config, url: string): Promise<string> =>
-  checkWebhookUrl(config, url, addressesOf).then(
+  checkWebhookUrl(config, url, lookUpAddresses).then(
     () => 'saved',
     (error: { detail: { errors: { message: string }[] } }) => error.detail.errors[0]?.message ?? '',
   );
@@ -155,7 +155,10 @@ it.each(['*.example.com', 'https://example.com', 'user@host', 'a b', '*', 'host:
 
 const send = (config: Config, url: string) =>
   sendRequest(
-    { ...webhookPolicy(config), resolve: async (host) => (await addressesOf(host)).map((address) => ({ address, family: 4 })) },
+    {
+      ...webhookPolicy(config),
+      resolve: async (host) => (await lookUpAddresses(host)).map((address) => ({ address, family: 4 })),
+    },
     { method: 'POST', url, headers: {}, timeoutMs: 2_000 },
   ).then(
     ({ status }) => status,

@@ -28,9 +28,9 @@ afterAll(() => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-const countBytes = async (stream: Readable | undefined): Promise<Buffer | undefined> =>
+const readBytes = async (stream: Readable | undefined): Promise<Buffer | undefined> =>
   stream && Buffer.concat(await stream.toArray());
-const digestOf = async (stream: Readable | undefined) => sha256((await countBytes(stream)) as Buffer);
+const digestOf = async (stream: Readable | undefined) => sha256((await readBytes(stream)) as Buffer);
 const chunks = (...parts: Buffer[]) => Readable.from(parts);
 
 async function allKeys(store: ObjectStore): Promise<string[]> {
@@ -54,7 +54,7 @@ describe.each(['disk', 's3'])('the store on %s', (name) => {
   it('keeps an empty object', async () => {
     const key = newObjectKey();
     await store().put(key, chunks());
-    expect(await countBytes(await store().get(key))).toEqual(Buffer.alloc(0));
+    expect(await readBytes(await store().get(key))).toEqual(Buffer.alloc(0));
   });
 
   it('has nothing of an object whose bytes broke off', async () => {
@@ -118,7 +118,7 @@ describe('the store on s3', () => {
     const key = newObjectKey();
     s3.failNext(503, 2);
     await store().put(key, chunks(Buffer.from('twice')));
-    expect(await countBytes(await store().get(key))).toEqual(Buffer.from('twice'));
+    expect(await readBytes(await store().get(key))).toEqual(Buffer.from('twice'));
     s3.failNext(500, 3);
     await expect(store().get(key)).rejects.toMatchObject({ status: 503 });
   });
