@@ -1,6 +1,6 @@
 # One image for the API, the worker, the migrations and the operator's commands; compose picks by `command`.
 # The tags are pinned to a line, not to a digest: digests could not be looked up where this file was written.
-# Pin them in your own registry (docs/runbook.md, "Images").
+# Pin them in your own registry (docs/operate/install.md#images).
 ARG BUILD_IMAGE=node:24-trixie-slim
 ARG RUN_IMAGE=gcr.io/distroless/nodejs24-debian13:nonroot
 

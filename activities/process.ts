@@ -20,7 +20,7 @@ export interface ReconcilingDispatcher extends AnyDispatcher {
   reconcile: (services: Services, pass?: PassKind) => Promise<number>;
 }
 
-/** A row of the table of processes in docs/runbook.md. */
+/** A row of the table of processes in docs/operate/runs.md. */
 export interface ProcessNote {
   /** Value of the search attribute `Process`. */
   process: string;

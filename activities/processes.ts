@@ -12,7 +12,7 @@ import { runnerJobs } from './runner-jobs.js';
 import { ciTriage, overnightTriage } from './triage.js';
 
 /**
- * Everything that the worker dispatches to Temporal. Dispatchers, reconciler, activities, invariants and the table in docs/runbook.md follow from it.
+ * Everything that the worker dispatches to Temporal. Dispatchers, reconciler, activities, invariants and the table in docs/operate/runs.md follow from it.
  * Reconciled in this order.
  */
 export const PROCESSES: readonly Process[] = [

@@ -59,7 +59,7 @@ interface RowWorkflow<Row extends OutboxRow, Open extends object>
   reconcileBriefly?: (services: Services, client: Client, options: DispatchOptions) => Promise<number>;
 }
 
-/** Declares a workflow that follows a row, for the worker, the reconciler, the invariants and the runbook (activities/processes.ts). */
+/** Declares a workflow that follows a row, for the worker, the reconciler, the invariants and the operator's table (activities/processes.ts). */
 export function defineRowWorkflow<Row extends OutboxRow, Open extends object>(declared: RowWorkflow<Row, Open>): Process {
   const { notes, invariants, activities = {} } = declared;
   return {

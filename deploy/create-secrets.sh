@@ -58,14 +58,14 @@ random_base64 32 | store secrets_master_key
 ed25519_pem | store audit_signing_key
 random_hex 32 | store forge_webhook_secret
 
-# The mail server. Without it nobody can sign in on a new device, so the service does not start until it is there (docs/runbook.md, "Mail").
+# The mail server. Without it nobody can sign in on a new device, so the service does not start until it is there (docs/operate/install.md).
 if [ "${1:-}" = '--mailpit' ]; then
   printf 'smtp://mailpit:1025' | store mail_url
 else
   store mail_url empty </dev/null
 fi
 
-# Empty until used: see "Key rotation" in docs/runbook.md.
+# Empty until used: see docs/operate/keys.md.
 store forge_webhook_secret_previous empty </dev/null
 store secrets_master_key_previous empty </dev/null
 store audit_signing_key_previous empty </dev/null

@@ -67,7 +67,7 @@ function print(report: AuditReport, { file, witness, archive }: Sources): void {
   if (breaks.length > 0) {
     console.log(`AUDIT CHAIN BROKEN: ${count(breaks.length, 'break', 'breaks')}; what fits: ${checked}, ${signed}`);
     breaks.forEach(printBreak);
-    console.log('\nKeep everything as it is and copy it first: docs/runbook.md, "Audit verify".');
+    console.log('\nKeep everything as it is and copy it first: docs/operate/audit.md.');
     return;
   }
   console.log(`audit chain intact: ${checked}, ${signed}${witness ? `, as the witness ${witness} kept it` : ''}`);

@@ -152,7 +152,7 @@ const parkedRows = () =>
     if (parked === 0) return ok('no row of the outbox is parked');
     return warn(
       `${parked} ${parked === 1 ? 'row' : 'rows'} of the outbox parked, the first at ${since.toISOString()}`,
-      'npm run admin -- outbox-parked   lists them with their errors; docs/runbook.md says how to judge and replay them',
+      'npm run admin -- outbox-parked   lists them with their errors; docs/operate/troubleshoot.md says how to judge and replay them',
     );
   });
 
@@ -171,7 +171,7 @@ const webhooks = () =>
     if (late < LATE_SECONDS) return ok(text);
     return warn(
       `${text}; a first attempt is ${late} s late`,
-      'Is the worker up? docs/runbook.md, “Webhooks”, shows who waits and which metrics tell why.',
+      'Is the worker up? docs/operate/troubleshoot.md shows who waits and which metrics tell why.',
     );
   });
 

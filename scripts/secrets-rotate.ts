@@ -18,7 +18,7 @@ async function printUse(vault: Parameters<typeof rotateKeys>[0]): Promise<void> 
 }
 
 /**
- * `npm run secrets:rotate`: re-encrypts everything under the newest master key (docs/runbook.md, rotating keys). Safe to interrupt
+ * `npm run secrets:rotate`: re-encrypts everything under the newest master key (docs/operate/keys.md). Safe to interrupt
  * and repeat. --check only reports which keys are in use. Exits with 1 if no configured key decrypts a value.
  */
 const { values } = parseArgs({ options: { check: { type: 'boolean', default: false } } });

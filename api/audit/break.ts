@@ -1,7 +1,7 @@
 /** Maximum number of breaks per check, so that a report stays readable; the first ones matter most. */
 export const MAX_BREAKS = 20;
 
-/** Meaning of each kind; the runbook describes what to do. */
+/** Meaning of each kind; docs/operate/audit.md describes what to do. */
 export const BREAK_KINDS = {
   sequence_gap: 'Sequences are not 1, 2, 3 …: seals were removed or renumbered',
   link_broken: 'A seal does not name the hash of the one before: seals were removed, moved or inserted',

@@ -1,5 +1,5 @@
 -- First start of an empty PostgreSQL volume: one role per duty, three databases, nobody a guest in another's database.
--- On a server that you run yourself, do the same by hand (docs/runbook.md, "A PostgreSQL of your own").
+-- On a server that you run yourself, do the same by hand (docs/operate/install.md#a-postgresql-of-your-own).
 -- psql reads the passwords from the mounted secrets itself, so that they appear in no process list and no environment.
 \set ON_ERROR_STOP on
 \set owner_password `cat /run/secrets/owner_db_password`

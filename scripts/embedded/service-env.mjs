@@ -9,7 +9,7 @@ import { root } from './settings.mjs';
 export function refuseProduction(env) {
   if (env.NODE_ENV !== 'production' || (env.DATABASE_URL && env.TEMPORAL_ADDRESS)) return;
   throw new StartError('NODE_ENV=production, but npm start would run an embedded PostgreSQL and Temporal.', [
-    'For production use docker-compose.yml: docs/runbook.md tells how.',
+    'For production use docker-compose.yml: docs/operate/install.md tells how.',
     'Or set DATABASE_URL and TEMPORAL_ADDRESS; or leave NODE_ENV unset to develop.',
   ]);
 }

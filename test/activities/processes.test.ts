@@ -1,4 +1,4 @@
-/** One more process is declared here, and found by the worker, the reconciler, the invariants and the runbook. */
+/** One more process is declared here, and found by the worker, the reconciler, the invariants and the operator's table. */
 import { readFileSync } from 'node:fs';
 import { randomUUID } from 'node:crypto';
 import type { Process } from '../../activities/process.js';
@@ -121,10 +121,10 @@ const tableOf = (processes: readonly Process[]): string =>
     .map(({ process, workflowId, shows }) => `| \`${process}\` | \`${workflowId}\` | ${shows} |`)
     .join('\n');
 
-it('the table of processes in docs/runbook.md has each of them', () => {
-  const runbook = readFileSync(new URL('../../docs/runbook.md', import.meta.url), 'utf8');
+it('the table of processes in docs/operate/runs.md has each of them', () => {
+  const page = readFileSync(new URL('../../docs/operate/runs.md', import.meta.url), 'utf8');
   const header = '| Process | Workflow id | Shows |\n|---|---|---|\n';
-  expect(runbook.split(header)[1]?.split('\n\n')[0]).toBe(tableOf(PROCESSES));
+  expect(page.split(header)[1]?.split('\n\n')[0]).toBe(tableOf(PROCESSES));
   expect(tableOf([...PROCESSES, probe])).toContain('| `probe` | `probe:<probe_id>` | Probes |');
 });
 

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { parser } from '@prometheus-io/lezer-promql';
 import { parse } from 'yaml';
@@ -94,17 +94,19 @@ describe('a scrape', () => {
 });
 
 describe('every alert', () => {
-  const runbook = read('docs/runbook.md');
-  it.each(alerts)('$alert has a severity, a summary and a paragraph in the runbook', ({ alert, labels, annotations }) => {
+  it.each(alerts)('$alert has a severity, a summary and a page', ({ alert, labels, annotations }) => {
     expect(['critical', 'warning']).toContain(labels.severity);
     expect(annotations.summary).toBeTruthy();
-    expect(annotations.runbook_url).toBe(`docs/runbook.md#${alert.toLowerCase()}`);
-    expect(new RegExp(`^### ${alert}\n\n(.+)$`, 'm').exec(runbook)?.[1]?.length ?? 0).toBeGreaterThan(80);
+    expect(annotations.runbook_url).toBe(`docs/operate/alerts/${alert}.md`);
+    expect(read(annotations.runbook_url)).toMatch(new RegExp(`^# ${alert}\n\n.{40,}\n[^]*## Act\n\n`));
   });
 
-  it('in the runbook is one that there is', () => {
-    const told = [...runbook.matchAll(/^### (Assent\w+)$/gm)].map(([, name]) => name as string);
-    expect(told.toSorted()).toEqual(alerts.map(({ alert }) => alert).toSorted());
+  it('is in the list of pages, and no page is without its alert', () => {
+    const names = alerts.map(({ alert }) => alert);
+    const listed = [...read('docs/operate/alerts/README.md').matchAll(/^\| \[(\w+)\]/gm)].map(([, name]) => name as string);
+    const pages = readdirSync(new URL('../../docs/operate/alerts', import.meta.url));
+    expect(listed).toEqual(names);
+    expect(pages.toSorted()).toEqual([...names, 'README'].map((name) => `${name}.md`).toSorted());
   });
 });
 

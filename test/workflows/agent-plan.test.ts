@@ -68,7 +68,7 @@ it('a staged plan waits as a workflow that an operator can find and read, withou
     'event',
     2,
   ]);
-  // The saved query of the runbook finds it.
+  // The filter of docs/operate/runs.md finds it.
   const query = `RunState="paused" AND GateState="pending" AND ExecutionStatus="Running" AND EntityId="${action_id}"`;
   await until(async () => (await temporal.workflow.count(query)).count === 1);
   const history = JSON.stringify(

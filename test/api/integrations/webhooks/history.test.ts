@@ -237,7 +237,9 @@ it('npm run doctor says when first attempts are late, and how many endpoints fai
   await buildDelivery(app, team, webhook_id, { status: 'pending' });
   const overdue = { tries: 0, next_attempt_at: new Date(Date.now() - 3_600_000) };
   await queue().update(overdue);
-  expect(doctor()).toMatch(/warn {2}1 webhook delivery waits, 0 endpoints fail; a first attempt is 3[67]\d\d s late\n.*runbook/);
+  expect(doctor()).toMatch(
+    /warn {2}1 webhook delivery waits, 0 endpoints fail; a first attempt is 3[67]\d\d s late\n.*troubleshoot/,
+  );
   await db()('webhook_health').where({ webhook_id }).update({ failure_count: 1 });
   expect(doctor()).toContain('ok    1 webhook delivery waits, 1 endpoint fails\n');
 });
