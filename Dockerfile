@@ -42,7 +42,7 @@ COPY --from=build /app/.build .build
 COPY --from=build /app/dist dist
 COPY deploy/healthcheck.mjs deploy/healthcheck.mjs
 COPY LICENSE LICENSE
-COPY docs/verify-export.mjs docs/verify-export.mjs
+COPY clients/verify-export.mjs clients/verify-export.mjs
 # An empty folder that the run user owns: a named volume mounted here takes over its owner.
 COPY --from=build --chown=65532:65532 /data /data
 

@@ -18,7 +18,7 @@ npm run audit:verify -- --export FILE [--keys PATH] [--checkpoints FILE] [--json
   --keys PATH         public keys (a PEM file, or a folder of .pem files) whose signatures count, instead of those of the settings
   --witness FILE      a copy of the checkpoints that was kept elsewhere
   --archive DIR       the files of archived months (audit:archive), whose entries are read too
-  --export FILE       verifies an export of the audit log instead, without a database (docs/audit.md)
+  --export FILE       verifies an export of the audit log instead, without a database (docs/guide/audit.md)
   --checkpoints FILE  checkpoints that the export is compared with
   --json              prints the report as JSON
 

@@ -87,7 +87,7 @@ describe('citations', () => {
   it('reads the tree', () => {
     expect(sources.length).toBeGreaterThan(500);
     expect(sources.map(({ path }) => path)).toEqual(
-      expect.arrayContaining(['README.md', 'docs/decisions.md', 'api/automation/runs/record/rules.ts']),
+      expect.arrayContaining(['README.md', 'docs/decisions/automation.md', 'api/automation/runs/record/rules.ts']),
     );
   });
 
@@ -111,15 +111,19 @@ describe('citations', () => {
     expect(faults).toEqual([]);
   });
 
-  it('use every entry of docs/decisions.md, whose headings are in alphabetical order', () => {
-    const headings = [...anchorsIn('docs/decisions.md')].slice(1);
+  it('use every entry of docs/decisions, whose headings are in alphabetical order on each page', () => {
+    const pages = sources.map(({ path }) => path).filter((path) => /^docs\/decisions\/(?!README)[\w-]+\.md$/.test(path));
     const cited = new Set(
       sources
-        .filter(({ path }) => path !== 'docs/decisions.md')
-        .flatMap(({ lines }) => [...lines.join('\n').matchAll(/docs\/decisions\.md#([\w-]+)/g)].map(([, anchor]) => anchor)),
+        .filter(({ path }) => !pages.includes(path))
+        .flatMap(({ lines }) => lines.join('\n').match(/docs\/decisions\/[\w-]+\.md#[\w-]+/g) ?? []),
     );
-    expect(headings.filter((heading) => !cited.has(heading))).toEqual([]);
-    expect(headings).toEqual(headings.toSorted());
+    for (const page of pages) {
+      const headings = [...anchorsIn(page)].slice(1);
+      expect(headings.filter((heading) => !cited.has(`${page}#${heading}`))).toEqual([]);
+      expect(headings).toEqual(headings.toSorted());
+    }
+    expect(pages.length).toBeGreaterThan(5);
   });
 
   it('name no document outside the repository', () => {

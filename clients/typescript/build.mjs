@@ -11,6 +11,6 @@ for (const project of [here, join(here, 'runner')])
   execFileSync(process.execPath, [tsc, '-p', project], { stdio: ['ignore', 2, 2] });
 // The compiler does not copy declarations it only reads.
 copyFileSync(join(here, 'schema.d.ts'), join(here, 'dist', 'schema.d.ts'));
-// The verifier is one file, which an auditor can also take from docs/ as it is.
-copyFileSync(join(here, '..', '..', 'docs', 'verify-export.mjs'), join(here, 'dist', 'verify-export.mjs'));
+// The verifier is one file, which an auditor can also take from clients/ as it is.
+copyFileSync(join(here, '..', 'verify-export.mjs'), join(here, 'dist', 'verify-export.mjs'));
 copyFileSync(join(here, 'cli.mjs'), join(here, 'dist', 'cli.mjs'));

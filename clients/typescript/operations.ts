@@ -1,4 +1,4 @@
-// Made by npm run client from the document with SHA-256 01e301a10351348d8d0ece13e020eede5793941ba642e93fcc43220ad4cd9599.
+// Made by npm run client from the document with SHA-256 c795970e7924b07aa81a92032751c9de3b62093ff2b9b6431e3163cb0dc5eded.
 /** Operations that send a form with a file, those that send its bytes alone, and those that return bytes. */
 export const UPLOADS: readonly string[] = ['uploadFile'];
 export const STREAMS: readonly string[] = ['uploadBulkInput'];

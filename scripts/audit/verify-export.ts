@@ -15,7 +15,7 @@ interface ExportOptions {
 }
 
 /** The program that an auditor runs, so that operators see the same result. */
-const PROGRAM = resolve(import.meta.dirname, '..', '..', '..', 'docs', 'verify-export.mjs');
+const PROGRAM = resolve(import.meta.dirname, '..', '..', '..', 'clients', 'verify-export.mjs');
 
 /** Writes the public keys of the settings into a new folder and returns it. */
 function keysOfSettings(): string {

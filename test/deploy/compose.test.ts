@@ -178,7 +178,7 @@ describe('secrets', () => {
     }
   });
 
-  test('the mailbox is the mail server only where somebody asks for it', () => {
+  test('the mailbox is the mail server only where the settings select it', () => {
     const copy = mkdtempSync(join(tmpdir(), 'assent-secrets-'));
     try {
       cpSync(join(root, 'deploy'), join(copy, 'deploy'), { recursive: true });
@@ -275,7 +275,7 @@ describe('start and health', () => {
     expect(new Set(ours.map(([, { image }]) => image)).size).toBe(1);
   });
 
-  test('the settings are looked at before anything is migrated or started, by somebody who reaches nothing', () => {
+  test('checks the settings in a container without network before anything is migrated or started', () => {
     expect(service('settings').network_mode).toBe('none');
     expect(service('settings').environment).toEqual(service('api').environment);
     expect(service('settings').secrets).toEqual(service('api').secrets);
@@ -290,7 +290,7 @@ describe('start and health', () => {
     );
   });
 
-  test('whoever waits for another waits for something that can come true', () => {
+  test('every service that waits for another waits for a reachable condition', () => {
     for (const [name, { depends_on = {} }] of services) {
       for (const [other, { condition }] of Object.entries(depends_on)) {
         const expected = runsForEver(service(other)) ? 'service_healthy' : 'service_completed_successfully';

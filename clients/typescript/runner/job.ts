@@ -6,7 +6,7 @@ import { Command, createFolder, getFolder, type JobFolder, readOutput, removeFol
 import { JobLog } from './job-log.js';
 import type { State } from './state.js';
 
-/** Why the daemon ended a command (docs/decisions.md#runner-jobs). */
+/** Why the daemon ended a command (docs/decisions/automation.md#runner-jobs). */
 type StopReason = 'cancelled' | 'timed_out' | 'stopped' | 'lease' | 'lost';
 
 export interface JobOptions {
