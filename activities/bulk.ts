@@ -68,7 +68,7 @@ interface Row {
   requested_by: string;
 }
 
-/** Activities that read the jobs of bulk data, and end those whose batches failed for good. */
+/** Activities that read the jobs of bulk data, and end those whose batches failed permanently. */
 const coreActivities = (services: Services): BulkActivities => ({
   viewBulkJob: (jobId) => viewJob(services, jobId),
   ...importEndings(services),

@@ -28,7 +28,7 @@ export function importActivities(services: Services): ImportActivities {
   };
 }
 
-/** Activities that end a job whose batches failed for good. */
+/** Activities that end a job whose batches failed permanently. */
 export const importEndings = (services: Services): ImportEndings => ({
   failImport: (jobId) => failImport(services, jobId),
   failUndo: (jobId) => failUndo(services, jobId),

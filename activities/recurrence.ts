@@ -33,7 +33,7 @@ interface Row {
   last_task_id: string | null;
 }
 
-interface Open {
+interface OpenSeries {
   series_id: string;
   last_task_id: string | null;
   next_at: Date | null;
@@ -42,7 +42,7 @@ interface Open {
 }
 
 /** Recurring series: one workflow for all occurrences. */
-export const series = defineRowWorkflow<Row, Open>({
+export const series = defineRowWorkflow<Row, OpenSeries>({
   notes: [
     {
       process: 'recurring_task',

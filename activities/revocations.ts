@@ -8,7 +8,7 @@ import { defineRowWorkflow } from './row-workflow.js';
 
 /**
  * Maximum wait that a service may request, in ms: the workflow has a day in total (workflows/connection-revocation.ts)
- * (docs/decisions.md#longest-waits).
+ * (docs/decisions/automation.md#longest-waits).
  */
 const MAX_WAIT_MS = 3_600_000;
 

@@ -38,7 +38,7 @@ interface RowWorkflow<Row extends OutboxRow, Open extends object>
   kinds: readonly OutboxKind[];
   /** $1 = leased outbox rows. A row that it omits has lost its subject and is dropped. */
   dispatches: Statement;
-  /** Ends the row whose start was refused for good, or for longer than OUTBOX_GIVE_UP_HOURS. */
+  /** Ends the row whose start was refused permanently, or for longer than OUTBOX_GIVE_UP_HOURS. */
   abandon?: { kind: OutboxKind; run: (row: Row, services: Services) => Promise<void> };
   /** Returns the workflow's only argument. An object also learns that the cluster has no search attributes. */
   input: (row: Row, config: Services['config']) => object | string;

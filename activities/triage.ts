@@ -96,7 +96,7 @@ export const ciTriage = defineRowWorkflow<Row, Row>({
   summary: () => 'Triage of a failed CI run',
   details: ({ team_id, correlation_id }) =>
     `- Team \`${team_id}\`\n- Correlation id of the delivery \`${correlation_id}\`, as in the logs and the audit log`,
-  // A run that ended has its plan for good.
+  // A run that ended keeps its plan.
   startOptions: () => ({ workflowIdReusePolicy: 'REJECT_DUPLICATE' }),
   deliver: ({ receipt_id }) => ({ start: true, signal: CI_FAILED_SIGNAL, args: [receipt_id] }),
 });

@@ -28,7 +28,7 @@ const config = loadConfig();
 const log = createLogger(config, 'api');
 const db = openDatabase({ url: config.DATABASE_URL, poolSize: config.DATABASE_POOL_SIZE, name: 'assent-api', ...SERVING });
 await refuseUnknownSchema(db, log);
-const notifyDb = openDatabase({ url: config.DATABASE_URL, poolSize: 1, name: 'assent-api-bell', ...SERVING });
+const notifyDb = openDatabase({ url: config.DATABASE_URL, poolSize: 1, name: 'assent-api-notify', ...SERVING });
 
 const app = createApp({ db, config, log, notifyRelay: createRelayNotifier(notifyDb) });
 const handle = app.callback();

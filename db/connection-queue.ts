@@ -41,7 +41,7 @@ export class ConnectionQueue {
   private waiting = 0;
   private readonly held = new Map<string, number>();
   private readonly shared: Waiter[] = [];
-  /** Turn key to user to requests in order; a served turn goes to the end. */
+  /** Fairness key to user to requests in order; a served key goes to the end. */
   private readonly queues = new Map<string, Map<string, Waiter[]>>();
 
   /**
@@ -144,7 +144,7 @@ export class ConnectionQueue {
     else persons.set(getQueueKey(holder), [waiter]);
   }
 
-  /** Removes a waiting request. Its user and turn go to the end, or away if nothing else of theirs waits. */
+  /** Removes a waiting request. Its user and fairness key go to the end, or away if nothing else of theirs waits. */
   private remove(waiter: Waiter): void {
     this.waiting -= 1;
     const { holder } = waiter;

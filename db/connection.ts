@@ -2,7 +2,7 @@ import type { Socket } from 'node:net';
 import knexModule, { type Knex } from 'knex';
 import pg from 'pg';
 import { ConnectionQueue } from './connection-queue.js';
-import { beginWithFirstStatement, queueForConnections } from './knex-internals.js';
+import { AssentPgClient } from './knex-internals.js';
 
 // Dates stay text, so no time zone can shift them. Counters fit a double, because no value exceeds 2^53.
 pg.types.setTypeParser(pg.types.builtins.DATE, (value) => value);
@@ -30,7 +30,7 @@ interface ConnectionOptions {
 }
 
 /**
- * Timeouts of API and worker, ms (docs/decisions.md#waiting-for-locks). A request blocked by a slow lock gets a 503 instead of
+ * Timeouts of API and worker, ms (docs/decisions/platform.md#waiting-for-locks). A request blocked by a slow lock gets a 503 instead of
  * occupying a connection. A process frozen inside a transaction loses the transaction and its locks. Migrations and operator
  * scripts have no such limits. The lock timeout exceeds PostgreSQL's deadlock_timeout (1 s), so a deadlock is detected and retried
  * instead of failing the request.
@@ -103,7 +103,7 @@ export function openDatabase(options: ConnectionOptions): Knex {
     pipeline: true,
   };
   const db = knexModule({
-    client: 'pg',
+    client: AssentPgClient,
     connection,
     pool: {
       min: 0,
@@ -119,7 +119,7 @@ export function openDatabase(options: ConnectionOptions): Knex {
     // Errors are thrown, mapped and logged by the caller; knex would log them twice.
     log: { warn: silent, error: silent, deprecate: silent, debug: silent },
   });
-  beginWithFirstStatement(db);
   const timeout = () => new knexModule.KnexTimeoutError('No connection was free in time');
-  return queueForConnections(db, new ConnectionQueue(poolSize, acquireTimeoutMs, timeout));
+  (db.client as AssentPgClient).queue = new ConnectionQueue(poolSize, acquireTimeoutMs, timeout);
+  return db;
 }

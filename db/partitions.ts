@@ -17,7 +17,7 @@ const maintain = defineStatement({
 
 /**
  * Creates the partitions of the present and the next months or days of every partitioned table, and drops expired ones; audit entries are
- * never dropped (docs/decisions.md#growth). One transaction a table, so that no lock outlasts its work. Idempotent; any role of the service may call it.
+ * never dropped (docs/decisions/platform.md#growth). One transaction a table, so that no lock outlasts its work. Idempotent; any role of the service may call it.
  * @throws any error of `pg`, except that a table in use or an occupied default partition is a problem of the report
  */
 export async function maintainPartitions(db: Knex): Promise<PartitionReport> {

@@ -7,13 +7,13 @@ import { printResult, type Result, met } from './bench/report.js';
 import { Servers } from './bench/servers.js';
 import { seed } from './bench/seed.js';
 
-const USAGE = `Measures the product against floors on servers of its own; nothing needs to run.
+const USAGE = `Measures the product against baselines on servers of its own; nothing needs to run.
 
   npm run bench -- [options]
 
   --only NAMES   of ${Object.keys(SECTIONS).join(', ')}, or a group, such as tasks for six of them; all unless given
   --seconds N    of each round of load (3)
-  --rounds N     of product and floor each, by turns (3)
+  --rounds N     of product and baseline each, by turns (3)
   --paused N     runs that wait at a gate, for the section paused (1000); 10,000 take some five minutes
   --events       the baseline leaves an event with each write, as if someone subscribed to it
   --json         the figures as one JSON document

@@ -36,7 +36,7 @@ const { values } = parseArgs({
   },
 });
 const began = Date.now();
-const tell = (what: string, detail?: string): void => console.log(timelineLine((Date.now() - began) / 1_000, what, detail));
+const logStep = (what: string, detail?: string): void => console.log(timelineLine((Date.now() - began) / 1_000, what, detail));
 
 async function check(): Promise<boolean> {
   const verdicts = await checkInstallation(process.env, values.ledger);
@@ -62,7 +62,7 @@ async function main(): Promise<number> {
   if (values.check) return (await check()) ? 0 : 1;
   // dist/scripts/chaos.js is two levels below the checkout.
   const root = fileURLToPath(new URL('../..', import.meta.url));
-  return (await runChaos({ root, api, workers, kills, stores, seed, secondsBetween, keep: values.keep, tell })) ? 0 : 1;
+  return (await runChaos({ root, api, workers, kills, stores, seed, secondsBetween, keep: values.keep, logStep })) ? 0 : 1;
 }
 
 const code = await main().catch((error: unknown) => {

@@ -12,7 +12,7 @@ import { playReleaseTrain } from './demo/release-train.js';
 import { playRunner } from './demo/runner.js';
 import { playAudit } from './demo/audit.js';
 import { playWebhooks } from './demo/webhooks.js';
-import { base, call, config, logIn, paint, showWorkflows, tell, until } from './demo/helpers.js';
+import { base, call, config, logIn, paint, showWorkflows, printStep, until } from './demo/helpers.js';
 import { DEMO_PROJECT, DEMO_REPOSITORY } from './demo-data/seed-demo.js';
 import { deliveries, withFields } from './fixtures/forge-payloads.js';
 
@@ -54,14 +54,14 @@ async function openIssue(number: number, ada: string): Promise<{ task_id: string
   const fields = { 'issue.number': number, 'issue.title': title, 'issue.created_at': created };
   const issue = withFields(deliveries['issues.opened'].body, { ...repository, ...fields });
   const answer = await deliver('issues', issue);
-  tell(`A signed delivery arrives: issue #${number} was opened in ${DEMO_REPOSITORY}`, `200 ${JSON.stringify(answer.body)}`);
+  printStep(`A signed delivery arrives: issue #${number} was opened in ${DEMO_REPOSITORY}`, `200 ${JSON.stringify(answer.body)}`);
   // The account may have more tasks than one list holds: only those of the bound project, since the demo began.
   const path = `/api/tasks?project_id=${await boundProject(ada)}&updated_since=${began}`;
   const task = await until('issue sync', async () => {
     const tasks = (await call('GET', path, { token: ada })).body as { task_id: string; title: string }[];
     return tasks.find((candidate) => candidate.title === title);
   });
-  tell('Issue sync made a task of it', `${task.task_id}  “${task.title}”`);
+  printStep('Issue sync made a task of it', `${task.task_id}  “${task.title}”`);
   return task;
 }
 
@@ -75,7 +75,10 @@ async function mergePullRequest(number: number, issue: number): Promise<void> {
     'pull_request.merged_at': new Date().toISOString(),
   });
   const answer = await deliver('pull_request', merged);
-  tell(`A signed delivery arrives: pull request #${number} was merged, “Closes #${issue}”`, `200 ${JSON.stringify(answer.body)}`);
+  printStep(
+    `A signed delivery arrives: pull request #${number} was merged, “Closes #${issue}”`,
+    `200 ${JSON.stringify(answer.body)}`,
+  );
 }
 
 /** Ada writes a note, relates it to the task, and a search finds both at once. */
@@ -89,12 +92,12 @@ async function searchForBoth(token: string, task: { task_id: string; title: stri
   const found = (await call('POST', '/api/search', { token, body: { query } })).body;
   const types = (found.results as { item_type: string }[]).map(({ item_type }) => item_type).toSorted();
   if (found.total !== 2) throw new Error(`the search for ${query} found ${JSON.stringify(found)}`);
-  tell(
+  printStep(
     `Ada writes a note and relates it to the task; a search for ${query} finds both`,
     `${found.total} results: ${types.join(', ')}`,
   );
   const { sample_size, by_repo } = (await call('GET', '/api/work-items/cycle-time?days=30', { token })).body;
-  tell('From issue to merge, by the code host’s clock', `${sample_size} issues, median ${by_repo[0].median_hours} hours`);
+  printStep('From issue to merge, by the code host’s clock', `${sample_size} issues, median ${by_repo[0].median_hours} hours`);
 }
 
 interface Approval {
@@ -118,8 +121,8 @@ async function awaitGate(max: string, taskId: string): Promise<Approval> {
   });
   const run = (await call('GET', `/api/automations/runs/${approval.run_id}`, { token: max })).body;
   const actions = (run.actions as { type: string; status: string }[]).map(({ type, status }) => `${type} ${status}`).join(' → ');
-  tell(
-    `It armed “${approval.automation_name}”; the run waits for a ${approval.required_role}`,
+  printStep(
+    `It started “${approval.automation_name}”; the run waits for a ${approval.required_role}`,
     `${actions}; until ${approval.expires_at}`,
   );
   return approval;
@@ -128,13 +131,13 @@ async function awaitGate(max: string, taskId: string): Promise<Approval> {
 async function play(): Promise<void> {
   const since = new Date();
   const [ada, max] = await Promise.all([logIn('ada@demo.test'), logIn('max@demo.test')]);
-  tell('Ada (admin) and Max (manager) signed in');
+  printStep('Ada (admin) and Max (manager) signed in');
   const issue = 1_000 + (createHash('sha256').update(uuidv7()).digest().readUInt32BE(0) % 1_000_000);
   const task = await openIssue(issue, ada);
   await mergePullRequest(issue + 1, issue);
   const { run_id, gate_index } = await awaitGate(max, task.task_id);
   const decision = (await call('POST', `/api/automations/runs/${run_id}/approve`, { token: max, body: { gate_index } })).body;
-  tell('Max approves', JSON.stringify(decision));
+  printStep('Max approves', JSON.stringify(decision));
   const run = await until('the tail', async () => {
     const current = (await call('GET', `/api/automations/runs/${run_id}`, { token: max })).body;
     return ['succeeded', 'failed', 'skipped', 'cancelled'].includes(current.status as string) && current;
@@ -142,7 +145,7 @@ async function play(): Promise<void> {
   const closed = (await call('GET', `/api/tasks/${encodeURIComponent(task.task_id)}`, { token: ada })).body;
   if (run.status !== 'succeeded' || closed.status !== 'done')
     throw new Error(`the run ended ${run.status}, the task is ${closed.status}`);
-  tell(`The tail ran as the automation’s creator: the run ${run.status}, the task is ${closed.status}`);
+  printStep(`The tail ran as the automation’s creator: the run ${run.status}, the task is ${closed.status}`);
   await searchForBoth(ada, task);
   const talked = await playAgent(max, task);
   const outside = await playOutsideAgent(max, task);
@@ -156,7 +159,7 @@ async function play(): Promise<void> {
     await sealEntries(db);
     const report = await verifyChain({ db, config });
     if (report.breaks.length > 0) throw new Error(`the audit chain is broken: ${JSON.stringify(report.breaks)}`);
-    tell(`The audit chain verifies: ${report.entries} entries in ${report.chains} chains, every change above among them`);
+    printStep(`The audit chain verifies: ${report.entries} entries in ${report.chains} chains, every change above among them`);
   } finally {
     await db.destroy();
   }

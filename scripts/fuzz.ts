@@ -43,7 +43,7 @@ async function hasEnded(url: string, token: string): Promise<boolean> {
 }
 
 /** A round whose credential an early request has ended tests little. */
-async function tellWhetherEnded(url: string, token: string, { ended_after }: Counts): Promise<void> {
+async function printWhetherEnded(url: string, token: string, { ended_after }: Counts): Promise<void> {
   if (!(await hasEnded(url, token))) return;
   console.log(
     'The credential of this round has ended in it: most of what followed was refused with 401. The last writes before:',
@@ -87,7 +87,7 @@ async function main(): Promise<number> {
       const seed = firstSeed + round;
       console.log(`\nRound ${round + 1}, as a ${round % 2 === 0 ? 'token' : 'person'}, seed ${seed}`);
       const { passed, counts } = await fuzzOnce({ schemathesis, root, url, token, seed, only: values.only, dir: product.dir });
-      await tellWhetherEnded(url, token, counts);
+      await printWhetherEnded(url, token, counts);
       failed ||= !passed;
       for (const [status, count] of Object.entries(counts.statuses)) all.statuses[status] = (all.statuses[status] ?? 0) + count;
       all.violations.push(...counts.violations);

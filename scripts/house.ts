@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, extname, join, normalize } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { findBannedWords, readBannedWords } from './lint/glossary.js';
 
 /** `npm run house`: prints the figures of the source tree that `test/house.test.ts` holds to its limits. */
 
@@ -14,25 +15,18 @@ const UNLIMITED_FOLDER = 'db/migrations';
 const MAX_FOLDERS = 12;
 const MIN_DUPLICATE_LINES = 15;
 
-/** Words of no field: an identifier names its subject instead (docs/glossary.md). Words with a proper use, such as `order`, are not listed. */
-const BANNED_WORDS = new Set(
-  [
-    'whoever whomever somebody nobody everybody hereby errand errands hearer hearers twig twigs deed deeds yore',
-    'rehearse rehearsed rehearsal rehearses leaver leavers hindrance hindrances vacate hasten chore chores',
-  ].flatMap((line) => line.split(' ')),
-);
-
 export interface SourceFile {
   path: string;
   lines: string[];
 }
 
 /** Files below the source folders that we wrote ourselves. */
-export function sourceFiles(root = '.', folders = ROOTS): SourceFile[] {
+export function sourceFiles(root = '.', folders = ROOTS, isWanted = (_path: string): boolean => true): SourceFile[] {
   return folders
     .flatMap((folder) => readdirSync(join(root, folder), { recursive: true, withFileTypes: true }))
     .filter((entry) => entry.isFile() && !/vendor|node_modules/.test(entry.parentPath))
     .map((entry) => join(entry.parentPath, entry.name))
+    .filter(isWanted)
     .map((path) => ({ path: normalize(path).slice(root === '.' ? 0 : root.length + 1), lines: splitLines(path) }));
 }
 
@@ -150,19 +144,28 @@ export const citations = (files: SourceFile[]): string[] =>
     lines.flatMap((line, at) => (CITATION.test(splitLine(line).comment) ? [`${path}:${at + 1}: ${line.trim()}`] : [])),
   );
 
-const splitWords = (identifier: string): string[] =>
-  identifier.split(/_|(?<=[a-z0-9])(?=[A-Z])/).map((word) => word.toLowerCase());
+/** Released migrations and release notes keep their words, and the glossary lists them. */
+const UNJUDGED = /^(CHANGELOG\.md|docs\/glossary\.md)$|^db\/migrations\//;
+const isSource = (path: string): boolean => ['.ts', '.mjs', '.js', '.eta', '.sql'].includes(extname(path));
+const isDocument = (path: string): boolean => extname(path) === '.md' && !path.includes('dist/');
 
-export const bannedWords = (files: SourceFile[]): string[] => [
-  ...new Set(
-    files.filter(isCode).flatMap(({ path, lines }) =>
-      lines
-        .flatMap((line) => splitLine(line).code.match(/[A-Za-z_$][\w$]*/g) ?? [])
-        .filter((identifier) => splitWords(identifier).some((word) => BANNED_WORDS.has(word)))
-        .map((identifier) => `${path}: ${identifier}`),
-    ),
-  ),
+/** Files with words to judge: sources, pages, tests, documents, and the messages of the linter. */
+export const wordedFiles = (root = '.'): SourceFile[] => [
+  ...sourceFiles(root, ROOTS, isSource),
+  ...sourceFiles(root, ['test'], (path) => path.endsWith('.ts')),
+  ...sourceFiles(root, ['docs', 'clients'], isDocument),
+  ...readdirSync(root)
+    .filter((name) => isDocument(name) || name === '.oxlintrc.json')
+    .map((path) => ({ path, lines: splitLines(join(root, path)) })),
 ];
+
+/** Words that the glossary refuses. */
+export function bannedWords(files: SourceFile[], glossary = readFileSync('docs/glossary.md', 'utf8')): string[] {
+  const words = readBannedWords(glossary);
+  return files
+    .filter(({ path }) => !UNJUDGED.test(path))
+    .flatMap(({ path, lines }) => findBannedWords(path, lines.join('\n'), words));
+}
 
 /** Imports, types and lines without a word of their own say nothing about copied logic. */
 const isTrivial = (line: string): boolean => /^(import|export) .*from|^import |^[\])}>;,\s(]*$/.test(line.trim());
@@ -213,7 +216,7 @@ export function measure(root = '.') {
     circles: circles(files),
     'upward arrows': upwardArrows(files).map(({ arrow, files: from }) => `${arrow} (${from.join(', ')})`),
     citations: citations(files),
-    'banned words': bannedWords(files),
+    'banned words': bannedWords(wordedFiles(root)),
     'duplicate blocks': duplicates(files),
   };
 }

@@ -20,7 +20,7 @@ function refuseForeign(dir) {
   const entries = readdirSync(dir);
   if (!holds(root) && !holds(homedir()) && (entries.length === 0 || entries.some((name) => MARKS.includes(name)))) return;
   throw new StartError(`${dir} does not look like a data directory of Assent: nothing was removed.`, [
-    'Check DATA_DIR; if the directory is the right one, remove it by hand.',
+    'Check DATA_DIR; if the directory is the right one, remove it manually.',
   ]);
 }
 

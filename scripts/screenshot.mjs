@@ -42,9 +42,9 @@ async function signIn(page, email) {
   await page.press('[name=password]', 'Enter');
   const status = (await sent).status();
   if (status >= 400) {
-    const told = (await page.locator('[role=alert], .slip p:not([class])').first().innerText()).trim();
+    const message = (await page.locator('[role=alert], .slip p:not([class])').first().innerText()).trim();
     throw new StartError(
-      `The sign-in as ${email} was a ${status}: ${told}`,
+      `The sign-in as ${email} was a ${status}: ${message}`,
       'After a 429 wait a minute; npm start lists the accounts.',
     );
   }

@@ -29,7 +29,7 @@ try {
     const { resealed, unopened } = await rotateKeys({ db, config }, (count) => console.log(`  ${count} sealed anew`));
     console.log(`${resealed} values sealed under the newest key`);
     for (const { table, count } of unopened)
-      console.log(`${count} of ${table} open under no key at hand: nothing was changed there`);
+      console.log(`${count} of ${table} decrypt with no configured key: nothing was changed there`);
     if (unopened.length > 0) process.exitCode = 1;
   }
   console.log('Master keys');

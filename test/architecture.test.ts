@@ -7,8 +7,8 @@ import type { z } from 'zod';
 import { ENDPOINTS } from '../api/http/router.js';
 import { CASES } from './authorization/cases.js';
 import type { Row } from './authorization/row.js';
-import { expectedOf, routeOf } from './authorization/expected.js';
-import { buildSubject, endpointOf, getName, send } from './authorization/run.js';
+import { getExpected, getRoute } from './authorization/expected.js';
+import { buildSubject, findEndpoint, getName, send } from './authorization/run.js';
 import { buildWorld, type World } from './authorization/world.js';
 
 const root = resolve(import.meta.dirname, '..');
@@ -64,11 +64,11 @@ describe('endpoints', () => {
       const declared = endpoint.raw ? [] : Object.keys((endpoint.params as z.ZodObject | undefined)?.shape ?? {});
       return declared.toSorted().join() !== inPath.toSorted().join();
     });
-    expect(wrong.map(routeOf)).toEqual([]);
+    expect(wrong.map(getRoute)).toEqual([]);
   });
 
   it('no two have the same address', () => {
-    const addresses = ENDPOINTS.map((endpoint) => routeOf(endpoint).replace(/:\w+/g, ':id'));
+    const addresses = ENDPOINTS.map((endpoint) => getRoute(endpoint).replace(/:\w+/g, ':id'));
     expect(addresses.filter((address, at) => addresses.indexOf(address) !== at)).toEqual([]);
   });
 });
@@ -113,8 +113,8 @@ describe('every successful write leaves an audit entry with the request’s id',
     (row.reference?.own ?? row.outcome?.own ?? 200) < 300;
   /** Someone for whom the row ends well. */
   const caller = (row: Row) => {
-    const endpoint = endpointOf(row);
-    return endpoint && world.actors.find((actor) => expectedOf(endpoint, row, actor, 'own', 'spec').status < 300);
+    const endpoint = findEndpoint(row);
+    return endpoint && world.actors.find((actor) => getExpected(endpoint, row, actor, 'own', 'spec').status < 300);
   };
   const entriesByTeam = (id: string | null) => world.app.services.db('audit_entries').where({ correlation_id: id });
 
@@ -122,13 +122,13 @@ describe('every successful write leaves an audit entry with the request’s id',
     const tried = new Set(
       CASES.filter((row) => isWrite(row) && row.kinds.includes('own') && caller(row)).map((row) => row.route),
     );
-    const writes = ENDPOINTS.filter((endpoint) => endpoint.method !== 'get').map(routeOf);
+    const writes = ENDPOINTS.filter((endpoint) => endpoint.method !== 'get').map(getRoute);
     expect(writes.filter((route) => !tried.has(route) && !(route in WITHOUT_AUDIT) && !(route in ELSEWHERE))).toEqual([]);
     expect(Object.keys(WITHOUT_AUDIT).filter((route) => !writes.includes(route))).toEqual([]);
   });
 
   it.each(CASES.filter(isWrite).map((row) => [getName(row), row] as const))('%s', async (_name, row) => {
-    const endpoint = endpointOf(row);
+    const endpoint = findEndpoint(row);
     const actor = caller(row);
     if (!endpoint || !actor) throw new Error('ends well for nobody');
     const answer = await send(world, endpoint, row, actor, await buildSubject(world, row, actor, 'own'));

@@ -39,7 +39,7 @@ const anchorsIn = (path: string): Set<string> =>
   new Set([...readFileSync(join(root, path), 'utf8').matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) => buildAnchor(heading)));
 
 /** What is wrong with a reference to a file, with an optional anchor; null if it resolves. */
-function faultOf(path: string, anchor: string | undefined): string | null {
+function findFault(path: string, anchor: string | undefined): string | null {
   if (!existsSync(join(root, path))) return `${path} does not exist`;
   if (anchor !== undefined && path.endsWith('.md') && !anchorsIn(path).has(anchor)) return `${path} has no heading #${anchor}`;
   return null;
@@ -50,11 +50,11 @@ const decisionPages = readdirSync(join(root, 'docs/adr')).map((name) => Number(n
 /** Unresolved references of one line: pages of docs/, relative links of a page, and ADR numbers. */
 function unresolvedIn(path: string, line: string): string[] {
   const cited = [...line.matchAll(/\bdocs\/([\w./-]+\.md)(?:#([\w-]+))?/g)].map(([, page, anchor]) =>
-    faultOf(`docs/${page}`, anchor),
+    findFault(`docs/${page}`, anchor),
   );
   const linked = path.endsWith('.md')
     ? [...line.matchAll(/\]\((?!\w+:)([^)#\s]*)(?:#([^)\s]+))?\)/g)].map(([, target = '', anchor]) =>
-        faultOf(target === '' ? path : join(dirname(path), target), anchor),
+        findFault(target === '' ? path : join(dirname(path), target), anchor),
       )
     : [];
   const numbers = [...line.matchAll(/\bADR (\d+)(?: and (\d+))?/g)].flatMap(([, first, second]) =>

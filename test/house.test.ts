@@ -1,3 +1,4 @@
+import { readBannedWords, unusedAllowances } from '../scripts/lint/glossary.js';
 import {
   anyTypes,
   bannedWords,
@@ -12,6 +13,7 @@ import {
   type SourceFile,
   sourceFiles,
   upwardArrows,
+  wordedFiles,
 } from '../scripts/house.js';
 
 /** The figures of `npm run house`, held to their limits; and that the counting itself finds what it looks for. */
@@ -26,7 +28,8 @@ describe('the source tree', () => {
   it('has no `any`', () => expect(anyTypes(files)).toEqual([]));
   it('has no folder over 25 files', () => expect(fullFolders(files)).toEqual([]));
   it('cites no document from elsewhere', () => expect(citations(files)).toEqual([]));
-  it('has no banned word in an identifier', () => expect(bannedWords(files)).toEqual([]));
+  it('has no word that the glossary refuses', () => expect(bannedWords(wordedFiles())).toEqual([]));
+  it('allows no refused word that is not used', () => expect(unusedAllowances(wordedFiles())).toEqual([]));
   it('has no block of 15 lines twice', () => expect(duplicates(files)).toEqual([]));
 
   it('has no group of `api` that imports one above it', () => expect(upwardArrows(files)).toEqual([]));
@@ -72,11 +75,58 @@ describe('the counting', () => {
     expect(found).toHaveLength(3);
   });
 
-  it('finds a banned word inside an identifier', () => {
-    expect(bannedWords([file('api/a.ts', 'const whoeverAsks = NOBODY;', "order('nobody');")])).toEqual([
-      'api/a.ts: whoeverAsks',
-      'api/a.ts: NOBODY',
-    ]);
+  describe('of the words that the glossary refuses', () => {
+    const glossary = [
+      '| term | meaning | do not use |',
+      '|---|---|---|',
+      '| user | account | whoever, nobody (in names) |',
+      '| role | of a team | seat (in texts), take (for a role) |',
+      '| test run | dry run | rehears*, taken back |',
+    ].join('\n');
+    const find = (path: string, ...lines: string[]) => bannedWords([file(path, ...lines)], glossary);
+
+    it.each([
+      ['an identifier', 'api/a.ts', 'const whoeverAsks = 1;', 'whoever'],
+      ['a constant', 'api/a.ts', 'const NOBODY_ASKS = 1;', 'nobody'],
+      ['a key', 'api/a.ts', "send('nobody');", 'nobody'],
+      ['a column', 'api/a.sql.ts', 'const text = `select a.nobody from a`;', 'nobody'],
+      ['the name of a file', 'api/rehearse-run.ts', '', 'rehearse'],
+      ['a comment', 'api/a.ts', '// For whoever asks.', 'whoever'],
+      ['a comment of SQL', 'api/a.sql.ts', 'const text = `select 1 -- for whoever asks`;', 'whoever'],
+      ['a message', 'api/a.ts', "throw new Error('This seat is free');", 'seat'],
+      ['a part of a template', 'api/a.ts', 'const text = `${count} seats are free`;', 'seats'],
+      ['a page', 'api/web/views/a.eta', '<p class="seat">Choose a seat</p>', 'seat'],
+      ['the title of a field', 'api/web/views/a.eta', '<input title="Choose a seat">', 'seat'],
+      ['a message of the linter', '.oxlintrc.json', '{ "message": "A seat is a role." }', 'seat'],
+      ['the name of a test', 'test/a.test.ts', "it.each([1])('gives a seat', () => {});", 'seat'],
+      ['a document', 'SECURITY.md', 'A seat is free.', 'seat'],
+      ['a heading with another ending', 'README.md', '# Rehearsals', 'rehearsals'],
+    ])('finds one in %s', (_place, path, line, word) => {
+      expect(find(path, line)).toEqual([expect.stringContaining(`${path}:1: ${word} in `)]);
+    });
+
+    it('finds words on two lines of a comment', () => {
+      expect(find('api/a.ts', '/**', ' * Is taken', ' * back.', ' */')).toEqual([
+        expect.stringContaining('api/a.ts:2: taken back'),
+      ]);
+    });
+
+    it('accepts a word outside its limits, and code in prose', () => {
+      expect(find('api/a.ts', "const seat = 'seat';", '// Nobody may take it: see `whoever` and api/whoever.ts.')).toEqual([]);
+      expect(find('SECURITY.md', 'Nobody may take it.', '```', 'whoever', '```', '[Here](README.md).')).toEqual([]);
+      expect(find('test/a.test.ts', "const seats = 'two seats';", 'it("ends", () => whoever());')).toEqual([]);
+      expect(find('CHANGELOG.md', 'For whoever asks.')).toEqual([]);
+    });
+
+    it('rejects a limit of an unknown kind', () => {
+      expect(() => readBannedWords('| role | of a team | seat (in mails) |')).toThrow(
+        'the limit of "seat (in mails)" is unknown',
+      );
+    });
+
+    it('reads the words of the glossary of this project', () => {
+      expect(bannedWords([file('api/a.ts', 'const twig = 1;', '// For somebody.', "log('This seat');")])).toHaveLength(3);
+    });
   });
 
   it('finds an import of a group above, types included', () => {

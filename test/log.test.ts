@@ -104,7 +104,7 @@ it('a token while it is made, used and revoked', async () => {
   expectQuiet([made, used, refused, revoked]);
 });
 
-it('the token of an administrator who acts as somebody else', async () => {
+it('the token of an impersonating administrator', async () => {
   const admin = await buildPerson(app, { role: 'admin' });
   const started = await app.as(admin).post('/api/admin/impersonate', { user_id: person.user_id, reason: 'canary-reason' });
   const acting = app.as(started.body.token as string);

@@ -9,7 +9,7 @@ import { UpdateTask } from '../api/work/tasks/schema.js';
 import { resolveSubtree } from '../api/web/assets/docs-resolver.js';
 import { expectEnvelope } from './envelope/expect-envelope.js';
 import { isList } from '../api/platform/endpoint/pages.js';
-import { routeOf, ENFORCED } from './authorization/expected.js';
+import { getRoute, ENFORCED } from './authorization/expected.js';
 import { startApp, type TestApp } from './support/app.js';
 
 // The published document and the pages that show it.
@@ -83,7 +83,7 @@ describe('the document', () => {
 
   it('has one operation for each route and none besides', () => {
     expect(operations.map(({ name }) => name).toSorted()).toEqual(
-      ENDPOINTS.map((endpoint) => named(routeOf(endpoint))).toSorted(),
+      ENDPOINTS.map((endpoint) => named(getRoute(endpoint))).toSorted(),
     );
   });
 
@@ -128,7 +128,7 @@ describe('the document', () => {
   it('answers every DELETE with success, but those that answered otherwise from the beginning', () => {
     const others = ENDPOINTS.flatMap((route) => {
       const shape = (route.response as { shape?: object }).shape ?? {};
-      return route.method === 'delete' && !Object.hasOwn(shape, 'success') ? [routeOf(route)] : [];
+      return route.method === 'delete' && !Object.hasOwn(shape, 'success') ? [getRoute(route)] : [];
     });
     expect(others).toEqual(['DELETE /api/trash', 'DELETE /api/automations/secrets/:name']);
   });
@@ -200,7 +200,7 @@ describe('the document', () => {
       else expect(text).not.toMatch(/Not allowed (for access tokens|while impersonating)/);
       if (!endpoint.scope) continue;
       expect(text).toContain(
-        `Token scope: \`${endpoint.scope}\`${routeOf(endpoint) in ENFORCED ? '.' : ' (advisory; required of strict tokens).'}`,
+        `Token scope: \`${endpoint.scope}\`${getRoute(endpoint) in ENFORCED ? '.' : ' (advisory; required of strict tokens).'}`,
       );
     }
   });
@@ -319,12 +319,12 @@ describe('the document', () => {
     const cut = operations.flatMap(({ name, operation: { responses } }) =>
       'X-Truncated' in (responses['200']?.headers ?? {}) ? [name] : [],
     );
-    const lists = ENDPOINTS.filter((endpoint) => isList(endpoint)).map((endpoint) => named(routeOf(endpoint)));
+    const lists = ENDPOINTS.filter((endpoint) => isList(endpoint)).map((endpoint) => named(getRoute(endpoint)));
     expect(cut.toSorted()).toEqual([...lists, 'GET /api/tasks/{task_id}'].toSorted());
   });
 
   const bodies = ENDPOINTS.flatMap((endpoint) =>
-    endpoint.raw || !endpoint.body ? [] : [{ name: routeOf(endpoint), ...endpoint }],
+    endpoint.raw || !endpoint.body ? [] : [{ name: getRoute(endpoint), ...endpoint }],
   );
 
   it('has an example for every body', () => {

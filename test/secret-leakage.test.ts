@@ -139,7 +139,7 @@ async function disconnectForge(): Promise<string> {
 }
 
 /** Keeps what the only answer with it says of a webhook's secret. */
-async function secretOf(answer: Promise<Answer>): Promise<{ webhook_id: string; secret: string }> {
+async function readSecret(answer: Promise<Answer>): Promise<{ webhook_id: string; secret: string }> {
   const { body } = await answer;
   made.push(...forms(body.secret), ...forms(body.secret.slice('whsec_'.length)));
   return body as { webhook_id: string; secret: string };
@@ -149,9 +149,9 @@ async function secretOf(answer: Promise<Answer>): Promise<{ webhook_id: string; 
 async function useWebhook(): Promise<void> {
   const admin = app.as(team.admin);
   const input = { team_id: team.team_id, url: `${endpoint.url}/hook`, events: ['*'] };
-  const first = await secretOf(admin.post('/api/webhooks', input));
+  const first = await readSecret(admin.post('/api/webhooks', input));
   const path = `/api/webhooks/${first.webhook_id}`;
-  const second = await secretOf(admin.post(`${path}/rotate-secret`));
+  const second = await readSecret(admin.post(`${path}/rotate-secret`));
   const words = `configured with ${first.secret} and ${JSON.stringify({ secret: second.secret })}`;
   endpoint.answer((_request, response) => response.end(`${words} ${encodeURIComponent(words)}`));
   const test = await call(admin.post(`${path}/test`));
@@ -340,7 +340,7 @@ it('goes to the receiver and nowhere else, though the receiver sends it back', a
   const connection = await Connection.connect({ address: app.services.config.TEMPORAL_ADDRESS });
   const { workflow } = new Client({ connection });
   const revocation = workflow.getHandle(revocationWorkflowId(await disconnectForge()));
-  expect(await revocation.result()).toBe('taken back');
+  expect(await revocation.result()).toBe('revoked');
   const handle = workflow.getHandle(runWorkflowId(run_id));
   const others = await Promise.all(used.map((id) => workflow.getHandle(id).fetchHistory()));
   const history = toText([await handle.fetchHistory(), await handle.describe(), await revocation.fetchHistory(), ...others]);

@@ -62,7 +62,7 @@ describe('versions', () => {
     }
   });
 
-  it('what is installed is what is locked', () => {
+  it('installs exactly the locked versions', () => {
     const names = Object.keys({ ...manifest.dependencies, ...manifest.devDependencies });
     const installed = names.map((name) => [name, (JSON.parse(read(`node_modules/${name}/package.json`)) as Locked).version]);
     expect(Object.fromEntries(installed)).toEqual(Object.fromEntries(names.map((name) => [name, entryFor('', name)?.version])));

@@ -62,11 +62,11 @@ const buildDetails = (view: PlanView): string => {
 const ROUNDS = 200;
 
 type PlanResult = Pick<PlanView, 'state' | 'reason' | 'decidedBy'>;
-type Ended = { end: PlanResult };
+type EndedPlan = { end: PlanResult };
 type Waiting = { waitMs: number; summary: string };
 
 /** Waits as executions do that started before this workflow used `followRow`: their histories have no marker of the patch. */
-async function followUnpatched(look: () => Promise<Waiting | Ended>): Promise<PlanResult> {
+async function followUnpatched(look: () => Promise<Waiting | EndedPlan>): Promise<PlanResult> {
   let wakes = 0;
   setHandler(decided, () => {
     wakes += 1;
@@ -87,7 +87,7 @@ async function followUnpatched(look: () => Promise<Waiting | Ended>): Promise<Pl
  * again. Returns how it ended.
  */
 export async function agentPlan(input: AgentPlanInput): Promise<PlanResult> {
-  const look = async (): Promise<Waiting | Ended> => {
+  const look = async (): Promise<Waiting | EndedPlan> => {
     const view = await readPlan(input.actionId);
     const { state, reason, decidedBy, msLeft, reminds } = view;
     if (state !== 'staged')

@@ -45,7 +45,7 @@ async function show(title: string, input: BulkInput): Promise<BulkView> {
   return view;
 }
 
-/** Repeats `step` until it says that the job has ended. Calls `fail` if an activity failed for good. */
+/** Repeats `step` until it says that the job has ended. Calls `fail` if an activity failed permanently. */
 async function repeat(title: string, input: BulkInput, step: () => Promise<boolean>, fail: () => Promise<void>): Promise<void> {
   try {
     while (!(await step())) {

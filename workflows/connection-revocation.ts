@@ -4,7 +4,7 @@ import { showDetails } from './show-details.js';
 
 /**
  * Revokes the tokens of a deleted connection at its service, with retries for a day. Completes normally even if the service was
- * never reachable (docs/decisions.md#token-revocation).
+ * never reachable (docs/decisions/integrations.md#token-revocation).
  */
 export async function connectionRevocation(revocationId: string): Promise<string> {
   const { revokeConnection } = proxyActivities<RevocationActivities>({

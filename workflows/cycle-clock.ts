@@ -63,7 +63,7 @@ export async function cycleClock(input: CycleClockInput): Promise<CycleResult> {
     const view = await completeDueCycle(input.cycleId);
     show(input, view);
     const { state, carriedOver, msLeft } = view;
-    if (state === 'resting') return { waitMs: SUSPENDED_POLL_MS, summary: 'Look again' };
+    if (state === 'resting') return { waitMs: SUSPENDED_POLL_MS, summary: 'Recheck' };
     if (state === 'waiting') return { waitMs: msLeft, summary: 'Complete cycle' };
     return { end: { state, carriedOver } };
   };

@@ -58,7 +58,7 @@ function show(input: RecurringTaskInput, view: SeriesView, made: string[]): void
   );
 }
 
-/** Returns when to look again, unless a signal comes first. */
+/** Returns when to check again, unless a signal comes first. */
 function nextLook(view: SeriesView): Found<string> {
   if (view.state === 'ended') return { end: `ended: ${view.reason}` };
   if (view.state === 'blocked') return { waitMs: BLOCKED_RETRY_MS, summary: 'Retry' };

@@ -9,7 +9,7 @@ import { upsertAttributes } from './upsert-attributes.js';
 const { settleRunnerJob } = proxyLocalActivities<RunnerJobActivities>({
   startToCloseTimeout: '15 seconds',
   retry: { initialInterval: '200 ms', maximumInterval: '10 seconds' },
-  summary: 'End job if its time is over',
+  summary: 'End job past its deadline',
 });
 
 const jobChanged = defineSignal(JOB_CHANGED_SIGNAL);

@@ -4,7 +4,7 @@ const { KEYWORD, DATETIME, INT, BOOL } = SearchAttributeType;
 
 /**
  * Search attributes of runs in the Temporal UI. Registered in this order when the worker starts; no function may depend on them.
- * Ids and states only: they are readable to everyone who may open the UI (docs/decisions.md#search-attributes).
+ * Ids and states only: they are readable to everyone who may open the UI (docs/decisions/automation.md#search-attributes).
  */
 export const SEARCH_ATTRIBUTES = {
   TeamId: defineSearchAttributeKey('TeamId', KEYWORD),

@@ -49,7 +49,7 @@ function buildDetails(row: Dispatch, config: Services['config']): string[] {
     ...(retry_of
       ? [`Replay of the failed run \`${retry_of}\`: [page](${getPageUrl(retry_of)}), workflow \`${runWorkflowId(retry_of)}\``]
       : []),
-    ...(triggered_by ? [`${retry_of ? 'Replayed' : 'Set off'} by \`${triggered_by}\``] : []),
+    ...(triggered_by ? [`${retry_of ? 'Replayed' : 'Triggered'} by \`${triggered_by}\``] : []),
   ];
 }
 

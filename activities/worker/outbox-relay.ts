@@ -19,7 +19,7 @@ import { abandonedRuns } from '../runs/automation-runs.js';
 
 /**
  * Lease of a start in seconds; afterwards another worker may dispatch it, because its creator died
- * (docs/decisions.md#dispatch-leases).
+ * (docs/decisions/automation.md#dispatch-leases).
  */
 const LEASE_SECONDS = 6;
 /** Maximum concurrent starts; the others wait in the outbox. */
@@ -43,7 +43,7 @@ export class OutboxRelay {
   private lastConnected = Date.now();
   /** Starts that this relay has just created and is dispatching. */
   private readonly starting = new Set<Promise<void>>();
-  private readonly turn = { after: NO_OWNER };
+  private readonly cursor = { after: NO_OWNER };
   private readonly dispatched: number[] = [];
   private removing: Promise<void> | undefined;
 
@@ -190,7 +190,7 @@ export class OutboxRelay {
     const dispatchers = this.dispatchers();
     if (dispatchers.length > 0) {
       this.lastConnected = Date.now();
-      return dispatchOutbox(this.services, dispatchers, this.turn);
+      return dispatchOutbox(this.services, dispatchers, this.cursor);
     }
     if (Date.now() - this.lastConnected < this.options.giveUpAfterMs) return 0;
     return abandonExpired(this.services, abandonedRuns(this.services.config.OUTBOX_GIVE_UP_HOURS));

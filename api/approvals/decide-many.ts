@@ -32,7 +32,7 @@ function checkScope({ actor }: Context, kind: DecideItem['kind']): void {
   if (actor.type === 'pat') requireScope(actor.scopes, SCOPES[kind]);
 }
 
-/** A refused action may be none by the time of the yes, and nobody has seen what it would do. */
+/** A refused action may be allowed by the time of the approval, and its effect was never shown. */
 const isUnclear = ({ risk, changed, refused }: ActionLine): boolean => risk === 'high' || changed !== null || refused !== null;
 
 /** A yes to many is for what is read at a glance. @throws RESOURCE_CONFLICT `decide_singly` */
@@ -48,7 +48,7 @@ async function decideOne(ctx: Context, item: DecideItem, { decision, comment }: 
   const { kind, id, gate_index, staged_hash } = item;
   checkScope(ctx, kind);
   const seen = (await (kind === 'gate' ? gateDecisions : planDecisions)(ctx, [id])).get(id);
-  // Whoever may not decide learns that first, from the decision itself.
+  // A caller who may not decide learns that first, from the decision itself.
   if (decision === 'approve' && seen?.can_decide) checkGlance(seen);
   if (kind === 'plan') {
     if (seen && seen.staged_hash !== staged_hash) throw conflict('The plan differs from the one that you have read');
@@ -64,7 +64,7 @@ async function decideOne(ctx: Context, item: DecideItem, { decision, comment }: 
   return { kind, id, status };
 }
 
-/** Holds the run of a gate first, so that whoever comes too late is told that it was decided, and what was glanced at is what is approved. */
+/** Holds the run of a gate first, so that a late caller gets the decision, and what was glanced at is what is approved. */
 function decideAlone(ctx: Context, item: DecideItem, input: DecideMany): Promise<DecideResult> {
   if (item.kind !== 'gate') return decideOne(ctx, item, input);
   return inTransaction(ctx, async (ctx) => {
@@ -100,7 +100,7 @@ function decideAll(ctx: Context, input: DecideMany): Promise<DecideResult[]> {
 
 /**
  * Decides up to 100 gates and plans, in the given order. With `each` an item that is refused leaves the others: its result says why. What is of high
- * risk, has changed, or needs several approvals is approved by itself only (docs/decisions.md#deciding-many).
+ * risk, has changed, or needs several approvals is approved by itself only (docs/decisions/gate.md#deciding-many).
  * @throws with `all`, the error of the first refused item; nothing is decided then
  */
 export async function decideMany(ctx: Context, input: DecideMany): Promise<{ results: DecideResult[] }> {

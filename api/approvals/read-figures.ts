@@ -11,7 +11,7 @@ const DEFAULT_DAYS = 30;
 const MAX_DAYS = 366;
 
 /**
- * Returns how many decisions ended in a span of time, and how long they waited, by what asked or by who decided. Everybody sees their own decisions; those
+ * Returns how many decisions ended in a span of time, and how long they waited, by what asked or by who decided. Each user sees their own decisions; those
  * of others are for managers.
  * @throws PERMISSION_DENIED no member of the team | INVALID_REQUEST a span that is empty or longer than a year
  */

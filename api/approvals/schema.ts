@@ -44,7 +44,7 @@ export const Decision = z
     approvals: z.array(z.object({ user_id: z.string(), at: Timestamp, comment: z.string().optional() })),
     decided_by: z.string().nullable(),
     decided_at: Timestamp.nullable(),
-    comment: z.string().nullable().meta({ description: 'Words of whoever rejected or confirmed' }),
+    comment: z.string().nullable().meta({ description: 'Comment of the user who rejected or confirmed' }),
     staged_hash: z.string().meta({ description: 'Of the text that is performed; `plan_hash` of a plan' }),
     seen_hash: z
       .string()
@@ -56,7 +56,7 @@ export const Decision = z
       .meta({ description: 'Null in a list if they are too long for it: read the decision by its id' }),
     behind: z.array(z.string()).meta({ description: 'Users behind the cause; where `allow_self` is false they may not approve' }),
     can_decide: z.boolean(),
-    started_with_event: z.boolean().meta({ description: 'Started by hand, with an event of its own' }),
+    started_with_event: z.boolean().meta({ description: 'Started manually, with an event of its own' }),
     url: z.string().meta({ description: 'Page of the decision' }),
   })
   .meta({ id: 'Decision' });

@@ -3,7 +3,7 @@ import type { Knex } from 'knex';
 import { defineStatement, run } from '../../db/statement.js';
 import { INSTANCE_CHAIN } from './chain.js';
 
-/** Maximum entries per transaction: about 30 ms of work (docs/decisions.md#audit-sealing). */
+/** Maximum entries per transaction: about 30 ms of work (docs/decisions/audit.md#audit-sealing). */
 const MAX_ENTRIES = 1_000;
 /** Maximum chains per transaction; they share its entries evenly. */
 const MAX_CHAINS = 100;
@@ -91,10 +91,10 @@ export async function sealEntries(db: Knex, { chain, lockTimeoutMs = 2_000 }: Se
 }
 
 /** Maximum wait of a reader for a chain that another process is sealing, ms. */
-const READER_PATIENCE_MS = 500;
+const READER_LOCK_TIMEOUT_MS = 500;
 
 /** Seals what is pending in these chains, for a reader of them; costs one small look-up if nothing is. */
 export async function sealChains(db: Knex, chains: string[]): Promise<void> {
   for (const { chain } of await run<{ chain: string }>(db, pendingStatement, [chains]))
-    await sealEntries(db, { chain, lockTimeoutMs: READER_PATIENCE_MS });
+    await sealEntries(db, { chain, lockTimeoutMs: READER_LOCK_TIMEOUT_MS });
 }

@@ -30,8 +30,7 @@ export function startSealer({ db, log }: Pick<Services, 'db' | 'log'>): Sealer {
       if (!refused.has(chain)) log.error({ chain, reason }, 'This audit chain is sealed no further: run audit:verify');
       refused.add(chain);
     }
-    if (report.rejected > 0)
-      log.error({ rejected: report.rejected }, 'Somebody wrote to audit_pending past the product: run audit:verify');
+    if (report.rejected > 0) log.error({ rejected: report.rejected }, 'Another program wrote to audit_pending: run audit:verify');
   };
   const seal = async (): Promise<void> => {
     try {

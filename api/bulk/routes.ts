@@ -1,8 +1,8 @@
 import { type Endpoint, endpoint, Bytes } from '../platform/endpoint/endpoint.js';
 import { requestExport } from './export/request-export.js';
-import { cancelJob } from './jobs/cancel-job.js';
+import { cancelBulkJob } from './jobs/cancel-job.js';
 import { downloadJob } from './jobs/download-job.js';
-import { getJob, listJobs } from './jobs/read-jobs.js';
+import { getBulkJob, listBulkJobs } from './jobs/read-jobs.js';
 import { BulkJobRecord, BulkJobRef, BulkJobSummary, JobParams, ListJobs, RequestExport } from './schema.js';
 import { z } from 'zod';
 
@@ -39,7 +39,7 @@ export const bulkRoutes: Endpoint[] = [
     query: ListJobs,
     response: z.array(BulkJobSummary),
     errors: [404],
-    handle: ({ ctx, query }) => listJobs(ctx, query),
+    handle: ({ ctx, query }) => listBulkJobs(ctx, query),
   }),
   endpoint({
     ...read,
@@ -50,7 +50,7 @@ export const bulkRoutes: Endpoint[] = [
     params: JobParams,
     response: BulkJobRecord,
     errors: [404],
-    handle: ({ ctx, params }) => getJob(ctx, params.job_id),
+    handle: ({ ctx, params }) => getBulkJob(ctx, params.job_id),
   }),
   endpoint({
     ...run,
@@ -78,6 +78,6 @@ export const bulkRoutes: Endpoint[] = [
     params: JobParams,
     response: BulkJobRecord,
     errors: [404, 409],
-    handle: ({ ctx, params }) => cancelJob(ctx, params.job_id),
+    handle: ({ ctx, params }) => cancelBulkJob(ctx, params.job_id),
   }),
 ];

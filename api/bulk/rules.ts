@@ -35,10 +35,10 @@ export const FORMATS = [...EXPORT_FORMATS, 'jira_csv', 'linear_csv', 'github_jso
 
 export const JOB_KINDS = ['export', 'import'] as const;
 export const JOB_STATUSES = ['queued', 'running', 'succeeded', 'failed', 'cancelled'] as const;
-export type JobStatus = (typeof JOB_STATUSES)[number];
-export type FinalStatus = Extract<JobStatus, 'succeeded' | 'failed' | 'cancelled'>;
+export type BulkJobStatus = (typeof JOB_STATUSES)[number];
+export type FinalStatus = Extract<BulkJobStatus, 'succeeded' | 'failed' | 'cancelled'>;
 
-export const isEnded = (status: JobStatus): status is FinalStatus => status !== 'queued' && status !== 'running';
+export const isEnded = (status: BulkJobStatus): status is FinalStatus => status !== 'queued' && status !== 'running';
 
 /** Jobs of a team that have not ended: one has the team's place, the others wait. */
 export const MAX_OPEN_JOBS = 20;

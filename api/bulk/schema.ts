@@ -64,7 +64,7 @@ export const BulkJobSummary = z
     error_code: z.string().nullable().meta({ description: 'Why the job failed', example: 'timed_out' }),
     undo_id: z.string().nullable(),
     undo_status: z.enum(['queued', 'running', 'succeeded', 'failed']).nullable(),
-    undone: z.int().meta({ description: 'Records that an undo has taken back' }),
+    undone: z.int().meta({ description: 'Records that an undo has removed' }),
     download_url: z.string().nullable().meta({ description: 'Path without host, while the file of an export exists' }),
     expires_at: Timestamp.nullable().meta({ description: 'When the file is removed' }),
     created_at: Timestamp,

@@ -85,7 +85,7 @@ async function performOnce({ db, log }: Services, use: IdempotentRequest, perfor
 
 /**
  * Runs a request with this key at most once in 24 hours, whichever process it reaches; a repetition gets the stored response
- * (docs/decisions.md#idempotency-keys). The claim is committed before the work starts, so one of many concurrent requests proceeds.
+ * (docs/decisions/platform.md#idempotency-keys). The claim is committed before the work starts, so one of many concurrent requests proceeds.
  * @throws what `perform` throws; VALIDATION_ERROR the key belongs to another request; RESOURCE_CONFLICT in progress
  */
 export async function withIdempotencyKey(

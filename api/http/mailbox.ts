@@ -51,13 +51,13 @@ function page(mails: MailboxEntry[], to: string | undefined, wanted: string | un
   );
 }
 
-interface Shown {
+interface MailboxPage {
   type: string;
   csp: string;
   body: string;
 }
 
-async function show(services: Services, path: string, to: string | undefined, mail: string | undefined): Promise<Shown> {
+async function show(services: Services, path: string, to: string | undefined, mail: string | undefined): Promise<MailboxPage> {
   if (path === '/dev/mailbox.css') return { type: 'text/css', csp: PAGE_CSP, body: STYLE };
   if (path.startsWith('/dev/mailbox/')) {
     return { type: 'text/html', csp: MAIL_CSP, body: (await getMail(services, path.slice('/dev/mailbox/'.length))).html };

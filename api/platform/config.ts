@@ -117,7 +117,7 @@ export const Settings = z.object({
   PAT_SCOPE_ENFORCEMENT: z
     .enum(['spec', 'strict'])
     .default('spec')
-    .describe('Seven routes (docs/decisions.md#token-scopes), or every route'),
+    .describe('Seven routes (docs/decisions/identity.md#token-scopes), or every route'),
   TRUST_PROXY_HOPS: count(0, 0, 10).describe('Reverse proxies whose X-Forwarded-For entries are trusted'),
   OUTBOUND_LOOPBACK: z
     .enum(['refuse', 'allow'])

@@ -28,7 +28,7 @@ type Optional = string | null | undefined;
 
 /**
  * Normalizes the date fields of a body; null and undefined pass.
- * @throws INVALID_REQUEST naming every malformed field: 400, where other fields give 422 (docs/decisions.md#status-400-or-422)
+ * @throws INVALID_REQUEST naming every malformed field: 400, where other fields give 422 (docs/decisions/platform.md#status-400-or-422)
  */
 function dateFields<T extends Record<string, Optional>>(fields: T): T {
   const read = Object.entries(fields).map(([name, value]) => [name, value == null ? value : normaliseDate(value)] as const);

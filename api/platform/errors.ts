@@ -95,7 +95,7 @@ export const notInTrash = (what: string) =>
 
 /**
  * Identical for a missing, malformed, expired or revoked credential and for a suspended owner, so it reveals nothing
- * (docs/decisions.md#uniform-401).
+ * (docs/decisions/identity.md#uniform-401).
  */
 export const unauthenticated = () =>
   new DomainError('AUTHENTICATION_REQUIRED', 'Authentication required', {

@@ -18,7 +18,7 @@ import { openPage } from './server/open-page.js';
 import { createRenderer } from './server/render.js';
 import { HOME } from './server/safe-path.js';
 import { type PageShell, type KoaContext, sendDownload, sendError, sendFile, sendOn, sendView } from './server/send.js';
-import { type BrowserSession, readSession } from './server/session.js';
+import { type BrowserSession, readBrowserSession } from './server/session.js';
 import { createStaticFiles } from './server/static-files.js';
 import { actionableApprovals } from './pages/work/actionable-approvals.js';
 import { cleanUserAgent } from '../platform/endpoint/user-agent.js';
@@ -104,7 +104,7 @@ export function mountWeb(app: Koa<RouteState>, services: Services): void {
     if (koa.path === '/') return sendHome(koa);
     try {
       // A page that refreshes automatically marks its requests in the query.
-      const session = await readSession(services, koa.req, 'live' in koa.query);
+      const session = await readBrowserSession(services, koa.req, 'live' in koa.query);
       koa.append('Set-Cookie', session.cookies);
       await servePage(koa, session);
     } catch (thrown) {

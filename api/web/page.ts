@@ -83,14 +83,14 @@ export interface FormError {
   fields: Record<string, string>;
 }
 
-interface Described {
+interface PageTexts {
   path: `/app${string}`;
   access: Who;
   /** Shared with the API route of the same operation. */
   limit?: LimitName;
 }
 
-export interface PageSpec<P extends z.ZodType, Q extends z.ZodType, F extends z.ZodType> extends Described {
+export interface PageSpec<P extends z.ZodType, Q extends z.ZodType, F extends z.ZodType> extends PageTexts {
   method: 'get' | 'post';
   params?: P;
   query?: Q;

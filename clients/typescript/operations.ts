@@ -1,4 +1,4 @@
-// Made by npm run client from the document with SHA-256 c795970e7924b07aa81a92032751c9de3b62093ff2b9b6431e3163cb0dc5eded.
+// Made by npm run client from the document with SHA-256 e2e4a500e7e9d024dc3652a00a39f711e823900f16bbac44069739109872e8a0.
 /** Operations that send a form with a file, those that send its bytes alone, and those that return bytes. */
 export const UPLOADS: readonly string[] = ['uploadFile'];
 export const STREAMS: readonly string[] = ['uploadBulkInput'];

@@ -35,18 +35,18 @@ function isOlder(version: string, than: string): boolean {
   return at !== undefined && (left?.[at] ?? 0) < (right?.[at] ?? 0);
 }
 
-const withoutThoseOf = (names: readonly string[], others: readonly string[]): string[] =>
+const listMissing = (names: readonly string[], others: readonly string[]): string[] =>
   names.filter((name) => !others.includes(name));
 
 /** Returns the migrations that the database has and this build does not know. */
-export const listUnknownMigrations = ({ applied }: SchemaState): string[] => withoutThoseOf(applied, MIGRATION_NAMES);
+export const listUnknownMigrations = ({ applied }: SchemaState): string[] => listMissing(applied, MIGRATION_NAMES);
 
 /**
  * Returns why this build cannot run on a schema, and what to do; null if it can. A newer schema is fine as long as it states that this version can run
  * on it: during an upgrade processes of both versions run.
  */
 export function findSchemaProblem(state: SchemaState): string | null {
-  const missing = withoutThoseOf(MIGRATION_NAMES, state.applied);
+  const missing = listMissing(MIGRATION_NAMES, state.applied);
   const unknown = listUnknownMigrations(state);
   const newest = state.applied.at(-1);
   const upgrade =

@@ -29,7 +29,7 @@ async function adoptFirstVersion(db: Knex): Promise<void> {
     const [found] = await run<{ fingerprint: string }>(trx, fingerprintSchema, []);
     if (found?.fingerprint !== FINGERPRINT) {
       throw new SchemaError(
-        'The database has the migrations of version 0.1.0, but not its schema: it was made by a build from before its release, or changed by hand. ' +
+        'The database has the migrations of version 0.1.0, but not its schema: it was made by a build from before its release, or changed manually. ' +
           'Export the data with that build and import it into a new installation. Data that need not be kept: npm run reset.',
       );
     }

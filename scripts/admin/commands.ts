@@ -1,12 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import { createUser } from '../../api/identity/admin/create-user.js';
-import { getJob } from '../../api/identity/admin/deprovisioning/get-job.js';
+import { getDeprovisionJob } from '../../api/identity/admin/deprovisioning/get-job.js';
 import { requestDeprovision } from '../../api/identity/admin/deprovisioning/request-deprovision.js';
 import { listUsers } from '../../api/identity/admin/list-users.js';
 import { reinstateUser } from '../../api/identity/admin/reinstate-user.js';
 import { resetTwoFactor } from '../../api/identity/admin/reset-two-factor.js';
 import { suspendUser } from '../../api/identity/admin/suspend-user.js';
-import { changePlan } from '../../api/identity/admin/change-plan.js';
+import { changeBillingTier } from '../../api/identity/admin/change-billing-tier.js';
 import { unlockUser } from '../../api/identity/admin/unlock-user.js';
 import type { Context } from '../../api/platform/context.js';
 import { invalid, notFound } from '../../api/platform/errors.js';
@@ -18,7 +18,7 @@ import { rebuildIndex } from '../../api/work/search/rebuild-index.js';
 import type { BillingTier } from '../../api/platform/access/billing-tiers.js';
 
 /** Parsed arguments behind the command's name. */
-interface Given {
+interface CommandInput {
   /** The first positional argument: the command's subject. */
   about: string;
   values: Record<string, string | boolean | undefined>;
@@ -31,7 +31,7 @@ interface Command {
   /** True for commands without a subject. */
   alone?: true;
   /** Runs the same operation as the API; returns the lines to print. */
-  run: (ctx: Context, given: Given) => Promise<string[]>;
+  run: (ctx: Context, given: CommandInput) => Promise<string[]>;
 }
 
 const text = (value: string | boolean | undefined): string | undefined => (typeof value === 'string' ? value : undefined);
@@ -45,7 +45,7 @@ async function requireUser({ db }: Context, about: string): Promise<string> {
 }
 
 /** @throws INVALID_REQUEST without a reason, which the audit log requires */
-function getReason({ values }: Given): string {
+function getReason({ values }: CommandInput): string {
   const reason = text(values['reason'])?.trim();
   if (!reason) throw invalid('Required: --reason "…"');
   return reason;
@@ -54,7 +54,7 @@ function getReason({ values }: Given): string {
 const TIERS: BillingTier[] = ['free', 'team', 'scale'];
 const STATUSES = ['active', 'suspended', 'deprovisioned'] as const;
 
-async function create(ctx: Context, { values }: Given): Promise<string[]> {
+async function create(ctx: Context, { values }: CommandInput): Promise<string[]> {
   const [email, name] = [text(values['email']), text(values['name'])];
   if (!email || !name) throw invalid('Required: --email ada@example.com --name "Ada Lovelace"');
   const given = process.env['ADMIN_USER_PASSWORD'];
@@ -64,7 +64,7 @@ async function create(ctx: Context, { values }: Given): Promise<string[]> {
   return [`created ${email} (${userId})${given ? '' : `, password ${password}`}`];
 }
 
-async function list(ctx: Context, { about, values }: Given): Promise<string[]> {
+async function list(ctx: Context, { about, values }: CommandInput): Promise<string[]> {
   const status = STATUSES.find((name) => name === values['status']);
   if (values['status'] !== undefined && !status) throw invalid(`--status must be one of ${STATUSES.join(', ')}`);
   const users = await listUsers(ctx, { q: about || undefined, status, limit: 500, offset: 0 });
@@ -73,26 +73,26 @@ async function list(ctx: Context, { about, values }: Given): Promise<string[]> {
   return users.map((user) => [user.user_id, user.status.padEnd(13), user.email, user.name, marks(user)].join('  ').trimEnd());
 }
 
-async function deprovision(ctx: Context, given: Given): Promise<string[]> {
+async function deprovision(ctx: Context, given: CommandInput): Promise<string[]> {
   const heir = text(given.values['reassign-to']);
   const wish = { reason: getReason(given), reassign_to: heir === undefined ? null : await requireUser(ctx, heir) };
   const { job_id, status } = await requestDeprovision(ctx, await requireUser(ctx, given.about), wish);
   return [`job ${job_id} is ${status}; the worker runs it: npm run admin -- job ${job_id}`];
 }
 
-async function printJob(ctx: Context, { about }: Given): Promise<string[]> {
-  const { status, steps } = await getJob(ctx, Id.parse(about));
+async function printJob(ctx: Context, { about }: CommandInput): Promise<string[]> {
+  const { status, steps } = await getDeprovisionJob(ctx, Id.parse(about));
   return [status, ...steps.map(({ step, team_id, result }) => `  ${step} ${team_id ?? ''} ${JSON.stringify(result)}`)];
 }
 
-async function setPlan(ctx: Context, { about, values }: Given): Promise<string[]> {
+async function setPlan(ctx: Context, { about, values }: CommandInput): Promise<string[]> {
   const plan = TIERS.find((name) => name === values['plan']);
   if (!plan) throw invalid(`--plan must be one of ${TIERS.join(', ')}`);
-  const { entitlements } = await changePlan(ctx, Id.parse(about), plan);
+  const { entitlements } = await changeBillingTier(ctx, Id.parse(about), plan);
   return [`team ${about} is on ${plan}${entitlements.length > 0 ? `, with ${entitlements.join(', ')}` : ''}`];
 }
 
-async function setQuota(ctx: Context, { about, values }: Given): Promise<string[]> {
+async function setQuota(ctx: Context, { about, values }: CommandInput): Promise<string[]> {
   const given = text(values['mb']);
   if (given === undefined || !/^(default|\d{1,9})$/.test(given)) throw invalid('Required: --mb 1024, or --mb default');
   const megabytes = given === 'default' ? null : Number(given);
@@ -100,7 +100,7 @@ async function setQuota(ctx: Context, { about, values }: Given): Promise<string[
   return [`team ${about} stores ${bytes} of at most ${quota} bytes`];
 }
 
-async function sweepFiles(ctx: Context, { values }: Given): Promise<string[]> {
+async function sweepFiles(ctx: Context, { values }: CommandInput): Promise<string[]> {
   const hours = text(values['older-than-hours']);
   if (hours !== undefined && !/^\d{1,5}$/.test(hours)) throw invalid('--older-than-hours must be a whole number');
   return [`removed ${await sweepObjects(ctx, hours === undefined ? undefined : Number(hours))} objects`];
@@ -120,7 +120,7 @@ async function listParked(ctx: Context): Promise<string[]> {
   return lines.length > 0 ? lines : ['no parked rows'];
 }
 
-async function replayParked(ctx: Context, { about }: Given): Promise<string[]> {
+async function replayParked(ctx: Context, { about }: CommandInput): Promise<string[]> {
   if (!/^\d{1,15}$/.test(about)) throw invalid('Required: the row id from outbox-parked');
   const { kind, subject } = await replayParkedRow(ctx, Number(about));
   return [`row ${about} (${kind} ${subject}) is due again; another failure parks it again`];

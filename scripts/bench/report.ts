@@ -45,7 +45,7 @@ export function printResult({ name, comparison, goals, notes }: Result): void {
     console.log(line('product', comparison.product));
     console.log(line('floor', comparison.floor));
     console.log(
-      `    ratio   ${comparison.ratio.toFixed(2)} of the floor's rate, ${comparison.cpuRatio.toFixed(2)} times its CPU`,
+      `    ratio   ${comparison.ratio.toFixed(2)} of the baseline's rate, ${comparison.cpuRatio.toFixed(2)} times its CPU`,
     );
   }
   for (const note of notes) console.log(`    ${note}`);

@@ -1,6 +1,6 @@
 import { chatByModelSection, chatByRulesSection, promptSection } from './sections/agent-chat.js';
 import { pendingSection, plansSection } from './sections/agent-plans.js';
-import { armedSection } from './sections/active-automations.js';
+import { activeAutomationsSection } from './sections/active-automations.js';
 import { approvalSection, automationSection, fiveActionsSection } from './sections/automations.js';
 import { crowdedSection } from './sections/crowded.js';
 import { approvalsListSection, decisionSection } from './sections/decisions.js';
@@ -70,7 +70,7 @@ export const SECTIONS = {
   staging: stagingSection,
   'queue-page': queuePageSection,
   idle: idleEventSection,
-  armed: armedSection,
+  active: activeAutomationsSection,
   crowded: crowdedSection,
   skipped: skippedSection,
   paused: pausedSection,

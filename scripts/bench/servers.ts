@@ -194,7 +194,7 @@ export class Servers {
   async startFloor(kind: 'http' | 'temporal'): Promise<Service> {
     const PORT = await this.launchers.anyFreePort();
     return this.service(
-      'The floor',
+      'The baseline',
       relative(ROOT, fileURLToPath(import.meta.resolve('./baselines.js'))),
       `floor-${kind}`,
       PORT,

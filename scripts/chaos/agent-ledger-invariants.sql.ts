@@ -15,7 +15,7 @@ export const acknowledgedPlans: readonly Invariant[] = [
     name: 'acked_undos_applied',
     words: 'What an acknowledged undo took back is gone',
     sql: /* sql */ `
-      select format('plan %s, taken back by %s, which is %s: its comment is there %s times', a.action_id, max(u.action_id::text),
+      select format('plan %s, undone by %s, which is %s: its comment is there %s times', a.action_id, max(u.action_id::text),
         max(u.status), count(c.comment_id)) as violation
       from jsonb_to_recordset($1::jsonb->'undone') as a(action_id uuid, content text)
       left join agent_plans u on u.undo_of = a.action_id left join comments c on c.content = a.content

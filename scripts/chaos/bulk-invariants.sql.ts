@@ -69,9 +69,9 @@ export const bulkInvariants: readonly Invariant[] = [
   {
     name: 'undos_are_whole',
     words:
-      'An undo that has succeeded has gone through all that its import created, and ended once; without an undo nothing is taken back',
+      'An undo that has succeeded has gone through all that its import created, and ended once; without an undo nothing is removed',
     sql: /* sql */ `
-      select format('the undo of import %s is %s: %s of %s created taken back, %s rows left, %s ends', j.job_id, j.undo_status, j.undone,
+      select format('the undo of import %s is %s: %s of %s created removed, %s rows left, %s ends', j.job_id, j.undo_status, j.undone,
         j.created, n.missing, e.ends) as violation
       from bulk_jobs j cross join lateral (
         select count(*) filter (where r.undone_at is null) as missing, count(*) filter (where r.undone_at is not null) as done

@@ -16,7 +16,7 @@ interface Request {
 /** The load's HTTP client, with counts of results. */
 export interface Caller {
   once: (request: Request) => Promise<Outcome>;
-  /** Repeats an idempotent request until its outcome is known; undefined when the time is up first, or its response is lost for good. */
+  /** Repeats an idempotent request until its outcome is known; undefined when the time is up first, or its response is lost. */
   untilKnown: (request: Request) => Promise<{ status: number; body: unknown; etag: string | null; attempts: number } | undefined>;
   /** Responses by status; broken connections by error. */
   counts: Map<string, number>;

@@ -11,7 +11,7 @@ export interface Desk {
   surprises: string[];
   random: Random;
   secret: string;
-  /** False as soon as the load is to end: whoever waits for something stops waiting. */
+  /** False as soon as the load is to end: every wait ends. */
   goesOn: () => boolean;
 }
 

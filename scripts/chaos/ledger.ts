@@ -27,7 +27,7 @@ export interface Ledger {
   imports: AckedImport[];
   /** Confirmed plans of the agent, each with the comment that it writes. */
   plans: { action_id: string; content: string }[];
-  /** Plans that were applied and taken back, each with the comment that is gone. */
+  /** Plans that were applied and undone, each with the comment that is gone. */
   undone: { action_id: string; content: string }[];
   /** Plans of outside agents, each with the key under which it was proposed. */
   proposals: { action_id: string; key: string }[];
@@ -61,7 +61,7 @@ export interface AckedImport {
   cancelled: boolean;
   /** Its undo was accepted. */
   undone: boolean;
-  /** Task that somebody else put into its project before the undo. */
+  /** Task that another user put into its project before the undo. */
   kept: string | null;
 }
 

@@ -55,7 +55,7 @@ const LIMITS = {
   RATE_LIMIT_FORGE_WEBHOOK: '0',
   RATE_LIMIT_FILE_UPLOAD: '0',
   RATE_LIMIT_AI: '0',
-  // Shorter than a caller's patience, so that a message which no worker begins ends as a 503.
+  // Shorter than a caller's timeout, so that a message which no worker begins ends as a 503.
   AI_CHAT_BEGIN_SECONDS: '5',
   RATE_LIMIT_MCP: '0',
   RATE_LIMIT_MCP_PROPOSE: '0',

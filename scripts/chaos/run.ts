@@ -24,7 +24,7 @@ export interface ChaosOptions extends Size {
   secondsBetween: number;
   /** Keeps the data, the logs and the ledger. */
   keep: boolean;
-  tell: (what: string, detail?: string) => void;
+  logStep: (what: string, detail?: string) => void;
 }
 
 /** Maximum wait without progress for all work to end; a lost workflow is detected within two minutes. */
@@ -58,7 +58,7 @@ const shuffled = (random: Random, names: readonly string[]): string[] =>
     .map(([, name]) => name);
 
 /** Kills one process after the other; each round covers every process. */
-async function killAll(product: Product, { kills, stores, seed, secondsBetween, tell }: ChaosOptions): Promise<void> {
+async function killAll(product: Product, { kills, stores, seed, secondsBetween, logStep }: ChaosOptions): Promise<void> {
   const random = seededRandom(seed);
   let rounds = Math.ceil(kills / product.victims.length);
   let storesLeft = stores;
@@ -73,7 +73,7 @@ async function killAll(product: Product, { kills, stores, seed, secondsBetween, 
     if (isStoreLost) product.deleteStore();
     if (victim === 'temporal') rounds -= 1;
     if (isStoreLost) storesLeft -= 1;
-    tell(`kill -9 ${victim}${isStoreLost ? ' and delete its store' : ''}`, `${n} of ${kills}, process ${pid}`);
+    logStep(`kill -9 ${victim}${isStoreLost ? ' and delete its store' : ''}`, `${n} of ${kills}, process ${pid}`);
   }
 }
 
@@ -116,33 +116,33 @@ function judgeAnswers({ dishonest }: Caller, { surprises }: Load, restless: stri
   ];
 }
 
-function logLoad({ tell }: ChaosOptions, { ledger }: Load, { counts }: Caller): void {
+function logLoad({ logStep }: ChaosOptions, { ledger }: Load, { counts }: Caller): void {
   const acked = Object.entries(ledger).map(([name, list]) => `${(list as unknown[]).length} ${name}`);
-  tell('acknowledged', acked.join(', '));
+  logStep('acknowledged', acked.join(', '));
   const answers = [...counts].sort(([a], [b]) => a.localeCompare(b)).map(([what, count]) => `${what}: ${count}`);
-  tell('answers', answers.join(', '));
+  logStep('answers', answers.join(', '));
 }
 
 async function torment(product: Product, options: ChaosOptions): Promise<Verdict[]> {
-  const { tell } = options;
+  const { logStep } = options;
   const config = loadConfig(product.env);
   const caller = createCaller(product.urls);
   const world = await buildWorld(caller);
   const subscriber = await startSubscriber(caller, world, options.seed);
   const load = startLoad(caller, world, config.FORGE_WEBHOOK_SECRET ?? '', options.seed);
   load.ledger.received = subscriber.received;
-  tell('load started');
+  logStep('load started');
   try {
     await killAll(product, options);
   } finally {
     await load.stop();
   }
-  tell('load stopped, every outcome known');
+  logStep('load stopped, every outcome known');
   logLoad(options, load, caller);
   const db = openDatabase({ url: config.DATABASE_URL, poolSize: 2, name: 'assent-chaos' });
   try {
     const restless = await awaitQuiet(db);
-    tell(restless === null ? 'everything at rest' : 'not at rest', restless ?? '');
+    logStep(restless === null ? 'everything at rest' : 'not at rest', restless ?? '');
     load.surprises.push(...subscriber.surprises);
     const ledgerFile = join(product.dir, 'ledger.json');
     writeFileSync(ledgerFile, JSON.stringify(load.ledger));
@@ -154,11 +154,11 @@ async function torment(product: Product, options: ChaosOptions): Promise<Verdict
 }
 
 /** Rejects at Ctrl-C and leaves the current state as it is. */
-function interruption(tell: ChaosOptions['tell']): Promise<never> {
+function interruption(logStep: ChaosOptions['logStep']): Promise<never> {
   return new Promise((_resolve, reject) => {
     for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
       process.on(signal, () => {
-        tell('interrupted, ending what was started');
+        logStep('interrupted, ending what was started');
         reject(new Error(`Interrupted by ${signal}`));
       });
     }
@@ -170,11 +170,11 @@ function interruption(tell: ChaosOptions['tell']): Promise<never> {
  * when interrupted or failing; its own load may still wait for responses, so end the process.
  */
 export async function runChaos(options: ChaosOptions): Promise<boolean> {
-  const { root, keep, tell } = options;
-  const interrupted = interruption(tell);
-  tell('starting a copy of the product', `seed ${options.seed}, ${options.kills} kills`);
-  const product = await startProduct(root, options, (line) => tell('  supervisor', line.trim()), interrupted);
-  tell('ready', product.urls.join(' '));
+  const { root, keep, logStep } = options;
+  const interrupted = interruption(logStep);
+  logStep('starting a copy of the product', `seed ${options.seed}, ${options.kills} kills`);
+  const product = await startProduct(root, options, (line) => logStep('  supervisor', line.trim()), interrupted);
+  logStep('ready', product.urls.join(' '));
   let verdicts: Verdict[] | undefined;
   try {
     verdicts = await Promise.race([torment(product, options), interrupted]);
@@ -183,6 +183,6 @@ export async function runChaos(options: ChaosOptions): Promise<boolean> {
   } finally {
     const kept = keep || (verdicts !== undefined && !allHold(verdicts));
     await product.stop(kept);
-    if (kept) tell('kept', product.dir);
+    if (kept) logStep('kept', product.dir);
   }
 }

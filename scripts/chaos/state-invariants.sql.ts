@@ -70,9 +70,9 @@ export const always: readonly Invariant[] = [
   },
   {
     name: 'events_fire_once',
-    words: 'An event set off an automation at most once; a replay names the run it repeats',
+    words: 'An event started an automation at most once; a replay names the run it repeats',
     sql: /* sql */ `
-      select format('event %s set off automation %s %s times', event->>'event_id', automation_id, count(*)) as violation
+      select format('event %s started automation %s %s times', event->>'event_id', automation_id, count(*)) as violation
       from automation_runs where retry_of is null and event ? 'event_id'
       group by automation_id, event->>'event_id' having count(*) > 1`,
   },
@@ -158,10 +158,10 @@ export const always: readonly Invariant[] = [
         and (u.status <> 'active' or (a.team_id is not null and (m.role is null or m.role = 'guest')))`,
   },
   {
-    name: 'gone_for_good',
+    name: 'deprovisioned_keep_nothing',
     words: 'A deprovisioned user holds no membership, no token and no session',
     sql: /* sql */ `
-      select format('user %s is gone, and yet has %s seats, %s tokens, %s sessions', user_id, seats, tokens, sessions) as violation
+      select format('user %s is gone, and yet has %s roles, %s tokens, %s sessions', user_id, seats, tokens, sessions) as violation
       from deprovision_jobs j, lateral (select
         (select count(*) from memberships m where m.user_id = j.user_id) as seats,
         (select count(*) from personal_access_tokens t where t.user_id = j.user_id and t.revoked_at is null) as tokens,

@@ -1,7 +1,7 @@
 import { takeJob } from '../../api/automation/runners/claim/take-job.js';
 import { type Context, type Services, serviceContext } from '../../api/platform/context.js';
 import { completeJob } from '../../api/automation/runners/jobs/complete-job.js';
-import { createJob } from '../../api/automation/runners/jobs/create-job.js';
+import { createRunnerJob } from '../../api/automation/runners/jobs/create-job.js';
 import { appendLog } from '../../api/automation/runners/logs/append-log.js';
 import { createRegistrationToken } from '../../api/automation/runners/registration/create-registration-token.js';
 import { registerRunner } from '../../api/automation/runners/registration/register-runner.js';
@@ -15,12 +15,12 @@ const LOG = [
 ].join('\n');
 
 /** A runner that is offline by now, and a job that it has done. */
-export async function createRunnerJob(services: Services, admin: Context, manager: Context, team_id: string): Promise<void> {
+export async function createOfflineRunner(services: Services, admin: Context, manager: Context, team_id: string): Promise<void> {
   const { token } = await createRegistrationToken(admin, team_id);
   const labels = ['linux', 'x64'];
   const anonymous = serviceContext(services, 'demo');
   const made = await registerRunner(anonymous, { token, name: 'build-1', labels, version: '0.1.0' });
-  await createJob(manager, {
+  await createRunnerJob(manager, {
     team_id,
     command: 'make telemetry-report',
     env: { TANK: '2' },

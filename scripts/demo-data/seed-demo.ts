@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { v7 as uuidv7 } from 'uuid';
 import { createUser } from '../../api/identity/admin/create-user.js';
-import { changePlan } from '../../api/identity/admin/change-plan.js';
+import { changeBillingTier } from '../../api/identity/admin/change-billing-tier.js';
 import { computeHash } from '../../api/identity/auth/authenticate.js';
 import { sealSecret } from '../../api/identity/auth/two-factor/second-factor.js';
 import { createAutomation } from '../../api/automation/definitions/create-automation.js';
@@ -23,7 +23,7 @@ import { LAUNCH_PLAN, PRESSURE_LOG, RELEASE_MINUTES, TELEMETRY_IDEA } from './it
 import { requestExport } from '../../api/bulk/export/request-export.js';
 import { createCycles } from './cycles.js';
 import { createFieldsAndViews } from './fields.js';
-import { createRunnerJob } from './runners.js';
+import { createOfflineRunner } from './runners.js';
 import { recordHistory, relateItems } from './work-graph.js';
 import { enableTriage } from './triage.js';
 import { APOLLO, type DemoTask, HERMES } from './tasks.js';
@@ -225,7 +225,7 @@ async function createAutomations(services: Services, ids: Ids, team_id: string, 
   await startDemoRuns(services, ids, { deploy, announce }, { team_id, project_id: apollo }, tasks[1]);
 }
 
-type Started = NewRun['automation'] & { trigger_type: string };
+type StartedAutomation = NewRun['automation'] & { trigger_type: string };
 
 /** One run that waits for its approval, and one that failed. */
 async function startDemoRuns(
@@ -239,13 +239,13 @@ async function startDemoRuns(
     .db('tasks')
     .where({ task_id: taskId })
     .first<{ json: object }>(services.db.raw('task_json(tasks) as json'));
-  await executeAutomation(services, ids, deploy as Started, {
+  await executeAutomation(services, ids, deploy as StartedAutomation, {
     ...buildDelivery(41, 'Harden the session cookie'),
     ...scope,
     task: record.json,
     linked_task_ids: [taskId],
   });
-  await executeAutomation(services, ids, announce as Started, {
+  await executeAutomation(services, ids, announce as StartedAutomation, {
     repo: DEMO_REPOSITORY,
     sender: 'octocat',
     action: 'published',
@@ -271,7 +271,7 @@ export async function seedDemo(given: Services): Promise<boolean> {
   for (const [name, role] of Object.entries(seats))
     await addMember(as(services, ids, 'ada'), acme.team_id, { user_id: ids[name as Name], role });
   const globex = await createTeam(as(services, ids, 'olga'), { name: 'Globex', description: 'On the free plan' });
-  await changePlan(as(services, ids, 'root'), globex.team_id, 'free');
+  await changeBillingTier(as(services, ids, 'root'), globex.team_id, 'free');
   const project = async (name: string, description: string) =>
     (await createProject(as(services, ids, 'ada'), { name, description, team_id: acme.team_id })).data.project_id;
   const apollo = await project(DEMO_PROJECT, 'The guidance computer');
@@ -288,7 +288,7 @@ export async function seedDemo(given: Services): Promise<boolean> {
   await recordHistory(as(services, ids, 'ada'), DEMO_REPOSITORY, acme.team_id, apollo);
   await createCycles(as(services, ids, 'max'), apollo);
   await createFieldsAndViews(as(services, ids, 'max'), acme.team_id, apollo);
-  await createRunnerJob(services, as(services, ids, 'ada'), as(services, ids, 'max'), acme.team_id);
+  await createOfflineRunner(services, as(services, ids, 'ada'), as(services, ids, 'max'), acme.team_id);
   await createAutomations(services, ids, acme.team_id, apollo, tasks);
   // The worker writes the file.
   await requestExport(as(services, ids, 'max'), { team_id: acme.team_id, format: 'ndjson' });

@@ -56,7 +56,7 @@ export const APOLLO: DemoTask[] = [
     due: 4,
     who: 'dana',
   },
-  { title: 'Replace the vendored CRC table', status: 'done', priority: 'low', who: 'uma', tags: ['chore'], hours: 2 },
+  { title: 'Replace the vendored CRC table', status: 'done', priority: 'low', who: 'uma', tags: ['cleanup'], hours: 2 },
   {
     title: 'Abort sequence: second opinion from the redundant computer',
     status: 'in_progress',
@@ -92,7 +92,7 @@ export const APOLLO: DemoTask[] = [
   },
   { title: 'Flaky test: valve closes before the assertion', status: 'todo', priority: 'medium', tags: ['ci'], who: 'uma' },
   { title: 'Upgrade the simulator to the new aero tables', status: 'todo', priority: 'medium', due: 30, hours: 24 },
-  { title: 'Retire the serial console', status: 'todo', priority: 'low', tags: ['chore'], due: 60 },
+  { title: 'Retire the serial console', status: 'todo', priority: 'low', tags: ['cleanup'], due: 60 },
   {
     title: 'Weekly anomaly review',
     status: 'todo',
@@ -141,5 +141,5 @@ export const HERMES: DemoTask[] = [
   { title: 'Translate the countdown page', status: 'todo', priority: 'low', tags: ['i18n'], due: 25 },
   { title: 'Status page for launch week', status: 'in_progress', priority: 'medium', who: 'max', due: 5 },
   { title: 'Decide what we say when we scrub', status: 'in_review', priority: 'high', who: 'ada', due: 1, tags: ['comms'] },
-  { title: 'Remove the old newsletter importer', status: 'todo', priority: 'low', tags: ['chore'] },
+  { title: 'Remove the old newsletter importer', status: 'todo', priority: 'low', tags: ['cleanup'] },
 ];

@@ -1,5 +1,5 @@
 import { planWorkflowId, turnWorkflowId } from '../../workflows/contract.js';
-import { call, tell } from './helpers.js';
+import { call, printStep } from './helpers.js';
 
 interface Plan {
   action_id: string;
@@ -16,7 +16,7 @@ const inWords = ({ actions }: Plan): string =>
     )
     .join('\n            ');
 
-/** Max talks to the agent about a task: a plan is staged, confirmed and taken back. Returns the workflows behind it. */
+/** Max talks to the agent about a task: a plan is staged, confirmed and undone. Returns the workflows behind it. */
 export async function playAgent(max: string, task: { task_id: string; title: string }): Promise<Record<string, string>> {
   const body = { title: 'About the countdown' };
   const { session_id } = (await call('POST', '/api/ai-workspace/sessions', { token: max, body })).body;
@@ -30,20 +30,20 @@ export async function playAgent(max: string, task: { task_id: string; title: str
   const chat = (await call('POST', '/api/ai-workspace/chat', { token: max, body: { session_id, message } })).body;
   const plan = chat.action_plan as Plan | undefined;
   if (!plan || (await status()) !== before) throw new Error(`the agent answered ${JSON.stringify(chat)}`);
-  tell(`Max links the task and tells the agent: “${message}”`, `it proposes ${plan.summary}; nothing has changed:`);
-  tell('The plan, as it would be carried out', inWords(plan));
+  printStep(`Max links the task and tells the agent: “${message}”`, `it proposes ${plan.summary}; nothing has changed:`);
+  printStep('The plan, as it would be carried out', inWords(plan));
 
   const decide = async ({ action_id, plan_hash }: Plan) =>
     (await call('POST', '/api/ai-workspace/agent/confirm', { token: max, body: { session_id, action_id, plan_hash } })).body;
   const confirmed = await decide(plan);
   if ((await status()) !== 'todo') throw new Error(`the plan is ${confirmed.status}, the task is ${await status()}`);
-  tell('Max confirms what he read, by its hash', `${confirmed.message}; the task is ${await status()}`);
+  printStep('Max confirms what he read, by its hash', `${confirmed.message}; the task is ${await status()}`);
 
   const undo = (await call('POST', `/api/ai-workspace/agent/plans/${plan.action_id}/undo`, { token: max })).body as Plan;
-  tell('He takes it back: the inverse is a plan that waits for its own yes', undo.summary);
+  printStep('He takes it back: the inverse is a plan that waits for its own yes', undo.summary);
   await decide(undo);
   if ((await status()) !== before) throw new Error(`the task is ${await status()} after the undo`);
-  tell('Confirmed too', `the task is ${await status()} again`);
+  printStep('Confirmed too', `the task is ${await status()} again`);
 
   const { messages } = (await call('GET', `/api/ai-workspace/sessions/${session_id}`, { token: max })).body;
   return {

@@ -4,10 +4,10 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { signingKey } from '../../api/audit/signing-keys.js';
-import { call, config, tell } from './helpers.js';
+import { call, config, printStep } from './helpers.js';
 
 /** What an auditor has: this program, a public key, and the file. */
-const PROGRAM = resolve('docs', 'verify-export.mjs');
+const PROGRAM = resolve('clients', 'verify-export.mjs');
 
 interface Exported {
   record_count: number;
@@ -31,12 +31,12 @@ export async function playAudit(ada: string, since: Date): Promise<void> {
     writeFileSync(join(folder, 'key.pem'), createPublicKey(signingKey(config)).export({ type: 'spki', format: 'pem' }));
     const intact = verify(folder, exported);
     if (intact.status !== 0) throw new Error(`the export does not verify: ${intact.line}`);
-    tell('Ada exports the audit of this run; it verifies offline, with a public key alone', intact.line);
+    printStep('Ada exports the audit of this run; it verifies offline, with a public key alone', intact.line);
     const [entry] = exported.data.slice(-1);
     if (entry) entry.action = 'forged';
     const forged = verify(folder, exported);
     if (forged.status !== 1) throw new Error(`a forged export verifies: ${forged.line}`);
-    tell('With one word changed it does not', forged.line);
+    printStep('With one word changed it does not', forged.line);
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }

@@ -9,7 +9,7 @@ const began = performance.now();
 const colour = process.stdout.isTTY && !process.env['NO_COLOR'];
 export const paint = (code: number, text: string): string => (colour ? `\u001b[${code}m${text}\u001b[0m` : text);
 
-export function tell(what: string, detail = ''): void {
+export function printStep(what: string, detail = ''): void {
   const at = `${((performance.now() - began) / 1000).toFixed(2)} s`.padStart(8);
   console.log(`${paint(2, at)}  ${paint(32, '●')} ${what}${detail ? `\n            ${paint(2, detail)}` : ''}`);
 }

@@ -1,5 +1,5 @@
 import { planWorkflowId } from '../../workflows/contract.js';
-import { call, tell } from './helpers.js';
+import { call, printStep } from './helpers.js';
 
 interface PendingPlan {
   session_id: string;
@@ -25,17 +25,20 @@ export async function playNight(ada: string, max: string): Promise<Record<string
   };
   const plan = pending.find(({ source }) => source === 'overnight_triage');
   if (!plan) {
-    tell('The night’s triage of Acme has been decided already', `the next one is at ${overnight_triage.next_run_at}`);
+    printStep('The night’s triage of Acme has been decided already', `the next one is at ${overnight_triage.next_run_at}`);
     return {};
   }
   const lines = plan.actions.slice(0, 4).map(({ tool, title, params }) => `${tool} “${title}” ${JSON.stringify(params)}`);
-  tell(`The night’s triage proposes for Acme: ${plan.summary}; it waits until ${plan.expires_at}`, lines.join('\n            '));
+  printStep(
+    `The night’s triage proposes for Acme: ${plan.summary}; it waits until ${plan.expires_at}`,
+    lines.join('\n            '),
+  );
   const stale = new Set(plan.stale.map(({ index }) => index));
   const action_indexes = plan.actions.flatMap(({ index }) => (stale.has(index) ? [] : [index])).slice(0, CONFIRMED);
   const { session_id, action_id, plan_hash } = plan;
   const body = { session_id, action_id, plan_hash, action_indexes };
   const decided = (await call('POST', '/api/ai-workspace/agent/confirm', { token: max, body })).body;
-  tell(
+  printStep(
     `Max ticks ${action_indexes.length} of them and confirms; what he left out rests for 14 days`,
     `${decided.message}; the next night is at ${overnight_triage.next_run_at}`,
   );

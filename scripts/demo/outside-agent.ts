@@ -1,6 +1,6 @@
 import { type CallToolResult, Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { planWorkflowId } from '../../workflows/contract.js';
-import { base, call, tell } from './helpers.js';
+import { base, call, printStep } from './helpers.js';
 
 type Answer = Record<string, unknown>;
 
@@ -27,7 +27,7 @@ export async function playOutsideAgent(max: string, task: { task_id: string; tit
   const { token, token_id } = made.body as { token: string; token_id: string };
   const { client, use } = await connect(token);
   const { tools } = await client.listTools();
-  tell(
+  printStep(
     `An outside agent connects over MCP (${client.getNegotiatedProtocolVersion()}) with a token of Max for that alone`,
     tools.map(({ name }) => name).join(', '),
   );
@@ -36,7 +36,7 @@ export async function playOutsideAgent(max: string, task: { task_id: string; tit
     body: { title: 'Mine now' },
     refusal: 403,
   });
-  tell('It tries to change the task itself', `403 ${refused.body.message}`);
+  printStep('It tries to change the task itself', `403 ${refused.body.message}`);
 
   const query = `"${task.title.slice(5, 13)}" countdown`;
   const { results } = (await use('search', { query })) as { results: { item_id: string; title: string; item_type: string }[] };
@@ -47,7 +47,10 @@ export async function playOutsideAgent(max: string, task: { task_id: string; tit
     note: 'The release notes mention this task.',
     key: `demo-${found.item_id}`,
   });
-  tell(`It finds “${found.title}” and proposes: ${String(plan['summary'])}`, `Max decides at ${String(plan['confirm_url'])}`);
+  printStep(
+    `It finds “${found.title}” and proposes: ${String(plan['summary'])}`,
+    `Max decides at ${String(plan['confirm_url'])}`,
+  );
 
   const action_id = String(plan['action_id']);
   const { session_id } = (await call('GET', `/api/ai-workspace/agent/plans/${action_id}`, { token: max })).body;
@@ -55,7 +58,7 @@ export async function playOutsideAgent(max: string, task: { task_id: string; tit
   const { message } = (await call('POST', '/api/ai-workspace/agent/confirm', { token: max, body })).body;
   const { status } = await use('get_plan', { action_id });
   if (status !== 'applied') throw new Error(`the agent's plan is ${String(status)}`);
-  tell('Max confirms it; the agent reads what became of it', `${message}; get_plan: ${String(status)}`);
+  printStep('Max confirms it; the agent reads what became of it', `${message}; get_plan: ${String(status)}`);
   await client.close();
   await call('DELETE', `/api/auth/tokens/${token_id}`, { token: max });
   return { 'the outside agent’s plan': planWorkflowId(action_id) };

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { call, config, tell, until } from './helpers.js';
+import { call, config, printStep, until } from './helpers.js';
 
 /** A request that reached the demo's receiver. */
 interface PageInput {
@@ -62,7 +62,7 @@ async function createAutomation({ team_id, ada }: Team, url: string, secret: str
       ],
     },
   });
-  tell('Ada saved a secret for one host and made an automation: a condition, two gates, a request that carries the secret');
+  printStep('Ada saved a secret for one host and made an automation: a condition, two gates, a request that carries the secret');
   return made.body.automation_id as string;
 }
 
@@ -92,19 +92,22 @@ const decide = ({ max }: Team, runId: string, gate_index: number, verb: 'approve
 /** First run: one gate is approved, the request fails, the other gate expires and is rejected. */
 async function firstRun(team: Team, automationId: string): Promise<string> {
   const draft = await execute(team, automationId, 'draft');
-  tell(`Started manually with the tag “draft”: the condition leaves it out`, `the run is ${draft.status}`);
+  printStep(`Started manually with the tag “draft”: the condition leaves it out`, `the run is ${draft.status}`);
   const { run_id } = await execute(team, automationId, 'v1.4.0');
   await runIs(team, run_id, 'paused', 0);
   await decide(team, run_id, 0, 'approve');
-  tell('Started with “v1.4.0”: Max approves the first gate');
+  printStep('Started with “v1.4.0”: Max approves the first gate');
   const paused = await runIs(team, run_id, 'paused', 2);
   const { error } = paused.actions[1];
-  tell('The request goes to a wrong address and fails; the second gate opens for two seconds', `${error.code}: ${error.message}`);
+  printStep(
+    'The request goes to a wrong address and fails; the second gate opens for two seconds',
+    `${error.code}: ${error.message}`,
+  );
   await until('the gate to expire', async () => (await runIs(team, run_id, 'paused')).approval.expired as boolean);
   const late = (await decide(team, run_id, 2, 'approve', 410)).body;
-  tell('The gate expired: an approval is rejected now', `410 ${late.error_code}: ${late.message}`);
+  printStep('The gate expired: an approval is rejected now', `410 ${late.error_code}: ${late.message}`);
   const rejected = (await decide(team, run_id, 2, 'reject')).body;
-  tell('Max rejects it. What failed before the gate is not hidden', `the run is ${rejected.status}`);
+  printStep('Max rejects it. What failed before the gate is not hidden', `the run is ${rejected.status}`);
   return run_id;
 }
 
@@ -117,17 +120,17 @@ async function replay(team: Team, automationId: string, failed: string, actions:
     );
   if (!(await listed())) throw new Error('the failed run is not in the dead letter');
   const { version } = (await call('PATCH', `/api/automations/${automationId}`, { token: ada, body: { actions } })).body;
-  tell(`The run is in the dead letter. Ada mends the address: version ${version}`);
+  printStep(`The run is in the dead letter. Ada mends the address: version ${version}`);
   const retried = (await call('POST', `/api/automations/dead-letter/${failed}/retry`, { token: ada })).body;
   await runIs(team, retried.run_id, 'paused', 0);
   await decide(team, retried.run_id, 0, 'approve');
   const done = await runIs(team, retried.run_id, 'succeeded');
   const arrival = arrivals.find(({ path }) => path === '/releases');
   if (arrival?.headers.authorization !== `Bearer ${value}`) throw new Error('the receiver did not get the secret');
-  tell('Replayed and approved: the receiver got the request once, with the secret', `${arrival.path} ${arrival.body}`);
+  printStep('Replayed and approved: the receiver got the request once, with the secret', `${arrival.path} ${arrival.body}`);
   if (JSON.stringify(done).includes(value)) throw new Error('the run shows the secret');
   if (await until('the list', async () => !(await listed())))
-    tell('The dead letter is empty of it again; no record shows the secret');
+    printStep('The dead letter is empty of it again; no record shows the secret');
   return retried.run_id as string;
 }
 

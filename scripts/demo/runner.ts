@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { base, call, tell, until } from './helpers.js';
+import { base, call, printStep, until } from './helpers.js';
 
 const PROGRAM = join(import.meta.dirname, '..', '..', 'clients', 'typescript', 'runner', 'main.js');
 const COMMAND =
@@ -29,7 +29,7 @@ async function register(ada: string, team_id: string, dir: string): Promise<stri
   const { runner_id } = (runners as { runner_id: string; name: string }[]).find((each) => each.name === name) ?? {
     runner_id: '',
   };
-  tell(
+  printStep(
     `Ada registers a runner on this machine: ${name}`,
     'outbound requests only; its token is in a file that only its user can read',
   );
@@ -46,11 +46,11 @@ async function runJob(max: string, team_id: string): Promise<string> {
   });
   if (job.status !== 'succeeded') throw new Error(`the job ended ${job.status}: ${job.error}`);
   const { text } = (await call('GET', `/api/runners/jobs/${job_id}/logs`, { token: max })).body;
-  tell(
+  printStep(
     `Max queues a job; ${job.runner_name} takes it, and it ${job.status}`,
     `log: ${String(text).trim().split('\n').join(' · ')}`,
   );
-  tell('Its output, kept with the job as its result', JSON.stringify(job.output));
+  printStep('Its output, kept with the job as its result', JSON.stringify(job.output));
   return job_id as string;
 }
 

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Webhook } from 'standardwebhooks';
-import { call, tell, until } from './helpers.js';
+import { call, printStep, until } from './helpers.js';
 
 interface Received {
   id: string;
@@ -58,7 +58,7 @@ async function replayMissed(
     const { body } = await call('GET', path, { token });
     return body.is_active === false && body;
   });
-  tell(
+  printStep(
     `The receiver answers ${missed.status}: the delivery fails, the endpoint is disabled`,
     `disabled_reason: ${disabled_reason}`,
   );
@@ -67,7 +67,7 @@ async function replayMissed(
   const { queued } = (await call('POST', `${path}/replay`, { token, body: { from, to } })).body;
   const again = await until('the replay', async () => received[3]);
   if (again.id !== missed.id) throw new Error(`the replay changed the id: ${missed.id}, ${again.id}`);
-  tell(`Ada enables it again and replays what failed: ${queued} delivery, under the same id`, `webhook-id ${again.id}`);
+  printStep(`Ada enables it again and replays what failed: ${queued} delivery, under the same id`, `webhook-id ${again.id}`);
 }
 
 /** Ada subscribes a receiver on this machine. The retry of a failed delivery, and a replay, arrive under the same id. */
@@ -80,23 +80,26 @@ export async function playWebhooks(ada: string, task: { task_id: string; title: 
   const body = { url: receiver.url, team_id, events: ['task.updated'], description: 'Receiver of the demo' };
   const { webhook_id, secret, secret_prefix } = (await call('POST', '/api/webhooks', { token: ada, body })).body;
   receiver.secret = secret;
-  tell('Ada subscribes a receiver to task.updated', `${receiver.url}; the secret is shown once, then only ${secret_prefix}`);
+  printStep('Ada subscribes a receiver to task.updated', `${receiver.url}; the secret is shown once, then only ${secret_prefix}`);
   try {
     await call('PATCH', path, { token: ada, body: { title: `${task.title} (released)` } });
     const first = await until('the first delivery', async () => received[0]);
-    tell(
+    printStep(
       'A change arrives, signed; the receiver’s own library verifies it',
       `${first.type} “${first.text}”, webhook-id ${first.id}`,
     );
     const second = await until('the retry', async () => received[1]);
     if (first.id !== second.id) throw new Error(`the retry changed the id: ${first.id}, ${second.id}`);
-    tell('The receiver answered 500, so it comes again after five seconds', `webhook-id ${second.id}, answered ${second.status}`);
+    printStep(
+      'The receiver answered 500, so it comes again after five seconds',
+      `webhook-id ${second.id}, answered ${second.status}`,
+    );
     const deliveries = `/api/webhooks/${webhook_id}/deliveries`;
     const done = await until('the record', async () => {
       const { body: list } = await call('GET', `${deliveries}?status=succeeded`, { token: ada });
       return (list as { event_id: string; attempts: { status_code: number }[] }[])[0];
     });
-    tell('Its record has both attempts', done.attempts.map(({ status_code }) => status_code).join(', then '));
+    printStep('Its record has both attempts', done.attempts.map(({ status_code }) => status_code).join(', then '));
     await replayMissed(ada, { webhook_id, from }, received, () =>
       call('PATCH', path, { token: ada, body: { title: task.title } }),
     );

@@ -58,7 +58,7 @@ export async function startTemporal({ cli, base, log, mode, ports }) {
 
 /**
  * The default server polls its transfer queue 20 times a second and has eager activities off; both were measured to matter, and the new
- * matcher ends rare stalls of two seconds (docs/performance.md). Fairness takes what waits in a queue from each team in turn.
+ * matcher ends rare stalls of two seconds. Fairness takes what waits in a queue from each team in turn.
  */
 const DYNAMIC_CONFIG = [
   'system.enableActivityEagerExecution=true',

@@ -10,7 +10,7 @@ import { runningState } from '../embedded/run-state.mjs';
 import { dataDir, root } from '../embedded/settings.mjs';
 
 const FOLDER = join(root, 'test', 'db', 'upgrade');
-/** Not of a partition, nor of a temporary table; the present partitions follow from the clock of whoever loads the rows. */
+/** Not of a partition, nor of a temporary table; the present partitions follow from the clock of the machine that loads the rows. */
 const TABLES = `
   select relname as name from pg_class where relnamespace = 'public'::regnamespace and relkind in ('r', 'p') and not relispartition
     and relname !~ '^knex_' and relname <> 'partition_plans' order by relname`;

@@ -115,7 +115,7 @@ it('the invariants find a row whose workflow was lost, and the reconciler restar
   expect(await handle().result()).toBe('probed');
 });
 
-const tableOf = (processes: readonly Process[]): string =>
+const formatTable = (processes: readonly Process[]): string =>
   processes
     .flatMap(({ notes }) => notes)
     .map(({ process, workflowId, shows }) => `| \`${process}\` | \`${workflowId}\` | ${shows} |`)
@@ -124,8 +124,8 @@ const tableOf = (processes: readonly Process[]): string =>
 it('the table of processes in docs/operate/runs.md has each of them', () => {
   const page = readFileSync(new URL('../../docs/operate/runs.md', import.meta.url), 'utf8');
   const header = '| Process | Workflow id | Shows |\n|---|---|---|\n';
-  expect(page.split(header)[1]?.split('\n\n')[0]).toBe(tableOf(PROCESSES));
-  expect(tableOf([...PROCESSES, probe])).toContain('| `probe` | `probe:<probe_id>` | Probes |');
+  expect(page.split(header)[1]?.split('\n\n')[0]).toBe(formatTable(PROCESSES));
+  expect(formatTable([...PROCESSES, probe])).toContain('| `probe` | `probe:<probe_id>` | Probes |');
 });
 
 it('no two processes share a name, a kind of outbox row or an invariant', () => {

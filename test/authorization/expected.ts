@@ -34,7 +34,7 @@ export interface Expectation {
   scopeMissing?: true;
 }
 
-export const routeOf = (endpoint: Endpoint): string => `${endpoint.method.toUpperCase()} ${endpoint.path}`;
+export const getRoute = (endpoint: Endpoint): string => `${endpoint.method.toUpperCase()} ${endpoint.path}`;
 export const getConditionScope = (endpoint: Endpoint) => (endpoint.raw ? undefined : endpoint.scope);
 
 /** The role a caller needs: the table's, or the row's where the table's words say more. */
@@ -61,14 +61,14 @@ function isKeptOut(endpoint: Endpoint, actor: Actor): boolean {
 
 /** Whether this caller is asked for the route's scope: on the routes above, everywhere by the setting, or by a strict token. */
 export const isEnforced = (endpoint: Endpoint, actor: Actor, mode: Mode): boolean =>
-  mode === 'strict' || actor.strict === true || routeOf(endpoint) in ENFORCED;
+  mode === 'strict' || actor.strict === true || getRoute(endpoint) in ENFORCED;
 
 /**
  * What the rules say of this call, from the table of who may do what and nothing of the route's own code: 401 without a credential,
  * 403 for a token without the scope, 404 for what is unknown, malformed or in the trash, 403 for strangers and too low a seat,
  * else success.
  */
-export function expectedOf(endpoint: Endpoint, row: Row, actor: Actor, kind: Kind, mode: Mode): Expectation {
+export function getExpected(endpoint: Endpoint, row: Row, actor: Actor, kind: Kind, mode: Mode): Expectation {
   const success = row.success ?? endpoint.status ?? 200;
   if (row.public) return { status: row.public[kind] ?? success };
   if (actor.refused) return { status: 401 };

@@ -3,7 +3,7 @@ import { CASES } from './cases.js';
 import type { Row } from './row.js';
 import { SUBJECTS } from './subjects.js';
 import { actorContext, lockSeries, type Series } from '../../api/work/tasks/recurrence/series/series.js';
-import { endpointOf, getName, Walk } from './run.js';
+import { findEndpoint, getName, Walk } from './run.js';
 import { buildWorld, type World } from './world.js';
 
 // Every route, once its ability has been raised to admin in the table: managers and members are refused and nothing is written, also
@@ -38,7 +38,7 @@ const raisable = (ability: Ability | 'public'): ability is Ability => {
 
 /** Rows about a resource of the caller's own team, whose route asks for a role below admin. */
 const rows = CASES.flatMap((row) => {
-  const ability = endpointOf(row)?.ability;
+  const ability = findEndpoint(row)?.ability;
   // `none`: a personal automation, or a run of one, belongs to no team.
   if (!ability || !raisable(ability) || !row.kinds.includes('own') || row.lowest === 'none') return [];
   if (row.public || row.outcome?.own !== undefined) return [];
@@ -48,7 +48,7 @@ const rows = CASES.flatMap((row) => {
 });
 
 it.each(rows)('%s follows the table', async (_name, row, ability) => {
-  const endpoint = endpointOf(row);
+  const endpoint = findEndpoint(row);
   if (!endpoint) throw new Error('no such route');
   // An automation whose creator may no longer write cannot be enabled, by admins neither.
   const hasMemberAsCreator = ability === 'automation.write' && row.author === 'colleague';

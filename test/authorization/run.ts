@@ -3,11 +3,11 @@ import type { Endpoint } from '../../api/platform/endpoint/endpoint.js';
 import type { Answer } from '../support/app.js';
 import { CASES, GROUPS } from './cases.js';
 import type { Kind, Row } from './row.js';
-import { type Expectation, expectedOf, isEnforced, type Mode, routeOf, getConditionScope } from './expected.js';
+import { type Expectation, getExpected, isEnforced, type Mode, getRoute, getConditionScope } from './expected.js';
 import { type Subject, SUBJECTS } from './subjects.js';
 import { type Actor, buildWorld, unknownId, type World } from './world.js';
 
-export const endpointOf = (row: Row): Endpoint | undefined => ENDPOINTS.find((endpoint) => routeOf(endpoint) === row.route);
+export const findEndpoint = (row: Row): Endpoint | undefined => ENDPOINTS.find((endpoint) => getRoute(endpoint) === row.route);
 export const getName = (row: Row): string => (row.by ? `${row.route} by ${row.by}` : row.route);
 
 /** Callers of this row. */
@@ -91,7 +91,7 @@ export class Walk {
 
   async go(actors: Actor[], kinds = this.row.kinds): Promise<void> {
     for (const kind of kinds) {
-      const steps = actors.map((actor) => ({ actor, expected: expectedOf(this.endpoint, this.row, actor, kind, this.mode) }));
+      const steps = actors.map((actor) => ({ actor, expected: getExpected(this.endpoint, this.row, actor, kind, this.mode) }));
       await this.together(
         kind,
         steps.filter((step) => !this.changes(step)),
@@ -169,7 +169,7 @@ const unique = (names: string[]) => [...new Set(names)];
 
 /** Routes without a row, and rows without a route. */
 export function gaps(): { unlisted: string[]; gone: string[] } {
-  const routes = ENDPOINTS.map(routeOf);
+  const routes = ENDPOINTS.map(getRoute);
   const listed = unique(CASES.map((row) => row.route));
   return { unlisted: routes.filter((route) => !listed.includes(route)), gone: listed.filter((route) => !routes.includes(route)) };
 }
@@ -202,11 +202,11 @@ function testRows(
   });
 
   // A row is up to a hundred requests, and what is asked is who may, not how fast a busy machine answers.
-  const patience = 120_000;
+  const timeoutMs = 120_000;
   it.each(GROUPS[group].map((row) => [getName(row), row] as const))(
     '%s',
     async (_name, row) => {
-      const endpoint = endpointOf(row);
+      const endpoint = findEndpoint(row);
       if (!endpoint) throw new Error('no such route');
       const walk = new Walk(world, row, endpoint, mode);
       const callers = findCallers(world, row).filter(calls);
@@ -214,7 +214,7 @@ function testRows(
       expect(walk.faults).toEqual([]);
       expect(walk.calls).toBe(row.kinds.length * callers.length);
     },
-    patience,
+    timeoutMs,
   );
 }
 

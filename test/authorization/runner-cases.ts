@@ -12,7 +12,7 @@ const ofTeam = (route: string, body: Record<string, unknown>): Row => ({
   kinds: LIVE,
   send: (s) => ({ body: { team_id: s.id, ...body } }),
 });
-const listOf = (route: string, subject: 'runner' | 'runnerJob'): Row => ({
+const buildListRow = (route: string, subject: 'runner' | 'runnerJob'): Row => ({
   route,
   subject,
   names: 'team_id',
@@ -30,7 +30,7 @@ const byRunner = (route: string, body: unknown, subject: 'nothing' | 'runnerJob'
 
 /** Runners and their jobs. */
 export const runnerCases: Row[] = [
-  listOf('GET /api/runners', 'runner'),
+  buildListRow('GET /api/runners', 'runner'),
   ofTeam('POST /api/runners/registration-tokens', {}),
   {
     route: 'POST /api/runners/register',
@@ -46,7 +46,7 @@ export const runnerCases: Row[] = [
     kinds: LIVE,
     send: (s) => ({ params: { runner_id: s.id } }),
   },
-  listOf('GET /api/runners/jobs', 'runnerJob'),
+  buildListRow('GET /api/runners/jobs', 'runnerJob'),
   ofTeam('POST /api/runners/jobs', { command: 'true', labels: [] }),
   ofJob('GET /api/runners/jobs/:job_id'),
   ofJob('GET /api/runners/jobs/:job_id/logs'),

@@ -381,7 +381,7 @@ const secret: Build = async (world, wish) => {
 };
 
 /** The unrestricted secret of an automation, or of a run's automation. */
-export const secretNameOf = (id: string): string => `KEY ${id}`;
+export const getSecretName = (id: string): string => `KEY ${id}`;
 export const sendingSecret = (name: string) => ({
   type: 'http_request',
   params: { method: 'POST', url: 'https://example.com/', body: `{{secret:${name}}}` },
@@ -392,7 +392,7 @@ const withSecret =
   (build: Build): Build =>
   async (world, wish) => {
     const subject = await build(world, wish);
-    const name = secretNameOf(subject.id);
+    const name = getSecretName(subject.id);
     await insert(
       world,
       /* sql */ `

@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { type Ability, checkCallerKind, isAdmitted, getRule, type Seat } from '../../api/platform/access/access.js';
 import { CASES, GROUPS } from './cases.js';
-import { routeOf, getConditionScope, ENFORCED } from './expected.js';
+import { getRoute, getConditionScope, ENFORCED } from './expected.js';
 import { gaps, getName } from './run.js';
 import { ENDPOINTS } from '../../api/http/router.js';
 
@@ -27,7 +27,7 @@ it('has one row of a name', () => {
 
 it('the pairs of the contract, the decisions and the vault are enforced, with their scopes, and no others', () => {
   const enforced = ENDPOINTS.filter((endpoint) => !endpoint.raw && endpoint.scopeEnforced);
-  expect(Object.fromEntries(enforced.map((endpoint) => [routeOf(endpoint), getConditionScope(endpoint)]))).toEqual(ENFORCED);
+  expect(Object.fromEntries(enforced.map((endpoint) => [getRoute(endpoint), getConditionScope(endpoint)]))).toEqual(ENFORCED);
 });
 
 /** The permissions, written out: the code's table is compared with it, so that no role changes unnoticed. */
@@ -146,14 +146,14 @@ it('the access table equals the written list', () => {
   expect(used.filter((ability) => !listed.some(([name]) => name === ability))).toEqual([]);
 });
 
-it('a guest writes nowhere: no route that writes is open to the seat', () => {
+it('no route that writes is open to a guest', () => {
   const open = ENDPOINTS.filter(({ method, ability }) => {
     if (method === 'get' || ability === 'public') return false;
     const { seat, instanceAdmin } = getRule(ability);
     return !instanceAdmin && (seat === 'none' || seat === 'guest');
   });
   // One's own account and tokens are no team's, and neither a team of one's own nor one that invited somebody has them as a guest yet.
-  expect(open.map(routeOf)).toEqual([
+  expect(open.map(getRoute)).toEqual([
     'PATCH /api/auth/me',
     'POST /api/auth/2fa/enroll',
     'POST /api/auth/2fa/activate',
@@ -201,7 +201,7 @@ it('every route names a scope, but for a few that any token may call and those t
   const without = ENDPOINTS.filter(
     (endpoint) => endpoint.ability !== 'public' && getRule(endpoint.ability).pat !== false && !getConditionScope(endpoint),
   );
-  expect(new Set(without.map(routeOf))).toEqual(new Set([...ANY_TOKEN, ...OF_RUNNERS]));
+  expect(new Set(without.map(getRoute))).toEqual(new Set([...ANY_TOKEN, ...OF_RUNNERS]));
 });
 
 /** Exceptions for tokens and impersonation, written out, so that none changes unnoticed. */
@@ -250,7 +250,7 @@ const NOT_AS_ANOTHER: Ability[] = [
 ];
 const INSTANCE_ADMIN: Ability[] = ['instance.admin'];
 
-it('the table keeps out tokens, whoever acts as another, and everyone but instance admins where it must', () => {
+it('the table rejects tokens, impersonation, and everyone but instance admins where it must', () => {
   const listed = Object.values(EXPECTED_ROLES).flat();
   const those = (keepsOut: (rule: ReturnType<typeof getRule>) => boolean) => listed.filter((name) => keepsOut(getRule(name)));
   expect(those(({ pat }) => pat === false)).toEqual(NO_TOKENS);
@@ -261,11 +261,11 @@ it('the table keeps out tokens, whoever acts as another, and everyone but instan
 it('a route that reads names a scope to read, one that writes a scope to write', () => {
   const odd = ENDPOINTS.filter((endpoint) => {
     const right = getConditionScope(endpoint)?.split(':')[1];
-    const reads = endpoint.method === 'get' || routeOf(endpoint) === 'POST /api/search';
+    const reads = endpoint.method === 'get' || getRoute(endpoint) === 'POST /api/search';
     // The AI workspace has a scope for conversations and one for decisions, not one to read and one to write.
     return right && right !== '*' && !getConditionScope(endpoint)?.startsWith('ai:') && (right === 'read') !== reads;
   });
-  expect(odd.map(routeOf)).toEqual([]);
+  expect(odd.map(getRoute)).toEqual([]);
 });
 
 /** What the agent may do before a person confirms, written out: reading. */

@@ -1,10 +1,10 @@
 import { v7 as uuidv7 } from 'uuid';
 import type { Kind, Row } from './row.js';
-import { secretNameOf, sendingSecret } from './subjects.js';
+import { getSecretName, sendingSecret } from './subjects.js';
 
 const LIVE: Kind[] = ['own', 'foreign', 'unknown', 'garbage', 'respelt'];
 
-const definition = (id: string) => ({ name: 'Tell', trigger_type: 'task.created', actions: [sendingSecret(secretNameOf(id))] });
+const definition = (id: string) => ({ name: 'Tell', trigger_type: 'task.created', actions: [sendingSecret(getSecretName(id))] });
 const UNRESTRICTED = 'a secret without allowed hosts goes where a team admin sends it';
 
 /** What saves, starts or enables a definition with an unrestricted secret is for team admins, also to the member who wrote it. */

@@ -7,7 +7,7 @@ import { buildSession, staged } from '../factories/agent.js';
 import { buildProject, buildTask, buildTeam, type TestTeam } from '../factories/people.js';
 import { startApp, type TestApp } from '../support/app.js';
 import { until } from '../support/worker.js';
-import { faultsOf, launch, openWindow } from './chromium.js';
+import { findFaults, launch, openWindow } from './chromium.js';
 
 import.meta.jest.setTimeout(180_000);
 
@@ -41,7 +41,7 @@ it('an answer shows without a reload, what is typed meanwhile stays, and a stop 
 
   await page.click('button:has-text("close Login 500")');
   await page.waitForSelector('text=The agent is working on your message');
-  const faults = await faultsOf(page);
+  const faults = await findFaults(page);
   await page.fill('#f-message', 'and then');
   const { message_id: messageId } = await until(() => db('agent_turns').where({ session_id }).first());
   await answerByRules(app.services, { messageId, incarnation: 1, execution: 'first' });
@@ -118,7 +118,7 @@ it.each([true, false])(
     expect([await isSeen('.notice'), await isSeen(`#plan-${action_id} header`)]).toEqual([true, true]);
     expect(await page.locator('.notice').allTextContents()).toEqual([expect.stringContaining('Applied 1 of 1 changes')]);
     expect(await page.locator(`#plan-${action_id} .notice`).count()).toBe(1);
-    if (scripts) expect([...(await faultsOf(page)), ...complaints]).toEqual([]);
+    if (scripts) expect([...(await findFaults(page)), ...complaints]).toEqual([]);
 
     await page.locator(`#plan-${action_id} button:has-text("Undo")`).click();
     await page.waitForURL((url) => url.hash.startsWith('#plan-') && url.hash !== `#plan-${action_id}`);

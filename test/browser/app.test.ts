@@ -11,7 +11,7 @@ import { buildRunnerJob } from '../factories/runner-jobs.js';
 import { buildRunner } from '../factories/runners.js';
 import { buildDelivery, createWebhook } from '../factories/webhooks.js';
 import { startApp, type TestApp } from '../support/app.js';
-import { faultsOf, launch, openWindow, type Window } from './chromium.js';
+import { findFaults, launch, openWindow, type Window } from './chromium.js';
 
 const HOSTILE = `<img src=x onerror=alert(1)>"'><script>alert(2)</script><%= 7*7 %>javascript:alert(3)`;
 
@@ -193,13 +193,13 @@ describe('the web app in a browser', () => {
     const [inside, outside] = [await open(team.manager, look), await open(null, look)];
     // Pages of a team that only its admins may open.
     const admin = await open(team.admin, look);
-    const windowOf = (path: string) =>
+    const getWindow = (path: string) =>
       outsidePaths.has(path) ? outside : /^\/app\/teams\/[^/]+\/(secrets|agent|webhooks)/.test(path) ? admin : inside;
     const faults: string[] = [];
     for (const path of paths) {
-      const { page } = windowOf(path);
+      const { page } = getWindow(path);
       await page.goto(path);
-      faults.push(...(await faultsOf(page, colorScheme === 'dark')).map((fault) => `${path} ${fault}`));
+      faults.push(...(await findFaults(page, colorScheme === 'dark')).map((fault) => `${path} ${fault}`));
       const overflow = await page.evaluate<number>('document.documentElement.scrollWidth - document.documentElement.clientWidth');
       if (overflow) faults.push(`${path} is ${overflow} px too wide`);
       const foreign = await page.evaluate(FOREIGN);
@@ -216,7 +216,7 @@ describe('the web app in a browser', () => {
     const faults: string[] = [];
     const look = async (heading: string) => {
       await page.waitForSelector(`h1:has-text("${heading}"), h2:has-text("${heading}")`);
-      faults.push(...(await faultsOf(page)).map((fault) => `${heading}: ${fault}`));
+      faults.push(...(await findFaults(page)).map((fault) => `${heading}: ${fault}`));
     };
     const send = (button: string) => page.click(`main button:has-text("${button}")`);
     const email = 'nora@test.example';
@@ -263,7 +263,7 @@ describe('the web app in a browser', () => {
     expect([...faults, ...complaints]).toEqual([]);
   });
 
-  it('an untrusted browser is asked for a mailed code; an administrator acts as somebody and stops', async () => {
+  it('asks an untrusted browser for an emailed code; an administrator starts and stops impersonation', async () => {
     const root = await buildAccount(app, { role: 'admin', login_otp_exempt: false });
     const { page, complaints } = await open(null);
     await page.goto(`/app/admin?q=${team.member.email}`);
@@ -271,17 +271,17 @@ describe('the web app in a browser', () => {
     await page.fill('[name=password]', PASSWORD);
     await page.click('main button:has-text("Sign in")');
     await page.waitForSelector('h1:has-text("Check your email")');
-    const faults = await faultsOf(page);
+    const faults = await findFaults(page);
     await page.fill('[name=code]', await mailedCode(app, root));
     await page.check('[name=trust_device]');
     await page.click('main button:has-text("Continue")');
     await page.waitForURL(`${app.url}/app/admin?q=${team.member.email}`);
     await page.click('details.manage summary >> nth=0');
-    faults.push(...(await faultsOf(page)));
+    faults.push(...(await findFaults(page)));
     await page.fill('[action$=impersonate] [name=reason] >> visible=true', 'Ticket 4711: cannot see');
     await page.click('button:has-text("Impersonate") >> visible=true');
     await page.waitForSelector('.acting');
-    faults.push(...(await faultsOf(page)));
+    faults.push(...(await findFaults(page)));
     await page.click('.acting button');
     await page.waitForURL(`${app.url}/app/admin`);
     expect(await page.locator('.acting').count()).toBe(0);
@@ -340,7 +340,7 @@ describe('the web app in a browser', () => {
     expect(complaints).toEqual([]);
   });
 
-  it('news come by themselves, and what somebody is typing stays', async () => {
+  it('shows updates without a reload, and keeps what a user is typing', async () => {
     const first = await buildRun(app, team, { fields: { automation_name: 'The first' } });
     const { page, complaints } = await open(team.admin);
     await page.goto('/app/approvals');

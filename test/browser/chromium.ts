@@ -44,7 +44,7 @@ const LOOKS = ['color-contrast', 'target-size', 'scrollable-region-focusable'];
  * What axe finds wrong with the page as it stands; put in from outside, where the page’s own policy does not reach. `looks`: a page
  * that was judged before, in another size or scheme.
  */
-export async function faultsOf(page: Page, looks = false): Promise<string[]> {
+export async function findFaults(page: Page, looks = false): Promise<string[]> {
   await page.evaluate(AXE);
   const { violations } = await page.evaluate<{ violations: { id: string; nodes: { html: string; failureSummary: string }[] }[] }>(
     `axe.run(document, ${JSON.stringify({ runOnly: looks ? LOOKS : STANDARDS })})`,

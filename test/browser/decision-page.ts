@@ -66,9 +66,9 @@ export function expectAll(shown: Shown[], actions: ActionLine[]): void {
 }
 
 /** The single values of parameters, however deep. */
-function leavesOf(given: unknown): string[] {
+function listLeaves(given: unknown): string[] {
   if (given === null || given === undefined) return [];
-  if (typeof given === 'object') return Object.values(given).flatMap(leavesOf);
+  if (typeof given === 'object') return Object.values(given).flatMap(listLeaves);
   return [String(given as string | number | boolean)];
 }
 const splitLines = ({ heading, fields }: Shown): string => [heading, ...fields.flatMap(({ was, is }) => [was, is])].join('\n');
@@ -78,7 +78,7 @@ export function expectLeaves(shown: Shown[], actions: Staged[], words: Record<st
   for (const [at, { params, secrets = {} }] of actions.entries()) {
     const line = splitLines(shown[at] as Shown);
     const marks = Object.entries(secrets);
-    for (const leaf of leavesOf(params)) {
+    for (const leaf of listLeaves(params)) {
       const text = marks.reduce((now, [mark, secret]) => now.replaceAll(mark, `{{secret:${secret}}}`), leaf);
       const ways = [text, JSON.stringify(text).slice(1, -1), words[leaf] ?? text].map(withVisibleNames);
       expect(ways.some((way) => line.includes(way)) ? leaf : line).toBe(leaf);

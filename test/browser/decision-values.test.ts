@@ -7,7 +7,7 @@ import { buildManyKinds, buildWaiting, buildWorld, catalogue, SECRETS, type Worl
 import { buildTeam, type Person, type TestTeam } from '../factories/people.js';
 import { GATE } from '../factories/runs.js';
 import { startApp, type TestApp } from '../support/app.js';
-import { faultsOf, launch, openWindow, type Window } from './chromium.js';
+import { findFaults, launch, openWindow, type Window } from './chromium.js';
 import { expectAll, expectLeaves, FAULTS, readShown, type Staged, unfold } from './decision-page.js';
 
 // A page of a decision, as a browser draws it: every value that a yes releases, each on the row of its label, on any screen.
@@ -103,7 +103,7 @@ it.each(LOOKS)('every value stands beside its label, and none is cut: $width wid
     expect(await page.evaluate(FAULTS)).toEqual([]);
     await unfold(page);
     expect(await page.evaluate(FAULTS)).toEqual([]);
-    expect(await faultsOf(page)).toEqual([]);
+    expect(await findFaults(page)).toEqual([]);
     const shots = process.env['SHOTS'];
     if (shots) await page.screenshot({ path: `${shots}/${path.slice(0, 4)}-${width}-${scheme}.png`, fullPage: true });
   }

@@ -6,7 +6,7 @@ import { buildSession, staged } from '../factories/agent.js';
 import { buildProject, buildTask, buildTeam, type Person, type TestTeam } from '../factories/people.js';
 import { buildRun } from '../factories/runs.js';
 import { startApp, type TestApp } from '../support/app.js';
-import { faultsOf, launch, openWindow, type Window } from './chromium.js';
+import { findFaults, launch, openWindow, type Window } from './chromium.js';
 
 /** Plans of the agent in the list of approvals, in a real browser. */
 import.meta.jest.setTimeout(180_000);
@@ -112,7 +112,7 @@ it('a plan stands among the gates: risks first, stale and high unticked, a butto
   const button = page.locator(`${card} button:has-text("Confirm")`);
   expect((await button.textContent())?.trim()).toBe('Confirm 7 of 9');
   expect(await page.isVisible(`${card} .said`)).toBe(false);
-  expect(await faultsOf(page)).toEqual([]);
+  expect(await findFaults(page)).toEqual([]);
   await page.uncheck(`${card} li:has-text("Comment on") input`);
   expect((await button.textContent())?.trim()).toBe('Confirm 6 of 9');
   // The list renews itself; what was ticked stays.
@@ -129,7 +129,7 @@ it('a plan stands among the gates: risks first, stale and high unticked, a butto
   });
   expect((await db()('tasks').where({ task_id: old }).first()).deleted_at).toBeNull();
   expect(await page.textContent('form.applied')).toContain('6 changes applied');
-  expect(await faultsOf(page)).toEqual([]);
+  expect(await findFaults(page)).toEqual([]);
   await page.click('form.applied button');
   await page.waitForSelector('article.plan:has-text("Undo:")');
   await page.click('article.plan:has-text("Undo:") button:has-text("Confirm")');
@@ -163,7 +163,7 @@ it('a long text shows its first lines, and then word by word what changes; scrip
     // Too different to be compared: one after the other.
     expect(await long.nth(1).locator('.words').count()).toBe(0);
     expect(await long.nth(1).locator('.whole').allTextContents()).toEqual(['x '.repeat(900), 'y '.repeat(900)]);
-    if (options !== look) expect(await faultsOf(page)).toEqual([]);
+    if (options !== look) expect(await findFaults(page)).toEqual([]);
     const shots = process.env['SHOTS'];
     if (shots) await page.screenshot({ path: `${shots}/diff-${options === look ? 'phone' : 'desk'}.png`, fullPage: true });
     expect(complaints).toEqual([]);
@@ -194,11 +194,11 @@ it('on a phone in the dark nothing is too wide; a member sees what needs a manag
   await page.goto('/app/approvals');
   expect(await page.textContent(`#plan-${plan.action_id}`)).toContain('A manager of the team can confirm this plan');
   expect(await page.locator(`#plan-${plan.action_id} button`).count()).toBe(0);
-  expect(await faultsOf(page)).toEqual([]);
+  expect(await findFaults(page)).toEqual([]);
   const { page: mine } = await open(team.manager, look);
   await mine.goto('/app/approvals');
   expect(await mine.evaluate<number>('document.documentElement.scrollWidth - document.documentElement.clientWidth')).toBe(0);
-  expect(await faultsOf(mine)).toEqual([]);
+  expect(await findFaults(mine)).toEqual([]);
   const shots = process.env['SHOTS'];
   if (!shots) return;
   mkdirSync(shots, { recursive: true });

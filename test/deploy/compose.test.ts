@@ -166,12 +166,12 @@ describe('secrets', () => {
       expect(run().status).toBe(0);
       expect(files.map((name) => readFileSync(join(made, name), 'utf8'))).toEqual(contents);
       // The mail server and the address are what nobody can make up.
-      expect(() => loadConfig(environmentOf('api', made))).toThrow(
+      expect(() => loadConfig(buildEnvironment('api', made))).toThrow(
         /^Invalid configuration:\n {2}MAIL_URL: needed[^\n]*\n {2}BASE_URL: needed[^\n]*$/,
       );
       rmSync(join(made, 'mail_url'), { force: true });
       writeFileSync(join(made, 'mail_url'), 'smtps://mail.example.com');
-      const config = loadConfig({ ...environmentOf('api', made), BASE_URL: 'https://assent.example.com' });
+      const config = loadConfig({ ...buildEnvironment('api', made), BASE_URL: 'https://assent.example.com' });
       expect(createPrivateKey(config.AUDIT_SIGNING_KEY).asymmetricKeyType).toBe('ed25519');
     } finally {
       rmSync(copy, { recursive: true, force: true });
@@ -202,7 +202,7 @@ function withoutOpenssl(folder: string): NodeJS.ProcessEnv {
 }
 
 /** The environment that a container of ours starts with, its secrets read from another folder. */
-function environmentOf(name: string, secretsFolder: string): NodeJS.ProcessEnv {
+function buildEnvironment(name: string, secretsFolder: string): NodeJS.ProcessEnv {
   const given = Object.entries(service(name).environment ?? {}).filter(([, value]) => value !== null);
   return Object.fromEntries(given.map(([variable, value]) => [variable, String(value).replace('/run/secrets', secretsFolder)]));
 }
@@ -246,9 +246,9 @@ describe('settings', () => {
         mail_url: 'smtp://mailpit:1025',
       };
       for (const [secret, value] of Object.entries(values)) writeFileSync(join(folder, secret), value);
-      expect(() => loadConfig(environmentOf(name, folder))).toThrow(/BASE_URL: needed/);
+      expect(() => loadConfig(buildEnvironment(name, folder))).toThrow(/BASE_URL: needed/);
       const [, BASE_URL = ''] = /^BASE_URL=(.+)$/m.exec(read('deploy/production.env.example')) ?? [];
-      expect(loadConfig({ ...environmentOf(name, folder), BASE_URL })).toMatchObject({
+      expect(loadConfig({ ...buildEnvironment(name, folder), BASE_URL })).toMatchObject({
         NODE_ENV: 'production',
         BIND_ADDRESS: '0.0.0.0',
         DATA_DIR: '/data',

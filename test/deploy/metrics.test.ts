@@ -31,7 +31,7 @@ const expressions = [
 ];
 
 /** The names of the metrics in an expression. @throws Error where it does not parse */
-function metricsOf(expression: string): string[] {
+function listMetrics(expression: string): string[] {
   const names: string[] = [];
   parser.parse(expression).iterate({
     enter(node) {
@@ -65,14 +65,14 @@ describe('a scrape', () => {
   });
 
   it.each(expressions)('%s reads what there is', (_where, expression) => {
-    const names = metricsOf(expression);
+    const names = listMetrics(expression);
     expect(names.length).toBeGreaterThan(0);
     // `up` is Prometheus's own.
     const there = new Set([...namesIn(scrapes.api), ...namesIn(scrapes.worker), 'up']);
     expect(names.filter((name) => !there.has(name))).toEqual([]);
   });
 
-  it('of both processes has every gauge of the database; the worker’s has the metrics of Temporal’s SDK', () => {
+  it('of both processes contains every gauge of the database; the worker’s contains the metrics of Temporal’s SDK', () => {
     for (const text of [scrapes.api, scrapes.worker]) {
       expect(DATABASE_GAUGES.filter(({ name }) => !namesIn(text).has(name))).toEqual([]);
       expect(text).toMatch(/^assent_database_gauges_success 1$/m);

@@ -30,7 +30,7 @@ const ours = platforms.filter((name) => {
 });
 
 describe('the image’s native modules', () => {
-  it('of Temporal’s cores this platform’s alone stays', () => {
+  it('keeps only this platform’s core of Temporal', () => {
     place(platforms);
     expect(prune()).toMatchObject({ status: 0, stderr: '' });
     expect(platforms.length).toBeGreaterThan(3);

@@ -46,7 +46,7 @@ async function createAutomation(
   return made.body as { automation_id: string };
 }
 
-const statusesOf = (count: number, gateIndex: number): ActionStatus[] =>
+const getStatuses = (count: number, gateIndex: number): ActionStatus[] =>
   Array.from({ length: count }, (_, index) => (index < gateIndex ? 'succeeded' : index === gateIndex ? 'running' : 'staged'));
 
 const gateRow = (app: TestApp, action: Action, expiresIn: number) => {
@@ -101,7 +101,7 @@ export async function buildRun(app: TestApp, team: TestTeam, options: RunOptions
     claimed_by: status === 'queued' ? null : 'an-execution',
     ...fields,
   });
-  const statuses = options.statuses ?? statusesOf(actions.length, gateIndex);
+  const statuses = options.statuses ?? getStatuses(actions.length, gateIndex);
   const rows = actions.map(({ type, name, on_failure }, index) => ({
     run_id,
     index,

@@ -39,7 +39,7 @@ const open = (subscribers: readonly AnySubscriberKind[] = SUBSCRIBERS): Killable
 const buildRuns = async ({ team_id }: { team_id: string }) =>
   Number((await db()('automation_runs').where({ team_id }).count())[0]?.['count']);
 const only = ({ team_id }: { team_id: string }) => ({ team_id });
-const eventsOf = async ({ team_id }: { team_id: string }) =>
+const findEvents = async ({ team_id }: { team_id: string }) =>
   Number((await db()('outbox').where({ team_id, kind: 'event' }).count())[0]?.['count']);
 
 it.each([[100], [1_000]])(
@@ -90,7 +90,7 @@ it('one event of 48 kB for 400 automations of 50 actions: pass after pass, each 
   await pending(app, noisy, 1, { description: 'x'.repeat(48_000) });
   const sizes: number[] = [];
   let before = 0;
-  for (let pass = 0; (await eventsOf(noisy)) > 0; pass += 1) {
+  for (let pass = 0; (await findEvents(noisy)) > 0; pass += 1) {
     const relay = open();
     if (pass === 2) {
       // Killed as it writes: the pass is undone, and another worker does it again.
@@ -115,7 +115,7 @@ it('one event of 48 kB for 400 automations of 50 actions: pass after pass, each 
   expect(Number((await db()('run_actions').count())[0]?.['count'])).toBe(20_000);
 }, 120_000);
 
-it('a pass takes so many events of each team, whoever is oldest, and of each person without one', async () => {
+it('a pass takes a fixed number of events of each team, and of each user without one', async () => {
   const people = [team.manager, team.member];
   await db()('automations').where(automation).update({ is_active: false });
   await buildAutomation(app, noisy, { actions: [comment('seen')] });
@@ -152,10 +152,10 @@ it('a team with hundreds of starts waiting delays no other’s: the teams share 
   await db()('outbox').where({ kind: 'event' }).delete();
   await db()('outbox').insert(Array.from({ length: 300 }, () => start(noisy, 60)));
   await db()('outbox').insert(start(team, 1));
-  const turn = { after: NO_OWNER };
-  expect(await dispatchOutbox(app.services, [dispatcher], turn)).toBe(51);
+  const cursor = { after: NO_OWNER };
+  expect(await dispatchOutbox(app.services, [dispatcher], cursor)).toBe(51);
   expect(started).toContain(team.team_id);
-  while ((await dispatchOutbox(app.services, [dispatcher], turn)) > 0);
+  while ((await dispatchOutbox(app.services, [dispatcher], cursor)) > 0);
   expect(started.filter((team_id) => team_id === noisy.team_id)).toHaveLength(300);
   expect(started).toHaveLength(301);
 });
@@ -184,7 +184,7 @@ it('three workers on the noisy team’s events: every pair once, nothing left', 
     [noisy.team_id],
   );
   expect(rows).toEqual([{ pairs: 150 * 30 }]);
-  expect(await eventsOf(noisy)).toBe(0);
+  expect(await findEvents(noisy)).toBe(0);
 });
 
 it('a team’s event that cannot be matched holds up neither its team’s others nor a stranger’s', async () => {

@@ -38,7 +38,7 @@ it('the table holds the union, each type with the triggers that it may amount to
   expect(table).toEqual(Object.fromEntries(EVENT_TYPES.map((type) => [type, triggersOfTypes[type].toSorted()])));
 });
 
-it('a migration writes what is declared and missing, and whoever asked for its family hears it', async () => {
+it('a migration writes missing declared types, and subscribers of the family receive them', async () => {
   await buildAutomation(app, team, { actions: [comment('Seen')] });
   const hook = { url: PUBLIC_URL, events: ['task.*'], team_id: team.team_id };
   const { status } = await app.as(team.admin).post('/api/webhooks', hook);
@@ -73,7 +73,7 @@ it('every trigger that can be had belongs to an event of the union', () => {
   }
 });
 
-it('what is written has the fields that its type asks for', async () => {
+it('written events have the fields of their type', async () => {
   await subscribe(app, team);
   const as = app.as(team.manager);
   const task = await buildTask(app, team, project);

@@ -75,7 +75,7 @@ const trace = (entity_id: string) =>
     }),
   ]);
 /** A ledger of which everything arrived at the receiver, unless the part says otherwise. */
-function ledgerOf(part: Partial<Ledger>): Ledger {
+function buildLedger(part: Partial<Ledger>): Ledger {
   const { tasks = [], updates = [] } = part;
   const received = [
     ...tasks.map(({ task_id }) => ({ event_id: uuidv7(), type: 'task.created', entity_id: task_id, version: 1 })),
@@ -101,12 +101,12 @@ it('finds nothing in a sound database, and judges what was acknowledged only whe
     true,
   );
   expect(new Set(verdicts.map(({ name }) => name)).size).toBe(verdicts.length);
-  expect(await broken(ledgerOf({ tasks: [acked()] }))).toEqual({});
+  expect(await broken(buildLedger({ tasks: [acked()] }))).toEqual({});
 });
 
 describe('what was acknowledged', () => {
   it('a task that is gone, older, changed, or in the trash', async () => {
-    const names = async (more: object) => Object.keys(await broken(ledgerOf({ tasks: [acked(more)] })));
+    const names = async (more: object) => Object.keys(await broken(buildLedger({ tasks: [acked(more)] })));
     expect(await names({ task_id: 'nowhere' })).toEqual(['acked_tasks_kept']);
     expect(await names({ version: 2 })).toEqual(['acked_tasks_kept']);
     expect(await names({ title: 'Something else' })).toEqual(['acked_tasks_kept']);
@@ -118,14 +118,16 @@ describe('what was acknowledged', () => {
     await app.as(team.member).patch(`/api/tasks/${task.task_id}`, { title: 'Second', version: 1 });
     await db()('outbox').delete();
     const update = { task_id: task.task_id, version: 2, title: 'Second' };
-    expect(await broken(ledgerOf({ updates: [update] }))).toEqual({});
-    expect(Object.keys(await broken(ledgerOf({ updates: [{ ...update, version: 3 }] })))).toEqual(['acked_updates_recorded']);
-    expect(Object.keys(await broken(ledgerOf({ updates: [{ ...update, title: 'Other' }] })))).toEqual(['acked_updates_recorded']);
+    expect(await broken(buildLedger({ updates: [update] }))).toEqual({});
+    expect(Object.keys(await broken(buildLedger({ updates: [{ ...update, version: 3 }] })))).toEqual(['acked_updates_recorded']);
+    expect(Object.keys(await broken(buildLedger({ updates: [{ ...update, title: 'Other' }] })))).toEqual([
+      'acked_updates_recorded',
+    ]);
   });
 
   it('a task or an update that no receiver got, and a delivery under two ids', async () => {
     const update = { task_id: task.task_id, version: 1, title: 'Write it down' };
-    const names = async (part: Partial<Ledger>) => Object.keys(await broken(ledgerOf(part)));
+    const names = async (part: Partial<Ledger>) => Object.keys(await broken(buildLedger(part)));
     expect(await names({ tasks: [acked()], received: [] })).toEqual(['acked_tasks_delivered']);
     expect(await names({ updates: [update], received: [] })).toContain('acked_updates_delivered');
     const again = () => ({ event_id: uuidv7(), type: 'task.created', entity_id: task.task_id, version: 1 });
@@ -133,9 +135,9 @@ describe('what was acknowledged', () => {
   });
 
   it('a task that set nothing off, or too much', async () => {
-    const ledger = ledgerOf({ tasks: [acked({ comments: ['by action 0'] })] });
+    const ledger = buildLedger({ tasks: [acked({ comments: ['by action 0'] })] });
     expect(await broken(ledger)).toEqual({});
-    expect(Object.keys(await broken(ledgerOf({ tasks: [acked({ comments: ['never'] })] })))).toEqual(['acked_tasks_fired']);
+    expect(Object.keys(await broken(buildLedger({ tasks: [acked({ comments: ['never'] })] })))).toEqual(['acked_tasks_fired']);
     await db()('comments').insert({
       task_id: task.task_id,
       team_id: team.team_id,
@@ -146,7 +148,7 @@ describe('what was acknowledged', () => {
   });
 
   it('a delivery that was lost, not applied, or applied twice', async () => {
-    const ledger = ledgerOf({ deliveries: [{ delivery_id: 'd1', title: 'Write it down' }] });
+    const ledger = buildLedger({ deliveries: [{ delivery_id: 'd1', title: 'Write it down' }] });
     expect(Object.keys(await broken(ledger))).toEqual(['acked_deliveries_applied']);
     await db()('forge_deliveries').insert({ delivery_id: 'd1', body_sha256: Buffer.alloc(32), outcome: 'failed' });
     expect(Object.keys(await broken(ledger))).toEqual(['acked_deliveries_applied']);
@@ -158,7 +160,8 @@ describe('what was acknowledged', () => {
   });
 
   it('a decision that was lost, or not carried out, or carried out against a no', async () => {
-    const of = (decision: 'approved' | 'rejected') => ledgerOf({ decisions: [{ run_id: run.run_id, gate_index: 1, decision }] });
+    const of = (decision: 'approved' | 'rejected') =>
+      buildLedger({ decisions: [{ run_id: run.run_id, gate_index: 1, decision }] });
     expect(Object.keys(await broken(of('approved')))).toEqual(['acked_decisions_carried_out']);
     await db()('gates').update({ decision: 'approved', decided_at: db().fn.now() });
     await db()('run_actions').where({ index: 1 }).update({ status: 'succeeded' });
@@ -173,12 +176,12 @@ describe('what was acknowledged', () => {
   });
 
   it('something done against a refusal', async () => {
-    expect(await broken(ledgerOf({ refused: [{ task_id: 'nowhere' }] }))).toEqual({});
-    expect(Object.keys(await broken(ledgerOf({ refused: [{ task_id: task.task_id }] })))).toEqual(['refused_left_nothing']);
+    expect(await broken(buildLedger({ refused: [{ task_id: 'nowhere' }] }))).toEqual({});
+    expect(Object.keys(await broken(buildLedger({ refused: [{ task_id: task.task_id }] })))).toEqual(['refused_left_nothing']);
   });
 
   it('a replay that never was', async () => {
-    const ledger = ledgerOf({ retries: [{ run_id: randomUUID(), retry_of: run.run_id }] });
+    const ledger = buildLedger({ retries: [{ run_id: randomUUID(), retry_of: run.run_id }] });
     expect(Object.keys(await broken(ledger))).toEqual(['acked_retries_made']);
   });
 });
@@ -282,7 +285,7 @@ describe('what always holds', () => {
   });
 
   it('an undo that left its comment, a proposal that is two plans, a failed run without a plan or with two', async () => {
-    const names = async (part: Partial<Ledger>) => Object.keys(await broken(ledgerOf(part)));
+    const names = async (part: Partial<Ledger>) => Object.keys(await broken(buildLedger(part)));
     const action = { tool: 'task.comment' as const, entity_id: task.task_id, params: { content: 'agreed' } };
     const first = await staged(app, team.member, [action]);
     await db()('outbox').delete();
@@ -324,7 +327,7 @@ describe('what always holds', () => {
     );
   });
 
-  it('one event that set off one automation twice', async () => {
+  it('one event that started one automation twice', async () => {
     await db()('automation_runs').update({ event: JSON.stringify({ event_id: 'e1' }) });
     const twin = () =>
       buildRun(app, team, {
@@ -388,12 +391,12 @@ describe('what always holds', () => {
     expect(Object.keys(await broken())).toEqual(['tokens_limited']);
   });
 
-  it('a team whose only admin has left for good, and what such a person left behind', async () => {
+  it('a team whose only admin was deprovisioned, and what that user left behind', async () => {
     const { user_id } = team.admin;
     await plant(() => db()('users').where({ user_id }).update({ status: 'deprovisioned' }), 'teams_have_admin');
     await db()('users').where({ user_id }).update({ status: 'active' });
     const job = { user_id: team.guest.user_id, reason: 'Left', correlation_id: uuidv7(), status: 'succeeded' };
-    await plant(() => db()('deprovision_jobs').insert(job), 'gone_for_good');
+    await plant(() => db()('deprovision_jobs').insert(job), 'deprovisioned_keep_nothing');
   });
 
   it('an automation that is enabled while its creator may not write', async () => {
@@ -491,10 +494,10 @@ describe('what always holds', () => {
     const second = () => db()('cycles').where({ cycle_id: twin.cycle_id });
     await plant(() => second().update({ status: 'active', started_at: new Date() }), 'one_active_cycle');
     await second().delete();
-    expect(Object.keys(await broken(ledgerOf({ cycles: [{ cycle_id }] })))).toEqual(['acked_cycles_completed']);
+    expect(Object.keys(await broken(buildLedger({ cycles: [{ cycle_id }] })))).toEqual(['acked_cycles_completed']);
     await member.post(`/api/sprints/${cycle_id}/complete`);
     await db()('outbox').delete();
-    expect(await broken(ledgerOf({ cycles: [{ cycle_id }] }))).toEqual({});
+    expect(await broken(buildLedger({ cycles: [{ cycle_id }] }))).toEqual({});
     await plant(() => stay().update({ outcome: 'completed' }), 'snapshots_true');
   });
 
@@ -507,10 +510,10 @@ describe('what always holds', () => {
     await db()('outbox').delete();
     const values = [{ field_id: field.field_id, entity_id: task.task_id, value: 7 }];
     const views = [{ view_id, name: 'View', deleted: false }];
-    expect(await broken(ledgerOf({ values, views }))).toEqual({});
+    expect(await broken(buildLedger({ values, views }))).toEqual({});
     const outsider = await buildPerson(app);
     const lost = { values: [{ ...values[0]!, value: 8 }], views: [{ ...views[0]!, deleted: true }] };
-    expect(Object.keys(await broken(ledgerOf(lost)))).toEqual(['acked_values_kept', 'acked_views_kept']);
+    expect(Object.keys(await broken(buildLedger(lost)))).toEqual(['acked_values_kept', 'acked_views_kept']);
     await plant(() => db()('custom_field_documents').update({ members: '' }), 'documents_true');
     await db()('custom_field_documents').update({ members: `"${field.key}":7` });
     await plant(() => db()('saved_views').update({ owner_id: outsider.user_id }), 'views_of_members');
@@ -546,7 +549,7 @@ describe('what always holds', () => {
     await db()('outbox').delete();
     const counts = { total: 2, created: 1, updated: 0, skipped: 0, failed: 1 };
     const wanted = { job_id, tag, counts, failing: [2], cancelled: false, undone: false, kept: null };
-    const ledger = (more: object = {}) => ledgerOf({ imports: [{ ...wanted, ...more }] });
+    const ledger = (more: object = {}) => buildLedger({ imports: [{ ...wanted, ...more }] });
     expect(await broken(ledger())).toEqual({});
     for (const lost of [{ counts: { ...counts, created: 2 } }, { failing: [] }, { cancelled: true, failing: [] }])
       expect(Object.keys(await broken(ledger(lost)))).toEqual(['acked_imports_applied']);

@@ -78,10 +78,10 @@ async function plantRuns(owner: TestTeam, count: number): Promise<{ automation_i
   });
   return { automation_id, task_id };
 }
-const runsOf = ({ automation_id }: { automation_id: string }, status: string) =>
+const findRuns = ({ automation_id }: { automation_id: string }, status: string) =>
   db()('automation_runs').where({ automation_id, status }).pluck<string[]>('run_id');
 const haveEnded = (planted: { automation_id: string }, count: number) =>
-  until(async () => (await runsOf(planted, 'succeeded')).length === count, 240_000);
+  until(async () => (await findRuns(planted, 'succeeded')).length === count, 240_000);
 const commentsOn = async ({ task_id }: { task_id: string }) => (await db()('comments').where({ task_id })).length;
 
 it('a queued run that nothing would start is started by a worker that runs, and by one that starts later', async () => {
@@ -107,13 +107,13 @@ it('1,500 of one team are started once each, behind a page of them another teamâ
   worker ??= await runWorker(app);
   const crowd = await plantRuns(team, 1_500);
   const other = await plantRuns(await buildTeam(app), 1);
-  await until(async () => (await runsOf(crowd, 'succeeded')).length > 0);
+  await until(async () => (await findRuns(crowd, 'succeeded')).length > 0);
   await server.kill();
-  const before = (await runsOf(crowd, 'succeeded')).length;
+  const before = (await findRuns(crowd, 'succeeded')).length;
   await server.restart();
   await haveEnded(other, 1);
   // It did not wait for the whole crowd, of which many were left.
-  const left = 1_500 - (await runsOf(crowd, 'succeeded')).length;
+  const left = 1_500 - (await findRuns(crowd, 'succeeded')).length;
   expect([before < 1_500, left > 0]).toEqual([true, true]);
   await haveEnded(crowd, 1_500);
   expect(await commentsOn(crowd)).toBe(1_500);

@@ -80,7 +80,7 @@ async function deliver(): Promise<void> {
 
 /** A cron automation whose Temporal was killed, with its data kept, while the other tests of this file run: its times pass meanwhile. */
 const dark = { since: 0 } as { since: number; server: TemporalServer; app: TestApp };
-const minuteOf = (ms: number): number => Math.floor(ms / 60_000);
+const toMinute = (ms: number): number => Math.floor(ms / 60_000);
 
 beforeAll(async () => {
   dark.server = await startOwnTemporal();
@@ -151,7 +151,7 @@ it('Temporal mute under way: deliveries are applied and events matched all the s
   await all(automation, 'succeeded', 3, 60_000);
 }, 180_000);
 
-it('a lost bell: the sweep comes within seconds, and the bell is heard again', async () => {
+it('polls within seconds after a lost connection, and listens again', async () => {
   const automation = await buildAutomation(app, team, { actions: [comment('done')] });
   await proxy.restore();
   startHere();
@@ -242,13 +242,13 @@ describe('a worker that is killed', () => {
 it('the times of a schedule that passed while Temporal was killed come when it is back, each once', async () => {
   const times = async () =>
     (await dark.app.services.db('automation_runs').pluck('event')).map(({ scheduled_for }) => scheduled_for);
-  await until(async () => minuteOf(Date.now()) > minuteOf(dark.since), 65_000);
+  await until(async () => toMinute(Date.now()) > toMinute(dark.since), 65_000);
   const before = await times();
   await dark.server.restart();
   const worker = await runWorker(dark.app);
   stopWorker = () => worker.stop();
-  const missed = Array.from({ length: minuteOf(Date.now()) - minuteOf(dark.since) }, (_, n) =>
-    new Date((minuteOf(dark.since) + 1 + n) * 60_000).toISOString(),
+  const missed = Array.from({ length: toMinute(Date.now()) - toMinute(dark.since) }, (_, n) =>
+    new Date((toMinute(dark.since) + 1 + n) * 60_000).toISOString(),
   );
   expect(missed.filter((time) => before.includes(time))).toEqual([]);
   await until(async () => {

@@ -78,7 +78,7 @@ describe('the API', () => {
   );
 
   it(
-    'killed after the commit, before it rang: the sweep finds the event',
+    'killed after the commit, before the notification: the poll finds the event',
     rounds(async () => {
       const automation = await armed();
       const silent = { ...buildContext(team.member), ring: () => undefined };
@@ -112,7 +112,7 @@ describe('the relay', () => {
   );
 
   it(
-    'two of them at once: every event once, every start handed over once',
+    'two relays at once: every event once, every start dispatched once',
     rounds(async () => {
       const automations = [await armed(), await buildAutomation(app, team, { actions: [comment('seen')] })];
       await db()('outbox').delete();
@@ -137,7 +137,7 @@ describe('the relay', () => {
     expect(await waiting({ kind: 'run.start' })).toHaveLength(1);
   });
 
-  it('events that very many automations hear are not judged in one commit', async () => {
+  it('evaluates events with very many matching automations in several commits', async () => {
     const { automation_id } = await armed();
     for (const table of ['automations', 'automation_versions'])
       await db()(table).where({ automation_id }).update({ condition: 'false' });
@@ -267,7 +267,7 @@ describe('poison', () => {
 
 describe('the hand-over to Temporal', () => {
   it(
-    'fails before the start: the order waits, says why, and is handed over once when its time comes',
+    'fails before the start: the row keeps the error, and is dispatched once when due',
     rounds(async () => {
       const automation = await armed();
       await buildTask(app, team, project);
@@ -289,7 +289,7 @@ describe('the hand-over to Temporal', () => {
   );
 
   it(
-    'killed between start and mark: the order is handed over again, for the same run',
+    'killed between start and mark: the row is dispatched again, for the same run',
     rounds(async () => {
       await armed();
       await buildTask(app, team, project);

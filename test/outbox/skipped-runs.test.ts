@@ -57,7 +57,7 @@ const buildContext = ({ manager }: TestTeam): Context => ({
   userAgent: null,
 });
 /** Rows of the table, counts of the hour, and counts of the automations. */
-async function countsOf(one: TestTeam) {
+async function readCounts(one: TestTeam) {
   const kept = (await skippedRuns(app, { team_id: one.team_id })).length;
   const hours = await db()('skipped_run_budgets').where({ owner_id: one.team_id });
   const sum = (name: string) => hours.reduce((total, row) => total + row[name], 0);
@@ -158,7 +158,7 @@ it('100 automations and 30 events of 48 kB: at most 200 bytes each, and no event
   const before = await size();
   await pending(app, team, 30, { description: 'x'.repeat(48_000) });
   await drain(open());
-  const { kept, hour, runs } = await countsOf(team);
+  const { kept, hour, runs } = await readCounts(team);
   expect([kept, hour, runs]).toEqual([3_000, [3_000, 0], 3_000]);
   expect(((await size()) - before) / kept).toBeLessThan(200);
   expect(await db()('automation_runs')).toEqual([]);
@@ -172,15 +172,15 @@ it('two workers keep exactly what the hour allows, and count every other', async
   await pending(app, team, 20);
   await pending(app, other, 3);
   await drain(open(), open());
-  expect(await countsOf(team)).toEqual({ kept: LIMIT, hour: [LIMIT, 500], runs: 600, notKept: 500 });
-  expect(await countsOf(other)).toEqual({ kept: 3, hour: [3, 0], runs: 3, notKept: 0 });
+  expect(await readCounts(team)).toEqual({ kept: LIMIT, hour: [LIMIT, 500], runs: 600, notKept: 500 });
+  expect(await readCounts(other)).toEqual({ kept: 3, hour: [3, 0], runs: 3, notKept: 0 });
   expect(await countNotKept(buildContext(team))).toBe(500);
   expect(await countNotKept(buildContext(other))).toBe(0);
   // The next hour has its own.
   await db()('skipped_run_budgets').update({ hour: db().raw(`hour - interval '1 hour'`) });
   await pending(app, team, 1);
   await drain(open());
-  expect(await countsOf(team)).toEqual({ kept: LIMIT + 30, hour: [LIMIT + 30, 500], runs: 630, notKept: 500 });
+  expect(await readCounts(team)).toEqual({ kept: LIMIT + 30, hour: [LIMIT + 30, 500], runs: 630, notKept: 500 });
 });
 
 it.each(['skipped_runs', 'skipped_run_budgets', 'automation_counts'])(
@@ -197,7 +197,7 @@ it.each(['skipped_runs', 'skipped_run_budgets', 'automation_counts'])(
     await blocker.rollback();
     await makeDue(app);
     await drain(open());
-    expect(await countsOf(team)).toEqual({ kept: LIMIT, hour: [LIMIT, 50], runs: 150, notKept: 50 });
+    expect(await readCounts(team)).toEqual({ kept: LIMIT, hour: [LIMIT, 50], runs: 150, notKept: 50 });
   },
 );
 

@@ -58,10 +58,10 @@ function startHere(): void {
 
 type Automation = { automation_id: string };
 type Run = { run_id: string };
-const runOf = (automation: Automation) => db()('automation_runs').where(automation).first();
+const findRun = (automation: Automation) => db()('automation_runs').where(automation).first();
 const runIs = (automation: Automation, status: string, ms = IN_TIME_MS) =>
   until(async () => {
-    const run = await runOf(automation);
+    const run = await findRun(automation);
     return run?.status === status && run;
   }, ms);
 const getStep = (run: Run, index: number) => db()('run_actions').where({ run_id: run.run_id, index }).first();
@@ -315,7 +315,7 @@ it('the database comes back older than Temporal’s store: the rows win, and eve
   await runIs(only(gated), 'succeeded');
   await withTemporal((client) => client.workflow.getHandle(runWorkflowId(lost.run_id)).terminate('lost'));
   await until(async () => (await worker?.reconcile()) === 1);
-  await until(async () => (await runOf(only(again))).claimed_by);
+  await until(async () => (await findRun(only(again))).claimed_by);
   const later = await automate([gate()]);
   await later.begin();
   const forgotten = await runIs(only(later), 'paused');

@@ -21,7 +21,7 @@ beforeEach(async () => {
 });
 
 const db = () => app.services.db;
-const typesOf = async (owner_id: string): Promise<string[]> =>
+const getTypes = async (owner_id: string): Promise<string[]> =>
   (await db()('event_subscriptions').where({ owner_id, kind: 'automation' }).first('event_types'))?.event_types ?? [];
 const events = () => db()('outbox').where({ kind: 'event' }).pluck<string[]>('subject');
 const actions = [comment('seen')];
@@ -51,7 +51,7 @@ it('without a subscriber no event is written, and no worker is notified', async 
 
 it('with one, what it subscribes to is written, and nothing else', async () => {
   await buildAutomation(app, team, { trigger_type: 'task.completed', actions });
-  expect(await typesOf(team.team_id)).toEqual(['task.updated']);
+  expect(await getTypes(team.team_id)).toEqual(['task.updated']);
   const task = await buildTask(app, team, project);
   await app.as(team.member).patch(`/api/tasks/${task.task_id}`, { title: 'Changed' });
   expect(await events()).toEqual(['task.updated']);
@@ -61,34 +61,34 @@ it('create, update, disable, enable and delete keep the row, whatever the way', 
   const created = await make({ trigger_type: 'task.created' });
   const url = `/api/automations/${created.body.automation_id}`;
   expect(created.status).toBe(201);
-  expect(await typesOf(team.team_id)).toEqual(['task.created']);
+  expect(await getTypes(team.team_id)).toEqual(['task.created']);
   const second = await make({ trigger_type: 'forge.issue' });
-  expect(await typesOf(team.team_id)).toEqual([
+  expect(await getTypes(team.team_id)).toEqual([
     'forge.issue_closed',
     'forge.issue_opened',
     'forge.issue_reopened',
     'task.created',
   ]);
   await app.as(team.manager).delete(`/api/automations/${second.body.automation_id}`);
-  expect(await typesOf(team.team_id)).toEqual(['task.created']);
+  expect(await getTypes(team.team_id)).toEqual(['task.created']);
   await app.as(team.manager).patch(url, { trigger_type: 'comment.created' });
-  expect(await typesOf(team.team_id)).toEqual(['comment.created']);
+  expect(await getTypes(team.team_id)).toEqual(['comment.created']);
   await app.as(team.manager).post(`${url}/toggle`, { is_active: false });
-  expect(await typesOf(team.team_id)).toEqual([]);
+  expect(await getTypes(team.team_id)).toEqual([]);
   await app.as(team.manager).post(`${url}/toggle`, { is_active: true });
-  expect(await typesOf(team.team_id)).toEqual(['comment.created']);
+  expect(await getTypes(team.team_id)).toEqual(['comment.created']);
 });
 
 it('a personal automation counts for its person, in every team, and moves with the person who takes it over', async () => {
   const heir = await buildPerson(app);
   const created = await make({ trigger_type: 'task.created', team_id: null }, team.member);
-  expect(await typesOf(team.member.user_id)).toEqual(['task.created']);
+  expect(await getTypes(team.member.user_id)).toEqual(['task.created']);
   await app.as(team.manager).post('/api/tasks', { title: 'By another', project_id: project.project_id });
   expect(await events()).toEqual([]);
   await app.as(team.member).post('/api/tasks', { title: 'By the person', project_id: project.project_id });
   expect(await events()).toEqual(['task.created']);
   await db()('automations').where({ automation_id: created.body.automation_id }).update({ created_by: heir.user_id });
-  expect([await typesOf(team.member.user_id), await typesOf(heir.user_id)]).toEqual([[], ['task.created']]);
+  expect([await getTypes(team.member.user_id), await getTypes(heir.user_id)]).toEqual([[], ['task.created']]);
 });
 
 it('two automations of a team that change at the same moment are both counted', async () => {
@@ -99,7 +99,7 @@ it('two automations of a team that change at the same moment are both counted', 
     await Promise.all(
       made.map(({ automation_id }, i) => db()('automations').where({ automation_id }).update({ is_active: wanted[i] })),
     );
-    expect(await typesOf(team.team_id)).toEqual(types.filter((_, i) => wanted[i]).toSorted());
+    expect(await getTypes(team.team_id)).toEqual(types.filter((_, i) => wanted[i]).toSorted());
   }
 });
 
@@ -116,7 +116,7 @@ it('a change that was not committed counts for nothing, and the next one waits f
   });
   await open.rollback();
   await ended;
-  expect(await typesOf(team.team_id)).toEqual(['task.created']);
+  expect(await getTypes(team.team_id)).toEqual(['task.created']);
 });
 
 it('an automation enabled while others write receives everything that was asked for after its answer', async () => {

@@ -51,7 +51,7 @@ const answerLost = async (row: Dispatch): Promise<void> => {
   await real(row);
   throw new Error('the answer was lost');
 };
-const runOf = (automation: { automation_id: string }) => db()('automation_runs').where(automation).first();
+const findRun = (automation: { automation_id: string }) => db()('automation_runs').where(automation).first();
 const runIn = (automation: { automation_id: string }, ...statuses: string[]) => untilRunIs(app, automation, ...statuses);
 const commentsOn = (task: { task_id: string }) =>
   db()('comments').where({ task_id: task.task_id }).orderBy('created_at').pluck<string[]>('content');
@@ -123,20 +123,20 @@ it(
     for await (const { workflowId, runId } of link.client()?.workflow.list({ query: `WorkflowId = "run:${run.run_id}"` }) ?? [])
       await link.client()?.workflow.getHandle(workflowId, runId).result();
     expect(await commentsOn(task)).toEqual(['head', 'tail']);
-    expect(await runOf(automation)).toMatchObject({ status: 'succeeded', finished_at: run.finished_at ?? expect.any(Date) });
+    expect(await findRun(automation)).toMatchObject({ status: 'succeeded', finished_at: run.finished_at ?? expect.any(Date) });
     await db()('automations').update({ is_active: false });
   }, 2),
 );
 
-it('the answer to an action was lost: the same execution hears it again, another finds nothing to do', async () => {
+it('after a lost response the same execution gets it again, and another finds nothing to do', async () => {
   const automation = await buildAutomation(app, team, { actions: [comment('one'), comment('two')] });
   const task = await buildTask(app, team, project);
   await openRelay(app).drain();
-  const { run_id } = await runOf(automation);
+  const { run_id } = await findRun(automation);
   const ask = (index: number, execution: string, incarnation = 1) =>
     performAction(app.services, { runId: run_id, incarnation, execution }, index);
   const answers = await Promise.all(['one', 'two', 'one', 'three'].map((execution) => ask(0, execution)));
-  const winner = (await runOf(automation)).claimed_by as string;
+  const winner = (await findRun(automation)).claimed_by as string;
   expect(answers.filter(({ ended }) => ended === undefined)).toHaveLength(winner === 'one' ? 2 : 1);
   expect(await ask(0, winner)).toEqual({ outcome: 'succeeded' });
   expect(await ask(1, winner, 2)).toMatchObject({ ended: null });
@@ -144,6 +144,6 @@ it('the answer to an action was lost: the same execution hears it again, another
   // The last one ends the run with it, and says so as often as it is asked.
   for (let n = 0; n < 3; n += 1) expect(await ask(1, winner)).toEqual({ outcome: 'succeeded', ended: 'succeeded' });
   expect(await ask(1, 'four')).toMatchObject({ ended: null });
-  expect(await runOf(automation)).toMatchObject({ status: 'succeeded' });
+  expect(await findRun(automation)).toMatchObject({ status: 'succeeded' });
   expect(await commentsOn(task)).toEqual(['one', 'two']);
 });

@@ -28,10 +28,10 @@ const queue = async (command: string, fields: object = {}): Promise<string> => {
   expect(answer.status).toBe(201);
   return answer.body.job_id as string;
 };
-const jobOf = async (id: string): Promise<Job> => (await people.get(`/api/runners/jobs/${id}`)).body as Job;
+const getJob = async (id: string): Promise<Job> => (await people.get(`/api/runners/jobs/${id}`)).body as Job;
 const untilJobIs = (id: string, ...statuses: string[]): Promise<Job> =>
   until(async () => {
-    const job = await jobOf(id);
+    const job = await getJob(id);
     return statuses.includes(job.status) && job;
   }, 60_000);
 const ended = (id: string): Promise<Job> => untilJobIs(id, 'succeeded', 'failed', 'lost', 'cancelled', 'timed_out');
@@ -132,7 +132,7 @@ it('reports a job that it cannot write down, and takes no other until it can', a
   expect(await ended(first)).toMatchObject({ status: 'succeeded', output: 'done\n' });
   const next = await queue('echo next');
   await until(async () => runner.printed.includes('no job is taken'));
-  expect(await jobOf(next)).toMatchObject({ status: 'queued' });
+  expect(await getJob(next)).toMatchObject({ status: 'queued' });
   rmSync(stuck, { recursive: true });
   expect(await ended(next)).toMatchObject({ status: 'succeeded' });
 });

@@ -67,7 +67,7 @@ it('turns two-factor sign-in off for a lost device, tells the person, and says w
   expect(entries).toMatchObject([{ action: 'two_factor_off', severity: 'HIGH', actor_type: 'system' }]);
 });
 
-it('takes somebody out, with a successor, and tells how far it is', async () => {
+it('deprovisions a user with a successor, and prints the progress', async () => {
   const team = await buildTeam(app);
   await expect(command('deprovision', team.admin.email, { reason: 'Left' })).rejects.toThrow('reassign_to');
   const heir = { reason: 'Left', 'reassign-to': team.guest.email };

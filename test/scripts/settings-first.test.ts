@@ -11,13 +11,13 @@ beforeEach(() => {
   dir = mkdtempSync(join(tmpdir(), 'assent-settings-'));
 });
 afterEach(() => {
-  const cluster = clusterOf(dir);
+  const cluster = findCluster(dir);
   if (cluster) rmSync(join(cluster, '..'), { recursive: true, force: true });
   rmSync(dir, { recursive: true, force: true });
 });
 
 /** Where a start would keep its cluster, if it chose another place than the data directory. */
-function clusterOf(data: string): string | undefined {
+function findCluster(data: string): string | undefined {
   const note = join(data, 'postgres.json');
   return existsSync(note) ? (JSON.parse(readFileSync(note, 'utf8')) as { cluster: string }).cluster : undefined;
 }
@@ -52,7 +52,7 @@ it('npm start lists wrong settings, and has started no server by then', async ()
   expect(code).toBe(1);
   expect(said).toMatch(list);
   expect(said).toContain('.env.example');
-  expect(existsSync(join(clusterOf(dir) ?? join(dir, 'postgres'), 'PG_VERSION'))).toBe(false);
+  expect(existsSync(join(findCluster(dir) ?? join(dir, 'postgres'), 'PG_VERSION'))).toBe(false);
   expect(['logs/postgres.log', 'logs/temporal.log', 'temporal'].filter((name) => existsSync(join(dir, name)))).toEqual([]);
 });
 

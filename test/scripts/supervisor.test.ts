@@ -137,7 +137,7 @@ test('a command finds the running service, and its exit code comes through', asy
   expect(command.output.out).toBe(`talks to ${env.PORT} 3\n`);
 });
 
-test('what is killed is named and runs again', async () => {
+test('names and restarts killed processes', async () => {
   const before = state().processes;
   for (const { pid } of Object.values(before)) process.kill(pid, 'SIGKILL');
   await until(() => supervisor.output.err.split('runs again').length > 4, 'four restarts');

@@ -40,7 +40,7 @@ export type Patience = number | 'product';
  */
 function waits(patience: Patience = 30_000) {
   if (patience === 'product') return {};
-  return { patience, lockTimeout: patience, statementTimeout: 40_000, idleTransactionTimeout: 120_000 };
+  return { acquireTimeoutMs: patience, lockTimeout: patience, statementTimeout: 40_000, idleTransactionTimeout: 120_000 };
 }
 
 /** A database of its own for a test file, cloned from the migrated template. */

@@ -50,7 +50,7 @@ afterAll(async () => {
 const db = () => app.services.db;
 const task = (fields: object = {}) =>
   buildTask(app, team, project, { title: `${WORD} title`, description: `${WORD} text`, ...fields });
-const plansOf = (source: string) => db()('agent_plans').where({ source });
+const findPlans = (source: string) => db()('agent_plans').where({ source });
 
 /** Ten sessions of two people with a message each, all at once. */
 async function chat(): Promise<void> {
@@ -72,7 +72,7 @@ async function automate(): Promise<void> {
   const made = await app.as(team.manager).post('/api/automations', { ...fields, is_active: true });
   expect(made.status).toBe(201);
   await task();
-  await until(async () => (await plansOf('automation')).length > 0);
+  await until(async () => (await findPlans('automation')).length > 0);
   await app.as(team.manager).delete(`/api/automations/${made.body.automation_id}`);
 }
 
@@ -83,7 +83,7 @@ async function proposeFromOutside(): Promise<void> {
   const { content } = await agent.call('propose_plan', { actions, note: `${WORD} note`, key: `${WORD}-key` });
   await agent.call('propose_plan', { actions: [{ tool: `${WORD}.tool`, params: { [WORD]: WORD } }], note: WORD });
   await agent.call('search', { query: WORD });
-  const plan = { session_id: (await plansOf('mcp').first()).session_id, action_id: content.action_id };
+  const plan = { session_id: (await findPlans('mcp').first()).session_id, action_id: content.action_id };
   expect((await app.as(team.member).post('/api/ai-workspace/agent/confirm', plan)).status).toBe(200);
   await agent.close();
 }
@@ -106,7 +106,7 @@ async function triage(): Promise<void> {
     ),
   );
   await schedule.trigger();
-  await until(async () => (await plansOf('overnight_triage')).length > 0 && (await plansOf('ci_failure_triage')).length > 0);
+  await until(async () => (await findPlans('overnight_triage')).length > 0 && (await findPlans('ci_failure_triage')).length > 0);
 }
 
 /** Every history of this product's workflows with what the Temporal UI shows beside it; payloads decoded. */
@@ -127,10 +127,10 @@ it('leaves no word of anybody in a history, a log line or a metric, and does eve
   await automate();
   await proposeFromOutside();
   await triage();
-  expect(await plansOf('chat')).toHaveLength(MESSAGES);
+  expect(await findPlans('chat')).toHaveLength(MESSAGES);
   expect(await db()('agent_messages').where({ role: 'assistant' }).whereNotNull('answers')).toHaveLength(MESSAGES);
   for (const source of ['automation', 'mcp', 'overnight_triage', 'ci_failure_triage'])
-    expect([source, (await plansOf(source)).length]).toEqual([source, 1]);
+    expect([source, (await findPlans(source)).length]).toEqual([source, 1]);
 
   // What Temporal lists may be a moment behind.
   const wanted = { turn: MESSAGES, plan: MESSAGES + 4, run: 1, triage: 1, ci: 1 };

@@ -32,7 +32,7 @@ beforeEach(async () => {
 });
 
 const db = () => app.services.db;
-const runOf = (automation: { automation_id: string }) => db()('automation_runs').where(automation).first();
+const findRun = (automation: { automation_id: string }) => db()('automation_runs').where(automation).first();
 const runIn = (automation: { automation_id: string }, ...statuses: string[]) => untilRunIs(app, automation, ...statuses);
 const commentsOn = (task: { task_id: string }) =>
   db()('comments').where({ task_id: task.task_id }).orderBy('created_at').pluck<string[]>('content');
@@ -64,7 +64,7 @@ it('a condition that does not hold leaves a skipped row and no workflow', async 
     return found.length > 0 && found;
   });
   expect(skipped).toMatchObject({ is_loop: false, condition_error: null, triggered_by: team.member.user_id });
-  expect(await runOf(automation)).toBeUndefined();
+  expect(await findRun(automation)).toBeUndefined();
   expect(await commentsOn(task)).toEqual([]);
 });
 
@@ -115,14 +115,14 @@ it('a reject discards the tail: skipped, or failed when an action failed before'
   expect(await commentsOn(task)).toEqual([]);
 });
 
-it('a gate that lapses leaves the run paused: approve is 410, reject still works', async () => {
+it('an expired gate leaves the run paused: approve returns 410, reject still works', async () => {
   const automation = await buildAutomation(app, team, { actions: [gate({ expires_in_seconds: 1 }), comment('never')] });
   const task = await buildTask(app, team, project);
   const run = await runIn(automation, 'paused');
   await until(() => db()('gates').where({ run_id: run.run_id }).whereNotNull('lapsed_at').first());
   const approve = await app.as(team.manager).post(`/api/automations/runs/${run.run_id}/approve`);
   expect(approve).toMatchObject({ status: 410, body: { error_code: 'APPROVAL_EXPIRED' } });
-  expect(await runOf(automation)).toMatchObject({ status: 'paused' });
+  expect(await findRun(automation)).toMatchObject({ status: 'paused' });
   expect((await app.as(team.manager).post(`/api/automations/runs/${run.run_id}/reject`)).status).toBe(200);
   await runIn(automation, 'skipped');
   expect(await commentsOn(task)).toEqual([]);
@@ -185,7 +185,7 @@ it('an approval given while no worker runs is carried out when one starts, once'
   expect(await commentsOn(task)).toEqual(['tail']);
 });
 
-it('what is edited, rolled back and switched off while a run waits changes nothing of it, nor hides what failed before', async () => {
+it('edits, rollbacks and disabling do not change a waiting run, nor hide earlier failures', async () => {
   const head = comment('{{event.nothing}}');
   const actions = [head, gate(), comment('old')];
   const automation = await buildAutomation(app, team, { actions });
@@ -250,13 +250,13 @@ it('a run whose workflow was lost is started again from its row', async () => {
   await connection.close();
   // Temporal's list of what runs may be a moment old.
   await until(async () => (await worker.reconcile()) === 1);
-  await until(async () => (await runOf(automation)).claimed_by !== null);
+  await until(async () => (await findRun(automation)).claimed_by !== null);
   await app.as(team.manager).post(`/api/automations/runs/${run.run_id}/approve`);
   await runIn(automation, 'succeeded');
   expect(await commentsOn(task)).toEqual(['head', 'tail']);
 });
 
-it('whoever set a run off by what they did is no second pair of eyes', async () => {
+it('a user whose change started a run cannot approve it', async () => {
   const automation = await buildAutomation(app, team, {
     creator: team.admin,
     actions: [gate({ allow_self_approval: false }), setStatus('done')],
@@ -287,7 +287,7 @@ async function deleteBehind({ automation_id }: { automation_id: string }): Promi
   return { ended };
 }
 
-it('an event that somebody made up is no obstacle to a start, whatever it names as its task', async () => {
+it('an invented event does not prevent a start, whatever task it names', async () => {
   const automation = await buildAutomation(app, team, { actions: [setStatus('done')], trigger_type: 'manual' });
   const call = (event: object) => app.as(team.manager).post(`/api/automations/${automation.automation_id}/execute`, { event });
   await call({ task: { task_id: 'x'.repeat(5_000) } });

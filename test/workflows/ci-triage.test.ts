@@ -41,9 +41,9 @@ const fail = (id: number, patch: object = {}) =>
     'workflow_run.name': 'Secret name',
     ...patch,
   });
-const handleOf = (run_id: number) => temporal.workflow.getHandle(ciSubject(team.team_id, { repo, run_id, sha: null }) ?? '');
-const signalsOf = async (id: number) => {
-  const { events = [] } = await handleOf(id).fetchHistory();
+const findHandle = (run_id: number) => temporal.workflow.getHandle(ciSubject(team.team_id, { repo, run_id, sha: null }) ?? '');
+const readSignals = async (id: number) => {
+  const { events = [] } = await findHandle(id).fetchHistory();
   return (events ?? []).filter(({ workflowExecutionSignaledEventAttributes: signal }) => signal).length;
 };
 
@@ -53,23 +53,23 @@ it('several deliveries of a run are one workflow and one plan of the last one; i
   // Both are there when the worker comes, so that the second arrives within the quiet time of the first.
   worker = await runWorker(app);
   await until(() =>
-    handleOf(1)
+    findHandle(1)
       .describe()
       .catch(() => undefined),
   );
-  const result = await handleOf(1).result();
+  const result = await findHandle(1).result();
   expect(result).toMatchObject({ outcome: 'proposed', changes: 1, risk: 'low' });
-  expect(await signalsOf(1)).toBe(2);
+  expect(await readSignals(1)).toBe(2);
   const [plan] = await app.services.db('agent_plans').where({ action_id: result.actionId });
   expect(plan.trigger).toMatchObject({ branch: 'latest', forge_run_id: 1 });
-  const history = JSON.stringify(await handleOf(1).fetchHistory());
+  const history = JSON.stringify(await findHandle(1).fetchHistory());
   for (const word of ['Secret name', 'latest']) {
     expect(history).not.toContain(word);
     expect(history).not.toContain(Buffer.from(word).toString('base64'));
   }
-  const { currentDetails } = await handleOf(1).query<{ currentDetails: string }>('__temporal_workflow_metadata');
+  const { currentDetails } = await findHandle(1).query<{ currentDetails: string }>('__temporal_workflow_metadata');
   expect(currentDetails).toContain('1 change proposed, highest risk low');
-  const described = await handleOf(1).describe();
+  const described = await findHandle(1).describe();
   expect(await described.staticSummary()).toBe('Triage of a failed CI run');
   expect(JSON.stringify(described.typedSearchAttributes.getAll())).toContain('ci_triage');
 });
@@ -80,17 +80,17 @@ it('a further delivery of a run that has its plan starts nothing', async () => {
     async () => (await app.services.db('outbox').where({ kind: 'forge.delivery' }).orWhere({ kind: 'event' })).length === 0,
   );
   await until(async () => (await app.services.db('outbox').where({ kind: 'triage.ci' })).length === 0);
-  expect((await handleOf(1).describe()).status.name).toBe('COMPLETED');
+  expect((await findHandle(1).describe()).status.name).toBe('COMPLETED');
   expect(await app.services.db('agent_sessions').where({ kind: 'ci_triage' })).toHaveLength(1);
 });
 
-it('a run whose triage was switched off in the meantime ends quietly', async () => {
+it('a run whose triage was disabled meanwhile ends without an error', async () => {
   await fail(2);
   await until(() =>
-    handleOf(2)
+    findHandle(2)
       .describe()
       .catch(() => undefined),
   );
   await app.as(team.admin).put(`/api/ai-workspace/settings?team_id=${team.team_id}`, { ci_triage: { enabled: false } });
-  expect(await handleOf(2).result()).toEqual({ outcome: 'off' });
+  expect(await findHandle(2).result()).toEqual({ outcome: 'off' });
 });

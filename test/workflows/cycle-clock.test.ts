@@ -71,7 +71,7 @@ it.each(CYCLE_PLAYS)('ends when its cycle is %s', async (play) => {
   expect(row.status).toBe(state === 'off' ? 'active' : 'completed');
 });
 
-it('completes in the name of nobody, and whoever dated the cycle counts as a cause', async () => {
+it('completes without an actor, and counts the user who dated the cycle as a cause', async () => {
   const listening = await buildAutomation(app, team, {
     trigger_type: 'cycle.completed',
     actions: [{ type: 'create_note', params: { title: 'Retro of {{event.cycle.name}}' } }],

@@ -69,7 +69,7 @@ async function build(hold?: keyof typeof POINTS): Promise<Case> {
   return { team, automation, task };
 }
 
-const runOf = async ({ automation }: Case) => db()('automation_runs').where(automation).first();
+const findRun = async ({ automation }: Case) => db()('automation_runs').where(automation).first();
 const approve = (person: Person, run_id: string, body: object) =>
   app.as(person).post(`/api/automations/runs/${run_id}/approve`, body);
 const shownTo = async ({ team }: Case, run_id: string) => (await app.as(team.manager).get(`/api/approvals/gate/${run_id}`)).body;
@@ -121,10 +121,10 @@ it('a worker that dies at each point of the opening of a gate stages it once and
     cases.push(await build(point));
     await until(async () => (await still.standing()) === cases.length);
   }
-  for (const one of cases) expect((await runOf(one)).status).toBe('queued');
+  for (const one of cases) expect((await findRun(one)).status).toBe('queued');
   await still.kill(worker);
   const [paused, staged, mailed, opened] = await Promise.all(
-    cases.map(async (one) => (await db()('gates').where({ run_id: (await runOf(one)).run_id })).length),
+    cases.map(async (one) => (await db()('gates').where({ run_id: (await findRun(one)).run_id })).length),
   );
   expect({ paused, staged, mailed, opened }).toEqual({ paused: 0, staged: 0, mailed: 0, opened: 1 });
   await startWorker();
@@ -139,7 +139,7 @@ it('a worker that dies at each point of the opening of a gate stages it once and
   }
 }, 240_000);
 
-it('between a yes and what it releases nothing changes that, whoever edits what, however often the worker dies', async () => {
+it('performs what was approved, despite edits and worker deaths after the approval', async () => {
   const one = await build();
   const { run_id } = await untilRunIs(app, one.automation, 'paused');
   const shown = await shownTo(one, run_id);
@@ -157,7 +157,7 @@ it('between a yes and what it releases nothing changes that, whoever edits what,
   await db()('automation_versions')
     .where(one.automation)
     .update({ actions: JSON.stringify(actions) });
-  const { event } = await runOf(one);
+  const { event } = await findRun(one);
   const forged = JSON.stringify({ ...event, task: { ...event.task, title: 'another', task_id: 'another' } });
   await db()('automation_runs').where({ run_id }).update({ event: forged });
   for (const point of ['acting', 'done'] as const) {

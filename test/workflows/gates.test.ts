@@ -55,7 +55,7 @@ async function watchEvents(): Promise<() => Promise<string[]>> {
 }
 
 describe('gates', () => {
-  it('ask whoever may decide, in the app and by mail, and nobody else', async () => {
+  it('notify the approvers, in the app and by email, and no one else', async () => {
     const automation = await buildAutomation(app, team, {
       creator: team.manager,
       actions: [gate({ allow_self_approval: false, message: 'Ship {{event.task.title}}?' }), comment('tail')],
@@ -155,7 +155,7 @@ describe('gates', () => {
     expect(historySize).toBeLessThan(100_000);
   });
 
-  it('a lapsed gate ends its run as expired after the clean-up, and tells so once', async () => {
+  it('an expired gate ends its run as expired after the clean-up, with one notification', async () => {
     const events = await watchEvents();
     await db()('heard').delete();
     const run = await buildRun(app, team, { expiresIn: -60 });
@@ -190,7 +190,7 @@ it('outside systems are told of pauses, requests, decisions and failures, with n
   expect(JSON.stringify(await db()('heard').whereLike('subject', 'a%.%'))).not.toContain('the tail');
 });
 
-it('an automation that other runs set off too often is switched off, and its people are told', async () => {
+it('disables an automation that other runs start too often, and notifies its people', async () => {
   const child = (title: string) => ({ type: 'create_task', params: { title, project_id: project.project_id } });
   const automation = await buildAutomation(app, team, {
     actions: [child('a'), child('b'), child('c')],

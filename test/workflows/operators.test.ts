@@ -49,7 +49,7 @@ it('a run that succeeded says so, and who set it off', async () => {
   const { run_id } = await untilRunIs(app, automation, 'succeeded');
   const { attributes, details } = await shown(runWorkflowId(run_id));
   expect(attributes).toMatchObject({ RunState: 'succeeded', ActorId: team.manager.user_id });
-  expect(details).toContain(`Set off by \`${team.admin.user_id}\``);
+  expect(details).toContain(`Triggered by \`${team.admin.user_id}\``);
 });
 
 it('a replay names the run that it replays, and who asked for it', async () => {

@@ -51,15 +51,15 @@ const done = async (task_id: string) => {
 const occurrences = ({ series_id }: Recurring) => db()('tasks').where({ series_id }).orderBy('occurrence_index');
 const occurrence = ({ series_id }: Recurring, occurrence_index: number) =>
   until(() => db()('tasks').where({ series_id, occurrence_index }).first());
-const seriesOf = ({ series_id }: Recurring) => db()('task_series').where({ series_id }).first();
-const ended = (task: Recurring) => until(async () => (await seriesOf(task)).ended_at && (await seriesOf(task)));
-const handleOf = ({ series_id }: Recurring) => temporal.workflow.getHandle(seriesWorkflowId(series_id));
+const findSeries = ({ series_id }: Recurring) => db()('task_series').where({ series_id }).first();
+const ended = (task: Recurring) => until(async () => (await findSeries(task)).ended_at && (await findSeries(task)));
+const findHandle = ({ series_id }: Recurring) => temporal.workflow.getHandle(seriesWorkflowId(series_id));
 /** Everything that was handed over so far has been worked on, and nothing more came of it. */
 const settled = async (...tasks: Recurring[]) => {
   await until(async () => (await db()('outbox').where('kind', 'like', 'series.%')).length === 0);
   for (const { series_id } of tasks) {
     await until(async () => {
-      const { status } = await handleOf({ series_id } as Recurring).describe();
+      const { status } = await findHandle({ series_id } as Recurring).describe();
       return status.name !== 'UNSPECIFIED';
     });
   }
@@ -239,7 +239,7 @@ it('20 at once, and again after it was opened: one successor', async () => {
   expect(await occurrences(task)).toHaveLength(2);
 });
 
-it('whatever door sets it done', async () => {
+it('whatever route completes it', async () => {
   const doors: Record<string, (id: string) => Promise<unknown>> = {
     status: (id) => member().put(`/api/tasks/${id}/status`, { status: 'done' }),
     patch: (id) => member().patch(`/api/tasks/${id}`, { status: 'Done', title: 'Changed too' }),
@@ -326,7 +326,7 @@ it('COUNT ends it, visibly; a larger count takes it up again', async () => {
   const { task_id } = await occurrence(task, 2);
   await done(task_id);
   expect(await ended(task)).toMatchObject({ end_reason: 'count' });
-  expect(await handleOf(task).result()).toMatch(/^ended: that was the last/);
+  expect(await findHandle(task).result()).toMatch(/^ended: that was the last/);
   expect(await db()('activity').where({ entity_id: task_id, action: 'end_series' })).toHaveLength(1);
   expect(await db()('audit_entries').where({ entity_id: task_id, action: 'end_series' })).toHaveLength(1);
   await member().patch(`/api/tasks/${task_id}`, { recurrence: { ...WEEKLY, count: 3 } });
@@ -347,7 +347,7 @@ it('null ends it, on any occurrence; the newest one shows it', async () => {
   const { task_id } = await occurrence(task, 2);
   expect((await member().patch(`/api/tasks/${task.task_id}`, { recurrence: null })).status).toBe(200);
   expect(await ended(task)).toMatchObject({ end_reason: 'cancelled' });
-  expect(await handleOf(task).result()).toMatch(/taken away/);
+  expect(await findHandle(task).result()).toMatch(/taken away/);
   const { body } = await member().get(`/api/tasks/${task_id}`);
   expect(body).toMatchObject({ recurrence: null, series_id: task.series_id, occurrence_index: 2, version: 2 });
   await done(task_id);
@@ -416,7 +416,7 @@ it('the successor of a moved task is where it was moved to', async () => {
   expect(await occurrence(task, 2)).toMatchObject(other);
 });
 
-it('an assignee who left is dropped; a creator who left passes the series to whoever did the last one', async () => {
+it('drops a former assignee; a former creator passes the series to the user who completed the last task', async () => {
   const task = await build({ assigned_to: team.manager.user_id });
   await done(task.task_id);
   const { task_id } = await occurrence(task, 2);
@@ -425,10 +425,10 @@ it('an assignee who left is dropped; a creator who left passes the series to who
   await leave(team.member.user_id);
   expect((await app.as(team.admin).patch(`/api/tasks/${task_id}/status`, { status: 'done' })).status).toBe(200);
   expect(await occurrence(task, 3)).toMatchObject({ assigned_to: null, created_by: team.admin.user_id });
-  expect(await seriesOf(task)).toMatchObject({ created_by: team.admin.user_id });
+  expect(await findSeries(task)).toMatchObject({ created_by: team.admin.user_id });
 });
 
-it('with nobody left who may write it is blocked, visibly, and goes on when somebody is', async () => {
+it('is blocked visibly while no member may write, and resumes when one may', async () => {
   const task = await build();
   await settled(task);
   await worker.stop();
@@ -438,21 +438,21 @@ it('with nobody left who may write it is blocked, visibly, and goes on when some
   } finally {
     worker = await runWorker(app);
   }
-  await until(async () => (await seriesOf(task)).blocked_reason);
+  await until(async () => (await findSeries(task)).blocked_reason);
   expect(await db()('audit_entries').where({ entity_id: task.task_id, action: 'block_series', outcome: 'denied' })).toHaveLength(
     1,
   );
   await db()('memberships').where({ team_id: team.team_id, user_id: team.member.user_id }).update({ role: 'member' });
-  await handleOf(task).signal('ruleChanged');
+  await findHandle(task).signal('ruleChanged');
   await occurrence(task, 2);
-  expect(await seriesOf(task)).toMatchObject({ blocked_reason: null });
+  expect(await findSeries(task)).toMatchObject({ blocked_reason: null });
 });
 
 it('on a schedule the next comes when its time comes, done or not', async () => {
   const first = new Date(Date.now() - DAY_MS + 1_500);
   const recurrence = { rule: 'FREQ=DAILY', mode: 'on_schedule', timezone: 'UTC' };
   const task = await build({ due_date: first.toISOString(), recurrence });
-  await until(async () => (await seriesOf(task)).next_at);
+  await until(async () => (await findSeries(task)).next_at);
   const second = await occurrence(task, 2);
   expect(second).toMatchObject({ due_date: new Date(first.getTime() + DAY_MS).toISOString(), status: 'todo' });
   expect((await occurrences(task))[0].status).toBe('todo');
@@ -468,7 +468,7 @@ it('on a schedule the next comes when its time comes, done or not', async () => 
 it('a due date that is moved moves the timer; what went by unnoticed is made up for once', async () => {
   const recurrence = { rule: 'FREQ=DAILY', mode: 'on_schedule', timezone: 'UTC' };
   const task = await build({ due_date: new Date(Date.now() + DAY_MS).toISOString(), recurrence });
-  await until(async () => (await seriesOf(task)).next_at);
+  await until(async () => (await findSeries(task)).next_at);
   await member().patch(`/api/tasks/${task.task_id}`, { due_date: new Date(Date.now() - 10.5 * DAY_MS).toISOString() });
   const second = await occurrence(task, 2);
   expect(Date.parse(second.due_date)).toBeGreaterThan(Date.now() - DAY_MS);
@@ -478,8 +478,8 @@ it('a due date that is moved moves the timer; what went by unnoticed is made up 
 
 it('is there to be seen in Temporal', async () => {
   const task = await build({ due_date: '2099-01-31', recurrence: { ...WEEKLY, rule: 'FREQ=MONTHLY', mode: 'on_schedule' } });
-  await until(async () => (await seriesOf(task)).next_at);
-  const handle = handleOf(task);
+  await until(async () => (await findSeries(task)).next_at);
+  const handle = findHandle(task);
   const details = await until(async () => {
     const { userMetadata } = (await handle.describe()).raw.executionConfig ?? {};
     return userMetadata?.summary?.data && Buffer.from(userMetadata.summary.data).toString();
@@ -501,9 +501,9 @@ it('is there to be seen in Temporal', async () => {
 it('a series whose workflow was lost is started again', async () => {
   const task = await build();
   await settled(task);
-  await handleOf(task).terminate('lost');
+  await findHandle(task).terminate('lost');
   await until(async () => (await worker.reconcile()) > 0);
-  await until(async () => (await handleOf(task).describe()).status.name === 'RUNNING');
+  await until(async () => (await findHandle(task).describe()).status.name === 'RUNNING');
   await done(task.task_id);
   await occurrence(task, 2);
 });
@@ -511,7 +511,7 @@ it('a series whose workflow was lost is started again', async () => {
 it('its history starts anew and nothing is missed', async () => {
   const task = await build();
   await settled(task);
-  await handleOf(task).terminate('for a shorter one');
+  await findHandle(task).terminate('for a shorter one');
   await temporal.workflow.start(RECURRING_TASK, {
     workflowId: seriesWorkflowId(task.series_id),
     taskQueue: taskQueue(app.services.config.TASK_QUEUE_PREFIX, 'core'),
@@ -519,9 +519,9 @@ it('its history starts anew and nothing is missed', async () => {
   });
   for (let index = 1; index <= 5; index += 1) await done((await occurrence(task, index)).task_id);
   await occurrence(task, 6);
-  const { runId } = await handleOf(task).describe();
+  const { runId } = await findHandle(task).describe();
   expect(runId).not.toBe(
-    (await handleOf(task).fetchHistory()).events?.[0]?.workflowExecutionStartedEventAttributes?.firstExecutionRunId,
+    (await findHandle(task).fetchHistory()).events?.[0]?.workflowExecutionStartedEventAttributes?.firstExecutionRunId,
   );
   expect(await occurrences(task)).toHaveLength(6);
 });

@@ -69,7 +69,7 @@ async function start(retry?: { max_attempts: number }): Promise<string> {
 }
 const ended = (run_id: string) =>
   until(() => db()('automation_runs').where({ run_id }).whereNotNull('finished_at').first(), 60_000);
-const turnsOf = (run_id: string) =>
+const findTurns = (run_id: string) =>
   db()('agent_turns')
     .whereIn(
       'session_id',
@@ -92,7 +92,7 @@ it('waits for the turn, stages one plan, goes on, and leaves no word in a histor
   model.script({ calls: [{ name: 'read_item', input: { item: 'T1' } }] }, PLAN);
   const runId = await start();
   expect(await ended(runId)).toMatchObject({ status: 'succeeded' });
-  const [turn, ...others] = await turnsOf(runId);
+  const [turn, ...others] = await findTurns(runId);
   expect([turn, others]).toMatchObject([{ state: 'answered', calls: 2 }, []]);
   expect(await db()('agent_plans').where({ team_id: team.team_id })).toMatchObject([{ source: 'automation', status: 'staged' }]);
   expect(await db()('tasks').where({ task_id: taskId }).first('status')).toEqual({ status: 'todo' });
@@ -108,7 +108,7 @@ it('a provider that is down is asked in a turn per attempt; then the run goes on
   model.answer((_request, response) => void response.destroy());
   const runId = await start({ max_attempts: 2 });
   expect(await ended(runId)).toMatchObject({ status: 'failed' });
-  const turns = await turnsOf(runId);
+  const turns = await findTurns(runId);
   expect(turns).toMatchObject([
     { state: 'failed', calls: 3 },
     { state: 'failed', calls: 3 },
@@ -132,7 +132,7 @@ it('a cancelled run aborts the call of its model, and ends its turn without a pl
   await until(async () => model.requests.length === 1);
   expect((await app.as(team.manager).post(`/api/automations/runs/${runId}/cancel`)).status).toBe(200);
   await until(async () => model.aborted === aborted + 1);
-  const turn = await until(async () => (await turnsOf(runId)).find(({ finished_at }) => finished_at !== null));
+  const turn = await until(async () => (await findTurns(runId)).find(({ finished_at }) => finished_at !== null));
   expect(turn).toMatchObject({ state: 'cancelled', calls: 1 });
   expect(await db()('agent_plans').where({ team_id: team.team_id })).toEqual([]);
 });
@@ -177,7 +177,7 @@ describe('a worker that dies', () => {
     expect(plans).toHaveLength(1);
     const [step] = await db()('run_actions').where({ run_id: runId }).orderBy('index');
     expect(step).toMatchObject({ status: 'succeeded', attempts: 1, output: { action_id: plans[0].action_id } });
-    expect(await turnsOf(runId)).toMatchObject([{ state: 'answered' }]);
+    expect(await findTurns(runId)).toMatchObject([{ state: 'answered' }]);
     expect(await toComments()).toHaveLength(1);
     expect(await db()('audit_entries').where({ team_id: team.team_id, action: 'stage' })).toHaveLength(1);
   }

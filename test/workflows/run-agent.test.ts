@@ -37,7 +37,7 @@ const automate = async (trigger_type: string, actions: object[], condition: stri
   return made.body as { automation_id: string };
 };
 const night = () => triageNight(app.services, team.team_id, new Date().toISOString());
-const runsOf = async ({ automation_id }: { automation_id: string }) => {
+const findRuns = async ({ automation_id }: { automation_id: string }) => {
   const runs: { depth: number; status: string; skip_reason: string | null }[] = await db()('automation_runs')
     .where({ automation_id })
     .orderBy('depth')
@@ -55,7 +55,7 @@ it('a loop of plans that ask for plans ends at depth 10', async () => {
   const automation = await automate('agent.plan_staged', [ask('comment on it: once more')]);
   await night();
   const runs = await until(async () => {
-    const found = await runsOf(automation);
+    const found = await findRuns(automation);
     return found.some(({ skip_reason }) => skip_reason === 'loop') && found.every(({ status }) => status !== 'running') && found;
   }, 120_000);
   expect(runs.map(({ depth, status, skip_reason }) => [depth, status, skip_reason])).toEqual([
@@ -79,6 +79,6 @@ it('a confirmed plan starts what waits for it, and the conditions read its facts
     .as(team.manager)
     .post('/api/ai-workspace/agent/confirm', { session_id, action_id: actionId, confirmed: true });
   expect(answer.status).toBe(200);
-  await until(async () => (await runsOf(applied)).some(({ status }) => status === 'succeeded'));
+  await until(async () => (await findRuns(applied)).some(({ status }) => status === 'succeeded'));
   expect(await db()('comments').where({ task_id: task.task_id }).pluck('content')).toEqual(['Applied: 1 task update']);
 });

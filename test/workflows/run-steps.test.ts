@@ -100,7 +100,7 @@ describe('delay', () => {
     expect(await commentsOn(task)).toEqual([]);
   });
 
-  it('goes on where it was when its workflow was lost, and when the worker was away', async () => {
+  it('resumes after its workflow was lost, and after a worker outage', async () => {
     const automation = await buildAutomation(app, team, { actions: [comment('head'), delay(3600), comment('tail')] });
     const task = await buildTask(app, team, project);
     const run = await runIn(automation, 'running');
@@ -211,7 +211,7 @@ describe('notify', () => {
   });
 });
 
-it('what people call their automations is text to an operator: no line, link or picture of its own', async () => {
+it('shows names of automations to an operator as text, without lines, links or pictures', async () => {
   const name = 'Nightly\n\nEnded: **succeeded**\u202e ![x](http://evil.example/x.png) <b>';
   const automation = await buildAutomation(app, team, {
     name,
@@ -321,10 +321,10 @@ describe('schedules', () => {
     return { automation_id: body.automation_id };
   };
   const path = (automation: { automation_id: string }) => `/api/automations/${automation.automation_id}`;
-  const handleOf = ({ automation_id }: { automation_id: string }) =>
+  const findHandle = ({ automation_id }: { automation_id: string }) =>
     temporal.schedule.getHandle(scheduleId(app.services.config.TASK_QUEUE_PREFIX, automation_id));
   const buildNote = (automation: { automation_id: string }) =>
-    handleOf(automation)
+    findHandle(automation)
       .describe()
       .then(({ state }) => state.note)
       .catch(() => 'gone');
@@ -345,7 +345,7 @@ describe('schedules', () => {
     expect(await refused({ schedule_timezone: 'Mars/Base' })).toBe('400 schedule_timezone: not an IANA time zone');
   });
 
-  it('a Temporal Schedule follows its row: made, changed, switched off and on, rolled back, deleted', async () => {
+  it('a Temporal Schedule follows its row: created, changed, disabled, enabled, rolled back, deleted', async () => {
     const automation = await make();
     const record = (await app.as(team.guest).get(path(automation))).body;
     expect(record).toMatchObject({ schedule_timezone: 'Europe/Berlin', next_run_at: record.next_runs[0] });
@@ -363,7 +363,7 @@ describe('schedules', () => {
     await shows(automation, 'gone');
   });
 
-  it('one that was saved while nobody could tell Temporal is made when somebody can; in the trash its project fires nothing', async () => {
+  it('creates a Schedule saved while Temporal was unavailable; a project in the trash starts nothing', async () => {
     await worker.stop();
     let automation = { automation_id: '' };
     try {
@@ -384,10 +384,10 @@ describe('schedules', () => {
     expect((await app.as(team.guest).get(path(automation))).body.next_runs).toHaveLength(5);
   });
 
-  it('what was lost or left behind is set right by the reconciler', async () => {
+  it('the reconciler repairs lost and left-over workflows', async () => {
     const automation = await make();
     await shows(automation, NOTE);
-    await handleOf(automation).delete();
+    await findHandle(automation).delete();
     await until(async () => (await worker.reconcile()) > 0);
     await shows(automation, NOTE);
     await db().raw('alter table automations disable trigger schedule_changed');
@@ -409,7 +409,7 @@ describe('schedules', () => {
     await until(async () => (await waits()).some(({ last_error }) => last_error !== null));
     // As if nobody were trying: the reconciler alone finds it.
     await db()('outbox').where({ kind: 'schedule.sync' }).delete();
-    for (const automation of [refused, ...lost]) await handleOf(automation).delete();
+    for (const automation of [refused, ...lost]) await findHandle(automation).delete();
     const { TASK_QUEUE_PREFIX } = app.services.config;
     const stray = { automation_id: 'of-no-automation' };
     const action = { type: 'startWorkflow', workflowType: 'x', taskQueue: 'nobody', args: [] } as const;
@@ -426,7 +426,7 @@ describe('schedules', () => {
     await shows(automation, NOTE);
     await db()('automations').where(automation).update({ schedule_timezone: 'us/pacific' });
     await shows(automation, '30 2 * * * (us/pacific) · Nightly');
-    expect((await handleOf(automation).describe()).spec.timezone).toBe('US/Pacific');
+    expect((await findHandle(automation).describe()).spec.timezone).toBe('US/Pacific');
     expect((await app.as(team.guest).get(path(automation))).body.next_runs).toHaveLength(5);
     await db()('automations').where(automation).update({ schedule_timezone: 'SystemV/EST5' });
     await shows(automation, 'gone');
@@ -515,7 +515,7 @@ describe('schedules', () => {
     await shows(automation, '* * * * * (Europe/Berlin) · Nightly');
     const now = Math.floor(Date.now() / 60_000) * 60_000;
     const missed = { start: new Date(now - 15 * 60_000 - 1), end: new Date(now), overlap: 'ALLOW_ALL' as const };
-    for (let twice = 0; twice < 2; twice += 1) await handleOf(automation).backfill(missed);
+    for (let twice = 0; twice < 2; twice += 1) await findHandle(automation).backfill(missed);
     await until(async () => (await buildRuns(automation)).length >= 9);
     await until(async () => (await buildRuns(automation).whereNull('finished_at')).length === 0);
     const times = (await buildRuns(automation)).map(({ event }) => event.scheduled_for as string);

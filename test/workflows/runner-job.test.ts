@@ -36,7 +36,7 @@ beforeEach(async () => {
 
 const db = () => app.services.db;
 const jobRow = (job_id: string) => db()('runner_jobs').where({ job_id }).first();
-const workflowOf = (job_id: string) => temporal.workflow.getHandle(runnerJobWorkflowId(job_id));
+const getWorkflow = (job_id: string) => temporal.workflow.getHandle(runnerJobWorkflowId(job_id));
 const claim = () => until(async () => (await runner.calls.post('/api/runners/claim', { wait_seconds: 20 })).body);
 const report = (job_id: string, route: string, body: unknown) => runner.calls.post(`/api/runners/jobs/${job_id}/${route}`, body);
 const VALUE = 'hunter2-of-the-canary';
@@ -55,7 +55,7 @@ const execute = (automation: { automation_id: string }, event: object = {}) =>
 
 it('a job waits as a workflow that an operator can find and read, without a word of the job', async () => {
   const job_id = await queueJob(app, team, { command: 'echo canary', env: { A: 'canary' }, labels: ['canary'] });
-  const handle = workflowOf(job_id);
+  const handle = getWorkflow(job_id);
   const described = await until(() => handle.describe().catch(() => undefined));
   expect(await described.staticSummary()).toBe('Runner job');
   const attribute = (key: keyof typeof SEARCH_ATTRIBUTES) => described.typedSearchAttributes.get(SEARCH_ATTRIBUTES[key] as never);
@@ -68,11 +68,11 @@ it('a job waits as a workflow that an operator can find and read, without a word
 it('loses a job whose runner vanishes, and restarts a workflow that was lost', async () => {
   const job_id = await queueJob(app, team);
   await until(() =>
-    workflowOf(job_id)
+    getWorkflow(job_id)
       .describe()
       .catch(() => undefined),
   );
-  await workflowOf(job_id).terminate('lost');
+  await getWorkflow(job_id).terminate('lost');
   const dispatcher = runnerJobs.connect(temporal, {
     taskQueuePrefix: app.services.config.TASK_QUEUE_PREFIX,
     searchable: true,
@@ -83,7 +83,7 @@ it('loses a job whose runner vanishes, and restarts a workflow that was lost', a
   expect(await dispatcher.reconcile(app.services)).toBe(1);
   expect(await claim()).toMatchObject({ job_id });
   await until(async () => (await jobRow(job_id)).status === 'lost');
-  const result = async () => workflowOf(job_id).result();
+  const result = async () => getWorkflow(job_id).result();
   expect(await result()).toEqual({ state: 'lost', exitCode: null, reason: 'lease_over' });
   expect((await report(job_id, 'complete', { status: 'succeeded' })).body).toMatchObject({ job_status: 'lost' });
   expect((await runner.calls.post('/api/runners/claim', { wait_seconds: 0 })).body).toBeUndefined();

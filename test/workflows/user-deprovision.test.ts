@@ -48,7 +48,7 @@ async function holdSeat({ user_id }: Person, team: TestTeam | undefined): Promis
   };
 }
 
-it('a worker killed between two teams: the next one goes on where it stood, and every step happened once', async () => {
+it('resumes after a worker is killed between two teams, with every step once', async () => {
   const { leaver, teams, tasks } = await buildLeaver();
   doomed = await startWorkerProcess(app);
   // The second membership is locked, so the worker is killed between the two steps.

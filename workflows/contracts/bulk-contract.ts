@@ -38,7 +38,7 @@ export interface ImportActivities {
   undoBatch(jobId: string): Promise<boolean>;
 }
 
-/** Activities that end a job whose other activities failed for good. */
+/** Activities that end a job whose other activities failed permanently. */
 export interface ImportEndings {
   failImport(jobId: string): Promise<void>;
   failUndo(jobId: string): Promise<void>;

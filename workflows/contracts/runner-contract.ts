@@ -27,6 +27,6 @@ export interface RunnerJobView {
 }
 
 export interface RunnerJobActivities {
-  /** Ends the job if its time is over. May be repeated. */
+  /** Ends the job if its deadline has passed. May be repeated. */
   settleRunnerJob(jobId: string): Promise<RunnerJobView>;
 }

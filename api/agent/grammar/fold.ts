@@ -51,5 +51,5 @@ export function fold(original: string): Folded {
   return { text, at };
 }
 
-/** Folds a name: a title, an id, or what somebody is called. */
+/** Folds a name: a title, an id, or a name of a user. */
 export const foldName = (name: string): string => fold(name.trim()).text.trim();

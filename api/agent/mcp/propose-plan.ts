@@ -74,7 +74,7 @@ async function lockTokenSession(ctx: Context, tokenId: string): Promise<Proposal
 /** Address at which the owner of the plan decides. */
 export const confirmUrl = (ctx: Context, actionId: string): string => webAddress(ctx.config, `/app/approvals/plan/${actionId}`);
 
-interface Proposed extends Record<string, unknown> {
+interface ProposedPlanRow extends Record<string, unknown> {
   canonical: string;
   plan_hash: Buffer;
   status: string;
@@ -84,7 +84,7 @@ interface Proposed extends Record<string, unknown> {
 
 /** Returns a plan that this token has proposed, as it is now. @throws RESOURCE_NOT_FOUND */
 export async function readProposed(ctx: Context, actionId: string): Promise<Record<string, unknown>> {
-  const [row] = await run<Proposed>(ctx.db, proposedPlanStatement, [actionId, requireUser(ctx), requireToken(ctx)]);
+  const [row] = await run<ProposedPlanRow>(ctx.db, proposedPlanStatement, [actionId, requireUser(ctx), requireToken(ctx)]);
   if (!row) throw notFound('Plan');
   const { action_id, summary, actions, expires_at } = readPlan(row.canonical);
   const status = row.status === 'staged' && row.is_over ? 'expired' : row.status;

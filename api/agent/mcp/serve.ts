@@ -93,7 +93,7 @@ function buildHeaders(given: IncomingHttpHeaders): Headers {
 
 /**
  * Answers one message of the Model Context Protocol, in whichever version the client speaks. The answer's bytes are those of the protocol's
- * server: JSON, or an event stream of one message (docs/decisions.md#mcp-endpoint).
+ * server: JSON, or an event stream of one message (docs/decisions/agent.md#mcp-endpoint).
  * @throws DomainError with the keys of JSON-RPC where the protocol refuses the message
  */
 export async function serveMcp(ctx: Context, message: unknown, headers: IncomingHttpHeaders): Promise<Reply> {

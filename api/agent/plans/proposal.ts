@@ -2,7 +2,7 @@ import type { ActionPlan } from './schema.js';
 import type { PlanSource } from '../../gate/work-actions/action.js';
 import type { Tool } from '../../gate/work-actions/catalogue.js';
 
-/** A change that somebody wants staged: a model, a rule, an outside agent. Nothing of it is trusted. */
+/** A change that a model, a rule or an outside agent wants staged. Nothing of it is trusted. */
 export interface ProposedAction {
   tool: Tool;
   /** Id of the target; absent for a creation. `"$k"` names what action k of the same proposal creates. */

@@ -103,7 +103,7 @@ export class Trial implements Trials {
 
   /**
    * A team's plan is read by all its members, so it must not show what only the user for whom it is staged may read
-   * (docs/decisions.md#plans-of-a-team-stay-in-the-team).
+   * (docs/decisions/agent.md#plans-of-a-team-stay-in-the-team).
    */
   private checkTeam(teamId: string): void {
     const own = this.proposal.session.team_id;

@@ -37,7 +37,7 @@ export class ModelFailure extends Error {
 }
 
 /** What is read of an error of the libraries. */
-interface Thrown {
+interface ErrorFields {
   name?: unknown;
   code?: unknown;
   cause?: unknown;
@@ -45,7 +45,8 @@ interface Thrown {
   responseHeaders?: Record<string, string | undefined>;
 }
 
-const listParts = (thrown: unknown): Thrown => (typeof thrown === 'object' && thrown !== null ? (thrown as Thrown) : {});
+const listParts = (thrown: unknown): ErrorFields =>
+  typeof thrown === 'object' && thrown !== null ? (thrown as ErrorFields) : {};
 
 /** Returns the errors from `thrown` to its first cause. */
 function listErrorChain(thrown: unknown): unknown[] {
@@ -55,7 +56,7 @@ function listErrorChain(thrown: unknown): unknown[] {
 }
 
 /** Parses Retry-After, in seconds or as a date (RFC 9110, 10.2.3); null without a usable one. */
-function computeWait(headers: Thrown['responseHeaders']): number | null {
+function computeWait(headers: ErrorFields['responseHeaders']): number | null {
   const value = headers?.['retry-after']?.trim();
   if (value === undefined || value === '') return null;
   const ms = /^\d{1,9}(\.\d+)?$/.test(value) ? Number(value) * 1_000 : Date.parse(value) - Date.now();
@@ -72,7 +73,7 @@ const STATUSES: Record<number, ModelErrorCode> = {
   429: 'model_busy',
 };
 
-function failureOfStatus(status: number, headers: Thrown['responseHeaders']): ModelFailure {
+function failureOfStatus(status: number, headers: ErrorFields['responseHeaders']): ModelFailure {
   // An unreadable answer to a request that succeeded: the provider has answered, and charges for it.
   if (status < 300) return new ModelFailure('model_garbled', { isCharged: true });
   const code = status >= 500 ? 'model_busy' : (STATUSES[status] ?? 'model_refused');

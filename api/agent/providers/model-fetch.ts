@@ -1,7 +1,7 @@
 import { Agent, fetch as send } from 'undici';
 import { ModelFailure } from './model-failure.js';
 
-/** Time for the whole call of a model, ms (docs/decisions.md#model-requests). */
+/** Time for the whole call of a model, ms (docs/decisions/agent.md#model-requests). */
 export const CALL_MS = 45_000;
 /** Maximum size of an answer, bytes after decompression. */
 const MAX_ANSWER_BYTES = 4 * 1024 * 1024;

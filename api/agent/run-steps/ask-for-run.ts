@@ -40,10 +40,16 @@ async function readAnswer(ctx: Context, step: StepInstruction, attempt: number):
   };
 }
 
-type Chosen = Awaited<ReturnType<typeof chooseProvider>>;
+type ProviderChoice = Awaited<ReturnType<typeof chooseProvider>>;
 
 /** Stores the instruction as a message with its turn, unless an attempt at the same time has. Returns whether it is stored. */
-async function openTurn(ctx: Context, step: StepInstruction, attempt: number, teamId: string, { provider, model }: Chosen) {
+async function openTurn(
+  ctx: Context,
+  step: StepInstruction,
+  attempt: number,
+  teamId: string,
+  { provider, model }: ProviderChoice,
+) {
   const { session_id } = await openStepSession(ctx, step);
   const meanwhile = await readAnswer(ctx, step, attempt);
   if (meanwhile) return { answer: meanwhile, isStored: false };
@@ -77,7 +83,7 @@ async function openTurn(ctx: Context, step: StepInstruction, attempt: number, te
 /**
  * Asks the agent for the plan of one step of a run, with the permissions of the automation's creator, who is the context's user. The rules
  * answer at once. A model gets a turn, as for a message of a chat: the same links, consent, quota, budget and time. May be repeated: an
- * attempt has one turn, and a step one plan (docs/decisions.md#steps-of-a-run-that-ask-a-model).
+ * attempt has one turn, and a step one plan (docs/decisions/agent.md#steps-of-a-run-that-ask-a-model).
  * @throws QUOTA_EXCEEDED | RESOURCE_CONFLICT `session_deleted` | what `proposeForRun` and `teamsOfStep` throw
  */
 export async function askForRun(ctx: Context, step: StepInstruction, attempt: number): Promise<StepAnswer> {

@@ -3,8 +3,8 @@ import { run } from '../../../db/statement.js';
 import { type Context, inTransaction } from '../../platform/context.js';
 import { closePlansOfSession } from '../plans/decisions/close-plans.js';
 import { recordSession } from './create-session.js';
-import { lockSession } from './load-session.js';
-import { getSession } from './read-session.js';
+import { lockAgentSession } from './load-session.js';
+import { getAgentSession } from './read-session.js';
 import type { DeletedSession, Session, UpdateSession } from './schema.js';
 import { stopTurnsStatement } from './session.sql.js';
 
@@ -15,12 +15,12 @@ const STOPPED = 'Stopped. Nothing was changed.';
  * Renames a session of the caller.
  * @throws RESOURCE_NOT_FOUND
  */
-export function renameSession(ctx: Context, sessionId: string, { title }: UpdateSession): Promise<Session> {
+export function renameAgentSession(ctx: Context, sessionId: string, { title }: UpdateSession): Promise<Session> {
   return inTransaction(ctx, async (ctx) => {
-    const session = await lockSession(ctx, sessionId);
+    const session = await lockAgentSession(ctx, sessionId);
     await session.$query(ctx.db).patch({ title, updated_at: new Date() });
     await recordSession(ctx, 'update', sessionId);
-    return getSession(ctx, sessionId);
+    return getAgentSession(ctx, sessionId);
   });
 }
 
@@ -47,9 +47,9 @@ export async function emptySessions({ db }: Pick<Context, 'db'>, sessionIds: rea
  * Deletes a session of the caller with its messages and links, and stops its open turns. Discards its staged plans.
  * @throws RESOURCE_NOT_FOUND
  */
-export function deleteSession(ctx: Context, sessionId: string): Promise<DeletedSession> {
+export function deleteAgentSession(ctx: Context, sessionId: string): Promise<DeletedSession> {
   return inTransaction(ctx, async (ctx) => {
-    await lockSession(ctx, sessionId);
+    await lockAgentSession(ctx, sessionId);
     await stopTurns(ctx, sessionId);
     await closePlansOfSession(ctx, sessionId);
     await emptySessions(ctx, [sessionId]);

@@ -8,7 +8,7 @@ import { type CreateSession, DEFAULT_TITLE, MAX_SESSIONS, type NewSession } from
  * Creates a session of the caller.
  * @throws RESOURCE_CONFLICT the caller has too many sessions
  */
-export function createSession(ctx: Context, { title }: CreateSession): Promise<NewSession> {
+export function createAgentSession(ctx: Context, { title }: CreateSession): Promise<NewSession> {
   return inTransaction(ctx, async (ctx) => {
     const owner_id = requireUser(ctx);
     const own = await AgentSession.query(ctx.db).where({ owner_id }).modify('live').resultSize();

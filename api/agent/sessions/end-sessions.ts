@@ -49,7 +49,7 @@ export async function unlinkTeam({ db }: Pick<Context, 'db'>, userId: string, te
   return (await run(db, unlinkTeamStatement, [userId, teamId])).length;
 }
 
-/** Removes the links to items that are deleted for good. */
+/** Removes the links to items that are purged. */
 export async function unlinkItems({ db }: Pick<Context, 'db'>, itemIds: readonly string[]): Promise<void> {
   await run(db, unlinkItemsStatement, [itemIds]);
 }

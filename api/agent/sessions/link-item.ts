@@ -4,7 +4,7 @@ import { authorize, type Seat } from '../../platform/access/access.js';
 import { type Context, inTransaction, requireUser } from '../../platform/context.js';
 import { conflict, invalid, notFound } from '../../platform/errors.js';
 import { recordChange } from '../../platform/changes/record-change.js';
-import { lockSession } from './load-session.js';
+import { lockAgentSession } from './load-session.js';
 import { type Linked, type LinkItem, type LinkParams, type LinkType, MAX_LINKS, type Unlinked } from './schema.js';
 import { linkableItemStatement } from './session.sql.js';
 
@@ -55,7 +55,7 @@ export async function findLinkable(ctx: Context, { item_type, item_id }: LinkIte
 export function linkItem(ctx: Context, sessionId: string, link: LinkItem): Promise<Linked> {
   return inTransaction(ctx, async (ctx) => {
     const { item_type, item_id } = link;
-    await lockSession(ctx, sessionId);
+    await lockAgentSession(ctx, sessionId);
     const item = await findLinkable(ctx, link);
     const known = await AgentLink.query(ctx.db)
       .where({ session_id: sessionId, item_id })
@@ -80,7 +80,7 @@ export function linkItem(ctx: Context, sessionId: string, link: LinkItem): Promi
  */
 export function unlinkItem(ctx: Context, { session_id, item_type, item_id }: LinkParams): Promise<Unlinked> {
   return inTransaction(ctx, async (ctx) => {
-    await lockSession(ctx, session_id);
+    await lockAgentSession(ctx, session_id);
     const removed = await AgentLink.query(ctx.db)
       .delete()
       .where({ session_id, item_id })

@@ -6,7 +6,7 @@ import { notFound } from '../../platform/errors.js';
  * Locks a live session of the caller until the commit, before anything else of it. Another person's session is none.
  * @throws RESOURCE_NOT_FOUND
  */
-export async function lockSession(ctx: Context, sessionId: string): Promise<AgentSession> {
+export async function lockAgentSession(ctx: Context, sessionId: string): Promise<AgentSession> {
   const session = await AgentSession.query(ctx.db)
     .findById(sessionId)
     .where({ owner_id: requireUser(ctx) })

@@ -26,7 +26,7 @@ type Row = Omit<ReadableLink, 'title'> & { title: string | null; seat: Seat | nu
 
 /**
  * Reads the links of a session with the permissions of a user as they are now, so that no link outlives its access
- * (docs/decisions.md#links-of-a-session).
+ * (docs/decisions/agent.md#links-of-a-session).
  */
 export async function readLinks({ db }: Pick<Context, 'db'>, sessionId: string, userId: string): Promise<SessionLinks> {
   const rows = await run<Row>(db, readLinksStatement, [sessionId, userId]);

@@ -20,7 +20,7 @@ const presentSummary = (row: Row): SessionSummary => ({
 });
 
 /** Lists the caller's sessions, newest first. Their number is limited, so the list is whole. */
-export async function listSessions(ctx: Context): Promise<SessionSummary[]> {
+export async function listAgentSessions(ctx: Context): Promise<SessionSummary[]> {
   return (await run<Row>(ctx.db, listSessionsStatement, [requireUser(ctx)])).map(presentSummary);
 }
 
@@ -28,7 +28,7 @@ export async function listSessions(ctx: Context): Promise<SessionSummary[]> {
  * Returns a session with its messages and links: the caller's own, or one of a team in which the caller may write.
  * @throws RESOURCE_NOT_FOUND
  */
-export async function readSession(ctx: Context, sessionId: string): Promise<Session & Pick<SessionLinks, 'lost'>> {
+export async function readAgentSession(ctx: Context, sessionId: string): Promise<Session & Pick<SessionLinks, 'lost'>> {
   const [row] = await run<FullRow>(ctx.db, readSessionStatement, [sessionId, requireUser(ctx), rolesFor('agent.link')]);
   if (!row) throw notFound('Session');
   const { readable, lost } = await readLinks(ctx, sessionId, requireUser(ctx));
@@ -46,7 +46,7 @@ export async function readSession(ctx: Context, sessionId: string): Promise<Sess
  * Returns a session as the API shows it: without the links that were lost.
  * @throws RESOURCE_NOT_FOUND
  */
-export async function getSession(ctx: Context, sessionId: string): Promise<Session> {
-  const { lost: _lost, ...session } = await readSession(ctx, sessionId);
+export async function getAgentSession(ctx: Context, sessionId: string): Promise<Session> {
+  const { lost: _lost, ...session } = await readAgentSession(ctx, sessionId);
   return session;
 }

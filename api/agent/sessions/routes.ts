@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { type Endpoint, endpoint } from '../../platform/endpoint/endpoint.js';
-import { deleteSession, renameSession } from './change-session.js';
-import { createSession } from './create-session.js';
+import { deleteAgentSession, renameAgentSession } from './change-session.js';
+import { createAgentSession } from './create-session.js';
 import { linkItem, unlinkItem } from './link-item.js';
-import { getSession, listSessions } from './read-session.js';
+import { getAgentSession, listAgentSessions } from './read-session.js';
 import {
   CreateSession,
   DeletedSession,
@@ -37,7 +37,7 @@ export const agentSessionRoutes: Endpoint[] = [
     status: 201,
     errors: [409],
     example: { title: 'Login errors' },
-    handle: ({ ctx, body }) => createSession(ctx, body),
+    handle: ({ ctx, body }) => createAgentSession(ctx, body),
   }),
   endpoint({
     ...own,
@@ -48,7 +48,7 @@ export const agentSessionRoutes: Endpoint[] = [
     description: 'Newest first, without messages and linked items.',
     limit: 'ai_session_list',
     response: z.array(SessionSummary),
-    handle: ({ ctx }) => listSessions(ctx),
+    handle: ({ ctx }) => listAgentSessions(ctx),
   }),
   endpoint({
     ...own,
@@ -61,7 +61,7 @@ export const agentSessionRoutes: Endpoint[] = [
     params: SessionParams,
     response: Session,
     errors: [404],
-    handle: ({ ctx, params }) => getSession(ctx, params.session_id),
+    handle: ({ ctx, params }) => getAgentSession(ctx, params.session_id),
   }),
   endpoint({
     ...own,
@@ -75,7 +75,7 @@ export const agentSessionRoutes: Endpoint[] = [
     response: Session,
     errors: [404],
     example: { title: 'Login errors' },
-    handle: ({ ctx, params, body }) => renameSession(ctx, params.session_id, body),
+    handle: ({ ctx, params, body }) => renameAgentSession(ctx, params.session_id, body),
   }),
   endpoint({
     ...own,
@@ -89,7 +89,7 @@ export const agentSessionRoutes: Endpoint[] = [
     params: SessionParams,
     response: DeletedSession,
     errors: [404],
-    handle: ({ ctx, params }) => deleteSession(ctx, params.session_id),
+    handle: ({ ctx, params }) => deleteAgentSession(ctx, params.session_id),
   }),
   endpoint({
     ...own,

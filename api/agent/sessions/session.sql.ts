@@ -83,7 +83,7 @@ export const stopTurnsStatement = defineStatement({
 with stopped as (
   update agent_turns set state = 'cancelled', error_code = 'cancelled', finished_at = clock_timestamp()
   where session_id = $1 and finished_at is null returning message_id, session_id, team_id, incarnation, correlation_id
-), told as (
+), answered as (
   insert into agent_messages (session_id, role, content, answers)
   select s.session_id, 'assistant', $2, s.message_id from stopped s join agent_messages m using (message_id) order by m.position
 ), woken as (

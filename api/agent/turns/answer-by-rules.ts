@@ -51,11 +51,11 @@ async function propose(ctx: Context, turn: ClaimedTurn, actions: readonly Propos
 async function answer(ctx: Context, turn: ClaimedTurn): Promise<Answer> {
   if (!turn.is_active) return { content: 'The account is not active.', code: 'cancelled' };
   const { readable, lost } = await readLinks(ctx, turn.session_id, turn.user_id);
-  const told = (answered: Answer): Answer => ({
+  const withLost = (answered: Answer): Answer => ({
     ...answered,
     content: [answered.content, lostWords(lost.length)].filter((text) => text !== '').join('\n\n'),
   });
-  if (readable.length === 0) return told({ content: summaryWords([], new Map()) });
+  if (readable.length === 0) return withLost({ content: summaryWords([], new Map()) });
   const items = readable.map(toLinkedItem);
   const clauses = parse(turn.content, items, todayIn(turn.timezone));
   const membersNamed = await findMembers(
@@ -64,9 +64,9 @@ async function answer(ctx: Context, turn: ClaimedTurn): Promise<Answer> {
     namesIn(clauses),
   );
   const outcome = resolve(clauses, { items, userId: turn.user_id, membersNamed });
-  if (outcome.kind === 'plan') return told(await propose(ctx, turn, outcome.actions));
-  if (outcome.kind === 'question') return told({ content: `${outcome.text} ${NOT_STAGED}` });
-  return told({ content: answerWords(outcome.unclear, summaryWords(readable, await readFacts(ctx, readable))) });
+  if (outcome.kind === 'plan') return withLost(await propose(ctx, turn, outcome.actions));
+  if (outcome.kind === 'question') return withLost({ content: `${outcome.text} ${NOT_STAGED}` });
+  return withLost({ content: answerWords(outcome.unclear, summaryWords(readable, await readFacts(ctx, readable))) });
 }
 
 /**

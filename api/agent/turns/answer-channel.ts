@@ -4,7 +4,7 @@ import { defineStatement, run } from '../../../db/statement.js';
 /** Channel on which requests wait for answers; the payload is the id of the answered message. */
 export const ANSWER_CHANNEL = 'assent_answers';
 
-const statement = defineStatement({ name: 'ring_answers', text: `select pg_notify('${ANSWER_CHANNEL}', $1)` });
+const statement = defineStatement({ name: 'notify_answers', text: `select pg_notify('${ANSWER_CHANNEL}', $1)` });
 
 /**
  * Tells the processes that wait for the answer to a message. After the commit, in a statement of its own

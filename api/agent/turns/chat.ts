@@ -5,7 +5,7 @@ import { newId } from '../../platform/ids.js';
 import { recordChange } from '../../platform/changes/record-change.js';
 import { ActionPlan } from '../plans/schema.js';
 import { stopTurns } from '../sessions/change-session.js';
-import { lockSession } from '../sessions/load-session.js';
+import { lockAgentSession } from '../sessions/load-session.js';
 import { notifyAnswered } from './answer-channel.js';
 import { expectAnswer, type Expectation } from './answer-listener.js';
 import type { Chat, ChatAnswer, StoppedSession } from './schema.js';
@@ -71,9 +71,9 @@ async function awaitAnswer(ctx: Context, input: Chat, messageId: string, expecta
  * Stops the open turns of a session of the caller: their messages get no other answer, and nothing is staged.
  * @throws RESOURCE_NOT_FOUND
  */
-export async function stopSession(ctx: Context, session_id: string): Promise<StoppedSession> {
+export async function stopAgentSession(ctx: Context, session_id: string): Promise<StoppedSession> {
   const stopped = await inTransaction(ctx, async (ctx) => {
-    await lockSession(ctx, session_id);
+    await lockAgentSession(ctx, session_id);
     const messages = await stopTurns(ctx, session_id);
     const entity = { entity_type: 'agent_session', entity_id: session_id } as const;
     await recordChange(ctx, {

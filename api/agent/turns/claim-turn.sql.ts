@@ -36,7 +36,7 @@ select turn.message_id, turn.session_id, turn.user_id, turn.team_id, turn.token_
 from turn join agent_messages message using (message_id) join users u on u.user_id = turn.user_id`,
 });
 
-/** $1 = team id. Locks the team's slots at the model: whoever counts them counts alone. */
+/** $1 = team id. Locks the team's slots at the model, so that only one transaction counts them. */
 export const lockSlotsStatement = defineStatement({
   name: 'lock_slots_of_team',
   text: 'select team_id from agent_settings where team_id = $1 for no key update',

@@ -3,7 +3,7 @@ import { type Context, requireUser } from '../../platform/context.js';
 import { DomainError } from '../../platform/errors.js';
 import type { PlanRecord } from '../plans/decisions/schema.js';
 import { getPlan } from '../plans/waiting/get-plan.js';
-import { readSession } from '../sessions/read-session.js';
+import { readAgentSession } from '../sessions/read-session.js';
 import { expectAnswer } from './answer-listener.js';
 import type { Chat } from './schema.js';
 import { submitMessage } from './submit-message.js';
@@ -17,7 +17,7 @@ const openStatement = defineStatement({
   text: 'select message_id from agent_turns where session_id = $1 and finished_at is null',
 });
 
-type Session = Awaited<ReturnType<typeof readSession>>;
+type Session = Awaited<ReturnType<typeof readAgentSession>>;
 
 /** A session as a person looks at it. */
 export interface Conversation {
@@ -38,7 +38,7 @@ const orAbsent = (error: unknown): undefined => {
  * @throws RESOURCE_NOT_FOUND
  */
 export async function readConversation(ctx: Context, sessionId: string): Promise<Conversation> {
-  const session = await readSession(ctx, sessionId);
+  const session = await readAgentSession(ctx, sessionId);
   const open = await run<{ message_id: string }>(ctx.db, openStatement, [sessionId]);
   const ids = session.messages.flatMap(({ action_id }) => action_id ?? []).slice(-SHOWN_PLANS);
   const read = (planIds: readonly string[]) => Promise.all(planIds.map((id) => getPlan(ctx, id).catch(orAbsent)));

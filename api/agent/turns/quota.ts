@@ -9,7 +9,7 @@ interface Quota extends Record<string, unknown> {
 }
 
 /**
- * Counts a message of a team in this month, before the message is stored (docs/decisions.md#quota-of-messages).
+ * Counts a message of a team in this month, before the message is stored (docs/decisions/agent.md#quota-of-messages).
  * @throws QUOTA_EXCEEDED naming the limit and the day on which it starts again
  */
 export async function countMessage({ db }: Pick<Context, 'db'>, teamId: string): Promise<void> {

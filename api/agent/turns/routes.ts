@@ -1,6 +1,6 @@
 import { type Endpoint, endpoint } from '../../platform/endpoint/endpoint.js';
 import { SessionParams } from '../sessions/schema.js';
-import { chat, stopSession } from './chat.js';
+import { chat, stopAgentSession } from './chat.js';
 import { Chat, CHAT_BODY_BYTES, ChatAnswer, MAX_OPEN_TURNS, MAX_OPEN_TURNS_OF_USER, StoppedSession } from './schema.js';
 
 const own = { tag: 'AI workspace', ability: 'agent.session', scope: 'ai:chat' } as const;
@@ -32,6 +32,6 @@ export const agentChatRoutes: Endpoint[] = [
     params: SessionParams,
     response: StoppedSession,
     errors: [404],
-    handle: ({ ctx, params }) => stopSession(ctx, params.session_id),
+    handle: ({ ctx, params }) => stopAgentSession(ctx, params.session_id),
   }),
 ];

@@ -6,7 +6,7 @@ const MAX_MESSAGE_LENGTH = 10_000;
 export const CHAT_BODY_BYTES = 262_144;
 /** Messages of a session that wait for an answer at the same time. */
 export const MAX_OPEN_TURNS = 5;
-/** In all sessions of a user, so that one member does not take all slots of the team (docs/decisions.md#model-slots-of-a-team). */
+/** In all sessions of a user, so that one member does not take all slots of the team (docs/decisions/agent.md#model-slots-of-a-team). */
 export const MAX_OPEN_TURNS_OF_USER = 10;
 
 export const Chat = z

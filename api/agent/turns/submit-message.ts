@@ -5,7 +5,7 @@ import { conflict, DomainError, notFound } from '../../platform/errors.js';
 import { newId } from '../../platform/ids.js';
 import { recordChange } from '../../platform/changes/record-change.js';
 import { checkWorkers } from '../../platform/telemetry/check-workers.js';
-import { lockSession } from '../sessions/load-session.js';
+import { lockAgentSession } from '../sessions/load-session.js';
 import { readLinks } from '../sessions/read-links.js';
 import { MAX_MESSAGES } from '../sessions/schema.js';
 import { chooseProvider } from './choose-provider.js';
@@ -64,7 +64,7 @@ export async function submitMessage(ctx: Context, { session_id, message }: Chat,
   if (teamId !== null) await countMessage(ctx, teamId);
   try {
     await inTransaction(ctx, async (ctx) => {
-      await lockSession(ctx, session_id);
+      await lockAgentSession(ctx, session_id);
       await checkRoom(ctx, session_id);
       const caller = JSON.stringify(callerJson(ctx));
       const values = [messageId, session_id, userId, message, teamId, provider, model, ctx.correlationId, tokenId, caller];

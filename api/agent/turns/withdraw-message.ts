@@ -1,18 +1,18 @@
 import { run } from '../../../db/statement.js';
 import { type Context, inTransaction } from '../../platform/context.js';
-import { lockSession } from '../sessions/load-session.js';
+import { lockAgentSession } from '../sessions/load-session.js';
 import type { SubmittedMessage } from './submit-message.js';
 import { withdrawMessageStatement } from './submit-message.sql.js';
 
 /**
  * Takes back a message that no worker has begun: nothing of it is stored, and it does not count. Returns false if a worker has begun, or
- * holds the session at this moment (docs/decisions.md#messages-that-nobody-answers).
+ * holds the session at this moment (docs/decisions/agent.md#messages-that-nobody-answers).
  */
 export async function withdrawMessage(ctx: Context, { message_id, session_id }: SubmittedMessage): Promise<boolean> {
   const withdrawn = inTransaction(ctx, async (ctx) => {
-    await lockSession(ctx, session_id);
+    await lockAgentSession(ctx, session_id);
     return (await run(ctx.db, withdrawMessageStatement, [message_id])).length > 0;
   });
-  // Somebody else has the session's lock, or the database is gone: the message may be answered, so it is not refused.
+  // Another transaction has the session's lock, or the database is gone: the message may be answered, so it is not refused.
   return withdrawn.catch(() => false);
 }

@@ -47,13 +47,13 @@ async function* exportJson(ctx: Context, head: ExportHead, proof: ExportProof, k
 }
 
 /** A recorded and signed export, whose entries are read while it is sent. */
-interface Started {
+interface ExportStart {
   head: ExportHead;
   proof: ExportProof;
   keys: EntryKey[];
 }
 
-async function startExport(ctx: Context, { format, ...given }: ExportEntries): Promise<Started> {
+async function startExport(ctx: Context, { format, ...given }: ExportEntries): Promise<ExportStart> {
   const teams = await coveredTeams(ctx, given.team_id);
   const filters = resolveFilters(given);
   const audit_id = await recordExport(ctx, teams, { format, filters });
@@ -82,7 +82,7 @@ async function startExport(ctx: Context, { format, ...given }: ExportEntries): P
 async function exportAs(
   ctx: Context,
   wanted: ExportEntries,
-  write: (started: Started) => Reply<Readable>,
+  write: (started: ExportStart) => Reply<Readable>,
 ): Promise<Reply<Readable>> {
   const release = await takeExportSlot(requireUser(ctx));
   try {

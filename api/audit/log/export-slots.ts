@@ -1,10 +1,10 @@
 import { busy } from '../../platform/errors.js';
 
-/** Exports, and correlations, of one user at the same time, in one process; others wait (docs/decisions.md#audit-exports). */
+/** Exports, and correlations, of one user at the same time, in one process; others wait (docs/decisions/audit.md#audit-exports). */
 const AT_ONCE = 2;
 /** Those of one user that may wait, and for how long, ms. */
 const MAX_WAITING = 20;
-const PATIENCE_MS = 10_000;
+const SLOT_TIMEOUT_MS = 10_000;
 
 interface Line {
   running: number;
@@ -30,7 +30,7 @@ export async function takeExportSlot(userId: string): Promise<() => void> {
       const timer = setTimeout(() => {
         line.waiting.splice(line.waiting.indexOf(admit), 1);
         reject(busyExporting());
-      }, PATIENCE_MS);
+      }, SLOT_TIMEOUT_MS);
       line.waiting.push(admit);
     });
   } else line.running += 1;

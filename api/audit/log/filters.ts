@@ -1,6 +1,6 @@
 import { EXPORT_FILTERS, type ExportFilters } from '../export-proof.js';
 
-/** Entries of an export, of a correlation, and of a total that is exact (docs/decisions.md#audit-log-reads). */
+/** Entries of an export, of a correlation, and of a total that is exact (docs/decisions/audit.md#audit-log-reads). */
 export const MAX_ENTRIES = 10_000;
 
 /** The parameters of a page, of which `offset` precedes `skip`, and both precede `page`. */

@@ -3,7 +3,7 @@ import type { Context } from '../../platform/context.js';
 import { subjectsStatement } from './subjects.sql.js';
 
 /** What an entry is about. */
-interface Described {
+interface EntrySubject {
   entity_type: string;
   entity_id: string | null;
   team_id: string | null;
@@ -23,7 +23,7 @@ export interface Subject extends Record<string, unknown> {
  * Names what a page of entries is about, by entity id. The caller may read the entries. What has been deleted, belongs to another team by now,
  * or has no name is absent.
  */
-export async function nameSubjects(ctx: Context, entries: readonly Described[]): Promise<Map<string, Subject>> {
+export async function nameSubjects(ctx: Context, entries: readonly EntrySubject[]): Promise<Map<string, Subject>> {
   const known = entries.filter(({ entity_id, team_id }) => entity_id !== null && team_id !== null);
   if (known.length === 0) return new Map();
   const values = [

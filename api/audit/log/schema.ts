@@ -144,7 +144,7 @@ export const AuditExport = z
       .meta({ description: 'State of the chain of each exported team, by `team_id`' }),
     proof: z
       .object({ key_id: z.string(), signature: z.string().meta({ description: 'Ed25519, base64' }) })
-      .meta({ description: 'Signature over everything here and the hashes of the entries (docs/audit.md)' }),
+      .meta({ description: 'Signature over everything here and the hashes of the entries (docs/audit-example/README.md)' }),
     data: z.array(AuditEntry),
   })
   .meta({ id: 'AuditExport' });

@@ -1,4 +1,4 @@
-import type { StoredAction } from '../../../db/models/automation.js';
+import type { StoredAction } from '../../../db/models/automation/automation.js';
 import { invalid } from '../../platform/errors.js';
 import { didYouMean, nearest } from '../../platform/validation/suggestions.js';
 import { buildSentence, ZOD_MESSAGES } from '../../platform/validation/messages.js';

@@ -5,7 +5,7 @@ import { findProvider } from '../../integrations/connections/registry.js';
 import type { ActionDescription } from '../../gate/contract/action-type.js';
 import { availableActions } from './registry.js';
 
-/** A schema that is described by hand replaces the derived one. */
+/** A schema that is written out replaces the derived one. */
 function applyOverride({ zodSchema, jsonSchema }: { zodSchema: z.core.$ZodTypes; jsonSchema: Record<string, unknown> }): void {
   const override = (zodSchema as unknown as z.ZodType).meta()?.['override'];
   if (typeof override !== 'object' || override === null) return;

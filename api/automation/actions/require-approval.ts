@@ -3,7 +3,7 @@ import { Text } from '../../platform/fields.js';
 import { GATE, GATE_DEFAULTS, GATE_ROLES } from './rules.js';
 import type { ActionDescription } from '../../gate/contract/action-type.js';
 
-/** Maximum lifetime of a gate in seconds: 30 days (docs/decisions.md#gate-expiry). */
+/** Maximum lifetime of a gate in seconds: 30 days (docs/decisions/gate.md#gate-expiry). */
 const MAX_EXPIRY = 2_592_000;
 /** Maximum length of a gate's message, before and after rendering. */
 export const MAX_MESSAGE = 2_000;
@@ -13,7 +13,7 @@ const Params = z.object({
   role: z
     .enum(GATE_ROLES)
     .optional()
-    .meta({ description: `Lowest seat that may decide; ${GATE_DEFAULTS.role} when absent` }),
+    .meta({ description: `Lowest role that may decide; ${GATE_DEFAULTS.role} when absent` }),
   message: Text.max(MAX_MESSAGE).optional().meta({ description: 'Question to the approvers' }),
   expires_in_seconds: Seconds.optional().meta({ description: `${GATE_DEFAULTS.expiresInSeconds} (72 hours) when absent` }),
   required_approvals: z.int().min(1).max(5).optional().meta({ description: 'Number of distinct approvers' }),
@@ -22,7 +22,7 @@ const Params = z.object({
   signed_in: z.boolean().optional().meta({ description: 'true: only a signed-in person decides, no token' }),
   if_changed: z.enum(['proceed', 'ask_again']).optional().meta({
     description:
-      '`ask_again`: a change of a target after the yes opens the gate again, at most three times; `proceed` when absent',
+      '`ask_again`: a change of a target after the approval opens the gate again, at most three times; `proceed` when absent',
   }),
 });
 

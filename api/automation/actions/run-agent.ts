@@ -10,7 +10,7 @@ import { ActionRefused } from '../../gate/contract/action-refused.js';
 const MAX_INSTRUCTION = 8_000;
 /**
  * After this the step looks for its answer by itself, ms. A turn takes 170 seconds at most once it has begun, and its end wakes the run
- * (docs/decisions.md#model-budgets).
+ * (docs/decisions/agent.md#model-budgets).
  */
 const LOOK_AFTER_MS = 180_000;
 

@@ -3,7 +3,7 @@ export const SELECT_AUTOMATIONS = /* sql */ `
   select a.*, m.role as seat, runs.run_count, runs.failed_count, runs.skipped_not_kept,
     greatest(newest.queued_at, runs.last_skipped_at) as last_run_at,
     case when runs.last_skipped_at > coalesce(newest.queued_at, '-infinity') then 'skipped' else newest.status end as last_run_status,
-    exists (select from projects p where p.project_id = a.project_id and p.deleted_at is not null) as is_disarmed
+    exists (select from projects p where p.project_id = a.project_id and p.deleted_at is not null) as is_in_trashed_project
   from automations a
   left join memberships m on m.team_id = a.team_id and m.user_id = $1
   cross join lateral (

@@ -1,4 +1,4 @@
-import type { Automation } from '../../../db/models/automation.js';
+import type { Automation } from '../../../db/models/automation/automation.js';
 import type { Seat } from '../../platform/access/access.js';
 import type { RunStatus } from '../runs/record/rules.js';
 
@@ -9,7 +9,7 @@ import type { RunStatus } from '../runs/record/rules.js';
 export type AutomationRow = Pick<Automation, keyof Automation> & {
   seat: Seat | null;
   /** Its project is in the trash; restoring the project makes it active again. */
-  is_disarmed: boolean;
+  is_in_trashed_project: boolean;
   run_count: number;
   failed_count: number;
   /** Skipped runs that the team's budget did not keep. */

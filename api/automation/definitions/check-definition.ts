@@ -1,4 +1,4 @@
-import type { StoredAction } from '../../../db/models/automation.js';
+import type { StoredAction } from '../../../db/models/automation/automation.js';
 import { invalid } from '../../platform/errors.js';
 import { didYouMean, nearest } from '../../platform/validation/suggestions.js';
 import { zoneNamed } from '../../platform/time-zones.js';

@@ -1,4 +1,4 @@
-import type { Automation } from '../../../db/models/automation.js';
+import type { Automation } from '../../../db/models/automation/automation.js';
 import type { Context } from '../../platform/context.js';
 import { recordChange } from '../../platform/changes/record-change.js';
 

@@ -27,7 +27,7 @@ const cursorStatement = defineStatement({
 
 /**
  * Lists the automations of the caller's teams and the personal ones, oldest first; those after `before`. Empty for a team or project of
- * others (docs/decisions.md#foreign-filters).
+ * others (docs/decisions/platform.md#foreign-filters).
  * @throws VALIDATION_ERROR a cursor that is no automation of the caller's
  */
 export async function listAutomations(

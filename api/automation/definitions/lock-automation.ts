@@ -1,4 +1,4 @@
-import { Automation } from '../../../db/models/automation.js';
+import { Automation } from '../../../db/models/automation/automation.js';
 import { type Context, requireUser } from '../../platform/context.js';
 import { notFound } from '../../platform/errors.js';
 import { findSeat } from '../../platform/access/seats.js';

@@ -30,16 +30,20 @@ export function canManage(ability: Ability, owned: Owned, caller: Caller): boole
 }
 
 /** An automation to be changed. */
-interface Changed extends Owned {
+interface ProtectedDefinition extends Owned {
   is_protected: boolean;
 }
 
 /**
  * Rejects callers who may not change an automation. Only team admins may change a protected one, not even its creator, so that
- * nobody else can remove its gate (docs/decisions.md#protection).
+ * nobody else can remove its gate (docs/decisions/automation.md#protection).
  * @throws PERMISSION_DENIED
  */
-export function authorizeChange(ability: 'automation.write' | 'automation.take_over', automation: Changed, caller: Caller): void {
+export function authorizeChange(
+  ability: 'automation.write' | 'automation.take_over',
+  automation: ProtectedDefinition,
+  caller: Caller,
+): void {
   if (ability === 'automation.write') authorizeManage(ability, automation, caller);
   else authorizeAccess(ability, automation, caller);
   if (!automation.is_protected || isAllowed('automation.protect', caller.seat)) return;

@@ -6,7 +6,7 @@ const iso = (at: Date | string | null): string | null => (at === null ? null : n
 
 const SHOWN_RUNS = 5;
 const listNextRuns = (row: AutomationRow): string[] =>
-  row.is_active && !row.is_disarmed ? upcoming(row, SHOWN_RUNS).map((at) => at.toISOString()) : [];
+  row.is_active && !row.is_in_trashed_project ? upcoming(row, SHOWN_RUNS).map((at) => at.toISOString()) : [];
 
 /** Converts an automation for the API. */
 export const presentAutomation = (row: AutomationRow): AutomationRecord => presentWith(row, listNextRuns(row));

@@ -4,7 +4,7 @@ import { byCursor, byOffset } from '../../platform/endpoint/pages.js';
 import { TRIGGERS } from '../language/triggers.js';
 import { RUN_STATUSES } from '../runs/record/rules.js';
 
-/** Maximum actions of one automation (docs/decisions.md#automation-limits). */
+/** Maximum actions of one automation (docs/decisions/automation.md#automation-limits). */
 const MAX_ACTIONS = 50;
 
 /** The document lists the triggers; the operation checks them, because an unknown one is a 400 and no 422. */
@@ -30,7 +30,7 @@ const Action = z
 
 /**
  * The operation rejects an unknown trigger, condition, action or time zone with 400 and the position
- * (docs/decisions.md#status-400-or-422).
+ * (docs/decisions/platform.md#status-400-or-422).
  */
 const definition = {
   name: Title(200),

@@ -1,4 +1,4 @@
-import type { StoredAction } from '../../../db/models/automation.js';
+import type { StoredAction } from '../../../db/models/automation/automation.js';
 import { defineStatement, run } from '../../../db/statement.js';
 import { hasRoleAtLeast, type Seat } from '../../platform/access/access.js';
 import type { Context } from '../../platform/context.js';

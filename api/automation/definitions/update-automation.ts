@@ -1,4 +1,4 @@
-import type { Automation } from '../../../db/models/automation.js';
+import type { Automation } from '../../../db/models/automation/automation.js';
 import { authorize } from '../../platform/access/access.js';
 import { type Context, inTransaction } from '../../platform/context.js';
 import { conflict, invalid } from '../../platform/errors.js';

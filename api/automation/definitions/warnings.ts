@@ -1,4 +1,4 @@
-import type { Automation, StoredAction } from '../../../db/models/automation.js';
+import type { Automation, StoredAction } from '../../../db/models/automation/automation.js';
 import { isAllowed } from '../../platform/access/access.js';
 import type { Context } from '../../platform/context.js';
 import { findSeat } from '../../platform/access/seats.js';
@@ -10,7 +10,7 @@ import { shortGates } from './short-gates.js';
 import { warnOfPaths } from './template-paths.js';
 import { findSecretHandles } from '../language/template.js';
 
-type Saved = Pick<Automation, 'team_id' | 'created_by' | 'updated_by' | 'trigger_type' | 'actions'>;
+type SavedDefinition = Pick<Automation, 'team_id' | 'created_by' | 'updated_by' | 'trigger_type' | 'actions'>;
 
 const getType = ({ type }: StoredAction) => outboundTypes()[type];
 
@@ -20,7 +20,7 @@ async function ofMissingSecrets(ctx: Context, teamId: string, names: string[]): 
   return (await missingSecrets(ctx, teamId, names)).map((name) => `Secret ${name} does not exist yet`);
 }
 
-async function ofSecrets(ctx: Context, { team_id, actions }: Saved): Promise<string[]> {
+async function ofSecrets(ctx: Context, { team_id, actions }: SavedDefinition): Promise<string[]> {
   const idle = actions.flatMap((action, index) =>
     !getType(action)?.secrets && findSecretHandles(action.params).length > 0
       ? [`actions[${index}]: ${action.type} does not support secrets`]
@@ -35,7 +35,7 @@ async function ofSecrets(ctx: Context, { team_id, actions }: Saved): Promise<str
 }
 
 /** Uses the creator's connections, which requires that the creator saved the actions. */
-async function ofConnections(ctx: Context, { created_by, updated_by, actions }: Saved): Promise<string[]> {
+async function ofConnections(ctx: Context, { created_by, updated_by, actions }: SavedDefinition): Promise<string[]> {
   const integrated = actions.flatMap((action, index) => {
     const integration = getType(action)?.integration;
     return integration ? [{ place: `actions[${index}]`, ...integration }] : [];
@@ -59,7 +59,7 @@ async function ofConnections(ctx: Context, { created_by, updated_by, actions }: 
  * Returns warnings about actions that will fail unless something changes first. They do not prevent saving: the secret or the
  * connection may be added later. Only team admins see the names of missing secrets.
  */
-export const findWarnings = async (ctx: Context, saved: Saved): Promise<string[]> => [
+export const findWarnings = async (ctx: Context, saved: SavedDefinition): Promise<string[]> => [
   ...(await ofSecrets(ctx, saved)),
   ...(await ofConnections(ctx, saved)),
   ...(await shortGates(ctx, saved)),

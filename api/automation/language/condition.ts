@@ -3,7 +3,7 @@ import { inspect, KNOWN_NAMES, Refused, VARIABLES } from './condition-grammar.js
 import { EXHAUSTED, MAX_WORK, watch, Work } from './condition-meter.js';
 import type { ConditionScope } from './condition-scope.js';
 
-/** Limits of one condition (docs/decisions.md#condition-limits). */
+/** Limits of one condition (docs/decisions/automation.md#condition-limits). */
 const MAX_SOURCE = 1_000; // code points
 const MAX_AST_NODES = 300;
 const MAX_AST_DEPTH = 30;

@@ -1,4 +1,4 @@
-/** Limits of rendered params: the depth of a request body, the size of a stored event (docs/decisions.md#template-limits). */
+/** Limits of rendered params: the depth of a request body, the size of a stored event (docs/decisions/automation.md#template-limits). */
 const MAX_DEPTH = 32;
 const MAX_OUTPUT = 65_536; // bytes of texts and keys, plus one for each value
 const MAX_SECRET_NAME = 80; // code points
@@ -40,7 +40,7 @@ export function renderTemplates(
   };
   const name = (key: string): string => {
     if (!key.includes(OPEN)) return room.keep(key);
-    throw new Refused({ ok: false, code: 'template_invalid', message: IN_NAME });
+    throw new RenderError({ ok: false, code: 'template_invalid', message: IN_NAME });
   };
   return unlessRefused(() => copy(params, 0, room, fill, name));
 }
@@ -59,7 +59,7 @@ function unlessRefused<T>(render: () => T): { ok: true; value: T } | RenderFailu
   try {
     return { ok: true, value: render() };
   } catch (error) {
-    if (error instanceof Refused) return error.failure;
+    if (error instanceof RenderError) return error.failure;
     throw error;
   }
 }
@@ -105,7 +105,7 @@ const OPEN = '{{';
 const IN_NAME = 'A name holds no template, only a value does';
 const TOO_DEEP = `Params are nested deeper than ${MAX_DEPTH} levels`;
 
-class Refused extends Error {
+class RenderError extends Error {
   constructor(readonly failure: RenderFailure) {
     super(failure.message);
   }
@@ -118,7 +118,7 @@ class Room {
   spend(bytes: number): void {
     this.#left -= bytes;
     if (this.#left >= 0) return;
-    throw new Refused({ ok: false, code: 'template_too_large', message: `Params grow beyond ${MAX_OUTPUT} bytes` });
+    throw new RenderError({ ok: false, code: 'template_too_large', message: `Params grow beyond ${MAX_OUTPUT} bytes` });
   }
 
   readonly keep = (text: string): string => {
@@ -141,7 +141,7 @@ function copy(
   if (typeof value === 'number') return Number.isFinite(value) ? value : null;
   if (value instanceof Date) return Number.isNaN(value.getTime()) ? null : room.keep(value.toISOString());
   if (typeof value !== 'object') return null; // not JSON
-  if (depth === MAX_DEPTH) throw new Refused({ ok: false, code: 'template_too_deep', message: TOO_DEEP });
+  if (depth === MAX_DEPTH) throw new RenderError({ ok: false, code: 'template_too_deep', message: TOO_DEEP });
   if (Array.isArray(value)) return value.map((item) => copy(item, depth + 1, room, onText, onName));
   // fromEntries defines properties, so a key named __proto__ stays a key.
   return Object.fromEntries(
@@ -173,12 +173,12 @@ function* textsIn(value: unknown, path = '', depth = 0): Generator<PlacedText> {
 /** @throws Refused for a missing path or secret, and for a text that checkTemplates rejects */
 function toText(piece: Piece, event: object, secrets: (name: string) => string | undefined): string {
   if (piece.kind === 'text') return piece.text;
-  if (piece.kind === 'fault') throw new Refused({ ok: false, code: 'template_invalid', message: piece.message });
+  if (piece.kind === 'fault') throw new RenderError({ ok: false, code: 'template_invalid', message: piece.message });
   if (piece.kind === 'secret') {
     const secret = secrets(piece.name);
     if (typeof secret === 'string') return secret; // anything else means that the secret does not exist
     const message = `Secret ${piece.name} does not exist`;
-    throw new Refused({ ok: false, code: 'secret_missing', message, secretMissing: piece.name });
+    throw new RenderError({ ok: false, code: 'secret_missing', message, secretMissing: piece.name });
   }
   // Copied first to bound the work of JSON.stringify; separate budget, since only the text counts.
   const scratch = new Room();
@@ -191,7 +191,7 @@ function valueAt(path: string, event: object): unknown {
   let value: unknown = event;
   for (const step of path.split('.').slice(1)) value = stepInto(value, step);
   if (value !== undefined) return value;
-  throw new Refused({ ok: false, code: 'template_missing', message: `${path} is not in the event`, missing: path });
+  throw new RenderError({ ok: false, code: 'template_missing', message: `${path} is not in the event`, missing: path });
 }
 
 /** Reads own properties only: a list has entries but no length, a text has nothing. */

@@ -43,7 +43,7 @@ export const TRIGGERS: readonly Trigger[] = [
     ]) => startedBy(family, trigger, { type: member, ...SAMPLES[member] }),
   ),
   startedBy('schedule', 'On a schedule', { project_id: null, actor_id: null, scheduled_for: '2026-12-01T09:00:00.000Z' }),
-  startedBy('manual', 'When someone starts it by hand', { project_id: null }),
+  startedBy('manual', 'When someone starts it manually', { project_id: null }),
 ];
 
 /** What happened before a run of each trigger, in words. */

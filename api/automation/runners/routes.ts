@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { type Endpoint, endpoint } from '../../platform/endpoint/endpoint.js';
-import { cancelJob } from './jobs/cancel-job.js';
-import { createJob } from './jobs/create-job.js';
-import { getJob } from './jobs/get-job.js';
-import { listJobs } from './jobs/list-jobs.js';
+import { cancelRunnerJob } from './jobs/cancel-job.js';
+import { createRunnerJob } from './jobs/create-job.js';
+import { getRunnerJob } from './jobs/get-job.js';
+import { listRunnerJobs } from './jobs/list-jobs.js';
 import { readLog } from './logs/read-log.js';
 import { JobRecord } from './record/job-schema.js';
 import { createRegistrationToken } from './registration/create-registration-token.js';
@@ -86,7 +86,7 @@ const jobs: Endpoint[] = [
     query: ListJobs,
     response: z.array(JobRecord),
     errors: [404],
-    handle: ({ ctx, query }) => listJobs(ctx, query),
+    handle: ({ ctx, query }) => listRunnerJobs(ctx, query),
   }),
   endpoint({
     ...write,
@@ -101,7 +101,7 @@ const jobs: Endpoint[] = [
     response: JobRecord,
     status: 201,
     errors: [404, 409],
-    handle: ({ ctx, body }) => createJob(ctx, body),
+    handle: ({ ctx, body }) => createRunnerJob(ctx, body),
   }),
   endpoint({
     ...read,
@@ -112,7 +112,7 @@ const jobs: Endpoint[] = [
     params: JobParams,
     response: JobDetail,
     errors: [404],
-    handle: ({ ctx, params }) => getJob(ctx, params.job_id),
+    handle: ({ ctx, params }) => getRunnerJob(ctx, params.job_id),
   }),
   endpoint({
     ...read,
@@ -138,7 +138,7 @@ const jobs: Endpoint[] = [
     params: JobParams,
     response: JobRecord,
     errors: [404, 409],
-    handle: ({ ctx, params }) => cancelJob(ctx, params.job_id),
+    handle: ({ ctx, params }) => cancelRunnerJob(ctx, params.job_id),
   }),
 ];
 

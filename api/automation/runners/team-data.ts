@@ -1,5 +1,5 @@
 import type { TeamData } from '../../platform/team-data.js';
-import { deleteRegistrationTokensOf, deleteRunnersOfTeam } from './registration/delete-runner.js';
+import { deleteRegistrationTokens, deleteRunnersOfTeam } from './registration/delete-runner.js';
 
 export const runnerData: TeamData = {
   tables: ['runners', 'runner_jobs', 'runner_registration_tokens'],
@@ -8,6 +8,6 @@ export const runnerData: TeamData = {
     return { runners, runner_jobs };
   },
   onMemberRemoved: async (ctx, { team_id, user_id }) => ({
-    runner_tokens: await deleteRegistrationTokensOf(ctx, team_id, user_id),
+    runner_tokens: await deleteRegistrationTokens(ctx, team_id, user_id),
   }),
 };

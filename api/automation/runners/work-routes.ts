@@ -2,7 +2,7 @@ import { type Endpoint, endpoint, Reply } from '../../platform/endpoint/endpoint
 import type { RunnerIdentity } from '../../platform/access/actor.js';
 import type { Context } from '../../platform/context.js';
 import { unauthenticated } from '../../platform/errors.js';
-import { claimJob } from './claim/claim-job.js';
+import { claimRunnerJob } from './claim/claim-job.js';
 import { completeJob } from './jobs/complete-job.js';
 import { heartbeat } from './jobs/heartbeat.js';
 import { appendLog } from './logs/append-log.js';
@@ -66,7 +66,7 @@ export const runnerWorkRoutes: Endpoint[] = [
     errors: [409, 429],
     async handle({ ctx, body, headers, onHangUp }) {
       const asking = { ...requireRunner(ctx, headers.authorization), version: body.version };
-      const job = await claimJob(ctx, { ...asking, waitSeconds: body.wait_seconds, onHangUp });
+      const job = await claimRunnerJob(ctx, { ...asking, waitSeconds: body.wait_seconds, onHangUp });
       return job ?? new Reply(null, { status: 204 });
     },
   }),

@@ -1,4 +1,4 @@
-import { AutomationRun } from '../../../db/models/automation-run.js';
+import { AutomationRun } from '../../../db/models/automation/automation-run.js';
 import { type Context, inTransaction, requireUser } from '../../platform/context.js';
 import { conflict, notFound } from '../../platform/errors.js';
 import { recordChange } from '../../platform/changes/record-change.js';

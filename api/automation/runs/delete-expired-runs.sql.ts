@@ -21,3 +21,25 @@ select d.automation_id, count(*)::int as runs,
   coalesce(array_agg(distinct d.automation_version) filter (where d.automation_version < a.version), '{}') as versions
 from deleted d join automations a using (automation_id) group by d.automation_id`,
 });
+
+/** $1 = days. A UUIDv7 begins with its time: the primary key finds what is expired. */
+export const deleteSkippedStatement = defineStatement({
+  name: 'delete_skipped_runs',
+  text: /* sql */ `
+    with deleted as (
+      delete from skipped_runs where run_id in (
+        select run_id from skipped_runs where run_id < uuid_at(now() - make_interval(days => $1)) limit ${BATCH})
+      returning run_id
+    ) select count(*)::int as rows from deleted`,
+});
+
+/** Counts of hours that are over; the day before stays, for a look at what happened. */
+export const deleteBudgetsStatement = defineStatement({
+  name: 'delete_skipped_run_budgets',
+  text: /* sql */ `
+    with deleted as (
+      delete from skipped_run_budgets where (hour, owner_id) in (
+        select hour, owner_id from skipped_run_budgets where hour < now() - interval '2 days' limit ${BATCH})
+      returning owner_id
+    ) select count(*)::int as rows from deleted`,
+});

@@ -10,7 +10,7 @@ export interface Wanted {
   users: readonly string[];
 }
 
-interface Named extends Record<string, unknown> {
+interface NameRow extends Record<string, unknown> {
   place: string;
   id: string;
   name: string;
@@ -26,7 +26,7 @@ export async function namesAt(ctx: Pick<Context, 'db'>, wanted: readonly Wanted[
   };
   const values = [...pairs(({ items }) => items), ...pairs(({ users }) => users.filter((id) => UUID.test(id)))];
   if (values.every((list) => list.length === 0)) return wanted.map(() => ({}));
-  const rows = await run<Named>(ctx.db, namesOfTeamsStatement, values);
+  const rows = await run<NameRow>(ctx.db, namesOfTeamsStatement, values);
   // Not by assignment: an id may be `__proto__`.
   return wanted.map(({ place }) =>
     Object.fromEntries(rows.filter((row) => row.place === place).map(({ id, name }) => [id, name])),

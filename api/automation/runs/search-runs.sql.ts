@@ -7,11 +7,11 @@ const ANY_AUTOMATION = '$2::uuid is null';
 const ONE_AUTOMATION = 'a.automation_id = $2';
 
 /** One statement for all automations ($2 = null) and one for a single automation ($2 = its id). */
-interface Scoped {
+interface ScopedStatements {
   all: Statement;
   one: Statement;
 }
-const scoped = (name: string, build: (name: string, scope: string) => Statement): Scoped => ({
+const scoped = (name: string, build: (name: string, scope: string) => Statement): ScopedStatements => ({
   all: build(name, ANY_AUTOMATION),
   one: build(`${name}_of_automation`, ONE_AUTOMATION),
 });

@@ -6,7 +6,7 @@ const MAX_ALLOWED_HOSTS = 20;
 /** Maximum size of a value in bytes. */
 const MAX_VALUE = 65_536;
 
-/** A wrong length is 422 here; wrong characters are 400 in the operation (docs/decisions.md#status-400-or-422). */
+/** A wrong length is 422 here; wrong characters are 400 in the operation (docs/decisions/platform.md#status-400-or-422). */
 const Name = z
   .string()
   .trim()

@@ -3,7 +3,7 @@ import { ciTriageWorkflowId } from '../../../workflows/contract.js';
 import { fullSha } from './ci-rules.js';
 
 /** Facts of a failure that name it. */
-interface Named {
+interface CiRun {
   repo: unknown;
   /** Id of the run; a check suite has none. */
   run_id?: unknown;
@@ -14,7 +14,7 @@ interface Named {
  * Returns what names a failed CI run for a team: workflow id and subject of its session. A check suite has no id in its event, so its commit
  * names it. Null if the delivery names neither.
  */
-export function ciSubject(teamId: string, { repo, run_id, sha }: Named): string | null {
+export function ciSubject(teamId: string, { repo, run_id, sha }: CiRun): string | null {
   if (typeof repo !== 'string') return null;
   const hash = createHash('sha256').update(`${teamId}:${repo.toLowerCase()}`).digest('hex').slice(0, 16);
   if (typeof run_id === 'number' && Number.isSafeInteger(run_id)) return ciTriageWorkflowId(hash, String(run_id));

@@ -17,7 +17,7 @@ export const lockNightStatement = defineStatement({
 /**
  * $1 = team id, $2 = today in the team's zone. Open tasks of active projects that are overdue and could be raised, or that nobody has changed
  * or commented on for two weeks; overdue ones first. What was applied, refused or left out of a confirmed plan rests for two weeks, so nobody
- * is asked the same thing every night (docs/decisions.md#triage-rest).
+ * is asked the same thing every night (docs/decisions/agent.md#triage-rest).
  */
 export const selectTasksStatement = defineStatement({
   name: 'select_triage_tasks',

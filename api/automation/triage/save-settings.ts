@@ -7,10 +7,10 @@ import { readSettings } from './get-settings.js';
 import { checkNightly } from './nightly.js';
 import type { AgentSettingsRecord, SaveAgentSettings } from './schema.js';
 
-type Stored = Pick<AgentSettingsRecord, 'overnight_triage' | 'ci_triage' | 'monthly_message_quota' | 'external_model'>;
+type StoredSettings = Pick<AgentSettingsRecord, 'overnight_triage' | 'ci_triage' | 'monthly_message_quota' | 'external_model'>;
 
 /** Returns the settings with what the input names; the rest stays. @throws INVALID_REQUEST the cron line */
-function merge(was: AgentSettingsRecord, input: SaveAgentSettings): Stored {
+function merge(was: AgentSettingsRecord, input: SaveAgentSettings): StoredSettings {
   const before = was.overnight_triage;
   const { cron = before.cron, timezone = before.timezone, enabled = before.enabled } = input.overnight_triage ?? {};
   const checked = input.overnight_triage ? checkNightly(cron, timezone) : cron;
@@ -23,7 +23,7 @@ function merge(was: AgentSettingsRecord, input: SaveAgentSettings): Stored {
 }
 
 /**
- * Changes the settings of a team; what is absent stays. The overnight triage uses the permissions of whoever enables it: the caller, unless it
+ * Changes the settings of a team; what is absent stays. The overnight triage uses the permissions of the user who enables it: the caller, unless it
  * was enabled and its enabler may still write, or the input does not name it.
  * @throws RESOURCE_NOT_FOUND no such team | PERMISSION_DENIED below admin | INVALID_REQUEST the cron line
  */

@@ -7,7 +7,7 @@ const MAX_QUOTA = 1_000_000_000;
 
 export const SettingsQuery = z.object({ team_id: Id });
 
-/** The operation checks the cron line, because a malformed one returns 400, not 422 (docs/decisions.md#status-400-or-422). */
+/** The operation checks the cron line, because a malformed one returns 400, not 422 (docs/decisions/platform.md#status-400-or-422). */
 const CronLine = Text.max(200).meta({ example: DEFAULT_CRON });
 const Quota = z.int().min(0).max(MAX_QUOTA);
 

@@ -13,7 +13,7 @@ const LIFE_HOURS = 7 * 24;
 export interface TriageProposal extends Pick<Proposal, 'source' | 'actions' | 'behind'> {
   kind: 'overnight_triage' | 'ci_triage';
   team_id: string;
-  /** Unique for the cause, for good. */
+  /** Unique for the cause; never used twice. */
   subject_key: string;
   title: string;
   trigger: Readonly<Record<string, unknown>>;
@@ -32,7 +32,7 @@ async function replaceOlder(ctx: Context, actionId: string): Promise<void> {
 
 /**
  * Stages a triage in the caller's transaction, once for its subject: opens the session, stages what the user of the context may do, and
- * replaces the plan before. The outcome is `done` if the subject has a session already, also because an earlier attempt committed and nobody heard
+ * replaces the plan before. The outcome is `done` if the subject has a session already, also because an earlier attempt committed and its response was lost
  * of it, and `nothing` if nothing is left to propose, without a trace.
  */
 export async function stageTriage(ctx: Context, proposal: TriageProposal): Promise<TriageResult> {

@@ -53,7 +53,7 @@ async function actingBinding(ctx: Context, teamId: string, bindings: readonly Bi
 }
 
 /**
- * Staged plans of failed runs in a team. Whoever may open a pull request makes runs fail, on as many branches as they like: the other plans of
+ * Staged plans of failed runs in a team. Anyone who may open a pull request can make runs fail, on any number of branches: the other plans of
  * the team need room too.
  */
 const MAX_STAGED = 50;
@@ -64,7 +64,7 @@ async function isFull(ctx: Context, teamId: string): Promise<boolean> {
 }
 
 /** A check suite fails with its runs, which say more. */
-async function isTold(ctx: Context, teamId: string, event: FailureEvent): Promise<boolean> {
+async function hasFailedRuns(ctx: Context, teamId: string, event: FailureEvent): Promise<boolean> {
   if (event.type !== 'forge.check_suite_failed') return false;
   const values = [teamId, event.payload.repo, fullSha(event.payload.sha)];
   const [row] = await run<{ found: boolean }>(ctx.db, triagedCommitStatement, values);
@@ -76,7 +76,7 @@ async function stageFailure(ctx: Context, teamId: string, receiptId: string): Pr
   if (!delivery) return { outcome: 'off' };
   const event = failureIn(delivery);
   const subject_key = event && ciSubject(teamId, event.payload);
-  if (!event || !subject_key || (await isTold(ctx, teamId, event))) return { outcome: 'nothing' };
+  if (!event || !subject_key || (await hasFailedRuns(ctx, teamId, event))) return { outcome: 'nothing' };
   if (await isFull(ctx, teamId)) return { outcome: 'refused', code: 'too_many_plans' };
   const repo = event.payload.repo?.toLowerCase();
   const bindings = await run<Binding>(ctx.db, bindingsStatement, [repo, teamId, delivery.received_at]);
@@ -114,7 +114,7 @@ async function stageFailure(ctx: Context, teamId: string, receiptId: string): Pr
 }
 
 /**
- * Stages the plan of a failed CI run for a team that has bound the repository, once for good, in one transaction. Uses the permissions of the
+ * Stages the plan of a failed CI run for a team that has bound the repository, once, in one transaction. Uses the permissions of the
  * user who bound it, and fixed words: names of workflows and branches are anybody's.
  * @throws retryable errors; a refusal is an outcome
  */

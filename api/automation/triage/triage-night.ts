@@ -51,7 +51,7 @@ async function stageNight(ctx: Context, teamId: string, nominal: Date): Promise<
 /**
  * Stages the plan of one night for a team, once a night, in one transaction: what it replaces stays if anything fails. `nominalTime` is the
  * time for which the night was scheduled; its day in the team's zone names the night. Uses no model
- * (docs/decisions.md#rules-instead-of-a-model).
+ * (docs/decisions/agent.md#rules-instead-of-a-model).
  * @throws retryable errors; a refusal is an outcome
  */
 export async function triageNight(services: Services, teamId: string, nominalTime: string): Promise<TriageResult> {

@@ -4,7 +4,7 @@ import type { Context } from '../../platform/context.js';
 import { conflict, invalid, notFound } from '../../platform/errors.js';
 import { findSeat } from '../../platform/access/seats.js';
 import { authorize } from '../../platform/access/access.js';
-import { createJob } from '../jobs/create-job.js';
+import { createBulkJob } from '../jobs/create-job.js';
 import { listEntities, FILE_DAYS, MAX_FILE_BYTES, MAX_FILES } from '../rules.js';
 import type { BulkJobRef, RequestExport } from '../schema.js';
 
@@ -46,7 +46,7 @@ export function requestExport(ctx: Context, { team_id, format, ...wanted }: Requ
   const entities = listEntities(wanted.entities ?? undefined, format);
   const project_ids = wanted.project_ids ? [...new Set(wanted.project_ids)] : null;
   const details = { format, entities, ...(project_ids ? { projects: project_ids.length } : {}) };
-  return createJob(ctx, { team_id, kind: 'export', format, options: { entities, project_ids } }, details, async (ctx) => {
+  return createBulkJob(ctx, { team_id, kind: 'export', format, options: { entities, project_ids } }, details, async (ctx) => {
     if (project_ids) await checkProjects(ctx, team_id, project_ids);
     await checkFiles(ctx, team_id);
   });

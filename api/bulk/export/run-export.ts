@@ -6,10 +6,10 @@ import { rolesFor } from '../../platform/access/access.js';
 import type { Services } from '../../platform/context.js';
 import { fileStore } from '../../work/items/files/store/file-store.js';
 import { newObjectKey } from '../../work/items/files/store/object-store.js';
-import { type ClaimedJob, claimJob, contextOfJob } from '../jobs/claim-job.js';
-import { endJob } from '../jobs/end-job.js';
+import { type ClaimedJob, claimBulkJob, contextOfJob } from '../jobs/claim-job.js';
+import { endBulkJob } from '../jobs/end-job.js';
 import { reportProgressStatement } from '../jobs/progress.sql.js';
-import { type Entity, type ExportFormat, FILE_DAYS, type JobStatus, MAX_ATTEMPTS } from '../rules.js';
+import { type Entity, type ExportFormat, FILE_DAYS, type BulkJobStatus, MAX_ATTEMPTS } from '../rules.js';
 import { MAX_SNAPSHOT_MS, readRows, type Scope } from './read-rows.js';
 import { type Rows, writeRows } from './write-rows.js';
 
@@ -112,13 +112,13 @@ async function writeFile(services: Services, job: ClaimedJob, key: string, progr
   }
 }
 
-async function getStatus({ db }: Pick<Services, 'db'>, jobId: string): Promise<JobStatus> {
+async function getStatus({ db }: Pick<Services, 'db'>, jobId: string): Promise<BulkJobStatus> {
   return (await BulkJob.query(db).findById(jobId))?.status ?? 'cancelled';
 }
 
 /** Ends the job with an error code, unless it is another attempt's. */
 async function fail(services: Services, job: ClaimedJob, progress: Progress, error_code: string): Promise<void> {
-  await endJob(contextOfJob(services, job), job, job.attempt, 'failed', { error_code, processed: progress.rows });
+  await endBulkJob(contextOfJob(services, job), job, job.attempt, 'failed', { error_code, processed: progress.rows });
 }
 
 /**
@@ -126,10 +126,10 @@ async function fail(services: Services, job: ClaimedJob, progress: Progress, err
  * time: what an attempt before has left is removed. May be repeated.
  * @returns the status of the job @throws whatever makes a further attempt sensible
  */
-export async function runExport(services: Services, jobId: string, options: AttemptOptions): Promise<JobStatus> {
+export async function runExport(services: Services, jobId: string, options: AttemptOptions): Promise<BulkJobStatus> {
   const store = fileStore(services.config);
   const key = newObjectKey();
-  const job = await claimJob(services, jobId, key);
+  const job = await claimBulkJob(services, jobId, key);
   if (!job) return getStatus(services, jobId);
   if (job.left_key !== null) await store.remove(job.left_key);
   const progress: Progress = { rows: 0, total: null };
@@ -139,7 +139,7 @@ export async function runExport(services: Services, jobId: string, options: Atte
     const expires_at = new Date(Date.now() + FILE_DAYS * DAY_MS);
     const ending = { ...file, object_key: key, expires_at, processed: progress.rows, total: progress.rows };
     // If this fails, the file may have its row: the next attempt finds out.
-    if (await endJob(contextOfJob(services, job), job, job.attempt, 'succeeded', ending)) return 'succeeded';
+    if (await endBulkJob(contextOfJob(services, job), job, job.attempt, 'succeeded', ending)) return 'succeeded';
     await store.remove(key);
     throw new ExportAborted('permission_lost');
   } catch (error) {

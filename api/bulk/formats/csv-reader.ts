@@ -12,7 +12,7 @@ export interface CsvRow {
 }
 
 /** What the parser returns with `info`. */
-interface Parsed {
+interface CsvRecord {
   record: string[];
   info: { lines: number };
 }
@@ -93,7 +93,7 @@ export async function* readCsv(
   let columns: string[] | undefined;
   let line = 0;
   try {
-    for await (const { record, info } of parser as AsyncIterable<Parsed>) {
+    for await (const { record, info } of parser as AsyncIterable<CsvRecord>) {
       const start = line + 1;
       line = info.lines;
       if (line > MAX_LINES) throw tooManyLines(line);

@@ -6,7 +6,7 @@ import { inTransaction, type Services } from '../../platform/context.js';
 import { newId } from '../../platform/ids.js';
 import { fileStore } from '../../work/items/files/store/file-store.js';
 import { contextOfJob } from '../jobs/claim-job.js';
-import { endJob } from '../jobs/end-job.js';
+import { endBulkJob } from '../jobs/end-job.js';
 import { requesterSeat } from '../jobs/requester-seat.js';
 import { MAX_ERRORS } from '../rules.js';
 import { chunksStatement, finishChunkStatement, importToWriteStatement } from './import-batch.sql.js';
@@ -104,9 +104,11 @@ async function removePrepared({ config }: Services, key: string | null): Promise
 export async function endImport(services: Services, job: ImportJob, code: string | null): Promise<void> {
   const ctx = contextOfJob(services, job);
   const ended =
-    code === null ? await endJob(ctx, job, null, 'succeeded') : await endJob(ctx, job, null, 'failed', { error_code: code });
+    code === null
+      ? await endBulkJob(ctx, job, null, 'succeeded')
+      : await endBulkJob(ctx, job, null, 'failed', { error_code: code });
   // A job succeeds only while its importer may import.
-  if (!ended && code === null) await endJob(ctx, job, null, 'failed', { error_code: 'permission_lost' });
+  if (!ended && code === null) await endBulkJob(ctx, job, null, 'failed', { error_code: 'permission_lost' });
   await removePrepared(services, job.prepared_key);
 }
 

@@ -4,8 +4,8 @@ import type { Context, Services } from '../../platform/context.js';
 import { fileStore } from '../../work/items/files/store/file-store.js';
 import { newObjectKey } from '../../work/items/files/store/object-store.js';
 import { InputError } from '../formats/input.js';
-import { type ClaimedJob, claimJob, contextOfJob } from '../jobs/claim-job.js';
-import { endJob } from '../jobs/end-job.js';
+import { type ClaimedJob, claimBulkJob, contextOfJob } from '../jobs/claim-job.js';
+import { endBulkJob } from '../jobs/end-job.js';
 import { reportProgressStatement } from '../jobs/progress.sql.js';
 import { MAX_ATTEMPTS } from '../rules.js';
 import { findInput } from './find-input.js';
@@ -105,7 +105,7 @@ async function fail(services: Services, job: ClaimedJob, { code, problem }: Impo
   if (problem) {
     await run(services.db, storeProblemStatement, [job.job_id, problem.line, problem.message]);
   }
-  await endJob(contextOfJob(services, job), job, job.attempt, 'failed', { error_code: code });
+  await endBulkJob(contextOfJob(services, job), job, job.attempt, 'failed', { error_code: code });
 }
 
 /**
@@ -117,7 +117,7 @@ export async function prepareImport(services: Services, jobId: string, signal: A
   const found = await readImport(services, jobId);
   if (!found || found.chunk !== null) return found === undefined || !['queued', 'running'].includes(found.status);
   const key = newObjectKey();
-  const job = await claimJob(services, jobId, key);
+  const job = await claimBulkJob(services, jobId, key);
   if (!job) return true;
   const store = fileStore(services.config);
   if (job.left_key !== null) await store.remove(job.left_key);

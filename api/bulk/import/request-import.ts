@@ -7,7 +7,7 @@ import { seatInTeam, findSeat } from '../../platform/access/seats.js';
 import { fileStore } from '../../work/items/files/store/file-store.js';
 import { newObjectKey } from '../../work/items/files/store/object-store.js';
 import { HEAD_BYTES, isCompressed } from '../formats/input.js';
-import { createJob } from '../jobs/create-job.js';
+import { createBulkJob } from '../jobs/create-job.js';
 import { FILE_DAYS } from '../rules.js';
 import type { BulkJobRef } from '../schema.js';
 import { findInput } from './find-input.js';
@@ -69,7 +69,7 @@ async function inlineInput(ctx: Context, data: string): Promise<Input> {
 }
 
 /**
- * Requests an import: a job that writes the records of a file into a team (docs/decisions.md#bulk-data). The input is in the store before the
+ * Requests an import: a job that writes the records of a file into a team (docs/decisions/bulk.md#bulk-data). The input is in the store before the
  * job exists.
  * @throws INVALID_REQUEST a dry run, or a project of another team | RESOURCE_NOT_FOUND no such team, project or file | PERMISSION_DENIED
  * below manager | RESOURCE_CONFLICT too many open jobs | UNSUPPORTED_MEDIA_TYPE compressed
@@ -86,7 +86,7 @@ export async function requestImport(ctx: Context, body: RequestImport): Promise<
   const expires_at = input.object_key === null ? null : new Date(Date.now() + FILE_DAYS * DAY_MS);
   try {
     const details = { format, on_conflict, project_id, size: input.size, sha256: input.sha256 };
-    return await createJob(ctx, { team_id, kind: 'import', format, options, ...input, expires_at }, details);
+    return await createBulkJob(ctx, { team_id, kind: 'import', format, options, ...input, expires_at }, details);
   } catch (error) {
     // Nothing was committed for certain; after a lost connection the sweep decides.
     if (error instanceof DomainError && input.object_key !== null) await fileStore(ctx.config).remove(input.object_key);

@@ -14,7 +14,7 @@ export interface ClaimedJob
 }
 
 /** Claims a job for a new attempt; undefined if it has ended or waits for its slot. May be repeated: the newest attempt counts. */
-export async function claimJob(
+export async function claimBulkJob(
   { db }: Pick<Services, 'db'>,
   jobId: string,
   pendingKey: string | null,

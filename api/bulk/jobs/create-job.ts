@@ -17,7 +17,7 @@ type NewJob = Pick<BulkJob, 'team_id' | 'kind' | 'format' | 'options'> &
  * @throws RESOURCE_NOT_FOUND no such team | PERMISSION_DENIED below manager | RESOURCE_CONFLICT 20 jobs of the team have not ended; what
  * `check` throws
  */
-export function createJob(
+export function createBulkJob(
   ctx: Context,
   job: NewJob,
   details: Record<string, unknown>,

@@ -41,7 +41,7 @@ async function openObject({ config }: Context, { object_key }: BulkJob, range?: 
 }
 
 /**
- * Sends the file of an export, or a part of it, to whoever may export now, and records it first. Once opened, it can be read to the end
+ * Sends the file of an export, or a part of it, to a caller who may export now, and records it first. Once opened, it can be read to the end
  * whatever happens.
  * @throws RESOURCE_NOT_FOUND no such job, or its file has expired | PERMISSION_DENIED below manager | RESOURCE_CONFLICT it has not ended |
  * INVALID_REQUEST 416 a range outside of the file

@@ -12,7 +12,7 @@ export type Ending = Partial<
   Pick<BulkJob, 'error_code' | 'object_key' | 'size' | 'sha256' | 'expires_at' | 'processed' | 'total'>
 >;
 
-interface Ended extends Record<string, unknown> {
+interface EndedJob extends Record<string, unknown> {
   job_id: string;
   team_id: string;
   kind: 'export' | 'import';
@@ -30,7 +30,7 @@ const ACTION = { succeeded: 'complete', failed: 'complete', cancelled: 'cancel' 
  * attempt; null ends it whatever runs. A job succeeds only while its requester is still a manager.
  * @returns false if it has ended, another attempt has it, or the requester has lost the role
  */
-export function endJob(
+export function endBulkJob(
   ctx: Context,
   { job_id, team_id }: Pick<BulkJob, 'job_id' | 'team_id'>,
   attempt: number | null,
@@ -41,7 +41,7 @@ export function endJob(
     await lockSlot(ctx, team_id);
     const roles = status === 'succeeded' ? rolesFor('bulk.run') : null;
     const values = [job_id, attempt, status, JSON.stringify(ending), roles];
-    const [ended] = await run<Ended>(ctx.db, endJobStatement, values);
+    const [ended] = await run<EndedJob>(ctx.db, endJobStatement, values);
     if (!ended) return false;
     await dispatchNext(ctx, team_id);
     const { kind, processed, created, updated, skipped, failed } = ended;

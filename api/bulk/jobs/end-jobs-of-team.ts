@@ -1,6 +1,6 @@
 import { BulkJob } from '../../../db/models/bulk-job.js';
 import type { Context } from '../../platform/context.js';
-import { endJob } from './end-job.js';
+import { endBulkJob } from './end-job.js';
 import { expireFilesStatement } from './expiry.sql.js';
 import { run } from '../../../db/statement.js';
 
@@ -13,7 +13,7 @@ export async function endJobsOfTeam(ctx: Context, teamId: string): Promise<numbe
   let ended = 0;
   // Those that wait come first, so that none of them is started by the end of another.
   for (const job of open.toSorted((a, b) => Number(a.is_dispatched) - Number(b.is_dispatched))) {
-    if (await endJob(ctx, job, null, 'cancelled')) ended += 1;
+    if (await endBulkJob(ctx, job, null, 'cancelled')) ended += 1;
   }
   await run(ctx.db, expireFilesStatement, [teamId]);
   return ended;

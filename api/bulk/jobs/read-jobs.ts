@@ -34,7 +34,7 @@ export async function findJob(ctx: Context, ability: Extract<Ability, `bulk.${st
 }
 
 /** Returns a job with its progress. @throws as `findJob` */
-export async function getJob(ctx: Context, jobId: string): Promise<BulkJobRecord> {
+export async function getBulkJob(ctx: Context, jobId: string): Promise<BulkJobRecord> {
   const job = await findJob(ctx, 'bulk.read', jobId);
   const [summary] = await withErrors(ctx, [job], MAX_ERRORS);
   return { ...(summary as BulkJobSummary), notes: job.notes };
@@ -66,7 +66,7 @@ const LISTED = [
 ] as const satisfies (keyof BulkJob)[];
 
 /** Lists the jobs of a team, newest first, each with its first errors. @throws RESOURCE_NOT_FOUND no such team | PERMISSION_DENIED below manager */
-export async function listJobs(ctx: Context, { team_id, limit, offset }: ListJobs): Promise<BulkJobSummary[]> {
+export async function listBulkJobs(ctx: Context, { team_id, limit, offset }: ListJobs): Promise<BulkJobSummary[]> {
   authorize('bulk.read', await seatInTeam(ctx, team_id));
   const jobs = await BulkJob.query(ctx.db)
     .select(...LISTED)

@@ -11,7 +11,7 @@ const activeStatement = defineStatement({
 });
 
 /**
- * Returns the role on which a batch of a job works, locked until the commit. Null: whoever asked for the job may not run it any more, is
+ * Returns the role on which a batch of a job works, locked until the commit. Null: the requester lost the permission, is
  * suspended, or the team is deleted.
  */
 export async function requesterSeat(ctx: Context, teamId: string): Promise<Seat | null> {

@@ -2,6 +2,12 @@ import { defineStatement } from '../../../db/statement.js';
 import { BATCH } from './erase.js';
 import { kindOfChange } from '../../platform/changes/make-change.sql.js';
 
+/** $1 = days in the trash. */
+export const purgeUntilStatement = defineStatement({
+  name: 'purge_until',
+  text: 'select (now() - make_interval(days => $1))::text as until',
+});
+
 /** $1 = latest deletion time, $2 = team id or null. Both read the indexes on deleted rows. */
 export const projectsToPurgeStatement = defineStatement({
   name: 'projects_to_purge',

@@ -6,23 +6,24 @@ import { BATCH, eraseProject, eraseTasks, type Purge } from './erase.js';
 import {
   placesToPurgeStatement,
   projectsToPurgeStatement,
+  purgeUntilStatement,
   recordPurgeStatement,
   tasksToPurgeStatement,
 } from './purge-before.sql.js';
-import { purgeAllItemsOf, teamsToPurgeStatement } from './purge-items.js';
+import { purgeTeamItems, teamsToPurgeStatement } from './purge-items.js';
 
 /** Purges one project in its own commit. Returns the number of items. */
 function purgeProject(ctx: Context, projectId: string, { until, cause, allow }: Purge): Promise<number> {
   return inTransaction(ctx, async (ctx) => {
     await allow(ctx);
     // Checked again under the lock: it may have been restored or purged in between.
-    const project = await Project.query(ctx.db).findById(projectId).whereRaw('deleted_at <= ?::timestamptz', [until]).forUpdate();
+    const project = await Project.query(ctx.db).findById(projectId).where('deleted_at', '<=', until).forUpdate();
     return project ? eraseProject(ctx, project, cause) : 0;
   });
 }
 
 /** Purges one batch of a project's tasks in its own commit. Returns their number. */
-function purgeTasksOf(ctx: Context, projectId: string, { until, cause, allow }: Purge): Promise<number> {
+function purgeTaskBatch(ctx: Context, projectId: string, { until, cause, allow }: Purge): Promise<number> {
   return inTransaction(ctx, async (ctx) => {
     await allow(ctx);
     // Restoring a task takes this lock first too.
@@ -56,19 +57,21 @@ async function purgeEach(ctx: Context, purge: Purge, statement: Statement, work:
   }
 }
 
-async function purgeAllTasksOf(ctx: Context, projectId: string, purge: Purge): Promise<number> {
+async function purgeProjectTasks(ctx: Context, projectId: string, purge: Purge): Promise<number> {
   let purged = 0;
-  for (let found = BATCH; found === BATCH; purged += found) found = await purgeTasksOf(ctx, projectId, purge);
+  for (let found = BATCH; found === BATCH; purged += found) found = await purgeTaskBatch(ctx, projectId, purge);
   return purged;
 }
 
 /**
- * Permanently deletes everything deleted before a moment: projects with what they contain, then single tasks, then single notes, files,
- * whiteboards and docs, in separate batches. May be repeated and interrupted. Returns the number of items.
+ * Permanently deletes everything that has been in the trash for so many days: projects with what they contain, then single tasks, then single
+ * notes, files, whiteboards and docs, in separate batches. May be repeated and interrupted. Returns the number of items.
  */
-export async function purgeBefore(ctx: Context, purge: Purge): Promise<number> {
+export async function purgeBefore(ctx: Context, { days, ...what }: Omit<Purge, 'until'> & { days: number }): Promise<number> {
+  const [{ until }] = (await run<{ until: string }>(ctx.db, purgeUntilStatement, [days])) as [{ until: string }];
+  const purge: Purge = { ...what, until };
   const failed = new Set<string>();
   const projects = await purgeEach(ctx, purge, projectsToPurgeStatement, purgeProject, failed);
-  const tasks = await purgeEach(ctx, purge, placesToPurgeStatement, purgeAllTasksOf, failed);
-  return projects + tasks + (await purgeEach(ctx, purge, teamsToPurgeStatement, purgeAllItemsOf, failed));
+  const tasks = await purgeEach(ctx, purge, placesToPurgeStatement, purgeProjectTasks, failed);
+  return projects + tasks + (await purgeEach(ctx, purge, teamsToPurgeStatement, purgeTeamItems, failed));
 }

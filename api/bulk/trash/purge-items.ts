@@ -18,7 +18,7 @@ const itemsStatement = defineStatement({
 });
 
 /** Purges one batch of a team's items in its own commit. Returns their number. */
-function purgeItemsOf(ctx: Context, teamId: string, { until, cause, allow }: Purge): Promise<number> {
+function purgeItemBatch(ctx: Context, teamId: string, { until, cause, allow }: Purge): Promise<number> {
   return inTransaction(ctx, async (ctx) => {
     await allow(ctx);
     const ids = (await run<{ item_id: string }>(ctx.db, itemsStatement, [teamId, until])).map(({ item_id }) => item_id);
@@ -30,8 +30,8 @@ function purgeItemsOf(ctx: Context, teamId: string, { until, cause, allow }: Pur
 }
 
 /** Permanently deletes a team's notes, files, whiteboards and docs that the purge covers. Returns their number. */
-export async function purgeAllItemsOf(ctx: Context, teamId: string, purge: Purge): Promise<number> {
+export async function purgeTeamItems(ctx: Context, teamId: string, purge: Purge): Promise<number> {
   let purged = 0;
-  for (let found = BATCH; found === BATCH; purged += found) found = await purgeItemsOf(ctx, teamId, purge);
+  for (let found = BATCH; found === BATCH; purged += found) found = await purgeItemBatch(ctx, teamId, purge);
   return purged;
 }

@@ -1,4 +1,4 @@
-import { Automation } from '../../../db/models/automation.js';
+import { Automation } from '../../../db/models/automation/automation.js';
 import { Project } from '../../../db/models/project.js';
 import { authorize, isAllowed } from '../../platform/access/access.js';
 import { type Context, inTransaction } from '../../platform/context.js';

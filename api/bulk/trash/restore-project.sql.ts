@@ -16,7 +16,7 @@ export const restoreProjectStatement = defineStatement({
     ), back_items as (
       update items set deleted_at = null, deleted_by = null, cascade_id = null, version = version + 1
       where project_id = $1 and cascade_id = $2 and deleted_at is not null returning item_id
-    ), armed as (
+    ), enabled as (
       update automations set enabled_by = add_people(enabled_by, people_of_caller($3::jsonb))
       where project_id = $1 and is_active and deleted_at is null and trigger_type = 'schedule'
     )

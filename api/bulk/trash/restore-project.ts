@@ -11,7 +11,7 @@ import { restoreProjectStatement } from './restore-project.sql.js';
 import type { Restored } from './schema.js';
 
 /**
- * Restores a project with exactly the tasks and items of its deletion (docs/decisions.md#trash-cascades).
+ * Restores a project with exactly the tasks and items of its deletion (docs/decisions/bulk.md#trash-cascades).
  * @throws RESOURCE_NOT_FOUND unknown or live | PERMISSION_DENIED non-member or guest
  */
 export function restoreProject(ctx: Context, projectId: string): Promise<Restored> {

@@ -3,7 +3,7 @@ import { type Context, inTransaction, requireUser } from '../../platform/context
 import { conflict } from '../../platform/errors.js';
 import { newId } from '../../platform/ids.js';
 import { dispatchNext, lockSlot } from '../jobs/slot.js';
-import { findJob, getJob } from '../jobs/read-jobs.js';
+import { findJob, getBulkJob } from '../jobs/read-jobs.js';
 import { recordJobChange } from '../jobs/record-job-change.js';
 import { isEnded } from '../rules.js';
 import type { BulkJobRecord } from '../schema.js';
@@ -30,6 +30,6 @@ export function requestUndo(ctx: Context, jobId: string): Promise<BulkJobRecord>
       summary: 'undid an import',
       details: { undo_id, created: job.created },
     });
-    return getJob(ctx, jobId);
+    return getBulkJob(ctx, jobId);
   });
 }

@@ -12,7 +12,7 @@ export const claimUndoStatement = defineStatement({
 });
 
 /**
- * $1 = job id, $2 = kinds, in the order in which they are taken back, $3 = kinds of which many are taken at once, $4 = most of those, $5 = most of the
+ * $1 = job id, $2 = kinds, in the order in which they are undone, $3 = kinds of which many are taken at once, $4 = most of those, $5 = most of the
  * others. The next records that the import has created: all of one kind. The rows are locked, so two attempts do not take back the same.
  */
 export const nextRowsStatement = defineStatement({
@@ -31,7 +31,7 @@ export const nextRowsStatement = defineStatement({
     for update of r`,
 });
 
-/** $1 = job id, $2 = lines, $3 = parts, $4 = records that were taken back. No row: the undo has ended. */
+/** $1 = job id, $2 = lines, $3 = parts, $4 = records that were undone. No row: the undo has ended. */
 export const finishRowsStatement = defineStatement({
   name: 'finish_rows_of_undo',
   text: /* sql */ `

@@ -38,7 +38,7 @@ interface UndoRow extends Record<string, unknown> {
   item_id: string;
 }
 
-/** Why an undo ends before everything is taken back: it has ended, or the requester lost the permission. */
+/** Why an undo ends before everything is undone: it has ended, or the requester lost the permission. */
 class UndoAborted extends Error {}
 
 /** Ends an undo, and gives the slot of the team to the next job. */
@@ -72,8 +72,8 @@ function step(services: Services, job: UndoJob): Promise<boolean> {
 }
 
 /**
- * Takes back the next records that an import has created: items go to the trash as one cascade, the rest is deleted. A repeated batch goes on where the
- * last one was: each record is marked in the transaction that takes it back. Resolves to whether the undo has ended.
+ * Undoes the next records that an import has created: items go to the trash as one cascade, the rest is deleted. A repeated batch resumes at the
+ * cursor: each record is marked in the transaction that undoes it. Resolves to whether the undo has ended.
  */
 export async function undoBatch(services: Services, jobId: string, signal: AbortSignal): Promise<boolean> {
   const [job] = await run<UndoJob>(services.db, claimUndoStatement, [jobId]);

@@ -35,7 +35,7 @@ export interface Undo {
 }
 
 /** Takes records of one kind back; returns how many. What is no longer there, or is in use by others, stays. */
-type TakeBack = (undo: Undo, ids: string[]) => Promise<number>;
+type UndoRecords = (undo: Undo, ids: string[]) => Promise<number>;
 
 /** Kinds of items that an import creates, which go to the trash with what hangs on them. */
 const ITEMS = ['task', 'project', 'note', 'work_item'];
@@ -60,11 +60,11 @@ async function trash({ ctx, team_id, undo_id, job_id }: Undo, ids: string[], kin
   return gone.length;
 }
 
-const takeTasks: TakeBack = (undo, ids) => trash(undo, ids, 'task');
-const takeItems: TakeBack = (undo, ids) => trash(undo, ids, 'item');
+const undoTasks: UndoRecords = (undo, ids) => trash(undo, ids, 'task');
+const undoItems: UndoRecords = (undo, ids) => trash(undo, ids, 'item');
 
 /** A project in which others have put something stays. */
-const takeProjects: TakeBack = async ({ ctx, team_id, undo_id }, ids) => {
+const undoProjects: UndoRecords = async ({ ctx, team_id, undo_id }, ids) => {
   let taken = 0;
   for (const id of ids) {
     await run(ctx.db, lockProjectStatement, [id]);
@@ -98,7 +98,7 @@ async function createdHere({ ctx, job_id }: Undo, ids: readonly string[]): Promi
 }
 
 /** Comments on tasks of the import stay with them in the trash. */
-const takeComments: TakeBack = async (undo, ids) => {
+const undoComments: UndoRecords = async (undo, ids) => {
   const { ctx } = undo;
   const comments = await Comment.query(ctx.db).findByIds(ids).modify('live');
   const here = await createdHere(
@@ -111,7 +111,7 @@ const takeComments: TakeBack = async (undo, ids) => {
 };
 
 /** Relations of items of the import stay with them in the trash. */
-const takeRelations: TakeBack = async (undo, ids) => {
+const undoRelations: UndoRecords = async (undo, ids) => {
   const { ctx } = undo;
   const relations = await Relation.query(ctx.db).findByIds(ids);
   const here = await createdHere(
@@ -128,7 +128,7 @@ const takeRelations: TakeBack = async (undo, ids) => {
 };
 
 /** Values of items of the import stay with them in the trash. */
-const takeValues: TakeBack = async (undo, ids) => {
+const undoValues: UndoRecords = async (undo, ids) => {
   const pairs = ids.map((id) => [id.slice(0, 36), id.slice(37)] as const);
   const here = await createdHere(
     undo,
@@ -145,7 +145,7 @@ const takeValues: TakeBack = async (undo, ids) => {
 };
 
 /** A field of which others have set a value stays. */
-const takeFields: TakeBack = async ({ ctx }, ids) => {
+const undoFields: UndoRecords = async ({ ctx }, ids) => {
   let taken = 0;
   for (const id of ids) {
     const [row] = await run<{ is_used: boolean }>(ctx.db, fieldInUseStatement, [id]);
@@ -154,25 +154,25 @@ const takeFields: TakeBack = async ({ ctx }, ids) => {
   return taken;
 };
 
-const TAKE_BACK: Readonly<Record<string, TakeBack>> = {
+const UNDO_BY_KIND: Readonly<Record<string, UndoRecords>> = {
   automation: ({ ctx }, ids) => each(ctx, ids, deleteAutomation),
-  relation: takeRelations,
-  custom_field_value: takeValues,
-  comment: takeComments,
-  task: takeTasks,
-  note: takeItems,
-  work_item: takeItems,
-  project: takeProjects,
+  relation: undoRelations,
+  custom_field_value: undoValues,
+  comment: undoComments,
+  task: undoTasks,
+  note: undoItems,
+  work_item: undoItems,
+  project: undoProjects,
   // A cycle that was started, or completed, is part of what happened.
   cycle: ({ ctx }, ids) => each(ctx, ids, deleteCycle),
-  custom_field: takeFields,
+  custom_field: undoFields,
 };
 
-/** Kinds of records in the order in which they are taken back: first what refers to others. */
-export const UNDO_ORDER = Object.keys(TAKE_BACK);
-/** Kinds of which many are taken back in one statement. */
+/** Kinds of records in the order in which they are undone: first what refers to others. */
+export const UNDO_ORDER = Object.keys(UNDO_BY_KIND);
+/** Kinds of which many are undone in one statement. */
 export const TAKEN_AT_ONCE = ['task', 'note', 'work_item'];
 
 /** Takes records of one kind back; returns how many. */
 export const undoRecords = (undo: Undo, kind: string, ids: string[]): Promise<number> =>
-  TAKE_BACK[kind]?.(undo, ids) ?? Promise.resolve(0);
+  UNDO_BY_KIND[kind]?.(undo, ids) ?? Promise.resolve(0);

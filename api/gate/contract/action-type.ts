@@ -28,7 +28,7 @@ export interface ActionDescription<P = unknown> {
   templated?: readonly string[];
   /**
    * Sends the values of `{{secret:NAME}}` to the address in `params.url`; `later`: its parameters get a mark for each reference, which
-   * somebody else fills in. In other actions a reference fails.
+   * another function fills in. In other actions a reference fails.
    */
   secrets?: true | 'later';
   /** Secrets that it needs without naming them; it fails if one is missing. */

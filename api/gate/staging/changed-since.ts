@@ -24,7 +24,7 @@ const listIds = (targets: readonly StagedTarget[], type: string): string[] => [
   ...new Set(targets.flatMap(({ entity_type, entity_id }) => (entity_type === type && entity_id !== null ? [entity_id] : []))),
 ];
 
-/** Returns the versions of targets as they are now, by id. Checks no permission: only whoever may read the decision sees them. */
+/** Returns the versions of targets as they are now, by id. Checks no permission: only callers who may read the decision see them. */
 export async function readVersions(
   ctx: Pick<Context, 'db'>,
   targets: readonly StagedTarget[],

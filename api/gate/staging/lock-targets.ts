@@ -15,7 +15,7 @@ interface Version extends Record<string, unknown> {
 }
 
 /** What a lock needs to know of a staged action. */
-type Locked = Pick<StagedAction, 'index' | 'tool' | 'entity_type' | 'entity_id'> & {
+type LockedAction = Pick<StagedAction, 'index' | 'tool' | 'entity_type' | 'entity_id'> & {
   params: Fields;
   expected_version: number | null;
 };
@@ -30,13 +30,13 @@ export interface StaleAction {
 const isId = (id: string | null): id is string => id !== null && parseReference(id) === undefined;
 
 /** Returns the task whose row holds a relation that an action makes or removes: a subtask holds the one to its parent. */
-function nestedBy({ tool, entity_id, params }: Locked): string | null {
+function nestedBy({ tool, entity_id, params }: LockedAction): string | null {
   if (tool === 'relation.create') return nestedTask(params) ?? null;
   return tool === 'relation.delete' && entity_id !== null ? (derivedEdge(entity_id)?.taskId ?? null) : null;
 }
 
 /** Whether an action changes the tree of a project, for which the operations lock the project before the task. */
-const changesTree = (action: Locked): boolean => {
+const changesTree = (action: LockedAction): boolean => {
   const { tool, params } = action;
   return (
     tool === 'task.delete' ||
@@ -47,7 +47,7 @@ const changesTree = (action: Locked): boolean => {
 };
 
 /** Locks the projects whose trees the actions change, in the order in which the operations would: a lock taken later could deadlock. */
-async function lockTrees(ctx: Context, actions: readonly Locked[]): Promise<void> {
+async function lockTrees(ctx: Context, actions: readonly LockedAction[]): Promise<void> {
   const changing = actions.filter(changesTree);
   const ids = changing.flatMap((action) => {
     const { entity_id, params } = action;
@@ -62,10 +62,10 @@ async function lockTrees(ctx: Context, actions: readonly Locked[]): Promise<void
 
 /**
  * Locks the targets of the chosen actions until the commit and compares their versions with those of the plan. A target in the trash is no
- * stale one: its action is refused with the reason (docs/decisions.md#what-makes-a-plan-stale).
+ * stale one: its action is refused with the reason (docs/decisions/gate.md#what-makes-a-plan-stale).
  * @returns the actions whose targets have changed
  */
-export async function lockTargets(ctx: Context, actions: readonly Locked[]): Promise<StaleAction[]> {
+export async function lockTargets(ctx: Context, actions: readonly LockedAction[]): Promise<StaleAction[]> {
   await lockTrees(ctx, actions);
   const listIds = (type: string): string[] => [
     ...new Set(actions.flatMap(({ entity_type, entity_id }) => (entity_type === type && isId(entity_id) ? [entity_id] : []))),

@@ -15,7 +15,7 @@ export interface Requirement {
 
 type Caller = Pick<Context, 'actor'>;
 
-/** Why somebody may not decide. */
+/** Why a user may not decide. */
 type Reason = 'role' | 'own' | 'own_token' | 'signed_in';
 
 /**

@@ -110,7 +110,7 @@ function getKind(field: string, values: readonly unknown[], texts: readonly (str
   return Object.hasOwn(ID_FIELDS, field) ? 'id' : 'text';
 }
 
-/** A parameter of ours in words. A key inside it is somebody else's, and stays as it is: two that differ must not look alike. */
+/** A parameter of ours in words. A key inside it is not ours, and stays as it is: two that differ must not look alike. */
 function getLabel(field: string): string {
   const [own = '', ...keys] = field.split(' · ');
   return [getOwnEntry(LABELS, own) ?? own.replaceAll('_', ' '), ...keys].join(' · ');

@@ -11,7 +11,7 @@ interface Concrete {
   params: Fields;
 }
 
-/** Whether what is below its target says how much an action does, and how risky it is. */
+/** Whether the descendants of its target say how much an action does, and how risky it is. */
 export const countsTree = ({ tool, params }: Pick<Concrete, 'tool' | 'params'>): boolean =>
   tool === 'task.delete' || params['status'] === 'done' || (tool === 'task.update' && 'project_id' in params);
 

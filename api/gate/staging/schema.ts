@@ -27,7 +27,7 @@ export const ActionLine = z
     changed: z
       .object({ by: z.string().nullable(), at: Timestamp.nullable() })
       .nullable()
-      .meta({ description: 'Somebody changed the target since it was staged; null if nobody did' }),
+      .meta({ description: 'A change of the target since it was staged; null if there is none' }),
   })
   .meta({ id: 'ActionLine' });
 export type ActionLine = z.output<typeof ActionLine>;

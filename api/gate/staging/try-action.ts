@@ -18,13 +18,13 @@ export interface Attempt {
 }
 
 /** What a person is shown of an effect; null where there is nothing. */
-interface Shown {
+interface ShownChange {
   before: Record<string, unknown> | null;
   after: Record<string, unknown> | null;
 }
 
 /** What an action did. */
-export interface Tried extends Shown {
+export interface Tried extends ShownChange {
   performed: Performed;
   /** The target as it was; absent for most creations. */
   from: Target | undefined;
@@ -40,7 +40,7 @@ interface Outcome {
   to: Target;
 }
 
-function describe({ tool, spec, params }: Attempt, { performed, from, to }: Outcome): Shown {
+function describe({ tool, spec, params }: Attempt, { performed, from, to }: Outcome): ShownChange {
   if (spec.kind === 'comment') return { before: null, after: performed.mentions?.length ? { mentions: performed.mentions } : {} };
   if (tool === 'relation.create') {
     const parent = performed.made?.entity_id.startsWith('parent:') ? from?.record['source_id'] : undefined;

@@ -5,7 +5,7 @@ import type { DefaultedParam, Risk } from '../contract/action-type.js';
 export const PLAN_SOURCES = ['chat', 'overnight_triage', 'ci_failure_triage', 'automation', 'mcp'] as const;
 export type PlanSource = (typeof PLAN_SOURCES)[number];
 
-/** Sources of plans that answer somebody's request, other than the triages. */
+/** Sources of plans that answer a user's request, other than the triages. */
 export const REQUESTED = ['chat', 'automation', 'mcp'] as const satisfies readonly PlanSource[];
 
 export const ENTITY_TYPES = ['task', 'project', 'relation', 'note', 'comment'] as const;

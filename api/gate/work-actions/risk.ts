@@ -28,10 +28,10 @@ function statusMatters({ before, after, openDescendants }: Effect): boolean {
   return after?.['status'] === 'done' && (openDescendants > 0 || before?.['recurrence'] != null);
 }
 
-/** Titles up to this length hold a few words; a longer one is a text of somebody. */
+/** Titles up to this length hold a few words; a longer one is a text that a user wrote. */
 const SHORT_TITLE = 20;
 
-/** Whether a text that somebody wrote makes way for another one. */
+/** Whether a text that a user wrote makes way for another one. */
 function replacesText({ before, after }: Effect): boolean {
   const [from, to] = [toText(before?.['title']), toText(after?.['title'])];
   const title = differs(from, to) && Math.max(from.length, to.length) > SHORT_TITLE;

@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import { type CutPage, type Endpoint, JsonText, type Part, Parts, Reply } from '../../platform/endpoint/endpoint.js';
 import type { Services } from '../../platform/context.js';
 import { type Pages, rowsFields } from '../../platform/endpoint/pages.js';
-import { type AnyRequest, type AnySpec, readParts, type Told, type Window } from './read-parts.js';
+import { type AnyRequest, type AnySpec, readParts, type PageInfo, type Window } from './read-parts.js';
 import { Spool } from './spool.js';
 
 /**
@@ -79,12 +79,12 @@ async function collect(request: AnyRequest, parts: AsyncIterable<Part>): Promise
 
 /** Reads a page of rows. */
 async function collectRows(spec: AnySpec, pages: Pages, request: AnyRequest): Promise<CutPage> {
-  const told: Told = { truncated: false, headers: {} };
-  const page = await collect(request, readParts(spec, pages, request, told));
+  const info: PageInfo = { truncated: false, headers: {} };
+  const page = await collect(request, readParts(spec, pages, request, info));
   const { offset = 0 } = request.query as Window;
   const isEnd = pages.by === undefined && !page.more && (page.count > 0 || offset === 0);
   const total = pages.cut ? undefined : isEnd ? offset + page.count : await pages.total?.(request);
-  return { ...page, truncated: page.truncated || told.truncated, headers: { ...told.headers, ...page.headers }, total };
+  return { ...page, truncated: page.truncated || info.truncated, headers: { ...info.headers, ...page.headers }, total };
 }
 
 const countBytes = ({ body }: CutPage): number => Buffer.byteLength(typeof body === 'string' ? body : JSON.stringify(body));
@@ -142,7 +142,7 @@ export function wholeList(spec: AnySpec, { config }: Services, found: unknown): 
 }
 
 /**
- * Returns one page of a list, of at most 10 MB (docs/decisions.md#list-bytes). `Link` points to the neighbors; `X-Total-Count` is set on the last page of an offset or where
+ * Returns one page of a list, of at most 10 MB (docs/decisions/platform.md#list-bytes). `Link` points to the neighbors; `X-Total-Count` is set on the last page of an offset or where
  * the route counts cheaply. `X-Truncated` marks a page that ends early. A 304 has none of them.
  */
 export async function page(spec: AnySpec, pages: Pages, request: AnyRequest, url: string): Promise<Reply> {

@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import type { z } from 'zod';
-import { inTurn } from '../../platform/database/batching/in-turn.js';
+import { queueRead } from '../../platform/database/batching/queue-read.js';
 import { type CutPage, type EndpointSpec, JsonText, type Part, type Request } from '../../platform/endpoint/endpoint.js';
 import type { Pages } from '../../platform/endpoint/pages.js';
 
@@ -14,8 +14,8 @@ export interface Window {
   before?: string;
 }
 
-/** What a page tells beside its rows. */
-export interface Told {
+/** What a page reports beside its rows. */
+export interface PageInfo {
   truncated: boolean;
   headers: Record<string, string>;
 }
@@ -36,7 +36,13 @@ interface Batch {
 }
 
 /** Asks for one row more than wanted, to know whether more follow. */
-async function readArray(spec: AnySpec, { by, fill }: Pages, request: AnyRequest, window: Window, told: Told): Promise<Batch> {
+async function readArray(
+  spec: AnySpec,
+  { by, fill }: Pages,
+  request: AnyRequest,
+  window: Window,
+  info: PageInfo,
+): Promise<Batch> {
   const { limit = MAX_BATCH } = window;
   const found = (await spec.handle({
     ...request,
@@ -44,7 +50,7 @@ async function readArray(spec: AnySpec, { by, fill }: Pages, request: AnyRequest
   })) as unknown[];
   const wanted = found.slice(0, limit);
   const { rows, truncated } = fill ? await fill(request, wanted) : { rows: wanted, truncated: false };
-  told.truncated ||= truncated;
+  info.truncated ||= truncated;
   return {
     texts: rows.map((row) => (row instanceof JsonText ? row.text : JSON.stringify(row))),
     rows: rows.length,
@@ -53,10 +59,10 @@ async function readArray(spec: AnySpec, { by, fill }: Pages, request: AnyRequest
   };
 }
 
-async function readCut(spec: AnySpec, request: AnyRequest, window: Window, told: Told): Promise<Batch> {
+async function readCut(spec: AnySpec, request: AnyRequest, window: Window, info: PageInfo): Promise<Batch> {
   const page = (await spec.handle({ ...request, query: { ...(request.query as object), ...window } })) as CutPage;
-  told.truncated ||= page.truncated ?? false;
-  told.headers = { ...told.headers, ...page.headers };
+  info.truncated ||= page.truncated ?? false;
+  info.headers = { ...info.headers, ...page.headers };
   const text = (page.body as string).slice(1, -1);
   return { texts: text === '' ? [] : [text], rows: page.count, more: page.more, cursors: [page.last] };
 }
@@ -78,7 +84,7 @@ function* cutParts({ texts, rows, more, cursors }: Batch, maxBytes: number): Gen
  * Reads a page in batches that fit the size of its rows: first as many as the route says that may be large, then what makes 128 kB. So little
  * more than that is in memory, and other requests run in between.
  */
-export async function* readParts(spec: AnySpec, pages: Pages, request: AnyRequest, told: Told): AsyncGenerator<Part> {
+export async function* readParts(spec: AnySpec, pages: Pages, request: AnyRequest, info: PageInfo): AsyncGenerator<Part> {
   let { limit: left = Infinity, offset = 0, before } = request.query as Window;
   let size = pages.batch ?? FIRST_BATCH;
   let total = { rows: 0, bytes: 0 };
@@ -87,8 +93,8 @@ export async function* readParts(spec: AnySpec, pages: Pages, request: AnyReques
       limit: Math.min(left, size),
       ...(pages.by === undefined ? { offset } : before !== undefined && { before }),
     };
-    const read = () => (pages.cut ? readCut(spec, request, window, told) : readArray(spec, pages, request, window, told));
-    const batch = await (total.rows === 0 ? read() : inTurn(read));
+    const read = () => (pages.cut ? readCut(spec, request, window, info) : readArray(spec, pages, request, window, info));
+    const batch = await (total.rows === 0 ? read() : queueRead(read));
     for (const part of cutParts(batch, Math.min(PART_BYTES, request.ctx.config.LIST_MAX_BYTES))) {
       yield part;
       total = { rows: total.rows + part.rows, bytes: total.bytes + part.text.length };

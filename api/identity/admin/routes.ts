@@ -4,7 +4,7 @@ import { countUsers, listUsers } from './list-users.js';
 import { reinstateUser } from './reinstate-user.js';
 import { AdminUser, ListUsers, Suspend, SwitchPlan, TeamParams, TeamPlan, UserParams, UserStatus } from './schema.js';
 import { suspendUser } from './suspend-user.js';
-import { changePlan } from './change-plan.js';
+import { changeBillingTier } from './change-billing-tier.js';
 import { unlockUser } from './unlock-user.js';
 
 const tag = 'Admin';
@@ -74,6 +74,6 @@ export const adminRoutes: Endpoint[] = [
     response: TeamPlan,
     errors: [404],
     example: { plan: 'scale' },
-    handle: ({ ctx, params, body }) => changePlan(ctx, params.team_id, body.plan),
+    handle: ({ ctx, params, body }) => changeBillingTier(ctx, params.team_id, body.plan),
   }),
 ];

@@ -17,7 +17,7 @@ export interface VerifiedPassword {
   attempt: LoginAttempt;
 }
 
-/** One text for unknown, wrong, locked and suspended (docs/decisions.md#uniform-401). */
+/** One text for unknown, wrong, locked and suspended (docs/decisions/identity.md#uniform-401). */
 export const invalidCredentials = () => new DomainError('AUTHENTICATION_REQUIRED', 'Invalid credentials');
 
 /**

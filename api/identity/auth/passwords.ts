@@ -6,7 +6,7 @@ import { unavailable } from '../../platform/errors.js';
 const OPTIONS = { memoryCost: 19_456, timeCost: 2, parallelism: 1 };
 /** Concurrent hashes: at most four, because the thread pool is shared, and one less than the cores, so that requests proceed. */
 export const HASHES_AT_ONCE = Math.max(1, Math.min(4, availableParallelism() - 1));
-/** Maximum queue length; further callers get 503 (docs/decisions.md#password-hashing-queue). */
+/** Maximum queue length; further callers get 503 (docs/decisions/identity.md#password-hashing-queue). */
 export const MAX_WAITING = 100;
 
 let running = 0;
@@ -48,10 +48,10 @@ export async function comparePassword<T extends { password_hash: string | null }
     decoy = undefined;
     throw error;
   });
-  const nobodys = await decoy;
+  const decoyHash = await decoy;
   return runQueued(async () => {
     const found = await whose();
-    const matches = await verify(found.password_hash ?? nobodys, canonical(password));
+    const matches = await verify(found.password_hash ?? decoyHash, canonical(password));
     return { whose: found, matches: found.password_hash !== null && matches };
   });
 }

@@ -4,7 +4,7 @@ import { defineStatement, run } from '../../../db/statement.js';
 /** Minimum interval between updates of a session's last use, s. */
 export const NOTE_AFTER_SECONDS = 60;
 /** Interval in which updates are batched, ms. */
-const GATHER_MS = 1_000;
+const BATCH_MS = 1_000;
 
 /** $1 = session ids. */
 const statement = defineStatement({
@@ -32,5 +32,5 @@ export function touchSession(db: Knex, sessionId: string): void {
     waiting.delete(db);
     void run(db, statement, [[...sessions]]).catch(() => undefined);
   };
-  setTimeout(note, GATHER_MS).unref();
+  setTimeout(note, BATCH_MS).unref();
 }

@@ -13,7 +13,7 @@ const statement = defineStatement({
 
 /**
  * Returns those users whom the caller may add to a team without asking them: everyone, or, where the installation requires consent, members of
- * the caller's teams (docs/decisions.md#membership-by-id).
+ * the caller's teams (docs/decisions/identity.md#membership-by-id).
  */
 export async function addableAmong(ctx: Context, userIds: readonly string[]): Promise<Set<string>> {
   if (userIds.length === 0 || !needsConsent(ctx.config)) return new Set(userIds);

@@ -1,7 +1,7 @@
 import { Membership } from '../../../db/models/membership.js';
 import type { Team } from '../../../db/models/team.js';
 import { voidApprovals } from '../../automation/runs/approvals/void-approvals.js';
-import { disableAutomationsOf, lockAutomationsOf } from '../../automation/definitions/ownership/disable-automations.js';
+import { disableUserAutomations, lockUserAutomations } from '../../automation/definitions/ownership/disable-automations.js';
 import { authorize, isAllowed, type Seat } from '../../platform/access/access.js';
 import { type Context, inTransaction } from '../../platform/context.js';
 import { notFound } from '../../platform/errors.js';
@@ -23,7 +23,7 @@ export async function changeLockedRole(ctx: Context, team: Team, membership: Mem
   // Only admins may invite, so the pending invitations of a former admin are revoked.
   if (isAllowed('member.manage', before) && !isAllowed('member.manage', role)) await revokeInvitationsBy(ctx, team_id, user_id);
   const voided = await voidApprovals(ctx, user_id, { team_id, role });
-  const disabled = !isAllowed('automation.write', role) ? await lockAutomationsOf(ctx, user_id, team_id) : {};
+  const disabled = !isAllowed('automation.write', role) ? await lockUserAutomations(ctx, user_id, team_id) : {};
   await recordChange(ctx, {
     team_id,
     feature: 'teams',
@@ -35,7 +35,7 @@ export async function changeLockedRole(ctx: Context, team: Team, membership: Mem
     summary: `made a ${before} a ${role}`,
     details: { user_id, changes: { role: { from: before, to: role } }, ...voided, ...disabled },
   });
-  if (!isAllowed('automation.write', role)) await disableAutomationsOf(ctx, user_id, team_id, `has become a ${role}`);
+  if (!isAllowed('automation.write', role)) await disableUserAutomations(ctx, user_id, team_id, `has become a ${role}`);
 }
 
 /**
@@ -46,7 +46,7 @@ export function changeRole(ctx: Context, teamId: string, userId: string, role: S
   return inTransaction(ctx, async (ctx) => {
     const team = await lockTeam(ctx, teamId);
     authorize('member.manage', await findSeat(ctx, teamId));
-    if (!isAllowed('automation.write', role)) await lockAutomationsOf(ctx, userId, teamId);
+    if (!isAllowed('automation.write', role)) await lockUserAutomations(ctx, userId, teamId);
     // FOR UPDATE waits for writers that already used this role: none of them commits after the demotion.
     const membership = await Membership.query(ctx.db).findById([teamId, userId]).forUpdate();
     if (!membership) throw notFound('Member');

@@ -9,7 +9,7 @@ import { runTeamData } from './team-data.js';
  * Removes a member from a team that the caller locked (lockTeam) and records it. Also reassigns their open tasks to `successor` (a
  * member, or null), revokes their invitations and pending approvals, discards their plans for the team, disables their automations, removes
  * the team's items from their sessions with the agent, and deletes the views that they saved and the registration tokens of runners. Returns the number of tasks.
- * See docs/decisions.md#removed-members.
+ * See docs/decisions/identity.md#removed-members.
  */
 export async function removeMembership(
   ctx: Context,

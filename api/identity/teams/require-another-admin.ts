@@ -16,7 +16,7 @@ export const hasOtherAdmin = async (ctx: Context, teamId: string, userId: string
   (await run(ctx.db, otherStatement, [teamId, userId])).length > 0;
 
 /**
- * Rejects the removal of a team's last admin (docs/decisions.md#last-admin). The caller locked the team, so no other membership changes concurrently.
+ * Rejects the removal of a team's last admin (docs/decisions/identity.md#last-admin). The caller locked the team, so no other membership changes concurrently.
  * @throws RESOURCE_CONFLICT
  */
 export async function requireAnotherAdmin(

@@ -8,7 +8,7 @@ import { SCOPES } from '../../platform/access/scopes.js';
 import { present, TOKEN_COLUMNS, type TokenRow } from './present.js';
 import type { CreatedToken, CreateToken } from './schema.js';
 
-/** Active tokens per user; expired and revoked ones do not count (docs/decisions.md#token-limits). */
+/** Active tokens per user; expired and revoked ones do not count (docs/decisions/identity.md#token-limits). */
 const MAX_ACTIVE_TOKENS = 50;
 
 /** $1 = owner id. Serializes the creation of a user's tokens, so the limit holds. */

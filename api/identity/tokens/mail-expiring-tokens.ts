@@ -18,7 +18,7 @@ async function mailNotice(ctx: Context, { name: token, prefix, expires_at, email
   await queueMail(ctx, { to: email, template: 'token-expires', data });
 }
 
-/** Emails the owners of tokens that expire soon (docs/decisions.md#token-notices). Safe to repeat. Returns the number of emails. */
+/** Emails the owners of tokens that expire soon (docs/decisions/identity.md#token-notices). Safe to repeat. Returns the number of emails. */
 export async function mailExpiringTokens(services: Services): Promise<number> {
   for (let mailed = 0; ; ) {
     const due = await inTransaction(serviceContext(services, 'tokens'), async (ctx) => {

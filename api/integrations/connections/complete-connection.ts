@@ -63,7 +63,7 @@ async function askService(ctx: Context, provider: Provider, code: string, verifi
 /**
  * Completes a connection when the user returns from the service. `signedInId` is the user signed in to this browser, who must be
  * the one who started: otherwise an attacker could make others connect their accounts to the attacker's user
- * (docs/decisions.md#oauth-state).
+ * (docs/decisions/integrations.md#oauth-state).
  * @throws RESOURCE_NOT_FOUND no such service | INVALID_REQUEST the state, or the service rejects the code
  */
 export async function completeConnection(

@@ -1,7 +1,7 @@
 import type { Knex } from 'knex';
 import { defineStatement, run } from '../../../db/statement.js';
 
-/** $1 = provider, $2 = account there. */
+/** $1 = provider, $2 = account at the provider. */
 const statement = defineStatement({
   name: 'connected_as',
   text: `select user_id from integration_connections where provider = $1 and lower(account) = lower($2) order by user_id`,

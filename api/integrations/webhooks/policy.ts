@@ -6,7 +6,7 @@ import { isException, isReachable, type OutboundPolicy } from '../../platform/ht
 import { resolveBySystem, resolvePublicName } from '../../platform/http-client/resolve.js';
 import { parseDestination, getPort } from '../../platform/http-client/send-request.js';
 
-/** Where deliveries may go: https to public addresses, and what the operator opened. Checked when saved and at each connection (docs/decisions.md#webhook-addresses). */
+/** Where deliveries may go: https to public addresses, and what the operator opened. Checked when saved and at each connection (docs/decisions/integrations.md#webhook-addresses). */
 export const webhookPolicy = ({ OUTBOUND_PORTS, WEBHOOK_ALLOWED_HOSTS, NODE_ENV }: Config): OutboundPolicy => ({
   allowLoopback: false,
   ports: OUTBOUND_PORTS,

@@ -17,7 +17,7 @@ export const recordWebhookChange = (
     team_id,
     feature: 'webhooks',
     action,
-    // A delivery, a new address or a new secret hands the team's data to whoever receives it.
+    // A delivery, a new address or a new secret sends the team's data to its receiver.
     severity: ['execute', 'retry'].includes(action) ? 'LOW' : 'HIGH',
     entity_type: 'webhook',
     entity_id: webhook_id,

@@ -96,11 +96,11 @@ const ABILITIES = {
   },
   'plan.edit': {
     seat: 'member',
-    words: 'Whoever may confirm the plan, signed in',
+    words: 'Users who may confirm the plan, signed in',
     pat: false,
     impersonated: false,
   },
-  'plan.undo': { seat: 'member', words: 'Whoever may read the plan and make its changes' },
+  'plan.undo': { seat: 'member', words: 'Users who may read the plan and make its changes' },
   'trash.list': { seat: 'none', words: 'Any signed-in caller; only own teams are listed, guests too' },
   'trash.restore': { seat: 'member', words: 'Team member or above' },
   'trash.purge': { seat: 'manager', words: 'Team manager or above' },
@@ -205,8 +205,7 @@ function blockReason(ability: Ability, actor: Actor): string | undefined {
   if (patOnly && actor.type !== 'pat') return 'Personal access tokens only';
   const hasToken = actor.type === 'pat' || (actor.type === 'agent' && actor.by === 'pat');
   if (pat === false && hasToken) return 'Personal access tokens may not be used here';
-  if (impersonated === false && actor.type === 'user' && actor.impersonatorId !== null)
-    return 'Not while acting as somebody else';
+  if (impersonated === false && actor.type === 'user' && actor.impersonatorId !== null) return 'Not while impersonating';
   if (instanceAdmin && !(actor.type === 'user' && actor.role === 'admin'))
     return 'This needs an administrator of the installation';
   return undefined;
@@ -248,7 +247,7 @@ export function authorize(ability: Ability, seat: Seat | null): void {
 }
 
 /**
- * Lets only a signed-in person pass, where a decision is not left to tokens (docs/decisions.md#signed-in-decisions).
+ * Lets only a signed-in person pass, where a decision is not left to tokens (docs/decisions/gate.md#signed-in-decisions).
  * @throws PERMISSION_DENIED `signed_in_required`
  */
 export function requireSession({ type }: Actor): void {

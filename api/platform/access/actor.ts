@@ -31,7 +31,7 @@ interface PatActor extends Person {
 
 /**
  * An action of a run: acts as the automation's creator, with the creator's current permissions
- * (docs/decisions.md#acting-as-the-creator).
+ * (docs/decisions/automation.md#acting-as-the-creator).
  */
 interface AutomationActor extends Person {
   type: 'automation';

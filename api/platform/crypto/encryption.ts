@@ -52,7 +52,7 @@ export function encryptField(config: EncryptionConfig, purpose: Purpose, owner: 
 
 /** @throws Error when its key is not configured, its owner differs, or it was changed */
 export function decryptField(config: EncryptionConfig, purpose: Purpose, owner: string, sealed: Buffer): string {
-  if (sealed[0] === 1) return unsealUnnamed(config, purpose, owner, sealed.subarray(1));
+  if (sealed[0] === 1) return decryptUnnamed(config, purpose, owner, sealed.subarray(1));
   if (sealed[0] !== VERSION) throw new Error('Sealed in a form that this version does not know');
   const id = sealed.subarray(1, 1 + KEY_ID_BYTES);
   const master = masterKeys(config).find((key) => deriveKeyId(key).equals(id));
@@ -61,7 +61,7 @@ export function decryptField(config: EncryptionConfig, purpose: Purpose, owner: 
 }
 
 /** Decrypts the older form without key id by trying each master key. */
-function unsealUnnamed(config: EncryptionConfig, purpose: Purpose, owner: string, sealed: Buffer): string {
+function decryptUnnamed(config: EncryptionConfig, purpose: Purpose, owner: string, sealed: Buffer): string {
   for (const master of masterKeys(config)) {
     try {
       return decryptWith(getKey(master, purpose), owner, sealed);
@@ -69,7 +69,7 @@ function unsealUnnamed(config: EncryptionConfig, purpose: Purpose, owner: string
       // Encrypted under another key, or invalid.
     }
   }
-  throw new Error('No master key at hand opens this');
+  throw new Error('No configured master key decrypts this');
 }
 
 /** A value encrypted under its own data key, which is encrypted under the master key: a rotation rewrites only the data key. */

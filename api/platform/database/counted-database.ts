@@ -22,17 +22,17 @@ const STALE_MS = 60_000;
 /** Maximum number of users whose teams a process caches. */
 const MAX_KNOWN = 5_000;
 
-interface Known {
+interface UserDatabase {
   holder: Holder;
   readAt: number;
   /** Created once per user: creating it changes a prototype, which would slow every request. */
   db: Knex;
 }
 
-const knownOfPools = new WeakMap<Knex, Map<string, Known>>();
+const knownOfPools = new WeakMap<Knex, Map<string, UserDatabase>>();
 
 /** Reads the user's teams in the background. Until they are known, connections count for the user alone. */
-function refreshTeams(db: Knex, userId: string, known: Known): void {
+function refreshTeams(db: Knex, userId: string, known: UserDatabase): void {
   known.readAt = Date.now();
   const note = (teams: string[]): void => {
     known.holder = { person: userId, teams, fairnessKey: teams.toSorted()[0] ?? userId };
@@ -44,14 +44,14 @@ function refreshTeams(db: Knex, userId: string, known: Known): void {
     });
 }
 
-function cachedUser(db: Knex, userId: string): Known {
+function cachedUser(db: Knex, userId: string): UserDatabase {
   let people = knownOfPools.get(db);
-  if (!people) knownOfPools.set(db, (people = new Map<string, Known>()));
+  if (!people) knownOfPools.set(db, (people = new Map<string, UserDatabase>()));
   let known = people.get(userId);
   if (!known) {
     // Evicts the oldest entry; reading it again costs one small lookup.
     if (people.size >= MAX_KNOWN) people.delete(people.keys().next().value as string);
-    const made: Known = {
+    const made: UserDatabase = {
       holder: { person: userId, teams: [], fairnessKey: userId },
       readAt: 0,
       db: countedFor(db, () => made.holder),

@@ -10,7 +10,7 @@ function addressIn(entry: string): string | undefined {
 /**
  * Returns the client address: the socket's, or, behind `hops` trusted proxies, the X-Forwarded-For entry written by the outermost
  * one. Entries further left come from the client and are not trusted; an invalid entry counts as the proxy's address
- * (docs/decisions.md#client-addresses).
+ * (docs/decisions/platform.md#client-addresses).
  */
 export function clientIp(request: Pick<IncomingMessage, 'headers' | 'socket'>, hops: number): string | null {
   const socket = request.socket.remoteAddress ?? null;

@@ -96,7 +96,7 @@ export interface RawRequest {
 
 type Method = 'get' | 'post' | 'put' | 'patch' | 'delete';
 
-interface Described {
+interface EndpointTexts {
   /** `operationId` in the document and method name of the client: a verb and its object, such as `listTasks`. */
   id: string;
   /** An earlier `id`, which the client keeps as a deprecated name. */
@@ -139,17 +139,17 @@ interface Described {
 }
 
 /** The rows of a page with their related rows; `truncated` if a hard cap omitted some. */
-interface Filled {
+interface ListPage {
   rows: unknown[];
   truncated: boolean;
 }
 
-export interface EndpointSpec<P extends z.ZodType, Q extends z.ZodType, B extends z.ZodType> extends Described {
+export interface EndpointSpec<P extends z.ZodType, Q extends z.ZodType, B extends z.ZodType> extends EndpointTexts {
   /** Row of the access table; `public` for the few routes without a credential. */
   ability: Ability | 'public';
   /**
    * Token scope of this route; enforced of every token with `scopeEnforced`, or everywhere in strict mode
-   * (docs/decisions.md#token-scopes).
+   * (docs/decisions/identity.md#token-scopes).
    */
   scope?: Scope;
   scopeEnforced?: true;
@@ -177,12 +177,12 @@ export interface EndpointSpec<P extends z.ZodType, Q extends z.ZodType, B extend
     counted?: true;
     batch?: number;
     total?: (request: Request<z.output<P>, z.output<Q>, z.output<B>>) => Promise<number>;
-    fill?: (request: Request<z.output<P>, z.output<Q>, z.output<B>>, rows: unknown[]) => Promise<Filled>;
+    fill?: (request: Request<z.output<P>, z.output<Q>, z.output<B>>, rows: unknown[]) => Promise<ListPage>;
   };
   handle: (request: Request<z.output<P>, z.output<Q>, z.output<B>>) => Promise<unknown>;
 }
 
-export interface RawEndpointSpec extends Described {
+export interface RawEndpointSpec extends EndpointTexts {
   ability: 'public';
   raw: true;
   handle: (request: RawRequest) => Promise<unknown>;

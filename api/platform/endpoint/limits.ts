@@ -1,6 +1,6 @@
 import type { Config } from '../config.js';
 
-/** Each limited route has its own bucket (docs/decisions.md#rate-limit-windows). Limits are per minute; 0 disables one, outside production only. */
+/** Each limited route has its own bucket (docs/decisions/platform.md#rate-limit-windows). Limits are per minute; 0 disables one, outside production only. */
 export const LIMITS = {
   login: { setting: 'RATE_LIMIT_LOGIN', per: 'ip' },
   signup_start: { setting: 'RATE_LIMIT_CODES', per: 'ip' },

@@ -39,13 +39,13 @@ export function addressKey(ip: string | null): string {
     .join(':')}::/64`;
 }
 
-const buildHeaders = (name: string, limit: number, { consumed, msBeforeNext }: Counted): Record<string, string> => ({
+const buildHeaders = (name: string, limit: number, { consumed, msBeforeNext }: RateCount): Record<string, string> => ({
   'RateLimit-Policy': `"${name}";q=${limit};w=${WINDOW_SECONDS}`,
   RateLimit: `"${name}";r=${Math.max(0, limit - consumed)};t=${Math.ceil(msBeforeNext / 1000)}`,
 });
 
 /** Position of one call in the count, even if several were counted together. */
-interface Counted {
+interface RateCount {
   consumed: number;
   msBeforeNext: number;
 }
@@ -54,7 +54,7 @@ interface Counted {
  * Counts the calls of many clients at once: concurrent calls of one client are one row update, and each still gets its own
  * position.
  */
-async function countAll(limiter: RateLimiterPostgres, keys: string[]): Promise<Counted[]> {
+async function countAll(limiter: RateLimiterPostgres, keys: string[]): Promise<RateCount[]> {
   const calls = new Map<string, number>();
   for (const key of keys) calls.set(key, (calls.get(key) ?? 0) + 1);
   const states = new Map<string, RateLimiterRes>();
@@ -78,7 +78,7 @@ async function countAll(limiter: RateLimiterPostgres, keys: string[]): Promise<C
 
 /**
  * Counts a call in PostgreSQL, so all processes share the count. The window starts with the key's first call. The returned
- * function yields the RateLimit headers of the response (docs/decisions.md#rate-limit-windows).
+ * function yields the RateLimit headers of the response (docs/decisions/platform.md#rate-limit-windows).
  * @throws RATE_LIMIT_EXCEEDED with Retry-After
  */
 export function createRateLimiter(services: Services): RateLimiter {
@@ -100,7 +100,7 @@ export function createRateLimiter(services: Services): RateLimiter {
     }),
   );
   return async (name, caller) => {
-    const { count, points } = limiters[name] as { count: (key: string) => Promise<Counted>; points: number };
+    const { count, points } = limiters[name] as { count: (key: string) => Promise<RateCount>; points: number };
     if (points === 0) return {};
     const counted = await count(getKey(name, caller));
     const headers = buildHeaders(name, points, counted);

@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { DomainError, invalid, invalidFields } from '../errors.js';
 import { nextTurn } from '../event-loop.js';
 
-/** Maximum JSON nesting; deeper input would overflow recursive readers (docs/decisions.md#request-bodies). */
+/** Maximum JSON nesting; deeper input would overflow recursive readers (docs/decisions/platform.md#request-bodies). */
 const MAX_DEPTH = 32;
 
 /** Time for a whole body, ms. Node’s own limit is that of the longest upload. */

@@ -215,7 +215,7 @@ class UploadReader {
 
 /**
  * Reads a multipart/form-data body with one file part named `file`; fields come before it. Resolves at the file's first byte, so that
- * the fields can be checked before the file is read (docs/decisions.md#file-uploads). At no time is more in memory than a few chunks.
+ * the fields can be checked before the file is read (docs/decisions/platform.md#file-uploads). At no time is more in memory than a few chunks.
  * @throws UNSUPPORTED_MEDIA_TYPE | PAYLOAD_TOO_LARGE | VALIDATION_ERROR | INVALID_REQUEST incomplete (400) or too slow (408)
  */
 export async function readUpload(request: IncomingMessage, limits: UploadLimits): Promise<Upload> {

@@ -3,7 +3,7 @@ import type { z } from 'zod';
 /** Payload of an event. */
 export type Payload = Readonly<Record<string, unknown>>;
 
-interface Declared {
+interface EventDeclaration {
   /** Words of the trigger in the present tense; without them no automation starts by it. */
   trigger?: string;
   /** What has happened, in words: of a run that it started, and of a webhook. */
@@ -15,14 +15,14 @@ interface Declared {
 }
 
 /** An event that the outbox stores. */
-export interface StoredEvent<Fields extends z.ZodRawShape = z.ZodRawShape> extends Declared {
+export interface StoredEvent<Fields extends z.ZodRawShape = z.ZodRawShape> extends EventDeclaration {
   payload: Fields;
   /** A page of records that another deletion or restoration took along: no automation starts, endpoints receive each record under this name. */
   recordEvent?: string;
 }
 
 /** A name for some of the stored events, each with a test on the payload: no row of its own is stored. */
-export interface DerivedEvent extends Declared {
+export interface DerivedEvent extends EventDeclaration {
   of: Readonly<Record<string, (payload: Payload) => boolean>>;
 }
 

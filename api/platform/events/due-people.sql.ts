@@ -2,7 +2,7 @@
 export const PEOPLE_OF_DUE = /* sql */ `case when t.due_set_by = '{}' then array[t.created_by] else t.due_set_by end`;
 
 /**
- * SQL: `due_set_by` of a task `t` that a caller makes come due again, by reopening, unarchiving, restoring or moving it: whoever set the date,
+ * SQL: `due_set_by` of a task `t` that a caller makes come due again, by reopening, unarchiving, restoring or moving it: the user who set the date,
  * and the caller with the users behind them.
  */
 export const dueAgain = (caller: string): string => /* sql */ `case when t.due_date is null then '{}'

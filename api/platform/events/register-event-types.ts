@@ -4,7 +4,7 @@ import { triggersOfTypes } from './event-types.js';
 
 /**
  * $1 = event types with their triggers (jsonb). Types of other versions of the service stay: during an upgrade both run. Endpoints and automations
- * that asked for a family or a name hear a new type from then on.
+ * that asked for a family or a name receive a new type from then on.
  */
 const statement = defineStatement({
   name: 'register_event_types',
@@ -18,7 +18,7 @@ const statement = defineStatement({
     select count(*)::int as written from written`,
 });
 
-/** Resolves what each endpoint and each owner of automations hears, in the order of their ids. */
+/** Resolves what each endpoint and each owner of automations subscribes to, in the order of their ids. */
 const refreshEndpoints = defineStatement({ name: 'refresh_endpoints', text: 'update webhooks set events = events' });
 const refreshAutomations = defineStatement({
   name: 'refresh_automations',

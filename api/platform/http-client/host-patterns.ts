@@ -30,7 +30,7 @@ function normalizeHost(host: string): { host: string; isAddress: boolean } | nul
 
 /**
  * Returns the stored form of a pattern: `host`, `host:port`, `*.host` or `*.host:port`; null if invalid. A wildcard needs a name
- * of two labels or more: one over a whole top-level domain would restrict nothing (docs/decisions.md#host-patterns).
+ * of two labels or more: one over a whole top-level domain would restrict nothing (docs/decisions/platform.md#host-patterns).
  */
 export function normalizeHostPattern(text: string): string | null {
   const isWildcard = text.startsWith('*.');

@@ -17,7 +17,7 @@ const LOOKUP_MS = 5_000;
 
 /**
  * Resolves a public name by asking the name servers, for names that users wrote. The threads for file access and passwords take no part:
- * whoever owns a domain decides how long its name servers take, and four such questions would stop every other look-up of the process.
+ * the owner of a domain decides how long its name servers take, and four such questions would stop every other look-up of the process.
  * @param servers name servers instead of those of the system
  */
 export async function resolvePublicName(host: string, ms = LOOKUP_MS, servers?: readonly string[]): Promise<Address[]> {

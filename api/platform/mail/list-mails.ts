@@ -1,3 +1,4 @@
+import { defineStatement, run } from '../../../db/statement.js';
 import type { Services } from '../context.js';
 import { isDevelopment } from '../config.js';
 import { notFound } from '../errors.js';
@@ -12,7 +13,7 @@ export interface MailboxEntry extends RenderedMail {
   sent_at: string;
 }
 
-interface Row {
+interface Row extends Record<string, unknown> {
   mail_id: string;
   recipient: string;
   template: string;
@@ -22,12 +23,14 @@ interface Row {
 
 const MAX_MAILS = 200;
 
-/** Without a mail server, emails stay in the table and can be read here; never in production. */
-const kept = ({ db, config }: Services) => {
-  if (!isDevelopment(config)) throw notFound('Mailbox');
-  // Emails scheduled for later are hidden until then.
-  return db<Row>('mails').whereNotNull('sealed_data').whereRaw('(attempts > 0 or next_attempt_at <= now())');
-};
+/** $1 = recipient or null for all, $2 = mail id or null for all. Emails scheduled for later are hidden until then. */
+const keptStatement = defineStatement({
+  name: 'list_kept_mails',
+  text: /* sql */ `
+    select mail_id, recipient, template, sealed_data, created_at from mails
+    where sealed_data is not null and (attempts > 0 or next_attempt_at <= now())
+      and ($1::text is null or recipient = $1) and ($2::uuid is null or mail_id = $2) order by mail_id desc limit ${MAX_MAILS}`,
+});
 
 const toMailboxEntry = ({ config }: Services, { mail_id, recipient, template, sealed_data, created_at }: Row): MailboxEntry => ({
   mail_id,
@@ -36,21 +39,23 @@ const toMailboxEntry = ({ config }: Services, { mail_id, recipient, template, se
   sent_at: created_at.toISOString(),
 });
 
+/** Without a mail server, emails stay in the table and can be read here; never in production. */
+async function readKept(services: Services, to: string | null, mailId: string | null): Promise<MailboxEntry[]> {
+  if (!isDevelopment(services.config)) throw notFound('Mailbox');
+  const rows = await run<Row>(services.db, keptStatement, [to, mailId === null ? null : Id.parse(mailId)]);
+  return rows.map((row) => toMailboxEntry(services, row));
+}
+
 /**
  * Lists the captured emails, newest first; `to` selects one recipient.
  * @throws RESOURCE_NOT_FOUND in production
  */
-export async function listMails(services: Services, to?: string): Promise<MailboxEntry[]> {
-  const query = kept(services).orderBy('mail_id', 'desc').limit(MAX_MAILS);
-  const rows = await (to === undefined ? query : query.where({ recipient: to.trim().toLowerCase() }));
-  return rows.map((row) => toMailboxEntry(services, row));
-}
+export const listMails = (services: Services, to?: string): Promise<MailboxEntry[]> =>
+  readKept(services, to?.trim().toLowerCase() ?? null, null);
 
 /** Returns one email. @throws RESOURCE_NOT_FOUND */
 export async function getMail(services: Services, mailId: string): Promise<MailboxEntry> {
-  const row = await kept(services)
-    .where({ mail_id: Id.parse(mailId) })
-    .first();
-  if (!row) throw notFound('Mail');
-  return toMailboxEntry(services, row);
+  const [mail] = await readKept(services, null, mailId);
+  if (!mail) throw notFound('Mail');
+  return mail;
 }

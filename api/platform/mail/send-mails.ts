@@ -9,7 +9,7 @@ export type Transport = (mail: RenderedMail & { mailId: string; to: string }) =>
 
 /** Emails sent concurrently. */
 const BATCH = 10;
-/** Lease of a claimed email, s: longer than any attempt (docs/decisions.md#email-delivery). */
+/** Lease of a claimed email, s: longer than any attempt (docs/decisions/platform.md#email-delivery). */
 const LEASE_SECONDS = 90;
 /** Delay before the next attempt, s: 4, 8, 16 … at most ten minutes. */
 const BACKOFF = 'least(600, power(2, least(attempts, 10) + 1))';
@@ -53,7 +53,7 @@ const failStatement = defineStatement({
   text: `update mails set state = 'failed', last_error = $2 where mail_id = $1 and state = 'queued'`,
 });
 
-interface Claimed extends Record<string, unknown> {
+interface ClaimedMail extends Record<string, unknown> {
   mail_id: string;
   recipient: string;
   template: string;
@@ -67,7 +67,7 @@ const isFinal = (error: unknown): boolean => {
   return (code === 'EENVELOPE' || code === 'EMESSAGE') && responseCode >= 550 && responseCode < 560;
 };
 
-async function sendOne({ db, config, log }: Services, send: Transport, mail: Claimed): Promise<void> {
+async function sendOne({ db, config, log }: Services, send: Transport, mail: ClaimedMail): Promise<void> {
   const about = { mail_id: mail.mail_id, template: mail.template, attempts: mail.attempts };
   try {
     const data = JSON.parse(decryptField(config, 'mail', mail.mail_id, mail.sealed_data)) as unknown;
@@ -77,7 +77,7 @@ async function sendOne({ db, config, log }: Services, send: Transport, mail: Cla
     const words = String((error as { message?: unknown } | null)?.message ?? error).slice(0, 500);
     const final = isFinal(error);
     await run(db, final ? failStatement : postponeStatement, [mail.mail_id, words]);
-    log.warn({ ...about, reason: words }, final ? 'a mail was refused for good' : 'a mail was not sent, will try again');
+    log.warn({ ...about, reason: words }, final ? 'a mail was refused permanently' : 'a mail was not sent, will try again');
     return;
   }
   await run(db, sentStatement, [mail.mail_id]);
@@ -91,7 +91,7 @@ async function sendOne({ db, config, log }: Services, send: Transport, mail: Cla
 export async function sendMails(services: Services, send: Transport): Promise<number> {
   for (const mail of await run<Record<string, unknown>>(services.db, expireStatement, []))
     services.log.warn(mail, 'a mail was given up');
-  const claimed = await run<Claimed>(services.db, claimStatement, [AT_LEISURE]);
+  const claimed = await run<ClaimedMail>(services.db, claimStatement, [AT_LEISURE]);
   await Promise.all(claimed.map((mail) => sendOne(services, send, mail)));
   return claimed.length;
 }

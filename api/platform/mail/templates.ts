@@ -36,7 +36,7 @@ const onlyOnce = (minutes: number) => `Expires in ${minutes} minutes. Never shar
  * may still be queued.
  */
 export const MAIL_TEMPLATES = {
-  /** Omits the name: whoever typed it may not own the address, and could send texts to strangers. */
+  /** Omits the name: the user who typed it may not own the address, and could send texts to strangers. */
   'sign-up-code': ({ code, minutes }: Code): MailContent => ({
     subject: 'Your sign-up code',
     lines: ['Hello,', 'enter this code to finish signing up:'],

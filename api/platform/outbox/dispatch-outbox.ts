@@ -28,18 +28,18 @@ export interface Dispatcher<Row extends { outbox_id: number }> {
 /** A dispatcher of unknown row type. */
 export type AnyDispatcher = Dispatcher<Dispatchable>;
 
-interface Leased extends Record<string, unknown> {
+interface LeasedRow extends Record<string, unknown> {
   outbox_id: number;
   kind: string;
   subject: string;
   age_hours: number;
-  /** Of a start of a run: its team, or its creator, and the turn of that owner. */
+  /** Of a start of a run: its team, or its creator, and its row number among the rows of that owner. */
   owner_id: string | null;
   place: number | null;
 }
 
 /** Where the next pass over the starts of runs begins: after this owner. */
-export interface Turn {
+export interface OwnerCursor {
   after: string;
 }
 
@@ -80,7 +80,7 @@ export async function dispatchFailed<Row extends Dispatchable>(
   services: Services,
   { abandon }: Pick<Dispatcher<Row>, 'abandon'>,
   row: Row,
-  { kind, age_hours }: Pick<Leased, 'kind' | 'age_hours'>,
+  { kind, age_hours }: Pick<LeasedRow, 'kind' | 'age_hours'>,
   error: unknown,
 ): Promise<boolean> {
   const rows = { outbox_ids: [row.outbox_id], leased: true };
@@ -104,7 +104,7 @@ async function abandonRow<Row extends Dispatchable>(
 }
 
 /** Dispatches leased rows and returns the finished ones. */
-async function dispatchLeased(services: Services, dispatcher: AnyDispatcher, leased: readonly Leased[]): Promise<number[]> {
+async function dispatchLeased(services: Services, dispatcher: AnyDispatcher, leased: readonly LeasedRow[]): Promise<number[]> {
   if (leased.length === 0) return [];
   const rows = await run<Dispatchable>(services.db, dispatcher.details, [leased.map(({ outbox_id }) => outbox_id)]);
   const details = new Map(rows.map((row) => [row.outbox_id, row]));
@@ -126,11 +126,15 @@ async function dispatchLeased(services: Services, dispatcher: AnyDispatcher, lea
 }
 
 /** Leases due rows and dispatches them to Temporal; failed ones are retried. Returns the number of finished rows. */
-export async function dispatchOutbox(services: Services, dispatchers: readonly AnyDispatcher[], turn: Turn): Promise<number> {
+export async function dispatchOutbox(
+  services: Services,
+  dispatchers: readonly AnyDispatcher[],
+  cursor: OwnerCursor,
+): Promise<number> {
   const kinds = dispatchers.flatMap((dispatcher) => dispatcher.kinds);
-  const leased = await run<Leased>(services.db, leaseStatement, [kinds, ROWS_PER_KIND, turn.after]);
+  const leased = await run<LeasedRow>(services.db, leaseStatement, [kinds, ROWS_PER_KIND, cursor.after]);
   const [last] = leased.toSorted((a, b) => (b.place ?? 0) - (a.place ?? 0));
-  turn.after = last?.owner_id ?? turn.after;
+  cursor.after = last?.owner_id ?? cursor.after;
   const done = dispatchers.map((dispatcher) =>
     dispatchLeased(
       services,

@@ -114,11 +114,11 @@ with ${OWNERS}, candidate as materialized (
   select e.outbox_id, w.place, row_number() over (partition by w.owner_id order by e.next_attempt_at, e.outbox_id) as rank
   from owner w cross join lateral (${buildOldestSql(EVENTS_PER_TEAM)}) e where $2::bigint[] is null
 ), chosen as materialized (
-  (select outbox_id, row_number() over (order by rank, place) as turn from candidate order by turn limit ${EVENTS_PER_PASS})
+  (select outbox_id, row_number() over (order by rank, place) as position from candidate order by position limit ${EVENTS_PER_PASS})
   union all
-  select given.id, given.turn from unnest($2::bigint[]) with ordinality as given(id, turn)
+  select given.id, given.position from unnest($2::bigint[]) with ordinality as given(id, position)
 ), taken as materialized (
-  select o.outbox_id, o.subject, o.team_id, o.actor_id, o.project_id, o.project_ids, o.matched_up_to, c.turn, ${OWNER} as owner_id
+  select o.outbox_id, o.subject, o.team_id, o.actor_id, o.project_id, o.project_ids, o.matched_up_to, c.position, ${OWNER} as owner_id
   -- By primary key: without "parked_at is null" the planner cannot read all due events instead. A parked row is never due.
   from chosen c join outbox o using (outbox_id) where o.kind = 'event' and o.next_attempt_at <= now() for update of o skip locked
 ), share as materialized (
@@ -128,7 +128,7 @@ with ${OWNERS}, candidate as materialized (
     set_config('lock_timeout', '${LOCK_TIMEOUT_MS}ms', true) from taken
 ), pairs as materialized (
   select o.outbox_id, p.*, row_number() over () as n
-  from (select * from taken order by turn) o cross join lateral (
+  from (select * from taken order by position) o cross join lateral (
     select s.* from (
     ${buildAudienceSql(kinds)}
     ) s
@@ -140,14 +140,14 @@ with ${OWNERS}, candidate as materialized (
     array_agg(version order by n) as versions
   from pairs group by outbox_id
 )
-select t.outbox_id, t.owner_id, t.turn::int, (select pairs from share) as share, (select all_pairs from share) as pass_share, p.kinds, p.subscribers, p.versions,
+select t.outbox_id, t.owner_id, t.position::int, (select pairs from share) as share, (select all_pairs from share) as pass_share, p.kinds, p.subscribers, p.versions,
   o.subject, o.event_id, o.team_id, o.project_id, o.correlation_id, o.depth, o.cause_user_ids, o.created_at::text, now()::text as now,
   case when p.outbox_id is not null then o.payload end as payload,
   case when p.outbox_id is not null then (select json_build_object('project_id', j.project_id, 'name', j.name, 'status', j.status)
     from projects j where j.project_id = o.project_id) end as project,
   case when p.outbox_id is not null then (select json_build_object('user_id', u.user_id, 'name', u.name, 'email', u.email)
     from users u where u.user_id = o.actor_id) end as actor
-from taken t join outbox o using (outbox_id) left join paired p using (outbox_id) order by t.turn`,
+from taken t join outbox o using (outbox_id) left join paired p using (outbox_id) order by t.position`,
   });
 
 /** $1 = ids of finished events, $2 = ids of events to continue, $3 = their cursors. */

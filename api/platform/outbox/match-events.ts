@@ -15,13 +15,13 @@ const FIRST_PAIRS_BUDGET_MS = 1_000;
 const TEAM_BUDGET_BYTES = 256 * 1024;
 const SOLE_TEAM_BUDGET_BYTES = 512 * 1024;
 const PASS_BUDGET_BYTES = 4 * 1024 * 1024;
-/** Evaluation time in ms before other work of this process gets a turn. */
-const TURN_MS = 20;
+/** Evaluation time in ms before other work of this process runs. */
+const YIELD_MS = 20;
 
 /** A row of `take_events`. */
 export interface ClaimedEvent extends OutboxEvent, Record<string, unknown> {
   owner_id: string;
-  turn: number;
+  position: number;
   /** Maximum pairs of this event in the pass, and of all events. */
   share: number;
   pass_share: number;
@@ -40,7 +40,7 @@ export interface MatchResult {
 }
 
 /** Decisions of one pass. */
-interface Decided {
+interface PassResult {
   matches: Map<AnySubscriberKind, object[]>;
   done: number[];
   partly: { outbox_id: number; cursor: string }[];
@@ -140,23 +140,23 @@ export class EventMatcher {
     });
   }
 
-  /** Decides pairs in turn until an owner's budget is spent; the rest waits for the next pass. */
-  private async decide(db: Knex, events: readonly ClaimedEvent[]): Promise<Decided> {
+  /** Decides pairs in order until an owner's budget is spent; the rest waits for the next pass. */
+  private async decide(db: Knex, events: readonly ClaimedEvent[]): Promise<PassResult> {
     const pairs = new Map(events.map((event) => [event, listPairs(event)]));
     const all = [...pairs.values()].flat();
     // The limit may have cut the pairs of the last event that has any; those after it were not read.
     const isCut = all.length >= (events[0]?.pass_share ?? 0);
     const last = isCut ? events.findLast((event) => event.kinds !== null) : undefined;
     const getDefinition = await this.cache.load(db, all);
-    const decided: Decided = { matches: new Map(), done: [], partly: [], left: last !== undefined };
+    const decided: PassResult = { matches: new Map(), done: [], partly: [], left: last !== undefined };
     const budget = new Budget(new Set(events.map(({ owner_id }) => owner_id)).size);
-    const turn = { since: performance.now() };
+    const slot = { since: performance.now() };
     const served = new Set<string>();
     let skippedOwner = false;
     for (const event of events) {
-      if (last && event.turn > last.turn) break;
+      if (last && event.position > last.position) break;
       const own = pairs.get(event) as Pair[];
-      const cursor = await this.decideEvent(event, own, getDefinition, budget, decided.matches, turn);
+      const cursor = await this.decideEvent(event, own, getDefinition, budget, decided.matches, slot);
       const isWhole = cursor === own.length && own.length < event.share && event !== last;
       if (isWhole) decided.done.push(event.outbox_id);
       else decided.left = true;
@@ -180,7 +180,7 @@ export class EventMatcher {
     getDefinition: (pair: Pair) => object | undefined,
     budget: Budget,
     matches: Map<AnySubscriberKind, object[]>,
-    turn: { since: number },
+    slot: { since: number },
   ): Promise<number> {
     for (const [index, pair] of pairs.entries()) {
       if (budget.isSpent(event.owner_id)) return index;
@@ -192,9 +192,9 @@ export class EventMatcher {
       if (match) append(matches, kind, match);
       const now = performance.now();
       budget.spend(event.owner_id, now - started, match ? kind.countBytes(match) : 0);
-      if (now - turn.since < TURN_MS) continue;
+      if (now - slot.since < YIELD_MS) continue;
       await nextTurn();
-      turn.since = performance.now();
+      slot.since = performance.now();
     }
     return pairs.length;
   }

@@ -38,7 +38,7 @@ from failed f where o.outbox_id = f.outbox_id
 returning o.outbox_id, o.kind, o.subject, o.team_id, f.parks as parked`,
 });
 
-interface Parked extends Record<string, unknown> {
+interface ParkedRow extends Record<string, unknown> {
   outbox_id: number;
   kind: string;
   subject: string;
@@ -57,7 +57,7 @@ export function isRowFailure(error: unknown): boolean {
 
 /**
  * Records a failure on the rows, with growing backoff. Failures of the row itself (`counts`) finally park it: it keeps its error,
- * no worker reads it, and an operator can replay it (docs/decisions.md#parked-rows). Parking is logged as an error.
+ * no worker reads it, and an operator can replay it (docs/decisions/platform.md#parked-rows). Parking is logged as an error.
  * @returns the rows parked now
  */
 export async function recordFailure(
@@ -70,7 +70,7 @@ export async function recordFailure(
     .slice(0, MAX_ERROR_LENGTH)
     .toWellFormed()
     .replaceAll('\u0000', '');
-  const rows = await run<Parked>(db, statement, [outbox_ids, message, counts, leased]);
+  const rows = await run<ParkedRow>(db, statement, [outbox_ids, message, counts, leased]);
   for (const { parked, outbox_id, kind, subject, team_id } of rows) {
     const about = { err: error, outbox_id, kind, subject, team_id };
     if (parked) log.error(about, 'outbox row parked; npm run admin -- outbox-parked lists it');

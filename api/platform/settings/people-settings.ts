@@ -31,6 +31,6 @@ interface PeopleConfig {
 export const needsConsent = ({ NODE_ENV, MEMBERSHIP_CONSENT }: PeopleConfig): boolean =>
   (MEMBERSHIP_CONSENT ?? (NODE_ENV === 'production' ? 'required' : 'direct')) === 'required';
 
-/** Returns the number of teams that one user may have created, unless set (docs/decisions.md#teams-of-a-user). */
+/** Returns the number of teams that one user may have created, unless set (docs/decisions/identity.md#teams-of-a-user). */
 export const teamsPerUser = ({ NODE_ENV, TEAMS_PER_USER }: PeopleConfig): number =>
   TEAMS_PER_USER ?? (NODE_ENV === 'production' ? 50 : 1_000);

@@ -32,7 +32,7 @@ const isRepeated = (values: readonly number[]): boolean =>
 
 /**
  * Returns whether a secret is made of a pattern: few different bytes, a repeated part, a count up or down, or common words.
- * It cannot tell that a random-looking value is known to somebody. At random, 16 hexadecimal digits pass all but always.
+ * It cannot tell that a random-looking value is known to others. At random, 16 hexadecimal digits pass all but always.
  */
 function isPatterned(secret: Buffer): boolean {
   const values = [...Buffer.from(secret.toString('latin1').replace(WORDS, ''), 'latin1')];

@@ -74,7 +74,7 @@
     document.querySelector('[data-ticked]').textContent = ticked === 0 ? 'Ticked ones' : `${ticked} ticked`;
   });
 
-  /* A card stays where it is when somebody else has decided it: it says so, and offers nothing any more. */
+  /* A card stays where it is when another user has decided it: it says so, and offers nothing any more. */
   document.addEventListener('htmx:after:swap', () => {
     const news = document.getElementById('news');
     if (!news || !('whole' in news.dataset)) return;

@@ -1,7 +1,7 @@
 /* Resolves the references of one operation. Swagger UI's own way reads the whole document again for each operation that opens: seconds. */
 
 /** Returns what a reference such as `#/components/schemas/Task` points to. */
-const targetOf = (document, ref) =>
+const resolveTarget = (document, ref) =>
   ref
     .slice(2)
     .split('/')
@@ -19,7 +19,7 @@ function inlined(value, document, inside) {
   const follow = typeof $ref === 'string' && $ref.startsWith('#/') && !inside.includes($ref);
   const entries = Object.entries(follow ? rest : value).map(([key, inner]) => [key, inlined(inner, document, inside)]);
   const own = Object.fromEntries(entries);
-  return follow ? { ...inlined(targetOf(document, $ref), document, [...inside, $ref]), ...own, $$ref: $ref } : own;
+  return follow ? { ...inlined(resolveTarget(document, $ref), document, [...inside, $ref]), ...own, $$ref: $ref } : own;
 }
 
 /** Takes the place of Swagger UI's function of this name. Our document refers to nothing outside of itself. */

@@ -40,13 +40,13 @@ export async function signedInUserId(services: Services, headers: IncomingMessag
   return known && known.actor.impersonatorId === null ? known.actor.userId : null;
 }
 
-interface Found {
+interface ResolvedSession {
   actor: UserActor;
   cookies: string[];
 }
 
 /** Returns the cookie's session, renewed if old; after an impersonation ends, the administrator's own session. */
-async function findSession(services: Services, request: IncomingMessage, unattended: boolean): Promise<Found | null> {
+async function findSession(services: Services, request: IncomingMessage, unattended: boolean): Promise<ResolvedSession | null> {
   const { config } = services;
   const [token, own] = [readCookie(config, request, 'session'), readCookie(config, request, 'own')];
   const known = token === undefined ? null : await findSessionActor(services, token, unattended);
@@ -63,7 +63,11 @@ async function findSession(services: Services, request: IncomingMessage, unatten
  * Resolves the browser's session. Deletes the cookie of an ended session and renews an active one, except for an `unattended`
  * automatic refresh, which does not extend the session.
  */
-export async function readSession(services: Services, request: IncomingMessage, unattended: boolean): Promise<BrowserSession> {
+export async function readBrowserSession(
+  services: Services,
+  request: IncomingMessage,
+  unattended: boolean,
+): Promise<BrowserSession> {
   const { config } = services;
   const found = await findSession(services, request, unattended);
   if (found) return { ...found, binding: found.actor.sessionId };

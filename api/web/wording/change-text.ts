@@ -35,8 +35,8 @@ export function summaryText(
   if (!/^changed [a-z_, ]+$/.test(summary)) return summary;
   const fields = summary.slice('changed '.length).split(', ');
   // The time of completion follows from the status.
-  const told = fields.filter((field) => field !== 'completed_at' || !fields.includes('status'));
-  const parts = told.map((field) => {
+  const shown = fields.filter((field) => field !== 'completed_at' || !fields.includes('status'));
+  const parts = shown.map((field) => {
     const name = field === 'assigned_to' ? 'assignee' : field.replaceAll(/_id\b/g, '').replaceAll('_', ' ');
     const change = changes?.[field];
     const [from, to] = [change?.from, change?.to].map((value) =>

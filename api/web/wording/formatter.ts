@@ -133,7 +133,7 @@ export function createFormatter(me: User | null, now: Date = new Date()) {
     took: (ms: number): string => (ms < 1000 ? 'less than a second' : duration(ms / 1000)),
     plainText,
     device: deviceName,
-    deciders: describeApprovers,
+    approvers: describeApprovers,
     notYours: (gate: Parameters<typeof cannotDecideReason>[1]): string => cannotDecideReason(me, gate),
     /** "20 Nov 2026, 17:51". */
     moment: (iso: string): string => long.format(new Date(iso)),

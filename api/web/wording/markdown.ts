@@ -4,7 +4,7 @@ import MarkdownIt from 'markdown-it';
 /** Raw HTML is shown as text. Images are links: loading one would tell another server who reads the page. */
 const parser = new MarkdownIt('default', { html: false, linkify: true, breaks: true });
 
-/** Addresses that a link may have: the library refuses a few schemes only, but others open programs of whoever clicks. */
+/** Addresses that a link may have: the library refuses a few schemes only, but others open programs of the user who clicks. */
 const ADDRESS = /^(?:https?:|mailto:|[/#.?]|[^:]*$)/i;
 parser.validateLink = (url) => ADDRESS.test(url.trim());
 
@@ -39,7 +39,7 @@ for (const rule of ['td_open', 'th_open'] as const) {
   };
 }
 
-/** Longer texts are shown as they are: some inputs cost the parser the square of their length, and everybody else waits meanwhile. */
+/** Longer texts are shown as they are: some inputs cost the parser the square of their length, and every other request waits meanwhile. */
 const MAX_RENDERED = 20_000;
 /** The same for all texts of one page. */
 const MAX_RENDERED_OF_PAGE = 60_000;

@@ -1,6 +1,6 @@
 import { defineStatement, run, type Statement } from '../../../db/statement.js';
 import { type Context, requireUser } from '../../platform/context.js';
-import { findCauses } from './causes-of.js';
+import { findCauses } from './find-causes.js';
 import type { ActivityEntry, ListActivity } from './schema.js';
 
 /** Greater than every id. */

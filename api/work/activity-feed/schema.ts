@@ -35,7 +35,7 @@ const ActivityPerson = z
   .object({ user_id: z.string(), name: z.string().nullable().meta({ description: 'null for a former member of the team' }) })
   .meta({ id: 'ActivityPerson' });
 
-/** What made a change in somebody's name. */
+/** What made a change in the name of a user. */
 const ActivityCause = z
   .object({
     type: z.enum(['automation', 'plan']),

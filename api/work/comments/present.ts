@@ -1,8 +1,23 @@
 import type { Comment } from '../../../db/models/comment.js';
 import type { CommentRecord } from './schema.js';
 
+/** What the API shows of a comment. */
+export type CommentRow = Pick<
+  Comment,
+  | 'comment_id'
+  | 'task_id'
+  | 'parent_comment_id'
+  | 'content'
+  | 'author_id'
+  | 'mentions'
+  | 'created_at'
+  | 'updated_at'
+  | 'edited'
+  | 'deleted_at'
+>;
+
 /** Returns a comment as the API shows it, with the given replies. */
-export const presentComment = (row: Comment, replies: CommentRecord[] = []): CommentRecord => ({
+export const presentComment = (row: CommentRow, replies: CommentRecord[] = []): CommentRecord => ({
   comment_id: row.comment_id,
   task_id: row.task_id,
   parent_comment_id: row.parent_comment_id,

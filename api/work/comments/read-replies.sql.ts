@@ -19,3 +19,11 @@ export const repliesStatement = defineStatement({
       order by c.created_at, c.comment_id limit ${MAX_REPLIES + 1}
     ) r order by r.created_at, r.comment_id`,
 });
+
+/** $1 = comment ids. */
+export const readRepliesStatement = defineStatement({
+  name: 'read_replies',
+  text: /* sql */ `
+    select comment_id, task_id, parent_comment_id, content, author_id, mentions, created_at, updated_at, edited, deleted_at
+    from comments where comment_id = any($1) and deleted_at is null order by created_at, comment_id`,
+});

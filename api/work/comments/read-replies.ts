@@ -1,8 +1,7 @@
-import { Comment } from '../../../db/models/comment.js';
 import { run } from '../../../db/statement.js';
 import type { Context } from '../../platform/context.js';
-import { presentComment } from './present.js';
-import { MAX_REPLIES, repliesStatement } from './read-replies.sql.js';
+import { type CommentRow, presentComment } from './present.js';
+import { MAX_REPLIES, readRepliesStatement, repliesStatement } from './read-replies.sql.js';
 import type { CommentRecord } from './schema.js';
 
 /**
@@ -18,10 +17,7 @@ export async function withReplies(
   const room = ctx.config.LIST_MAX_BYTES - Buffer.byteLength(JSON.stringify(comments));
   const found = await run<{ comment_id: string; fits: boolean }>(ctx.db, repliesStatement, [taskId, [...replies.keys()], room]);
   const shown = found.slice(0, MAX_REPLIES).filter(({ fits }) => fits);
-  const read = await Comment.query(ctx.db)
-    .whereRaw('comment_id = any(?)', [shown.map(({ comment_id }) => comment_id)])
-    .modify('live')
-    .orderBy(['created_at', 'comment_id']);
+  const read = await run<CommentRow>(ctx.db, readRepliesStatement, [shown.map(({ comment_id }) => comment_id)]);
   for (const row of read) replies.get(row.parent_comment_id)?.push(presentComment(row));
   const rows = comments.map((comment) => ({ ...comment, replies: replies.get(comment.comment_id) ?? [] }));
   return { rows, truncated: shown.length < found.length };

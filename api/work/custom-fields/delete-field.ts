@@ -35,7 +35,7 @@ async function deleteValues(ctx: Context, fieldId: string): Promise<number> {
  */
 export function deleteField(ctx: Context, fieldId: string): Promise<number> {
   return inTransaction(ctx, async (ctx) => {
-    // Whoever sets a value shares this lock, so no value appears after the count.
+    // A transaction that sets a value shares this lock, so no value appears after the count.
     const field = await lockField(ctx, fieldId);
     const deleted_values = await deleteValues(ctx, fieldId);
     await field.$query(ctx.db).delete();

@@ -14,7 +14,7 @@ const EQUALS: Record<ValueColumn, (value: unknown, $: Parameters) => string> = {
   value_list: (value, $) => `v.value_list @> array[${$.add(value, 'text')}]`,
 };
 
-/** Ids of the items that have the value, whoever may read them. */
+/** Ids of the items that have the value, readable by the caller or not. */
 function idsWith(filter: FieldFilter, $: Parameters): string {
   const groups = filter.map(({ column, fieldIds, value }) => {
     const fields = $.add(fieldIds, 'uuid[]');

@@ -22,13 +22,13 @@ const statement = defineStatement({
     where m.user_id = $1 and coalesce(m.role = any($4::text[]), false) and f.key = any($2::text[]) and f.entity_type = $3`,
 });
 
-interface Found extends Record<string, unknown> {
+interface FilterField extends Record<string, unknown> {
   field_id: string;
   key: string;
   field_type: FieldType;
 }
 
-function buildGroups(fields: readonly Found[], text: string): FieldFilter {
+function buildGroups(fields: readonly FilterField[], text: string): FieldFilter {
   const groups = new Map<string, FilterGroup>();
   for (const { field_id, field_type } of fields) {
     const value = filterValue(field_type, text);
@@ -48,8 +48,8 @@ interface KeyedField {
   column: ValueColumn;
 }
 
-const readFields = (ctx: Context, entityType: FieldEntity, keys: readonly string[]): Promise<Found[]> =>
-  run<Found>(ctx.db, statement, [requireUser(ctx), keys, entityType, rolesFor('custom_field.read')]);
+const readFields = (ctx: Context, entityType: FieldEntity, keys: readonly string[]): Promise<FilterField[]> =>
+  run<FilterField>(ctx.db, statement, [requireUser(ctx), keys, entityType, rolesFor('custom_field.read')]);
 
 /** Returns the fields of the caller's teams that have one of the keys. */
 export async function resolveFields(ctx: Context, entityType: FieldEntity, keys: readonly string[]): Promise<KeyedField[]> {

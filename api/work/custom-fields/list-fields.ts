@@ -6,12 +6,12 @@ import { present } from './present.js';
 import type { CustomFieldRecord, ListCustomFields } from './schema.js';
 
 /** A list of fields; whole without a limit, as a team has at most 100. */
-type Wanted = Pick<ListCustomFields, 'team_id' | 'entity_type'> & Partial<ListCustomFields>;
+type FieldFilter = Pick<ListCustomFields, 'team_id' | 'entity_type'> & Partial<ListCustomFields>;
 
 /** Lists the fields of a team in their order, archived ones too. Another team's list is empty. */
 export async function listFields(
   ctx: Context,
-  { team_id, entity_type, limit = 500, offset = 0 }: Wanted,
+  { team_id, entity_type, limit = 500, offset = 0 }: FieldFilter,
 ): Promise<CustomFieldRecord[]> {
   if (!isAllowed('custom_field.list', await findSeat(ctx, team_id))) return [];
   const fields = await CustomField.query(ctx.db)

@@ -121,7 +121,7 @@ export const customFieldRoutes: Endpoint[] = [
     path: '/api/custom-fields/:field_id',
     tag,
     summary: 'Delete a custom field',
-    description: 'Deletes all its values for good, those of items in the trash too. Archive it to keep them.',
+    description: 'Deletes all its values permanently, those of items in the trash too. Archive it to keep them.',
     ability: 'custom_field.manage',
     scope: 'projects:write',
     params: CustomFieldParams,

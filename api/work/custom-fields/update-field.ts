@@ -31,7 +31,7 @@ function listChanges(field: CustomField, input: UpdateCustomField): Changes {
 }
 
 /**
- * Changes a field. Values stay as they are, those of a choice that is gone too (docs/decisions.md#custom-fields). Archiving waits for the
+ * Changes a field. Values stay as they are, those of a choice that is gone too (docs/decisions/work.md#custom-fields). Archiving waits for the
  * values that are being set.
  * @throws RESOURCE_NOT_FOUND | PERMISSION_DENIED below manager | INVALID_REQUEST a property that cannot change | VALIDATION_ERROR choices
  * that do not fit the type

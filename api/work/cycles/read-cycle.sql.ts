@@ -4,7 +4,7 @@ import { defineStatement } from '../../../db/statement.js';
 const SHOWN = /* sql */ `(c.project_id is null
       or exists (select from projects p where p.project_id = c.project_id and p.deleted_at is null))`;
 
-/** $1 = cycle id, $2 = caller id or null. Locks nothing: whoever has no role must not make the cycle's team wait. */
+/** $1 = cycle id, $2 = caller id or null. Locks nothing: a caller without a role must not make the cycle's team wait. */
 export const getCycleStatement = defineStatement({
   name: 'get_cycle',
   text: /* sql */ `

@@ -17,7 +17,7 @@ export async function readCycle(ctx: Context, ability: Extract<Ability, `cycle.$
   return found.cycle;
 }
 
-/** Returns the record of a cycle as it is stored now, whoever asks. */
+/** Returns the record of a cycle as it is stored now, for any caller. */
 export async function findRecord({ db }: Pick<Context, 'db'>, cycleId: string): Promise<Cycle> {
   const [found] = await run<{ cycle: Cycle }>(db, getCycleStatement, [cycleId, null]);
   if (!found) throw notFound('Cycle');

@@ -2,7 +2,7 @@ import type { AuditAction } from '../../platform/changes/audit-actions.js';
 import type { Context } from '../../platform/context.js';
 import { type Change, recordChange } from '../../platform/changes/record-change.js';
 
-interface Named {
+interface ChangedCycle {
   cycle_id: string;
   team_id: string;
   project_id: string | null;
@@ -12,7 +12,7 @@ interface Named {
 /** Records a change of a cycle: audit entry, activity line and event. */
 export const recordCycleChange = (
   ctx: Context,
-  { cycle_id, team_id, project_id, name }: Named,
+  { cycle_id, team_id, project_id, name }: ChangedCycle,
   action: AuditAction,
   change: Pick<Change, 'summary' | 'details' | 'event'>,
 ): Promise<string> =>

@@ -91,7 +91,7 @@ const records: Endpoint[] = [
     method: 'delete',
     path: '/api/sprints/:cycle_id',
     summary: 'Delete a planned cycle',
-    description: 'For good; its tasks go to the backlog. An active or completed cycle is a 409.',
+    description: 'Permanent; its tasks go to the backlog. An active or completed cycle is a 409.',
     params: CycleParams,
     response: DeletedCycle,
     errors: [404, 409],

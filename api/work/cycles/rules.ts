@@ -1,7 +1,7 @@
 /** States of a cycle, in order. */
 export const CYCLE_STATUSES = ['planned', 'active', 'completed'] as const;
 
-/** A completion locks and moves the tasks of its cycle in one transaction, so their number is limited (docs/decisions.md#cycle-size). */
+/** A completion locks and moves the tasks of its cycle in one transaction, so their number is limited (docs/decisions/work.md#cycle-size). */
 export const MAX_TASKS_PER_CYCLE = 10_000;
 
 /** Maximum tasks of one call that adds them. */

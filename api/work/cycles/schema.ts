@@ -3,7 +3,7 @@ import { DATE_FORMATS, Id, TaskId, Text, Timestamp, Title } from '../../platform
 import { byOffset } from '../../platform/endpoint/pages.js';
 import { CYCLE_STATUSES, MAX_ADDED, ROLLOVERS } from './rules.js';
 
-/** A malformed day is a 400 of the operation (docs/decisions.md#status-400-or-422). */
+/** A malformed day is a 400 of the operation (docs/decisions/platform.md#status-400-or-422). */
 const Day = Text.meta({ override: { ...DATE_FORMATS, description: 'ISO 8601 date; a date-time counts as its day in UTC' } });
 const Goal = Text.trim().max(2000);
 const AUTO = 'Complete the cycle at the end of `end_date`, UTC. Open tasks go to the next cycle, else to the backlog';

@@ -36,14 +36,14 @@ function splitIntoPages({ task_ids, item_ids }: Members): Members[] {
 
 /**
  * Records a change and names what it took along. The entry of the change lists up to 500 ids; entries of the same entity and
- * correlation list the rest (docs/decisions.md#trash-cascades). Returns the first entry's id.
+ * correlation list the rest (docs/decisions/bulk.md#trash-cascades). Returns the first entry's id.
  */
 export async function recordCascade(
   ctx: Context,
   change: Omit<Change, 'depth' | 'causeUserIds'>,
   members: Members,
 ): Promise<string> {
-  const { summary: _told, event: _sent, ...entry } = change;
+  const { summary: _summary, event: _event, ...entry } = change;
   const { cascade_id, cause } = change.details ?? {};
   const [first, ...rest] = splitIntoPages(members);
   const pages = rest.length + 1;

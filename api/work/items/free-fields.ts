@@ -15,7 +15,7 @@ type Fields = Record<string, unknown>;
 const UNSTORABLE = /(?<!\\)(?:\\\\)*\\u(?:0000|d[89a-f])/;
 
 /**
- * Returns the free fields of a body: its `fields`, with the keys that its type does not know (docs/decisions.md#free-fields).
+ * Returns the free fields of a body: its `fields`, with the keys that its type does not know (docs/decisions/work.md#free-fields).
  * @throws VALIDATION_ERROR too large, or with characters that cannot be stored
  */
 export function pickFreeFields(type: ItemType, body: Fields): Fields {

@@ -1,5 +1,5 @@
 import { run } from '../../../db/statement.js';
-import { inTurn } from '../../platform/database/batching/in-turn.js';
+import { queueRead } from '../../platform/database/batching/queue-read.js';
 import { type Context, requireUser } from '../../platform/context.js';
 import type { Part } from '../../platform/endpoint/endpoint.js';
 import { someRecordsStatement } from './list-work-items.sql.js';
@@ -25,7 +25,7 @@ export async function* readWorkItems(ctx: Context, first: Part, keys: readonly I
     const rows = Math.max(MIN_ROWS, Math.min(MAX_ROWS, Math.floor(PART_BYTES / bytes)));
     const chunk = keys.slice(at, at + rows);
     const values = [chunk.map(({ id }) => id), chunk.map(({ type }) => type), requireUser(ctx)];
-    const [found] = await inTurn(() => run<{ count: number; records: string | null }>(ctx.db, someRecordsStatement, values));
+    const [found] = await queueRead(() => run<{ count: number; records: string | null }>(ctx.db, someRecordsStatement, values));
     at += rows;
     const { count = 0, records = null } = found ?? {};
     if (records === null) continue;

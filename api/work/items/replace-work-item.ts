@@ -83,7 +83,7 @@ async function replaceStored(
 
 /**
  * Replaces what the record of an item shows: missing fields are reset to their defaults. Fields of a task or a project that the record does
- * not show stay unless they are given (docs/decisions.md#replaced-work-items). A task stays in its project unless another one is given.
+ * not show stay unless they are given (docs/decisions/work.md#replaced-work-items). A task stays in its project unless another one is given.
  * @throws RESOURCE_NOT_FOUND | PERMISSION_DENIED | RESOURCE_CONFLICT stale version | INVALID_REQUEST another type or team, and the errors
  * of the type's operation | VALIDATION_ERROR
  */

@@ -16,7 +16,7 @@ const statement = defineStatement({
 
 /**
  * Moves the notes, files, whiteboards and docs of a team that is deleted to the trash, where they are purged in their time
- * (docs/decisions.md#items-of-a-deleted-team). The caller has deleted the memberships. Returns their number.
+ * (docs/decisions/work.md#items-of-a-deleted-team). The caller has deleted the memberships. Returns their number.
  */
 export async function trashItemsOfTeam(ctx: Context, teamId: string): Promise<number> {
   const cascadeId = newId();

@@ -2,7 +2,7 @@ import type { Knex } from 'knex';
 import { inBatches } from '../../../db/in-batches.js';
 import { defineStatement, run } from '../../../db/statement.js';
 
-/** Days that a notification is kept, read or not: as long as the run it is about (docs/decisions.md#run-retention). */
+/** Days that a notification is kept, read or not: as long as the run it is about (docs/decisions/automation.md#run-retention). */
 const RETENTION_DAYS = 90;
 const BATCH = 1_000;
 

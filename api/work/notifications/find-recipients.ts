@@ -17,7 +17,7 @@ interface RecipientFilter {
   except?: readonly (string | null)[];
 }
 
-/** Maximum recipients per notification (docs/decisions.md#notification-recipients). */
+/** Maximum recipients per notification (docs/decisions/work.md#notification-recipients). */
 const MAX_RECIPIENTS = 100;
 
 /**
@@ -25,7 +25,7 @@ const MAX_RECIPIENTS = 100;
  * lowest. Active accounts only, higher roles first.
  */
 const statement = defineStatement({
-  name: 'find_people_to_tell',
+  name: 'find_recipients',
   text: /* sql */ `
     select u.user_id, u.email, u.display_name as name from users u
     left join memberships m on m.team_id = $1 and m.user_id = u.user_id

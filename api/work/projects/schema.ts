@@ -6,7 +6,7 @@ import { PROJECT_STATUSES } from './rules.js';
 const Name = Title(200);
 const Description = Text.max(5000).meta({ description: 'An empty description is stored as null' });
 const Status = z.enum(PROJECT_STATUSES);
-/** The operation checks the form, because a malformed date returns 400, not 422 (docs/decisions.md#status-400-or-422). */
+/** The operation checks the form, because a malformed date returns 400, not 422 (docs/decisions/platform.md#status-400-or-422). */
 const Day = Text.meta({
   override: { ...DATE_FORMATS, description: 'ISO 8601 date; a date-time is cut to its day in UTC', example: '2026-12-01' },
 });

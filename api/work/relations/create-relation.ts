@@ -4,7 +4,7 @@ import { callerJson, type Context, inTransaction, requireUser } from '../../plat
 import { conflict, invalid, notFound } from '../../platform/errors.js';
 import { newId } from '../../platform/ids.js';
 import type { ItemPlace } from '../graph/item-place.js';
-import { type AcyclicKind, preventCycle } from '../graph/prevent-cycle.js';
+import { type AcyclicKind, preventCircularRelation } from '../graph/prevent-circular-relation.js';
 import { edgeStateStatement, endsStatement, lockEndsStatement, storeEdgeStatement } from './create-relation.sql.js';
 import { nestTask, recurrenceEdge, type RelationCreation, type TaskLinks } from './derived-edges.js';
 import { canonicalEdge, type CanonicalEdge, MAX_EDGES, type RelationKind } from './rules.js';
@@ -15,7 +15,7 @@ interface End extends ItemPlace {
 }
 
 /** Both ends as the caller named them, and the canonical edge with the teams of its ends. */
-interface Wanted {
+interface RelationDraft {
   source: End;
   target: End;
   edge: CanonicalEdge & { from_team_id: string; to_team_id: string };
@@ -29,7 +29,8 @@ interface EdgeState extends Record<string, unknown> {
 }
 
 const ACYCLIC: readonly RelationKind[] = ['contains', 'blocks'] satisfies AcyclicKind[];
-const isAcyclic = (edge: Wanted['edge']): edge is Wanted['edge'] & { kind: AcyclicKind } => ACYCLIC.includes(edge.kind);
+const isAcyclic = (edge: RelationDraft['edge']): edge is RelationDraft['edge'] & { kind: AcyclicKind } =>
+  ACYCLIC.includes(edge.kind);
 
 /** Shows a stored row; PostgreSQL's JSON has the time with microseconds. */
 const present = ({ relation_id, source_id, target_id, relation_type, created_by, created_at }: Relation): Relation => ({
@@ -45,7 +46,7 @@ const present = ({ relation_id, source_id, target_id, relation_type, created_by,
  * Finds both ends and checks the caller's access.
  * @throws RESOURCE_NOT_FOUND | PERMISSION_DENIED | INVALID_REQUEST
  */
-async function findEnds(ctx: Context, input: CreateRelation): Promise<Wanted> {
+async function findEnds(ctx: Context, input: CreateRelation): Promise<RelationDraft> {
   const rows = await run<End>(ctx.db, endsStatement, [[input.source_id, input.target_id], requireUser(ctx)]);
   const [source, target] = [input.source_id, input.target_id].map((id) => rows.find(({ item_id }) => item_id === id));
   if (!source || !target) throw notFound(source ? 'Target' : 'Source');
@@ -58,7 +59,7 @@ async function findEnds(ctx: Context, input: CreateRelation): Promise<Wanted> {
 }
 
 /** Two tasks of one project: containment is the subtask's own parent. */
-const nests = ({ edge, source, target }: Wanted): boolean =>
+const nests = ({ edge, source, target }: RelationDraft): boolean =>
   edge.kind === 'contains' &&
   source.item_type === 'task' &&
   target.item_type === 'task' &&
@@ -69,7 +70,7 @@ const nests = ({ edge, source, target }: Wanted): boolean =>
  * exists.
  * @throws RESOURCE_NOT_FOUND an end has just been purged | RESOURCE_CONFLICT an end is full
  */
-async function lockEnds(ctx: Context, { edge, source }: Wanted): Promise<Relation | undefined> {
+async function lockEnds(ctx: Context, { edge, source }: RelationDraft): Promise<Relation | undefined> {
   const { kind, from_id, to_id, from_team_id, to_team_id } = edge;
   const locked = await run(ctx.db, lockEndsStatement, [[from_id, to_id]]);
   if (locked.length < 2) throw notFound('Work item');
@@ -83,7 +84,12 @@ async function lockEnds(ctx: Context, { edge, source }: Wanted): Promise<Relatio
 }
 
 /** Stores an edge with its trace, in the source's team. */
-async function store(ctx: Context, input: CreateRelation, { edge, source }: Wanted, relation_id: string): Promise<Relation> {
+async function store(
+  ctx: Context,
+  input: CreateRelation,
+  { edge, source }: RelationDraft,
+  relation_id: string,
+): Promise<Relation> {
   const row = { ...input, ...edge, relation_id, team_id: source.team_id };
   const values = [JSON.stringify(callerJson(ctx)), JSON.stringify(row), source.project_id, source.title];
   const [made] = await run<{ json: Relation }>(ctx.db, storeEdgeStatement, values);
@@ -106,7 +112,7 @@ export function createRelation(ctx: Context, input: CreateRelation, relationId =
     }
     const existing = await lockEnds(ctx, wanted);
     if (existing) return { created: false, relation: existing };
-    if (isAcyclic(wanted.edge)) await preventCycle(ctx, wanted.edge);
+    if (isAcyclic(wanted.edge)) await preventCircularRelation(ctx, wanted.edge);
     return { created: true, relation: await store(ctx, input, wanted, relationId) };
   });
 }

@@ -1,7 +1,7 @@
 import { defineStatement, run } from '../../../db/statement.js';
 import type { Context } from '../../platform/context.js';
 import { DomainError } from '../../platform/errors.js';
-import { closesCycle } from '../graph/prevent-cycle.js';
+import { circularRelation } from '../graph/prevent-circular-relation.js';
 import { OWN_DESCENDANT } from '../tasks/write/lock-move-target.js';
 import { updateTask } from '../tasks/write/update-task.js';
 import { type CanonicalEdge, nestingEdgeId, recurrenceEdgeId } from './rules.js';
@@ -58,7 +58,7 @@ async function setParent(ctx: Context, taskId: string, parent_task_id: string): 
   try {
     await updateTask(ctx, taskId, { parent_task_id });
   } catch (error) {
-    throw error instanceof DomainError && error.message === OWN_DESCENDANT ? closesCycle() : error;
+    throw error instanceof DomainError && error.message === OWN_DESCENDANT ? circularRelation() : error;
   }
 }
 

@@ -88,5 +88,5 @@ export function derivedEdge(relationId: string): { of: 'nesting' | 'recurrence';
   return undefined;
 }
 
-/** Maximum edges of an item that its own team wrote, and as many again that others wrote (docs/decisions.md#edges-of-an-item). */
+/** Maximum edges of an item that its own team wrote, and as many again that others wrote (docs/decisions/work.md#edges-of-an-item). */
 export const MAX_EDGES = 500;

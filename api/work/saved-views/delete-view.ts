@@ -5,7 +5,7 @@ import { lockOwnView } from './read-view.js';
 import { recordViewChange } from './record-view-change.js';
 
 /**
- * Deletes a view of the caller for good.
+ * Deletes a view of the caller permanently.
  * @throws RESOURCE_NOT_FOUND no such view, or not visible | PERMISSION_DENIED another person's view, or a guest
  */
 export function deleteView(ctx: Context, viewId: string): Promise<void> {
@@ -28,6 +28,6 @@ export const deleteViewsOfTeam = async (ctx: Context, teamId: string): Promise<n
 export const deleteViewsOfMember = async (ctx: Context, teamId: string, userId: string): Promise<number> =>
   SavedView.query(ctx.db).where({ team_id: teamId, owner_id: userId }).delete();
 
-/** Deletes the views that a person saved for no team, in the transaction that removes the person for good. Returns their number. */
+/** Deletes the views that a person saved for no team, in the transaction that deprovisions the user. Returns their number. */
 export const deleteViewsOfPerson = async (ctx: Context, userId: string): Promise<number> =>
   SavedView.query(ctx.db).where({ owner_id: userId, team_id: null }).delete();

@@ -14,7 +14,7 @@ const Priority = z.preprocess(
 );
 const values = <S extends z.ZodType>(value: S) => z.array(value).max(MAX_FILTER_VALUES).optional();
 const Due = Text.max(40).optional().meta({ example: '2026-12-01' });
-/** Stands for whoever looks at the view. */
+/** Stands for the viewer. */
 export const VIEWER = 'me';
 const Assignee = z.string().overwrite((value) => (value === VIEWER ? value : (Id.safeParse(value).data ?? NO_ID)));
 const FieldValue = z.union([Text.max(2_000), z.number(), z.boolean()]);
@@ -27,7 +27,7 @@ export const ViewFilters = z
   .object({
     status: values(Status),
     priority: values(Priority),
-    assigned_to: values(Assignee).meta({ description: 'Ids of users; `me` is whoever looks at the view' }),
+    assigned_to: values(Assignee).meta({ description: 'Ids of users; `me` is the viewer' }),
     tags: values(Text.max(50)).meta({ description: 'Any of them' }),
     project_id: values(Id),
     due_before: Due,

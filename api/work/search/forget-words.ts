@@ -21,7 +21,7 @@ const statement = defineStatement({
     from seen order by seen.team_id desc, seen.word desc limit 1`,
 });
 
-interface Forgotten extends Record<string, unknown> {
+interface DeletedWord extends Record<string, unknown> {
   team_id: string;
   word: string;
   forgotten: number;
@@ -31,7 +31,7 @@ interface Forgotten extends Record<string, unknown> {
 export async function forgetWords(db: Knex): Promise<number> {
   let total = 0;
   for (let after = [NO_ID, '']; ; ) {
-    const rows: Forgotten[] = await run<Forgotten>(db, statement, [...after, BATCH]);
+    const rows: DeletedWord[] = await run<DeletedWord>(db, statement, [...after, BATCH]);
     const last = rows[0];
     if (!last) return total;
     total += last.forgotten;

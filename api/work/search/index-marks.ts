@@ -15,7 +15,7 @@ export interface DrainLimits {
   lockTimeoutMs: number;
 }
 
-interface Drained extends Record<string, unknown> {
+interface DrainResult extends Record<string, unknown> {
   /** Marks removed. */
   indexed: number;
   /** Marks remain, or another session indexes the team. */
@@ -29,9 +29,9 @@ interface Drained extends Record<string, unknown> {
 export async function drainMarks(
   db: Knex,
   teams: string[],
-  { maxMarks, maxMs, lockTimeoutMs: patienceMs }: DrainLimits,
-): Promise<Drained> {
+  { maxMarks, maxMs, lockTimeoutMs }: DrainLimits,
+): Promise<DrainResult> {
   if (db.isTransaction) throw new Error('Marks are indexed after the commit, in a transaction of their own');
-  const [drained] = await run<Drained>(db, drainStatement, [teams, maxMarks, maxMs, patienceMs]);
-  return drained as Drained;
+  const [drained] = await run<DrainResult>(db, drainStatement, [teams, maxMarks, maxMs, lockTimeoutMs]);
+  return drained as DrainResult;
 }

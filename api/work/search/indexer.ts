@@ -5,8 +5,8 @@ import { type DrainLimits, drainMarks } from './index-marks.js';
 
 /** Teams of one pass; the next one continues behind the last. */
 const MAX_TEAMS = 100;
-/** One team's turn: short, so that one team's backlog does not delay the others. */
-const TURN: DrainLimits = { maxMarks: 200, maxMs: 500, lockTimeoutMs: 0 };
+/** Limits of one pass over a team: short, so that one team's backlog does not delay the others. */
+const TEAM_LIMITS: DrainLimits = { maxMarks: 200, maxMs: 500, lockTimeoutMs: 0 };
 
 /** $1 = team id to start after, $2 = maximum teams. */
 const behindStatement = defineStatement({
@@ -29,7 +29,7 @@ export function createIndexer(db: Knex): () => Promise<number> {
     const errors: unknown[] = [];
     for (const { team_id } of teams) {
       try {
-        const { indexed, behind } = await drainMarks(db, [team_id], TURN);
+        const { indexed, behind } = await drainMarks(db, [team_id], TEAM_LIMITS);
         if (behind) more += indexed;
       } catch (error) {
         errors.push(error);

@@ -30,7 +30,7 @@ interface Column {
   announced?: true;
   /** Holds whatever people write: JSON may escape its characters. */
   free?: true;
-  /** A plan that empties it loses what somebody wrote, so its risk is not low. */
+  /** A plan that empties it loses what a user wrote, so its risk is not low. */
   lossy?: true;
 }
 
@@ -71,7 +71,7 @@ const Tags = z
 const Hours = z.number().min(0);
 /**
  * A date or a date-time. The operation rejects a malformed one with 400, so there is no 422 here
- * (docs/decisions.md#status-400-or-422).
+ * (docs/decisions/platform.md#status-400-or-422).
  */
 const DueDate = Text.meta({ override: { ...DATE_FORMATS, description: 'ISO 8601 date or date-time', example: '2026-12-01' } });
 const ForgeLinks = z.array(

@@ -1,9 +1,9 @@
 import type { TeamData } from '../../platform/team-data.js';
-import { lockTasksOf, unassignTasks } from './write/unassign-tasks.js';
+import { lockAssignedTasks, unassignTasks } from './write/unassign-tasks.js';
 
 export const taskData: TeamData = {
   tables: [],
-  lockForMember: (ctx, { team_id, user_id }) => lockTasksOf(ctx, team_id, user_id),
+  lockForMember: (ctx, { team_id, user_id }) => lockAssignedTasks(ctx, team_id, user_id),
   afterMemberRemoved: async (ctx, { team_id, user_id, successor }) => ({
     tasks: await unassignTasks(ctx, team_id, user_id, successor),
   }),

@@ -8,7 +8,7 @@ import { type State, UsageError } from './state.js';
 
 /** A job that this daemon does not know, if the service still says so after this time, was lost on the way here. */
 const SECOND_LOOK_MS = 5_000;
-/** Somebody else works with the same token, or a lease has to end. */
+/** Another daemon works with the same token, or a lease has to end. */
 const OTHERS_MS = 15_000;
 /** A claim that ends so soon was ended by a newer one. */
 const SHORT_CLAIM_MS = 10_000;
@@ -31,7 +31,7 @@ export interface DaemonOptions {
 export class Daemon {
   #run: JobRun | undefined;
   #stoppedAt = 0;
-  /** A job of which only the service knows, and that it has handed over. */
+  /** A job of which only the service knows, and that it has given to this runner. */
   #unknownJob: string | undefined;
   readonly #drain = new AbortController();
   readonly #quit = new AbortController();

@@ -10,7 +10,7 @@ const MAX_PENDING_BYTES = 1_048_576;
 const MAX_OUTPUT_BYTES = 65_536;
 const TAIL_BYTES = 2 * MAX_OUTPUT_BYTES;
 /** Lines that come close together travel together. */
-const GATHER_MS = 250;
+const COLLECT_MS = 250;
 const FIRST_RETRY_MS = 500;
 /** Answers that say that the job is no longer this runner's. */
 const JOB_IS_OVER = [401, 403, 404, 409];
@@ -58,7 +58,7 @@ export class JobLog {
   /** The service takes no more of the log: what follows is read and dropped. */
   #isEnded = false;
   #wake = () => {};
-  #stopGathering = () => {};
+  #stopCollecting = () => {};
   #source: Readable | undefined;
   readonly #decoder = new TextDecoder('utf-8', { ignoreBOM: true });
 
@@ -84,7 +84,7 @@ export class JobLog {
     this.#add(this.#decoder.decode());
     this.#isClosed = true;
     this.#wake();
-    this.#stopGathering();
+    this.#stopCollecting();
   }
 
   /** The end of all output, at most 64 kB, with `***` instead of secrets. */
@@ -101,7 +101,7 @@ export class JobLog {
     while (!this.#isEnded) {
       if (this.#pending.length === 0 && this.#isClosed) return;
       if (this.#pending.length === 0) await this.#changed(signal);
-      if (this.#pending.length < MAX_CHUNK_BYTES) await this.#gather();
+      if (this.#pending.length < MAX_CHUNK_BYTES) await this.#collect();
       signal.throwIfAborted();
       if (this.#pending.length === 0) continue;
       try {
@@ -156,11 +156,11 @@ export class JobLog {
     this.#wake();
   }
 
-  #gather(): Promise<void> {
+  #collect(): Promise<void> {
     if (this.#isClosed) return Promise.resolve();
     return new Promise((resolve) => {
-      const timer = setTimeout(resolve, GATHER_MS);
-      this.#stopGathering = () => {
+      const timer = setTimeout(resolve, COLLECT_MS);
+      this.#stopCollecting = () => {
         clearTimeout(timer);
         resolve();
       };

@@ -34,25 +34,26 @@ const OTHERS = /* sql */ `
 
 /** Writes without subscribers: alternately a new task and a change of one. */
 function writer(api: Service, world: World): () => Promise<unknown> {
-  let turn = 0;
+  let round = 0;
   return () => {
-    turn += 1;
-    if (turn % 2 === 0) return call(api, world, 'POST', '/api/tasks', { title: 'Nobody listens', project_id: world.projects[0] });
-    return call(api, world, 'PATCH', `/api/tasks/${world.tasks[turn % world.tasks.length]}`, { title: `Check valve ${turn}` });
+    round += 1;
+    if (round % 2 === 0)
+      return call(api, world, 'POST', '/api/tasks', { title: 'Nobody listens', project_id: world.projects[0] });
+    return call(api, world, 'PATCH', `/api/tasks/${world.tasks[round % world.tasks.length]}`, { title: `Check valve ${round}` });
   };
 }
 
 const mean = (values: number[]): number => sum(values) / values.length;
 
 /**
- * Cost of a write with and without the automations of others: two halves per turn, whose difference shows the measurement error.
+ * Cost of a write with and without the automations of others: two halves per round, whose difference shows the measurement error.
  */
 async function byTurns(servers: Servers, measureCost: () => Promise<number>, others: string[], rounds: number) {
   const halves = { without: [] as [number, number][], with: [] as [number, number][] };
   const sides = ['without', 'with'] as const;
-  for (let turn = 0; turn < rounds; turn += 1) {
+  for (let round = 0; round < rounds; round += 1) {
     // Each side goes first once, so that growth affects both equally.
-    for (const side of turn % 2 === 0 ? sides : sides.toReversed()) {
+    for (const side of round % 2 === 0 ? sides : sides.toReversed()) {
       await servers
         .db('automations')
         .whereIn('automation_id', others)
@@ -66,7 +67,7 @@ async function byTurns(servers: Servers, measureCost: () => Promise<number>, oth
 }
 
 /** Cost that 10,000 enabled automations of other teams and users add to a write: API, worker and PostgreSQL together. */
-export const armedSection: Section = async (servers, world, { rounds }) => {
+export const activeAutomationsSection: Section = async (servers, world, { rounds }) => {
   await servers.startTemporal();
   await servers.db('automations').update({ is_active: false });
   const { rows } = await servers.db.raw<{ rows: { automation_id: string }[] }>(OTHERS, { teams: TEAMS, each: EACH });
@@ -93,5 +94,5 @@ export const armedSection: Section = async (servers, world, { rounds }) => {
   const notes = [
     `${cost.without.toFixed(2)} CPU ms a write without, ${cost.with.toFixed(2)} with; two halves of the same differ by ${cost.noise.toFixed(2)}`,
   ];
-  return [{ name: `${others.length.toLocaleString('en')} armed automations of others`, goals: [more], notes }];
+  return [{ name: `${others.length.toLocaleString('en')} active automations of others`, goals: [more], notes }];
 };

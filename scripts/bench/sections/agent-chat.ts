@@ -110,7 +110,7 @@ export const chatByRulesSection: Section = (servers, world, { rounds }) =>
     const goals: Goal[] = [
       below('p50', quantile(single, 0.5), 35),
       below('p99', quantile(single, 0.99), 150),
-      { what: `share of the rate of the floor, ${IN_FLIGHT} in flight`, value: share, goal: 0.5, better: 'more', unit: '' },
+      { what: `share of the rate of the baseline, ${IN_FLIGHT} in flight`, value: share, goal: 0.5, better: 'more', unit: '' },
     ];
     return [{ name: 'POST chat by rules, one in flight', goals, notes: [line('product', single), line('floor', floorSingle)] }];
   });

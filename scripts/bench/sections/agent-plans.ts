@@ -75,7 +75,7 @@ const confirm = async (api: Service, world: World, plan: StagedPlan): Promise<vo
   if (body['status'] !== 'applied') throw new Error(`Not applied: ${JSON.stringify(body)}`);
 };
 
-/** The floor: as many bare updates, each sent by itself, in one transaction. */
+/** The baseline: as many bare updates, each sent by itself, in one transaction. */
 const bareUpdates = ({ db }: Servers, { tasks }: World, nth: number, count: number): Promise<void> =>
   db.transaction(async (trx) => {
     const statement = {
@@ -107,7 +107,7 @@ export const plansSection: Section = (servers, world) =>
       {
         name: `Plans of ${ACTIONS} changes, one after the other`,
         goals: [below('staging p50', p50(staging), 120), below('confirming p50', p50(confirming), 150)],
-        notes: [`floor, ${2 * ACTIONS} bare updates in one transaction: p50 ${floor.toFixed(1)} ms`],
+        notes: [`baseline, ${2 * ACTIONS} bare updates in one transaction: p50 ${floor.toFixed(1)} ms`],
       },
       {
         name: 'A plan of one change, confirmed',

@@ -163,7 +163,7 @@ async function productRate({ servers: { db }, world, api }: Setup, automation: A
 export async function baselineRuns(floor: Service, order: BaselineOrder): Promise<Batch> {
   const body = JSON.stringify(order);
   const response = await fetch(`http://127.0.0.1:${floor.port}/runs`, { method: 'POST', body });
-  if (!response.ok) throw new Error(`The floor answered ${response.status}`);
+  if (!response.ok) throw new Error(`The baseline answered ${response.status}`);
   return (await response.json()) as Batch;
 }
 

@@ -38,7 +38,7 @@ async function timed(servers: Servers, side: Side, ask: (port: number) => Promis
   side.cpu.push(cpu.app + cpu.postgres);
 }
 
-const told = (name: string, { ms, cpu }: Side): string =>
+const describeSide = (name: string, { ms, cpu }: Side): string =>
   `${name.padEnd(9)}${(MB / (median(ms) / 1000)).toFixed(0)} MB/s  p50 ${median(ms).toFixed(0)} ms  CPU ${(median(cpu) * 1000).toFixed(0)} ms`;
 
 const ratioGoal = (product: Side, floor: Side): Goal => ({
@@ -93,8 +93,8 @@ export const filesSection: Section = (servers, world, { rounds }) =>
           { what: `memory grown by with ${AT_ONCE} at once`, value: many.product.grown, goal: 20, better: 'less', unit: ' MB' },
         ],
         notes: [
-          told('product', product),
-          told('bare', floor),
+          describeSide('product', product),
+          describeSide('bare', floor),
           `${AT_ONCE} at once: product ${rate(many.product)}, bare ${rate(many.floor)} and ${many.floor.grown.toFixed(0)} MB more memory`,
         ],
       });

@@ -46,7 +46,7 @@ async function note(servers: Servers, { port, cpu }: Service, answers: Answers, 
 }
 
 /** Formats times and CPU per request. */
-function told(name: string, { ms, cpu }: Answers): string {
+function describeSide(name: string, { ms, cpu }: Answers): string {
   const each = (seconds: number) => ((seconds / ms.length) * 1_000).toFixed(1);
   const times = `p50 ${median(ms).toFixed(1)} ms  p99 ${quantile(ms, 0.99).toFixed(1)} ms`;
   return `${name.padEnd(8)}${times}  CPU ms a request ${each(cpu.app)} Node + ${each(cpu.postgres)} PostgreSQL`;
@@ -70,7 +70,7 @@ export function listSection(count: 1_000 | 10_000): Section {
       const spent = ({ cpu }: Answers) => sum(Object.values(cpu));
       const burden = await measureBurden(product, () => ask(product.port));
       const p50: Goal = {
-        what: 'times the floor’s p50',
+        what: 'times the baseline’s p50',
         value: mine / bare,
         goal: count === 1_000 ? 1.2 : 1,
         better: 'less',
@@ -85,9 +85,9 @@ export function listSection(count: 1_000 | 10_000): Section {
           name: `GET /api/tasks of a project of ${count.toLocaleString('en')}, one connection`,
           goals: count === 1_000 ? [p50] : [p50, ...heavy],
           notes: [
-            told('product', answers.product),
-            told('floor', answers.floor),
-            `${(bytes / 1e6).toFixed(2)} MB, ${(spent(answers.product) / spent(answers.floor)).toFixed(2)} times the floor’s CPU`,
+            describeSide('product', answers.product),
+            describeSide('floor', answers.floor),
+            `${(bytes / 1e6).toFixed(2)} MB, ${(spent(answers.product) / spent(answers.floor)).toFixed(2)} times the baseline’s CPU`,
           ],
         },
       ];

@@ -6,14 +6,14 @@ import { deliverySource, type TaskRequest, taskSources } from '../requests.js';
 import type { ApiService, Servers, Service } from '../servers.js';
 
 export const rateGoal = (comparison: Comparison, goal: number): Goal => ({
-  what: 'share of the floor’s rate',
+  what: 'share of the baseline’s rate',
   value: comparison.ratio,
   goal,
   better: 'more',
   unit: '',
 });
 const cpuGoal = (comparison: Comparison, goal: number): Goal => ({
-  what: 'times the floor’s CPU',
+  what: 'times the baseline’s CPU',
   value: comparison.cpuRatio,
   goal,
   better: 'less',

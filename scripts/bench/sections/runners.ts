@@ -19,7 +19,7 @@ const WAIT_SECONDS = 25;
 const IDLE_MS = 50_000;
 const JOBS = 200;
 
-interface Claimed {
+interface ClaimResponse {
   status: number;
   at: number;
   body: string;
@@ -52,13 +52,13 @@ async function buildRunners({ db }: Servers, { userId }: World): Promise<{ team_
 class IdleRunners {
   private readonly over = new Agent({ keepAlive: true, maxSockets: Number.POSITIVE_INFINITY });
   private isOver = false;
-  private readonly heard = new Map<string, (claimed: Claimed & { token: string }) => void>();
+  private readonly awaited = new Map<string, (claimed: ClaimResponse & { token: string }) => void>();
 
   constructor(private readonly port: number) {}
 
   /** Waits for the claim of a job. */
-  next(jobOfTeam: string): Promise<Claimed & { token: string }> {
-    return new Promise((resolve) => this.heard.set(jobOfTeam, resolve));
+  next(jobOfTeam: string): Promise<ClaimResponse & { token: string }> {
+    return new Promise((resolve) => this.awaited.set(jobOfTeam, resolve));
   }
 
   start(teamId: string, token: string, delayMs: number): void {
@@ -66,7 +66,7 @@ class IdleRunners {
       await sleep(delayMs);
       while (!this.isOver) {
         const claimed = await this.claim(token).catch(() => undefined);
-        if (claimed?.status === 200) this.heard.get(teamId)?.({ ...claimed, token });
+        if (claimed?.status === 200) this.awaited.get(teamId)?.({ ...claimed, token });
         else if (claimed?.status !== 204) await sleep(1_000);
         // The job is completed before the runner asks again.
         if (claimed?.status === 200) await sleep(500);
@@ -74,7 +74,7 @@ class IdleRunners {
     })();
   }
 
-  private claim(token: string): Promise<Claimed> {
+  private claim(token: string): Promise<ClaimResponse> {
     const body = JSON.stringify({ wait_seconds: WAIT_SECONDS });
     const headers = { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json', 'Content-Length': body.length };
     return new Promise((resolve, reject) => {

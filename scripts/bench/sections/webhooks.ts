@@ -165,26 +165,26 @@ async function throughput(servers: Servers, world: World, api: Service, worker: 
     ],
     notes: [
       `worker ${((cpu.worker / count) * 1e3).toFixed(2)} CPU ms a delivery`,
-      `floor (one insert and one request each): ${bare.result.rate.toFixed(0)}/s, PostgreSQL ${((bare.cpu.postgres / count) * 1e6).toFixed(0)} µs CPU`,
+      `baseline (one insert and one request each): ${bare.result.rate.toFixed(0)}/s, PostgreSQL ${((bare.cpu.postgres / count) * 1e6).toFixed(0)} µs CPU`,
     ],
   };
 }
 
 async function latency(api: Service, world: World, receiver: Receiver): Promise<Result> {
   const alone = await writes(api, world);
-  const unheard = await subscribe(api, world, receiver.url, ['note.created']);
+  const unmatched = await subscribe(api, world, receiver.url, ['note.created']);
   const beside = await writes(api, world);
-  await unsubscribe(api, world, [unheard]);
-  const heard = await subscribe(api, world, receiver.url, ['task.created']);
+  await unsubscribe(api, world, [unmatched]);
+  const subscribed = await subscribe(api, world, receiver.url, ['task.created']);
   const values = await latencies(api, world, receiver);
-  await unsubscribe(api, world, [heard]);
+  await unsubscribe(api, world, [subscribed]);
   return {
     name: 'from a write to its first delivery',
     goals: [
       { what: 'p50', value: p50(values), goal: 25, better: 'less', unit: ' ms' },
       { what: 'p99', value: p99(values), goal: 100, better: 'less', unit: ' ms' },
     ],
-    notes: [`a write without an endpoint ${text(alone)}; with one that does not hear it ${text(beside)}`],
+    notes: [`a write without an endpoint ${text(alone)}; with one that is not subscribed to it ${text(beside)}`],
   };
 }
 
@@ -193,7 +193,7 @@ async function dead(servers: Servers, api: Service, world: World, receiver: Rece
   const hanging = createRawServer((socket) => socket.on('error', () => undefined)).listen(0, '127.0.0.1');
   await once(hanging, 'listening');
   const url = `http://127.0.0.1:${(hanging.address() as AddressInfo).port}/`;
-  const heard = await subscribe(api, world, receiver.url, ['task.created']);
+  const subscribed = await subscribe(api, world, receiver.url, ['task.created']);
   const alone = await latencies(api, world, receiver);
   for (let n = 0; n < DEAD_TEAMS; n += 1) {
     const other = await seed(servers.db, 5_000, `dead${n}`);
@@ -202,7 +202,7 @@ async function dead(servers: Servers, api: Service, world: World, receiver: Rece
   }
   await quiet(servers.db);
   const beside = await latencies(api, world, receiver);
-  await unsubscribe(api, world, [heard]);
+  await unsubscribe(api, world, [subscribed]);
   hanging.close();
   return {
     name: `first deliveries beside ${DEAD_TEAMS * DEAD_ENDPOINTS} endpoints that hang, ${EVENTS} deliveries each`,

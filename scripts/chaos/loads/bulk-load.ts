@@ -15,7 +15,7 @@ interface Job {
 
 /**
  * Exports the tasks of the team and follows the job to its end; now and then cancels it. What a file holds is tried by the tests; here each
- * job ends, once, whoever dies meanwhile.
+ * job ends, once, whatever dies meanwhile.
  */
 export async function exportTasks(desk: Desk): Promise<void> {
   const { caller, world, random } = desk;

@@ -1,7 +1,7 @@
 import { v7 as uuidv7 } from 'uuid';
 import { type Desk, surprise } from '../desk.js';
 
-interface Found {
+interface SearchResult {
   results: { item_id: string }[];
   indexing?: true;
 }
@@ -51,7 +51,7 @@ async function search(desk: Desk, note: { note_id: string; title: string }): Pro
   const answer = await caller.untilKnown({ method: 'POST', path: '/api/search', token: world.member, body });
   if (!answer) return;
   if (answer.status !== 200) return surprise(desk, 'search', answer);
-  const { results, indexing } = answer.body as Found;
+  const { results, indexing } = answer.body as SearchResult;
   if (!indexing && !results.some(({ item_id }) => item_id === note.note_id)) surprises.push(`search did not find ${note.title}`);
 }
 

@@ -89,7 +89,7 @@ async function cancel(desk: Desk, jobId: string): Promise<boolean | undefined> {
   return job && job.status === 'cancelled';
 }
 
-/** Puts a task of somebody else into the project that an import has created: no undo takes the two. */
+/** Puts a task of another user into the project that an import has created: no undo takes the two. */
 async function keep({ caller, world }: Desk, { tag, project_id }: ImportFile): Promise<string | undefined> {
   const task_id = uuidv7();
   const body = { task_id, title: `kept ${tag}`, project_id };
@@ -124,8 +124,8 @@ async function importWatched(desk: Desk): Promise<void> {
   ledger.tasks.push(...tasks);
 }
 
-/** Undoes an import that has ended, at times after somebody has used its project. Returns whether the outcome became known. */
-async function takeBack(desk: Desk, file: ImportFile, acked: AckedImport): Promise<boolean> {
+/** Undoes an import that has ended, at times after another user has used its project. Returns whether the outcome became known. */
+async function undoImport(desk: Desk, file: ImportFile, acked: AckedImport): Promise<boolean> {
   const { world, random } = desk;
   if (!acked.cancelled && random.chance(0.3)) {
     const kept = await keep(desk, file);
@@ -160,7 +160,7 @@ async function importMany(desk: Desk): Promise<void> {
     acked.cancelled = cancelled;
     hasEnded = true;
   }
-  if (hasEnded && random.chance(0.5) && !(await takeBack(desk, file, acked))) return;
+  if (hasEnded && random.chance(0.5) && !(await undoImport(desk, file, acked))) return;
   ledger.imports.push(acked);
 }
 

@@ -110,7 +110,7 @@ export async function failChecks(desk: Desk): Promise<void> {
   if (answer.status !== 200) return surprise(desk, 'delivery of a failed run', answer);
   ledger.failures.push({ run_id });
   if (random.chance(0.4)) await deliver(2);
-  // Fewer of them than of everything else: each one creates a task if somebody confirms it.
+  // Fewer of them than of everything else: each one creates a task if a user confirms it.
   await sleep(random.between(500, 2_000));
 }
 

@@ -49,7 +49,7 @@ async function doJob(desk: Desk, token: string, jobId: string): Promise<void> {
   else if (ended && ended.status !== 409) surprise(desk, 'complete a job', ended);
 }
 
-/** A job that the runner holds although it never heard of it: the answer of its claim was lost. */
+/** A job that the runner holds although the response to its claim was lost. */
 async function dropJob({ caller }: Desk, token: string, answer: NonNullable<Answer>): Promise<void> {
   const { job_id } = answer.body as { job_id?: string };
   if (!job_id) return;

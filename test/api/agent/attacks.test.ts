@@ -1,7 +1,7 @@
 import { buildSession, staged } from '../../factories/agent.js';
 import { buildPerson, buildProject, buildTask, buildTeam, type TestTeam } from '../../factories/people.js';
 import { type Answer, type Client, startApp, type TestApp } from '../../support/app.js';
-import { digestOf } from './mcp/digest.js';
+import { computeDigest } from './mcp/digest.js';
 
 // Attacks on plans and sessions by callers who are somebody else, and by callers who ask too often.
 
@@ -32,7 +32,7 @@ it('an administrator who acts as a person decides nothing for them, and discards
   const as = async ({ user_id }: { user_id: string }) =>
     app.as((await root.post('/api/admin/impersonate', { user_id, reason: 'Ticket 4711' })).body as { token: string });
   const [acting, actingAdmin] = [await as(team.member), await as(team.admin)];
-  const before = await digestOf(app);
+  const before = await computeDigest(app);
   const settings = { overnight_triage: { enabled: true }, external_model: { enabled: true } };
   const tried = [
     decide(acting),
@@ -44,12 +44,12 @@ it('an administrator who acts as a person decides nothing for them, and discards
     actingAdmin.put(`/api/ai-workspace/settings?team_id=${team.team_id}`, settings),
   ];
   expect(codes(await Promise.all(tried))).toEqual(tried.map(() => 403));
-  expect(await digestOf(app)).toEqual(before);
+  expect(await computeDigest(app)).toEqual(before);
   expect(await db()('agent_plans').where({ action_id: plan.action_id }).first()).toMatchObject({ status: 'staged' });
   expect(await db()('agent_sessions').where({ session_id }).first()).toMatchObject({ deleted_at: null });
 });
 
-it('what is refused or repeated wakes nobody: no signal, no notification, no audit entry of a decision', async () => {
+it('sends no signal, notification or audit entry for a rejected or repeated request', async () => {
   const member = app.as(team.member);
   const marks = async () => ({
     outbox: await db()('outbox')

@@ -91,7 +91,7 @@ it('answers without a plan by a summary, a question or a hint', async () => {
   });
 });
 
-it('an answer is found although its notification and the connection that hears it are lost', async () => {
+it('finds an answer although its notification and the listening connection are lost', async () => {
   const { say } = await talk(team.member, await task('Login 500'));
   expect((await say('summarise')).status).toBe(200);
   const cut =
@@ -102,7 +102,7 @@ it('an answer is found although its notification and the connection that hears i
   expect((await say('summarise')).status).toBe(200);
 });
 
-it('a message is said once for one key, and what was refused may be said again', async () => {
+it('posts a message once for one key; a rejected message may be posted again', async () => {
   const { session_id } = await talk(team.member, await task('Login 500'));
   const body = { session_id, message: 'close it' };
   const headers = { 'idempotency-key': `key-${session_id}` };
@@ -124,7 +124,7 @@ it('a message of many changes is one plan, and one too many is a question', asyn
   expect((await say([...forty, 'delete all tasks'].join('; '))).body.response).toContain('at most 50 changes');
 });
 
-it('what was said and what it was about stand in no history and in no metric', async () => {
+it('writes messages and linked items to no history and no metric', async () => {
   const canary = `canary${Date.now()}`;
   const { say, read } = await talk(team.member, await task(`Login ${canary}`));
   expect((await say(`comment on it: ${canary}`)).body.requires_confirmation).toBe(true);

@@ -72,7 +72,7 @@ it('a deleted team takes its own sessions along', async () => {
   expect((await app.as(team.member).get(`/api/ai-workspace/sessions/${session_id}`)).body.linked_items).toEqual([]);
 });
 
-it('what is purged is linked nowhere', async () => {
+it('removes the links of purged items', async () => {
   const note = (await app.as(team.member).post('/api/notes', { title: 'N', team_id: team.team_id })).body.note_id;
   await link('note', note);
   await link('project', project.project_id);

@@ -87,7 +87,7 @@ it('a team that fills its slots waits, another team is answered, and each end le
   for (const { answer: end } of asked) expect((await end).status).toBe(200);
 });
 
-it('of many turns that begin at once, no more get a place than there are', async () => {
+it('starts no more concurrent turns than there are slots', async () => {
   const turns = [];
   for (let nth = 0; nth < 8; nth += 1)
     turns.push(await postMessage(app, await openFuzzSession(team.member), `slowly ${nth}`, team.team_id));

@@ -44,10 +44,10 @@ const submit = (person: Person, session_id: string, message = 'summarise') =>
   submitMessage(buildContext(app, person), { session_id, message });
 const answer = (messageId: string, execution = 'first', incarnation = 1) =>
   answerByRules(app.services, { messageId, incarnation, execution });
-const messagesOf = (session_id: string) =>
+const findMessages = (session_id: string) =>
   db()('agent_messages').where({ session_id }).orderBy('position').select('role', 'content', 'answers', 'action_id');
 const rows = async (session_id: string) => ({
-  messages: (await messagesOf(session_id)).length,
+  messages: (await findMessages(session_id)).length,
   turns: (await db()('agent_turns').where({ session_id })).length,
 });
 const used = async (team_id: string) => (await db()('agent_usage').where({ team_id }).first())?.messages ?? 0;
@@ -194,7 +194,7 @@ describe('messages of one session', () => {
     expect((await answer(third.message_id)).state).toBe('waiting');
     expect((await answer(second.message_id)).state).toBe('answered');
     expect((await answer(third.message_id)).state).toBe('answered');
-    const order = (await messagesOf(session_id)).filter(({ role }) => role === 'assistant').map(({ answers }) => answers);
+    const order = (await findMessages(session_id)).filter(({ role }) => role === 'assistant').map(({ answers }) => answers);
     expect(order).toEqual([first, second, third].map(({ message_id }) => message_id));
   });
 
@@ -217,7 +217,7 @@ describe('messages of one session', () => {
     expect((await stop()).body).toEqual({ success: true, session_id, stopped: 2 });
     expect((await stop()).body.stopped).toBe(0);
     for (const { message_id } of sent) expect((await answer(message_id)).state).toBe('superseded');
-    expect((await messagesOf(session_id)).slice(2).map(({ content }) => content)).toEqual([
+    expect((await findMessages(session_id)).slice(2).map(({ content }) => content)).toEqual([
       'Stopped. Nothing was changed.',
       'Stopped. Nothing was changed.',
     ]);
@@ -240,7 +240,7 @@ describe('a link', () => {
   const said = async (session_id: string, message: string) => {
     const { message_id } = await submit(team.member, session_id, message);
     await answer(message_id);
-    return (await messagesOf(session_id)).at(-1) as { content: string; action_id: string | null };
+    return (await findMessages(session_id)).at(-1) as { content: string; action_id: string | null };
   };
 
   it.each<[string, () => Promise<unknown>]>([
@@ -306,7 +306,7 @@ it('an assignee is a member of the item’s team, by a name that only one of the
   const assigned = async (name: string) => {
     const { message_id } = await submit(team.member, session_id, `assign it to ${name}`);
     await answer(message_id);
-    const { content, action_id } = (await messagesOf(session_id)).at(-1) as { content: string; action_id: string | null };
+    const { content, action_id } = (await findMessages(session_id)).at(-1) as { content: string; action_id: string | null };
     if (action_id === null) return content;
     return JSON.parse((await db()('agent_plans').where({ action_id }).first()).canonical).actions[0].params;
   };
@@ -316,7 +316,7 @@ it('an assignee is a member of the item’s team, by a name that only one of the
   expect(await assigned('Sam Lee')).toContain('Several members');
 });
 
-it('what a person writes stands in no audit entry and in no row of the outbox', async () => {
+it('writes the text of a message to no audit entry and no outbox row', async () => {
   const canary = `canary-${uuidv7()}`;
   const { session_id } = await openFuzzSession(team.member, 'Login 500');
   const { message_id } = await submit(team.member, session_id, `comment on it: ${canary}`);

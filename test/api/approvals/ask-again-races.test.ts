@@ -6,7 +6,7 @@ import { buildPerson, buildProject, buildTask, buildTeam, type Person, type Test
 import { buildRun, GATE, type TestRun } from '../../factories/runs.js';
 import { startApp, type TestApp } from '../../support/app.js';
 import { inTurn } from '../../support/in-turn.js';
-import { type Browser, csrfOf, givePasswords, signIn } from '../web/browser.js';
+import { type Browser, readCsrf, givePasswords, signIn } from '../web/browser.js';
 
 // A gate has lapsed. Somebody asks again, somebody approves what was asked before, somebody rejects it, all at once.
 
@@ -30,7 +30,7 @@ beforeAll(async () => {
   await db()('memberships').insert({ team_id: team.team_id, user_id: other.user_id, role: 'manager' });
   await givePasswords(app);
   browser = await signIn(app, team.manager);
-  csrf = csrfOf((await browser.get('/app/approvals')).html);
+  csrf = readCsrf((await browser.get('/app/approvals')).html);
 });
 afterAll(() => app.close());
 beforeEach(async () => {
@@ -158,7 +158,7 @@ it(
 );
 
 it(
-  'all at once, while the gate is marked as lapsed: the same',
+  'keeps one outcome of simultaneous requests while the gate is marked as expired',
   async () => {
     for (let round = 0; round < ROUNDS; round += 1) {
       await play(round, async (run) => {

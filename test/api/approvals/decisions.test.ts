@@ -83,7 +83,7 @@ it('lists gates and plans by deadline, page after page, each with what it does',
   }
 });
 
-it('tells of one decision how it ended, with the words of whoever decided', async () => {
+it('returns how a decision ended, with the comment of the user who decided', async () => {
   const run = await gated(600);
   const late = await gated(-10);
   expect((await list('&state=expired')).map(({ id }) => id)).toEqual([late.run_id]);

@@ -244,7 +244,7 @@ describe('a file that was tampered with', () => {
   });
 });
 
-describe('whoever owns the database', () => {
+describe('the owner of the database', () => {
   it.each<[string, string, string[]]>([
     ['drops a month instead of archiving it', 'entry_missing', ['drop table audit_entries_2026_01']],
     ['deletes the record of an archive', 'entry_missing', ['delete from audit_archives']],

@@ -70,7 +70,7 @@ it('an entry that commits late is sealed later, and no entry is skipped', async 
   expect(await verifyChain(log)).toMatchObject({ entries: 7, breaks: [] });
 });
 
-it('what was rolled back leaves no gap', async () => {
+it('leaves no gap after a rollback', async () => {
   const { db } = log;
   const team = newTeamId();
   const undone = await db.transaction();
@@ -137,7 +137,7 @@ describe('startSealer', () => {
     while (!(await met())) await new Promise((resolve) => setTimeout(resolve, 10));
   };
 
-  it('seals on the bell, without a bell by its sweep, and what is left when it stops', async () => {
+  it('seals on a notification, on a poll without one, and the rest when it stops', async () => {
     const { db } = log;
     const sealer = startSealer(log);
     await writeEntries(db, null);

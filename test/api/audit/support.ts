@@ -26,7 +26,7 @@ interface Blank {
 const blanks: Blank[] = [];
 afterAll(() => Promise.all(blanks.splice(0).map(({ database }) => database.drop())));
 
-const shapeOf = async (db: Knex): Promise<string> =>
+const readShape = async (db: Knex): Promise<string> =>
   (
     await db.raw<{ rows: { shape: string }[] }>(/* sql */ `
 select md5(concat((select string_agg(t::text, ',' order by oid) from pg_trigger t),
@@ -48,13 +48,13 @@ async function openBlank(): Promise<Blank> {
   if (reused) return reused;
   // Hundreds of writes at once wait for eight connections.
   const database = await cloneDatabase(60_000);
-  return { database, shape: await shapeOf(database.db), filled: await filledTables(database.db) };
+  return { database, shape: await readShape(database.db), filled: await filledTables(database.db) };
 }
 
 /** Empties a database for the next log, which takes a tenth of what a new one costs; drops it if a test changed its schema. */
 async function giveBack(blank: Blank): Promise<void> {
   const { database, shape, filled } = blank;
-  if ((await shapeOf(database.db)) !== shape) return database.drop();
+  if ((await readShape(database.db)) !== shape) return database.drop();
   const written = (await filledTables(database.db)).filter((table) => !filled.includes(table));
   if (written.length > 0) await tamper(database.db, `truncate ${written.join(', ')} cascade`);
   blanks.push(blank);

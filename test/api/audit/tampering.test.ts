@@ -88,7 +88,7 @@ describe('pending rows without entries, with the lowest ids', () => {
   });
 });
 
-describe('names the first broken entry when somebody', () => {
+describe('names the first broken entry when someone', () => {
   it('deletes a pending entry', async () => {
     const [first, second] = await writePending(team, 2);
     await tamper(db, ['delete from audit_entries where audit_id = ?', first as string]);

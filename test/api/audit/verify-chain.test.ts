@@ -42,7 +42,7 @@ it('an empty log verifies', async () => {
   await empty.close();
 });
 
-describe('names the first broken entry when somebody', () => {
+describe('names the first broken entry when someone', () => {
   it.each([
     ['details', `'{"title": "Zoe 1"}'`],
     ['user_agent', 'null'],

@@ -30,7 +30,7 @@ afterEach(() => log.close());
 const breaks = async (options?: VerifyOptions) => (await verifyChain(log, options)).breaks;
 const editEntry = () => tamper(db, [`update audit_entries set action = 'read' where team_id = ?`, team]);
 /** Five more entries, and the checkpoint that has seen them. */
-async function goOn(): Promise<void> {
+async function extendLog(): Promise<void> {
   await writeEntries(db, team, 5);
   await writeCheckpoint(log);
 }
@@ -42,7 +42,7 @@ const signWith = (AUDIT_SIGNING_KEY: string, previous?: string): AuditLog => ({
 
 describe('without a witness', () => {
   it('a cut tail with its head and its pending rows contradicts the checkpoint that saw it', async () => {
-    await goOn();
+    await extendLog();
     await writeEntries(db, team, 2);
     await cutTail(db, team, 8);
     await tamper(db, 'delete from audit_pending', [
@@ -66,8 +66,8 @@ describe('without a witness', () => {
     expect(await breaks()).toEqual([]);
   });
 
-  it('a checkpoint cannot be said again', async () => {
-    await goOn();
+  it('rejects a repeated checkpoint', async () => {
+    await extendLog();
     const [first = ''] = readFileSync(file, 'utf8').split('\n');
     writeFileSync(file, `${first}\n`, { flag: 'a' });
     expect(await breaks()).toEqual([
@@ -87,12 +87,12 @@ describe('without a witness', () => {
 
 describe('a witness', () => {
   beforeEach(async () => {
-    await goOn();
+    await extendLog();
     copyFileSync(file, witness);
   });
 
   it('agrees with what has grown since', async () => {
-    await goOn();
+    await extendLog();
     expect(await verifyChain(log, { witness })).toMatchObject({ checkpoints: 3, breaks: [] });
   });
 
@@ -135,9 +135,9 @@ describe('a witness', () => {
   });
 
   it('contradicts an older checkpoint file that was put back', async () => {
-    await goOn();
+    await extendLog();
     copyFileSync(file, `${file}.old`);
-    await goOn();
+    await extendLog();
     copyFileSync(file, witness);
     copyFileSync(`${file}.old`, file);
     expect(await breaks({ witness })).toEqual([
@@ -154,7 +154,7 @@ describe('after the signing key was replaced', () => {
   const rotate = async () => {
     const before = log.config.AUDIT_SIGNING_KEY;
     log = signWith(newKey());
-    await goOn();
+    await extendLog();
     return before;
   };
 
@@ -187,7 +187,7 @@ describe('after the signing key was replaced', () => {
     for (const name of readdirSync(published)) copyFileSync(join(published, name), join(keys, name));
     expect(await breaks({ keys: trustedKeys(log.config, keys) })).toEqual([]);
     log = signWith(newKey());
-    await goOn();
+    await extendLog();
     expect(await breaks({ keys: trustedKeys(log.config, keys) })).toEqual([
       expect.objectContaining({ kind: 'checkpoint_key_unknown', detail: expect.stringContaining('Line 3') }),
     ]);
@@ -215,7 +215,7 @@ describe('deploy/audit-witness.sh', () => {
 
   it('keeps a copy that only grows, and the keys', async () => {
     expect(keep()).toMatchObject({ status: 0, stderr: '' });
-    await goOn();
+    await extendLog();
     expect(keep()).toMatchObject({ status: 0, stdout: expect.stringContaining('1 new') });
     expect(readFileSync(kept(), 'utf8')).toBe(readFileSync(file, 'utf8'));
     const keys = trustedKeys(log.config, join(log.config.DATA_DIR, 'kept', 'audit-keys'));
@@ -228,7 +228,7 @@ describe('deploy/audit-witness.sh', () => {
     ['was changed', (text: string) => text.replace('"sequence":5', '"sequence":4')],
     ['is gone', () => ''],
   ])('refuses a file that %s, and leaves its copy as it is', async (_what, change) => {
-    await goOn();
+    await extendLog();
     keep();
     const before = readFileSync(kept(), 'utf8');
     writeFileSync(file, change(before));

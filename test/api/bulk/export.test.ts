@@ -12,17 +12,17 @@ import { startApp, type TestApp } from '../../support/app.js';
 import { lockWaiters } from '../../support/database.js';
 import { until } from '../../support/worker.js';
 import { insertTasks } from '../work/cycles/support.js';
-import { download, exporterOf, parseCsv, requestExport } from './support.js';
+import { download, createExporter, parseCsv, requestExport } from './support.js';
 
 let app: TestApp;
 let team: TestTeam;
 let project: { project_id: string };
-let exporter: ReturnType<typeof exporterOf>;
+let exporter: ReturnType<typeof createExporter>;
 beforeAll(async () => {
   app = await startApp();
   team = await buildTeam(app);
   project = await buildProject(app, team);
-  exporter = exporterOf(app);
+  exporter = createExporter(app);
 });
 afterAll(async () => {
   await exporter.close();

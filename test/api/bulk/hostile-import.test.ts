@@ -83,7 +83,7 @@ it('takes no figures of a cycle that its report could not show', async () => {
   expect(await run(ndjson([cycle]))).toMatchObject({ created: 0, failed: 1 });
 });
 
-it('stops when whoever asked for it is suspended', async () => {
+it('stops when its requester is suspended', async () => {
   const data = ndjson([{ entity: 'task', title: 'One', project_id: project.project_id }]);
   const { job_id } = (await manager.post('/api/bulk/import', { team_id: team.team_id, format: 'ndjson', data })).body;
   await prepareImport(app.services, job_id, never());

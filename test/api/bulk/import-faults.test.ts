@@ -115,7 +115,7 @@ async function expectHistory(workflowId: string, jobId: string, priorityKey: num
 }
 
 it.each(ROUNDS.map((points) => ({ points })))(
-  'killed at $points: each record is written once, and taken back once',
+  'killed at $points: each record is written once, and undone once',
   async ({ points }) => {
     const started: Started[] = [];
     // Both begin together: what stands still is tried again after ever longer pauses, and has to stand still at the same time.

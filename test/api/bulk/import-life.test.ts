@@ -47,7 +47,7 @@ async function begun(records: object[]): Promise<string> {
   return jobId;
 }
 
-it('goes on where it was, with nothing doubled, whatever is repeated', async () => {
+it('resumes at its cursor without duplicates, whatever is repeated', async () => {
   const jobId = await begun(tasks(1_200));
   await expect(prepareImport(app.services, jobId, never())).resolves.toBe(false);
   const stop = new AbortController();

@@ -36,7 +36,7 @@ export async function importText(
 }
 
 /** Counts of a job, for comparisons. */
-export const countsOf = ({ status, created, updated, skipped, failed, processed, total }: Record<string, unknown>) => ({
+export const toCounts = ({ status, created, updated, skipped, failed, processed, total }: Record<string, unknown>) => ({
   status,
   created,
   updated,

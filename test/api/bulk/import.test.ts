@@ -1,6 +1,6 @@
 import { buildProject, buildTeam, type TestTeam } from '../../factories/people.js';
 import { type Client, startApp, type TestApp } from '../../support/app.js';
-import { countsOf, importText, ndjson } from './import-support.js';
+import { toCounts, importText, ndjson } from './import-support.js';
 
 let app: TestApp;
 let team: TestTeam;
@@ -126,7 +126,7 @@ describe('an id that the team has', () => {
       expect(job.errors).toEqual([{ line: 1, entity: 'task', message: 'The task with this id exists already' }]);
     expect((await manager.get(`/api/tasks/${id}`)).body).toMatchObject({ title, tags: ['kept'] });
     const again = await run(lines, { on_conflict });
-    expect(countsOf(again)).toMatchObject(on_conflict === 'error' ? { failed: 2 } : { skipped: 2, failed: 0 });
+    expect(toCounts(again)).toMatchObject(on_conflict === 'error' ? { failed: 2 } : { skipped: 2, failed: 0 });
   });
 
   it('counts twice in one file', async () => {
@@ -140,7 +140,7 @@ describe('an id that the team has', () => {
   });
 });
 
-it('neither touches nor reveals records of other teams', async () => {
+it('changes and reveals no records of other teams', async () => {
   const other = await buildTeam(app);
   const theirs = await buildProject(app, other);
   const id = unique('theirs');

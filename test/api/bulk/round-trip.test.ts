@@ -2,15 +2,15 @@ import { buildProject, buildTeam, type TestTeam } from '../../factories/people.j
 import { type Client, startApp, type TestApp } from '../../support/app.js';
 import { createCycle } from '../work/cycles/support.js';
 import { importText } from './import-support.js';
-import { download, exporterOf, requestExport } from './support.js';
+import { download, createExporter, requestExport } from './support.js';
 
 /** Export, purge, import: what comes back equals what was there, for teams that were made up at random. */
 
 let app: TestApp;
-let exporter: ReturnType<typeof exporterOf>;
+let exporter: ReturnType<typeof createExporter>;
 beforeAll(async () => {
   app = await startApp();
-  exporter = exporterOf(app);
+  exporter = createExporter(app);
 });
 afterAll(async () => {
   await exporter.close();

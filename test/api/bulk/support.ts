@@ -13,7 +13,7 @@ export async function requestExport(app: TestApp, person: Person, wanted: Partia
 }
 
 /** The activity of an export, without Temporal. `use` ends with the pool closed. */
-export function exporterOf(app: TestApp) {
+export function createExporter(app: TestApp) {
   const exportDb = openExportDatabase(app.database.url);
   return {
     write: (jobId: string, signal = new AbortController().signal) =>

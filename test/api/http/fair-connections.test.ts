@@ -34,7 +34,7 @@ const rename = (who: { token: string }, taskId: string): Promise<Answer> =>
   app.as(who).patch(`/api/tasks/${taskId}`, { title: 'renamed' });
 const lockTask = (taskId: string) => slow.query('select from tasks where task_id = $1 for update', [taskId]);
 
-it('changes of a task that somebody holds keep no stranger from being answered', async () => {
+it('answers others while changes wait for a locked task', async () => {
   const task = await buildTask(app, team, project);
   const stranger = await buildTeam(app);
   const theirs = await buildProject(app, stranger);
@@ -59,7 +59,7 @@ it('changes of a task that somebody holds keep no stranger from being answered',
   await slow.query('rollback');
 });
 
-it('a change that waits too long for somebody is told to come again, and nothing of it is written', async () => {
+it('returns 503 for a change that waits too long, and writes nothing', async () => {
   await subscribe(app, team);
   const task = await buildTask(app, team, project);
   await lockTask(task.task_id);
@@ -122,7 +122,7 @@ it('visitors share connections by their address, and keep none from those who ha
   await slow.query('rollback');
 });
 
-it('a task under an id that somebody else is about to take waits alone', async () => {
+it('only the task whose id another request is about to use waits', async () => {
   const stranger = await buildTeam(app);
   const theirs = await buildProject(app, stranger);
   await slow.query("insert into item_keys values ('reserved', 'task')");

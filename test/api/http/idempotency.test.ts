@@ -13,7 +13,7 @@ import { ENDPOINTS } from '../../../api/http/router.js';
 import { openDatabase } from '../../../db/connection.js';
 import { expectEnvelope } from '../../envelope/expect-envelope.js';
 import { buildPerson, buildProject, buildTeam, type TestTeam } from '../../factories/people.js';
-import { routeOf } from '../../authorization/expected.js';
+import { getRoute } from '../../authorization/expected.js';
 import { type Answer, type Client, startApp, type TestApp } from '../../support/app.js';
 import { until } from '../../support/worker.js';
 
@@ -184,7 +184,7 @@ describe('while the first is under way', () => {
     expect((await create(key)).body).toEqual((await first)?.body);
   });
 
-  it('of 20 at once, through two processes, one is carried out', async () => {
+  it('performs one of 20 concurrent requests through two processes', async () => {
     const second = await startSecondProcess(app);
     try {
       for (let round = 0; round < 20; round += 1) {
@@ -289,7 +289,7 @@ describe('when it goes wrong', () => {
     expect(isReplay(await create(key, project('Dead')))).toBe(true);
   });
 
-  it('what that process had committed is not done again', async () => {
+  it('does not repeat what that process had committed', async () => {
     const key = randomUUID();
     const name = `Committed ${key}`;
     const first = await create(key, project(name));
@@ -360,7 +360,7 @@ describe('which routes take one', () => {
         !answersSecret(path, method),
     );
     expect(wanted.length).toBeGreaterThan(5);
-    expect(posts.filter(takesKey).map(routeOf)).toEqual(wanted.map(routeOf));
+    expect(posts.filter(takesKey).map(getRoute)).toEqual(wanted.map(getRoute));
     expect(ENDPOINTS.filter((endpoint) => endpoint.method !== 'post' && takesKey(endpoint))).toEqual([]);
   });
 
@@ -368,7 +368,7 @@ describe('which routes take one', () => {
     const said = ENDPOINTS.filter(({ path, method }) =>
       operation(path, method)?.parameters?.some(({ name }) => name === 'Idempotency-Key'),
     );
-    expect(said.map(routeOf)).toEqual(ENDPOINTS.filter(takesKey).map(routeOf));
+    expect(said.map(getRoute)).toEqual(ENDPOINTS.filter(takesKey).map(getRoute));
   });
 
   it('signing in with one stores nothing', async () => {

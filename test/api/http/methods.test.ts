@@ -4,7 +4,7 @@ import { ENDPOINTS } from '../../../api/http/router.js';
 import type { Endpoint } from '../../../api/platform/endpoint/endpoint.js';
 import { expectEnvelope } from '../../envelope/expect-envelope.js';
 import { buildTeam, buildToken, type TestTeam } from '../../factories/people.js';
-import { routeOf } from '../../authorization/expected.js';
+import { getRoute } from '../../authorization/expected.js';
 import { startApp, type TestApp } from '../../support/app.js';
 
 // HEAD and OPTIONS on every route, and the headers of rate-limited routes (RFC 9110).
@@ -57,7 +57,7 @@ it.each(paths)('a method that %s does not know: 405 with the ones it does', asyn
   ).toEqual(known);
 });
 
-it.each(ENDPOINTS.filter(({ method }) => method === 'get').map((endpoint) => [routeOf(endpoint), endpoint] as const))(
+it.each(ENDPOINTS.filter(({ method }) => method === 'get').map((endpoint) => [getRoute(endpoint), endpoint] as const))(
   'HEAD for %s: as GET, without the body',
   async (_route, endpoint) => {
     const path = buildAddress(endpoint);
@@ -84,7 +84,7 @@ describe('a limited route', () => {
     expect(new Set(LIMITED.map(({ limit }) => limit)).size).toBeGreaterThanOrEqual(3);
   });
 
-  it.each(LIMITED.map((endpoint) => [routeOf(endpoint), endpoint] as const))(
+  it.each(LIMITED.map((endpoint) => [getRoute(endpoint), endpoint] as const))(
     '%s says what is left, and when to come back',
     async (_route, endpoint) => {
       await limited.services.db('rate_limits').delete();

@@ -9,7 +9,7 @@ import { buildSession, staged } from '../../factories/agent.js';
 import { buildWebhook, PUBLIC_URL } from '../../factories/webhooks.js';
 import { createOpenApi } from '../../../api/http/openapi.js';
 import { getPages, rowsFields } from '../../../api/platform/endpoint/pages.js';
-import { routeOf } from '../../authorization/expected.js';
+import { getRoute } from '../../authorization/expected.js';
 import { type Answer, type Client, startApp, type TestApp } from '../../support/app.js';
 
 // Link and X-Total-Count on lists that go on (RFC 8288): one way for all of them.
@@ -29,7 +29,7 @@ const buildLinks = ({ headers }: Answer): Record<string, string> =>
   Object.fromEntries(
     [...(headers.get('link') ?? '').matchAll(/<([^>]*)>; rel="(\w+)"/g)].map(([, url, rel]) => [rel as string, url as string]),
   );
-const totalOf = ({ headers }: Answer): number | null => {
+const readTotal = ({ headers }: Answer): number | null => {
   const total = headers.get('x-total-count');
   return total === null ? null : Number(total);
 };
@@ -286,8 +286,8 @@ const isPaged = (endpoint: (typeof ENDPOINTS)[number]): boolean => {
 };
 
 it('every list that takes a limit says where it goes on, and is tried here', () => {
-  const paged = ENDPOINTS.filter(isPaged).map(routeOf);
-  expect(ENDPOINTS.filter((endpoint) => getPages(endpoint)).map(routeOf)).toEqual(paged);
+  const paged = ENDPOINTS.filter(isPaged).map(getRoute);
+  expect(ENDPOINTS.filter((endpoint) => getPages(endpoint)).map(getRoute)).toEqual(paged);
   expect(paged.toSorted()).toEqual([...Object.keys(LISTS), ...Object.keys(OBJECTS), ...BY_CURSOR].toSorted());
 });
 
@@ -300,7 +300,7 @@ interface Operation {
   >;
 }
 
-it('what the document says of lists is true for each of its operations', () => {
+it('every list of the API document behaves as documented', () => {
   const document = createOpenApi(ENDPOINTS);
   const text = document.info.description ?? '';
   const paths = document.paths as unknown as Record<string, { get: Operation }>;
@@ -347,7 +347,7 @@ async function followBytes(path: string, describeRows: (answer: Answer) => unkno
 }
 
 describe.each(Object.entries(OBJECTS))('%s', (route, { build, by }) => {
-  const field = rowsFields(ENDPOINTS.find((endpoint) => routeOf(endpoint) === route) as (typeof ENDPOINTS)[number])[0] as string;
+  const field = rowsFields(ENDPOINTS.find((endpoint) => getRoute(endpoint) === route) as (typeof ENDPOINTS)[number])[0] as string;
   const listIds = ({ body }: Answer): string[] => (body[field] as Record<string, string>[]).map((row) => row[by] as string);
   let path: string;
   beforeAll(async () => {
@@ -358,11 +358,11 @@ describe.each(Object.entries(OBJECTS))('%s', (route, { build, by }) => {
   it('goes on by `next` until the end, and tells the number of all', async () => {
     const whole = await page('limit=50');
     expect(listIds(whole)).toHaveLength(ROWS);
-    expect([whole.headers.get('link'), totalOf(whole)]).toEqual([null, ROWS]);
+    expect([whole.headers.get('link'), readTotal(whole)]).toEqual([null, ROWS]);
     const ids: string[] = [];
     let answer = await page('limit=2');
     for (let pages = 1; ; pages += 1) {
-      expect([answer.status, totalOf(answer), answer.body.total]).toEqual([200, ROWS, ROWS]);
+      expect([answer.status, readTotal(answer), answer.body.total]).toEqual([200, ROWS, ROWS]);
       ids.push(...listIds(answer));
       const { next } = buildLinks(answer);
       if (!next || pages === ROWS) break;
@@ -402,7 +402,7 @@ describe.each(Object.entries(LISTS))('%s', (_route, { build, counted }) => {
   it('all of it: no Link, and its number', () => {
     expect(whole.body).toHaveLength(ROWS);
     expect(whole.headers.get('link')).toBeNull();
-    expect(totalOf(whole)).toBe(ROWS);
+    expect(readTotal(whole)).toBe(ROWS);
   });
 
   it('goes on by `next` until the end, and back again', async () => {
@@ -418,7 +418,7 @@ describe.each(Object.entries(LISTS))('%s', (_route, { build, counted }) => {
     }
     expect(pages).toBe(3);
     expect(rows).toEqual(whole.body);
-    expect(totalOf(answer)).toBe(ROWS);
+    expect(readTotal(answer)).toBe(ROWS);
     const { prev, first } = buildLinks(answer);
     expect((await admin.get(prev as string)).body).toEqual(rows.slice(2, 4));
     expect((await admin.get(first as string)).body).toEqual(rows.slice(0, 2));
@@ -436,16 +436,16 @@ describe.each(Object.entries(LISTS))('%s', (_route, { build, counted }) => {
       for (const link of Object.values(buildLinks(middle))) expect(new URL(link, 'http://x').searchParams.get(name)).toBe(value);
     }
     const exact = await page(`limit=${ROWS}`);
-    expect([exact.headers.get('link'), totalOf(exact)]).toEqual([null, ROWS]);
+    expect([exact.headers.get('link'), readTotal(exact)]).toEqual([null, ROWS]);
     const last = await page('limit=1&offset=4');
     expect(Object.keys(buildLinks(last))).toEqual(['prev', 'first']);
   });
 
   it('counts the whole where that is cheap', async () => {
-    expect(totalOf(await page('limit=1'))).toBe(counted ? ROWS : null);
+    expect(readTotal(await page('limit=1'))).toBe(counted ? ROWS : null);
     const beyond = await page('limit=2&offset=50');
     expect(beyond.body).toEqual([]);
-    expect(totalOf(beyond)).toBe(counted ? ROWS : null);
+    expect(readTotal(beyond)).toBe(counted ? ROWS : null);
     expect(Object.keys(buildLinks(beyond))).toEqual(['prev', 'first']);
   });
 });

@@ -58,13 +58,13 @@ function fill(text: string): string {
   });
 }
 
-const patternOf = (path: string) => new RegExp(`^${path.replace(/:\w+/g, '[^/]+')}$`);
-const endpointOf = ({ method, url }: Written) => {
+const toPattern = (path: string) => new RegExp(`^${path.replace(/:\w+/g, '[^/]+')}$`);
+const findEndpoint = ({ method, url }: Written) => {
   const path = url
     .replace('{{base}}', '')
     .split('?')[0]
     ?.replaceAll(/\{\{[^}]+\}\}/g, 'x') as string;
-  return ENDPOINTS.find((endpoint) => endpoint.method === method.toLowerCase() && patternOf(endpoint.path).test(path));
+  return ENDPOINTS.find((endpoint) => endpoint.method === method.toLowerCase() && toPattern(endpoint.path).test(path));
 };
 
 let app: TestApp;
@@ -90,13 +90,13 @@ afterAll(async () => {
 
 it('uses the demo token, and addresses that exist', () => {
   expect(variables.get('token')).toBe(DEMO_TOKEN);
-  expect(requests.filter((request) => !endpointOf(request)).map(({ title }) => title)).toEqual([]);
+  expect(requests.filter((request) => !findEndpoint(request)).map(({ title }) => title)).toEqual([]);
 });
 
 it('shows every area of the document, and names it first', () => {
-  expect(new Set(requests.map((request) => endpointOf(request)?.tag))).toEqual(new Set(ENDPOINTS.map(({ tag }) => tag)));
+  expect(new Set(requests.map((request) => findEndpoint(request)?.tag))).toEqual(new Set(ENDPOINTS.map(({ tag }) => tag)));
   expect(
-    requests.filter((request) => !request.title.startsWith(`${endpointOf(request)?.tag}: `)).map(({ title }) => title),
+    requests.filter((request) => !request.title.startsWith(`${findEndpoint(request)?.tag}: `)).map(({ title }) => title),
   ).toEqual([]);
 });
 

@@ -109,7 +109,7 @@ describe('TLS to Temporal', () => {
     expect(load({ TEMPORAL_TLS: 'on', ...cert, ...key })).not.toThrow();
   });
 
-  it('what only TLS can use is refused without it: an API key would travel in the clear', () => {
+  it('rejects settings that need TLS without it: an API key would be sent unencrypted', () => {
     expect(load({ TEMPORAL_API_KEY: 'key', TEMPORAL_TLS_SERVER_NAME: 'x' })).toThrow(
       /TEMPORAL_TLS_SERVER_NAME: used only with TEMPORAL_TLS=on[\s\S]*TEMPORAL_API_KEY: used only with TEMPORAL_TLS=on/,
     );

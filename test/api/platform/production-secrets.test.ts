@@ -81,7 +81,7 @@ it('a master key of chance passes, whatever its bytes would be as text', () => {
   }
 });
 
-it('what the commands make passes, as do long phrases of chance', () => {
+it('accepts generated secrets and long random phrases', () => {
   for (let round = 0; round < 500; round += 1) {
     const settings = {
       JWT_SECRET: randomBytes(round % 2 === 0 ? 48 : 16).toString(round % 2 === 0 ? 'base64' : 'hex'),

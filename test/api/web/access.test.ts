@@ -195,7 +195,7 @@ describe('two-factor sign-in', () => {
 });
 
 describe('sessions and devices', () => {
-  it('are listed and ended; a device is forgotten; nobody’s are somebody else’s', async () => {
+  it('are listed and ended; a device is forgotten; those of other users are not found', async () => {
     const account = await buildAccount(app);
     const [here, there] = [await signIn(app, account), await signIn(app, account)];
     const path = '/app/account/sessions';
@@ -316,7 +316,7 @@ describe('administration', () => {
     expect((await admin.get(`${path}/users/0197a000-0000-7000-8000-000000000001/deprovision`)).status).toBe(404);
   });
 
-  it('acting as somebody: a banner on every page, nothing of the account’s security, and back by one button', async () => {
+  it('impersonating shows a banner on every page, hides the account’s security, and ends by one button', async () => {
     const [root, person] = [await buildAccount(app, { role: 'admin' }), await buildAccount(app, { display_name: 'Uma Rao' })];
     const admin = await signIn(app, root);
     const user = `${path}/users/${person.user_id}`;

@@ -101,7 +101,7 @@ describe('access tokens', () => {
     expect(answer.html).toContain('value="30"');
   });
 
-  it('of somebody else are not there', async () => {
+  it('of other users are not found', async () => {
     const owner = await buildVisitor(app);
     await (await signIn(app, owner)).post(path, { name: 'mine', scopes: 'tasks:read', expires_in_days: '30' });
     const row = await app.services.db('personal_access_tokens').where({ user_id: owner.user_id }).first();
@@ -109,7 +109,7 @@ describe('access tokens', () => {
     expect((await app.services.db('personal_access_tokens').where({ token_id: row.token_id }).first()).revoked_at).toBeNull();
   });
 
-  it('are not made, and seats not changed, while acting as somebody else', async () => {
+  it('are not created, and roles not changed, while impersonating', async () => {
     const [person, root] = [await buildVisitor(app), await buildVisitor(app, { role: 'admin' })];
     const browser = await signIn(app, person);
     await app.services.db('sessions').where({ user_id: person.user_id }).update({ impersonator_id: root.user_id });
@@ -131,7 +131,7 @@ describe('teams', () => {
     expect(refused.html).toContain('value="kept"');
   });
 
-  it('invite people, with an account or without, change their seats, and let them go', async () => {
+  it('invite people with or without an account, change their roles, and remove them', async () => {
     const path = `/app/teams/${team.team_id}`;
     const person = await buildVisitor(app);
     await admin.post(`${path}/members`, { email: person.email, role: 'guest' }, { from: path });
@@ -154,7 +154,7 @@ describe('teams', () => {
     expect((await admin.get(path)).html).not.toContain('new@test.example<');
   });
 
-  it('whoever is invited joins by their own address; nobody else sees it', async () => {
+  it('invited users join by their own address; no other user sees it', async () => {
     const path = `/app/teams/${team.team_id}`;
     await admin.post(`${path}/members`, { email: 'later@test.example', role: 'member' }, { from: path });
     const person = await buildVisitor(app);

@@ -124,7 +124,7 @@ it('a discarded plan, a removed link and a deleted session are gone', async () =
   expect((await browser.get(path)).status).toBe(404);
 });
 
-it('what was typed comes back when the message is refused', async () => {
+it('keeps the typed text of a rejected message', async () => {
   await db()('agent_settings').insert({ team_id: team.team_id, monthly_message_quota: 0 });
   const { status, html } = await send('close <b>it</b>');
   expect(status).toBe(402);

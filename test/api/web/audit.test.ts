@@ -145,7 +145,7 @@ it('exports JSON that verifies, and records it', async () => {
   const answer = await browser.post(`${PATH}/export`, { format: 'json' }, { from: PATH });
   expect([answer.status, answer.headers.get('content-type')]).toEqual([200, 'application/json; charset=utf-8']);
   expect(answer.headers.get('content-disposition')).toMatch(/^attachment; filename="audit-\d{4}-\d\d-\d\d\.json"$/);
-  const { verifyExport } = (await import(resolve('docs/verify-export.mjs'))) as {
+  const { verifyExport } = (await import(resolve('clients/verify-export.mjs'))) as {
     verifyExport: (given: unknown, keys: Map<string, KeyObject>) => unknown;
   };
   const key = signingKey(app.services.config);

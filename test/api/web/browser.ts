@@ -40,7 +40,7 @@ export interface Browser {
 }
 
 /** The token that a page's forms carry. */
-export const csrfOf = (html: string): string | undefined => /name="_csrf" value="([^"]+)"/.exec(html)?.[1];
+export const readCsrf = (html: string): string | undefined => /name="_csrf" value="([^"]+)"/.exec(html)?.[1];
 
 export function openBrowser(app: TestApp, cookies = new Map<string, string>()): Browser {
   let lines: string[] = [];
@@ -64,7 +64,7 @@ export function openBrowser(app: TestApp, cookies = new Map<string, string>()): 
     set: () => lines,
     get: (path, headers = {}) => send(path, { headers }),
     async post(path, fields = {}, { from = path, csrf, headers = {} } = {}) {
-      const token = csrf === undefined ? csrfOf((await browser.get(from)).html) : csrf;
+      const token = csrf === undefined ? readCsrf((await browser.get(from)).html) : csrf;
       const pairs = Object.entries(fields).flatMap(([name, value]) => [value].flat().map((one) => [name, one]));
       const body = new URLSearchParams([...pairs, ...(token ? [['_csrf', token]] : [])] as [string, string][]);
       return send(path, { method: 'POST', body, headers: { origin: app.url, ...headers } });

@@ -2,20 +2,20 @@ import { buildBulkJob } from '../../factories/bulk.js';
 import { buildProject, buildTeam, type TestTeam } from '../../factories/people.js';
 import { startApp, type TestApp } from '../../support/app.js';
 import { finishImport, finishUndo, ndjson } from '../bulk/import-support.js';
-import { exporterOf } from '../bulk/support.js';
-import { type Browser, csrfOf, givePasswords, signIn } from './browser.js';
+import { createExporter } from '../bulk/support.js';
+import { type Browser, readCsrf, givePasswords, signIn } from './browser.js';
 
 let app: TestApp;
 let team: TestTeam;
 let manager: Browser;
-let exporter: ReturnType<typeof exporterOf>;
+let exporter: ReturnType<typeof createExporter>;
 beforeAll(async () => {
   app = await startApp({ LOGIN_OTP: 'off' });
   team = await buildTeam(app);
   await buildProject(app, team);
   await givePasswords(app);
   manager = await signIn(app, team.manager);
-  exporter = exporterOf(app);
+  exporter = createExporter(app);
 });
 afterAll(async () => {
   await exporter.close();
@@ -86,7 +86,7 @@ it('is for managers only', async () => {
 /** Sends the form of an import as a browser does: its fields, then the file. */
 async function sendFile(text: string, fields: Record<string, string> = {}): Promise<Response> {
   const body = new FormData();
-  const csrf = csrfOf((await manager.get('/app/bulk')).html) as string;
+  const csrf = readCsrf((await manager.get('/app/bulk')).html) as string;
   for (const [name, value] of Object.entries({ _csrf: csrf, ...form({ on_conflict: 'skip' }), ...fields }))
     body.set(name, String(value));
   body.set('file', new File([text], 'issues.ndjson'));

@@ -51,7 +51,7 @@ it('creates, archives, restores and deletes fields of a team', async () => {
   expect([reader.status, reader.html.includes('New field')]).toEqual([200, false]);
 });
 
-it('shows and sets the values of a task, and keeps what somebody else changed meanwhile', async () => {
+it('shows and sets the values of a task, and keeps concurrent changes of others', async () => {
   const points = await createField(app, team, 'number', { name: 'Points' });
   const text = await createField(app, team, 'text', { name: 'Cause' });
   const labels = await createField(app, team, 'multi_select', { name: 'Labels' });

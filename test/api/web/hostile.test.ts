@@ -117,7 +117,7 @@ async function writeEverywhere(text: string): Promise<void> {
 }
 
 /** The page's tags with the names of their attributes, without what people wrote and without times. */
-const skeletonOf = (html: string): string =>
+const toSkeleton = (html: string): string =>
   [...html.matchAll(/<\/?[a-z!][^\s>]*(?:\s+[^\s"'>=]+(?:=(?:"[^"]*"|'[^']*'|[^\s"'>]*))?)*\s*\/?>/gi)]
     .map(([tag]) => tag.replace(/="[^"]*"|='[^']*'/g, ''))
     .join('\n');
@@ -223,20 +223,20 @@ it('whatever people write, every page has the tags that it has with a plain word
   };
   await writeEverywhere('word');
   const plain = new Map<string, string>();
-  for (const path of paths) plain.set(path, skeletonOf(await read(path)));
+  for (const path of paths) plain.set(path, toSkeleton(await read(path)));
   expect([...plain.values()].join('').length).toBeGreaterThan(5_000);
   for (const text of CORPUS) {
     await writeEverywhere(text);
     for (const path of paths) {
       const html = await read(path);
-      expect([text, path, skeletonOf(html)]).toEqual([text, path, plain.get(path)]);
+      expect([text, path, toSkeleton(html)]).toEqual([text, path, plain.get(path)]);
       expect(html).not.toContain('22962963');
     }
   }
   // Every page once for each text.
 }, 300_000);
 
-it('what a form brings in comes back as text', async () => {
+it('shows form input as text', async () => {
   const forms = ['/app/account/tokens', '/app/teams', '/app/account'];
   for (const path of forms) {
     const fields = (text: string) => ({
@@ -246,8 +246,8 @@ it('what a form brings in comes back as text', async () => {
       display_name: text,
       locale: text,
     });
-    const plain = skeletonOf((await browser.post(path, fields('plain words'))).html);
+    const plain = toSkeleton((await browser.post(path, fields('plain words'))).html);
     for (const text of CORPUS)
-      expect([text, path, skeletonOf((await browser.post(path, fields(text))).html)]).toEqual([text, path, plain]);
+      expect([text, path, toSkeleton((await browser.post(path, fields(text))).html)]).toEqual([text, path, plain]);
   }
 });

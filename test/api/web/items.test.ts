@@ -124,7 +124,7 @@ describe('writing', () => {
     expect([empty.status, empty.html.includes('Check the valves')]).toEqual([422, true]);
   });
 
-  it('saves a note of 100 kB with its line breaks, and gives back what was typed when somebody else was faster', async () => {
+  it('saves a note of 100 kB with its line breaks, and returns what was typed after a concurrent change', async () => {
     const content = `${'é'.repeat(49_000)}\r\nend`;
     const fields = { title: 'Decided', content, version: '1' };
     const saved = await member.post(`${path(noteId)}/note`, fields, { from: path(noteId) });

@@ -26,7 +26,7 @@ async function propose(tool: 'task.comment' | 'task.delete'): Promise<{ path: st
   return { path: `/app/approvals/plan/${action_id}`, action_id };
 }
 
-it('shows what the plan does; whoever may confirm it decides there', async () => {
+it('shows what the plan does, and lets an approver decide there', async () => {
   const { path } = await propose('task.comment');
   const browser = await signIn(app, team.member);
   const { status, html } = await browser.get(path);

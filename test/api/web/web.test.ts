@@ -10,7 +10,7 @@ import { PASSWORD } from '../../factories/accounts.js';
 import { buildProject, buildTask, buildTeam, type Person, type TestTeam } from '../../factories/people.js';
 import { buildRun, openNextGate } from '../../factories/runs.js';
 import { startApp, type TestApp } from '../../support/app.js';
-import { type Browser, buildVisitor, csrfOf, gateForm, givePasswords, openBrowser, signIn as signInTo } from './browser.js';
+import { type Browser, buildVisitor, readCsrf, gateForm, givePasswords, openBrowser, signIn as signInTo } from './browser.js';
 
 let app: TestApp;
 let team: TestTeam;
@@ -78,7 +78,7 @@ describe('every page', () => {
     return impersonated === false || instanceAdmin;
   });
   it.each(closed.map((page) => [page.method.toUpperCase(), page.path] as const))(
-    '%s %s is closed to an administrator who acts as somebody else',
+    '%s %s is closed to an impersonating administrator',
     async (method, path) => {
       const [person, root] = [await personWithPassword(), await personWithPassword({ role: 'admin' })];
       const browser = await signIn(root);
@@ -290,7 +290,7 @@ describe('cookies over TLS', () => {
 describe('forms', () => {
   it('count with the token of their own session only', async () => {
     const [one, other] = [await signIn(await personWithPassword()), await signIn(await personWithPassword())];
-    const foreign = csrfOf((await other.get('/app')).html) as string;
+    const foreign = readCsrf((await other.get('/app')).html) as string;
     expect((await one.post('/app/sign-out', {}, { csrf: foreign })).status).toBe(403);
     expect((await one.post('/app/sign-out', { _csrf: ['a', 'b'] }, { csrf: null })).status).toBe(403);
     expect((await one.get('/app')).status).toBe(200);
@@ -298,7 +298,7 @@ describe('forms', () => {
 
   it('a token from before signing in does not count after it', async () => {
     const browser = openBrowser(app);
-    const early = csrfOf((await browser.get('/app/sign-in')).html) as string;
+    const early = readCsrf((await browser.get('/app/sign-in')).html) as string;
     await signIn(await personWithPassword(), browser);
     expect((await browser.post('/app/sign-out', {}, { csrf: early })).status).toBe(403);
   });
@@ -323,7 +323,7 @@ describe('forms', () => {
 
   it('of another kind or size are refused', async () => {
     const browser = await signIn(await personWithPassword());
-    const csrf = csrfOf((await browser.get('/app')).html) as string;
+    const csrf = readCsrf((await browser.get('/app')).html) as string;
     const plain = await browser.post('/app/sign-out', {}, { csrf, headers: { 'content-type': 'text/plain' } });
     expect(plain.status).toBe(415);
     expect((await browser.post('/app/sign-out', { filler: 'x'.repeat(70_000) }, { csrf })).status).toBe(413);
@@ -457,7 +457,7 @@ describe('approvals', () => {
       .update({ status: 'cancelled', finished_at: new Date() });
   });
 
-  it('a team’s page shows whoever may write how to create an automation, and the command’s body is accepted', async () => {
+  it('a team’s page shows members how to create an automation, and the command’s body is accepted', async () => {
     const path = `/app/teams/${team.team_id}`;
     const { html } = await (await signIn(team.member)).get(path);
     const command =
@@ -478,7 +478,7 @@ describe('approvals', () => {
     expect(html).toContain('Rejected. Staged actions will not run.');
   });
 
-  it('who may not decide is told so and nothing happens; a second click neither', async () => {
+  it('shows an error to a user who may not decide, and changes nothing; nor does a second click', async () => {
     const run = await buildRun(app, team);
     const [guest, manager] = [await signIn(team.guest), await signIn(team.manager)];
     const path = `/app/runs/${run.run_id}/approve`;
@@ -509,7 +509,7 @@ describe('approvals', () => {
     await app.as(team.admin).post(`/api/automations/runs/${run.run_id}/reject`);
   });
 
-  it('who has said yes is not asked again while others are missing', async () => {
+  it('offers no button to a user who approved while other approvals are missing', async () => {
     const params = { required_approvals: 2, message: 'Both of you?' };
     const run = await buildRun(app, team, { actions: [{ type: 'require_approval', params }] });
     const path = `/app/runs/${run.run_id}`;
@@ -576,7 +576,7 @@ describe('approvals', () => {
     expect(TRIGGERS.filter(({ key, available }) => available && !(key in TRIGGER_TEXT))).toEqual([]);
   });
 
-  it('a failed run is replayed from its page, by whoever may', async () => {
+  it('a failed run is replayed from its page, by users with the permission', async () => {
     const run = await buildRun(app, team, { status: 'failed', statuses: ['failed', 'skipped', 'skipped'] });
     const [manager, guest] = [await signIn(team.manager), await signIn(team.guest)];
     const path = `/app/runs/${run.run_id}`;
@@ -683,7 +683,7 @@ describe('approvals', () => {
     ]);
   });
 
-  it('a run that somebody started by hand says who, wherever it is shown', async () => {
+  it('a manually started run names its user wherever it is shown', async () => {
     const fields = { trigger_type: 'manual', triggered_by: team.manager.user_id };
     const run = await buildRun(app, team, { fields });
     const [admin, manager] = [await signIn(team.admin), await signIn(team.manager)];
@@ -700,7 +700,7 @@ describe('approvals', () => {
       .update({ status: 'cancelled', finished_at: new Date() });
   });
 
-  it('a run that waits is cancelled from its page, by whoever may', async () => {
+  it('a waiting run is canceled from its page, by users with the permission', async () => {
     const run = await buildRun(app, team);
     const path = `/app/runs/${run.run_id}`;
     const status = async () => (await app.services.db('automation_runs').where({ run_id: run.run_id }).first()).status;

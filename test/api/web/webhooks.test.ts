@@ -82,7 +82,7 @@ it('sends a test, shows request and answers of a delivery, and sends it again', 
   expect(listed.html).not.toContain('webhook.test');
   const page = `${own}/deliveries/${delivery_id}`;
   const { html } = await browser.get(page);
-  for (const text of ['we are away', 'task.created', 'Send again']) expect(html).toContain(text);
+  for (const text of ['we are away', 'task.created', 'Resend']) expect(html).toContain(text);
   expect((await browser.post(`${page}/redeliver`, {}, { from: page })).headers.get('location')).toBe(page);
   expect((await browser.get(page)).html).toContain('Send now');
 });

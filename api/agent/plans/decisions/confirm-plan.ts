@@ -47,7 +47,7 @@ const about = ({ action_id, team_id, team_ids, project_id, summary }: LockedPlan
     title: summary,
   }) as const;
 
-/** Records that the stored text is not what was hashed: somebody wrote to the database. */
+/** Records that the stored text is not what was hashed: another program wrote to the database. */
 async function recordDamage(ctx: Context, plan: LockedPlan): Promise<Outcome> {
   const details = { plan_hash: hashText(plan.plan_hash), found: hashText(planHash(plan.canonical)) };
   await recordChange(ctx, { ...about(plan), action: 'confirm', outcome: 'failure', severity: 'CRITICAL', details });
@@ -172,7 +172,7 @@ async function decide(
   const { plan, seats } = await lockPlan(ctx, action_id, session_id);
   const isDamaged = !planHash(plan.canonical).equals(plan.plan_hash);
   const actions = isDamaged ? [] : readPlan(plan.canonical).actions;
-  // The role first: whoever lacks it learns nothing about the plan's state.
+  // The role first: a caller without it learns nothing about the plan's state.
   authorizePlan(ctx, 'approved', plan, planRisk(namedActions(actions, action_indexes)), seats);
   checkOpen(plan);
   if (plan.status === 'expired' || plan.is_past) throw planExpired(plan);

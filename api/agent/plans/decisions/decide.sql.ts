@@ -5,7 +5,7 @@ export const lockPlanStatement = defineStatement({
   name: 'lock_plan',
   text: /* sql */ `
     select p.action_id, p.session_id, p.owner_id, p.team_id, p.project_id, p.team_ids, p.source, p.staged_for, p.token_id, p.status, p.summary,
-      p.risk, p.canonical, p.plan_hash, p.depth, p.expires_at, p.incarnation, p.decided_at, p.decided_by, u.display_name as decider, p.behind_user_ids, p.edited_by,
+      p.risk, p.canonical, p.plan_hash, p.depth, p.expires_at, p.incarnation, p.decided_at, p.decided_by, u.display_name as decided_by_name, p.behind_user_ids, p.edited_by,
       p.undo_of
     from agent_plans p left join users u on u.user_id = p.decided_by
     where p.action_id = $1 and ($2::uuid is null or p.session_id = $2) for no key update of p`,

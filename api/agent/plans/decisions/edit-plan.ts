@@ -38,7 +38,7 @@ function merged(actions: readonly PlanAction[], changes: EditPlan['changes']): P
 
 /**
  * Stages an edited copy of a plan and closes the plan as superseded. The copy is tried again, as the person who edits it, and waits for a yes of its own
- * until the same time; a copy of an undo still refuses what has changed since. Whoever edits joins the people behind it, and in a plan of a team of high risk may not confirm it.
+ * until the same time; a copy of an undo still refuses what has changed since. The editor joins the people behind it, and may not confirm a team's plan of high risk.
  * @throws RESOURCE_NOT_FOUND unknown or foreign | PERMISSION_DENIED role, or a token | RESOURCE_CONFLICT decided, another hash, or nothing is left to change |
  * PLAN_EXPIRED | INVALID_REQUEST, VALIDATION_ERROR an action is refused, with `action_index`
  */

@@ -29,14 +29,14 @@ export interface LockedPlan {
   incarnation: number;
   decided_at: Date | null;
   decided_by: string | null;
-  decider: string | null;
+  decided_by_name: string | null;
   /** Users behind the plan. */
   behind_user_ids: string[];
   /** Who edited it, or the plans of which it is a copy. */
   edited_by: string[];
   /** The applied plan that it takes back. */
   undo_of: string | null;
-  /** Its time is over, by the database's clock. */
+  /** It has expired by the database's clock. */
   is_past: boolean;
   /** Only a signed-in person decides the plans of its team. */
   signed_in: boolean;
@@ -87,12 +87,12 @@ export async function lockPlan(
 
 /** @throws RESOURCE_CONFLICT the plan is closed; the message says how, by whom and when */
 export function checkOpen(plan: LockedPlan): void {
-  const { status, decider, decided_at } = plan;
+  const { status, decided_by_name, decided_at } = plan;
   if (status === 'staged' || status === 'expired') return;
   if (status === 'stale') {
     throw conflict('The plan is stale: what it would change has changed', { extra: { plan_status: status } });
   }
-  const by = decider === null ? '' : ` by ${decider}`;
+  const by = decided_by_name === null ? '' : ` by ${decided_by_name}`;
   throw conflict(`The plan was ${status}${by} at ${decided_at?.toISOString()}`, { extra: { plan_status: status } });
 }
 

@@ -15,7 +15,7 @@ export interface DecidablePlan {
 }
 
 /** Abilities that a decision needs, each with the caller's role in the team. */
-type Needed = readonly (readonly [Ability, Seat | null])[];
+type RequiredRoles = readonly (readonly [Ability, Seat | null])[];
 
 /** A yes needs a role wherever the plan writes, and one more for a high risk in a team; a no only in the plan's own team. */
 function neededFor(
@@ -23,7 +23,7 @@ function neededFor(
   { team_id }: DecidablePlan,
   risk: Risk,
   seats: ReadonlyMap<string, Seat | null>,
-): Needed {
+): RequiredRoles {
   const own = team_id === null ? null : (seats.get(team_id) ?? null);
   if (decision === 'rejected') return team_id === null ? [] : [['plan.decide', own]];
   return [
@@ -35,7 +35,7 @@ function neededFor(
 const findRequirement = (
   { team_id, token_id, edited_by, signed_in }: DecidablePlan,
   risk: Risk,
-  needed: Needed,
+  needed: RequiredRoles,
 ): Requirement => ({
   has_role: needed.every(([ability, seat]) => isAllowed(ability, seat)),
   excluded: team_id !== null && risk === 'high' ? edited_by : [],
@@ -49,7 +49,7 @@ export const mayConfirm = (ctx: Context, plan: DecidablePlan, risk: Risk, seats:
   whyNot(ctx, 'approved', findRequirement(plan, risk, neededFor('approved', plan, risk, seats))) === null;
 
 /**
- * Rejects a caller who may not decide a plan: whoever lacks a role learns nothing about its state (docs/decisions.md#risk-of-a-part-of-a-plan).
+ * Rejects a caller who may not decide a plan: a caller without a role learns nothing about its state (docs/decisions/agent.md#risk-of-a-part-of-a-plan).
  * @throws PERMISSION_DENIED role, an editor of a high risk, the token that proposed it, or a token where only a signed-in person decides
  */
 export function authorizePlan(
@@ -65,7 +65,7 @@ export function authorizePlan(
       for (const [ability, seat] of needed) authorize(ability, seat);
     },
     own: () => {
-      throw forbidden('Whoever edited a plan of high risk may not confirm it', { extra: { reason: 'edited_by_you' } });
+      throw forbidden('The editor of a plan of high risk may not confirm it', { extra: { reason: 'edited_by_you' } });
     },
     own_token: () => {
       throw forbidden('A token cannot confirm what it has proposed');

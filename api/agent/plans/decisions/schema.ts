@@ -14,7 +14,7 @@ export const ConfirmPlan = z
       .min(1)
       .max(50)
       .optional()
-      .meta({ description: 'Applies these actions only; the others are skipped for good. Default: all' }),
+      .meta({ description: 'Applies these actions only; the others are never applied. Default: all' }),
     seen_hash: Text.max(100)
       .nullish()
       .meta({ description: 'The `seen_hash` of the decision; if a target has changed since, 409 and the plan stays' }),
@@ -96,7 +96,7 @@ export const PlanRecord = z
     created_at: Timestamp,
     decided_by: z.string().nullable(),
     decided_at: Timestamp.nullable(),
-    comment: z.string().nullable().meta({ description: 'Words of whoever decided' }),
+    comment: z.string().nullable().meta({ description: 'Comment of the user who decided' }),
     undo_of: z.string().nullable(),
     undone_by: z.string().nullable().meta({ description: 'The plan that takes this one back, if it is staged or applied' }),
     stale: z
@@ -114,7 +114,7 @@ export const UndonePlan = z
     undo_of: z.string(),
     omitted: z
       .array(z.object({ index: z.int(), reason: z.string() }))
-      .meta({ description: 'Changes that cannot be taken back, by their index in the applied plan' }),
+      .meta({ description: 'Changes that cannot be undone, by their index in the applied plan' }),
   })
   .meta({ id: 'UndonePlan' });
 export type UndonePlan = z.output<typeof UndonePlan>;

@@ -57,14 +57,14 @@ const settable = (tool: Tool, params: Readonly<Record<string, unknown>>): Record
 
 /**
  * Stages the plan that takes an applied one back. It waits for a confirmation of its own; a target that has changed since makes its action stale.
- * @throws RESOURCE_NOT_FOUND unknown or foreign | PERMISSION_DENIED | RESOURCE_CONFLICT not applied, undone already, or nothing can be taken back
+ * @throws RESOURCE_NOT_FOUND unknown or foreign | PERMISSION_DENIED | RESOURCE_CONFLICT not applied, undone already, or nothing can be undone
  */
 export function undoPlan(ctx: Context, actionId: string): Promise<UndonePlan> {
   return inTransaction(ctx, async (ctx) => {
     const { plan, seats } = await lockPlan(ctx, actionId, null);
     if (plan.signed_in) requireSession(ctx.actor);
     for (const seat of seats.values()) authorize('plan.undo', seat);
-    if (plan.status !== 'applied') throw conflict(`The plan is ${plan.status}; only an applied plan can be taken back`);
+    if (plan.status !== 'applied') throw conflict(`The plan is ${plan.status}; only an applied plan can be undone`);
     const { actions, indexes, versions, undoneBy } = await readInverses(ctx, plan);
     if (undoneBy !== null) throw conflict('A plan that takes this one back exists already', { extra: { undone_by: undoneBy } });
     const { session_id, owner_id, team_id, source } = plan;
@@ -81,7 +81,7 @@ export function undoPlan(ctx: Context, actionId: string): Promise<UndonePlan> {
     });
     if (!undo) {
       const reasons = [...new Set(omitted.map(({ reason }) => reason))].slice(0, NAMED_REASONS).join('; ');
-      throw conflict('Nothing of the plan can be taken back', reasons === '' ? {} : { detail: reasons });
+      throw conflict('Nothing of the plan can be undone', reasons === '' ? {} : { detail: reasons });
     }
     return {
       ...undo,

@@ -3,7 +3,7 @@ import { callerJson, type Services, serviceContext } from '../../../platform/con
 import { countPlans } from '../../../platform/telemetry/metrics.js';
 import { BATCH, expirePlansStatement } from './watch-plan.sql.js';
 
-/** Expires plans whose time is over; with `actionId` this one only. Returns their number. May be repeated. */
+/** Expires plans past their deadline; with `actionId` this one only. Returns their number. May be repeated. */
 export async function expirePlans(services: Services, actionId: string | null = null): Promise<number> {
   const caller = JSON.stringify(callerJson(serviceContext(services, 'plans')));
   let total = 0;

@@ -45,7 +45,7 @@ export interface PlanRow {
 /** The caller must be a member wherever the plan would write: its texts come from there. */
 export const isReadable = ({ team_ids, member_of }: PlanRow): boolean => team_ids.every((id) => member_of.includes(id));
 
-/** Whether the caller may confirm a plan that waits; elsewhere than in its team, whoever reads it has a role. */
+/** Whether the caller may confirm a plan that waits; outside its team, every reader has a role. */
 export function canConfirm(ctx: Context, row: PlanRow): boolean {
   const seats = new Map(row.team_id === null ? [] : [[row.team_id, row.seat ?? null]]);
   return mayConfirm(ctx, row, row.risk, seats);

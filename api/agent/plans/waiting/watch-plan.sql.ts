@@ -5,7 +5,7 @@ import { kindOfChange } from '../../../platform/changes/make-change.sql.js';
 export const BATCH = 500;
 
 /**
- * $1 = caller (jsonb), $2 = plan id, or null for all. Closes plans whose time is over, each with its trace, and wakes their workflows. A plan
+ * $1 = caller (jsonb), $2 = plan id, or null for all. Closes plans past their deadline, each with its trace, and wakes their workflows. A plan
  * that is being decided is skipped: the decision sees the time itself.
  */
 export const expirePlansStatement = defineStatement({

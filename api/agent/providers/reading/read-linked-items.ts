@@ -74,7 +74,7 @@ export interface LinkedWorld {
 }
 
 /**
- * Reads the linked items of a session with their relations and the members of their teams. Seats are checked in the statement.
+ * Reads the linked items of a session with their relations and the members of their teams. Roles are checked in the statement.
  * @throws PERMISSION_DENIED if the caller may not read items
  */
 export async function readLinkedWorld(

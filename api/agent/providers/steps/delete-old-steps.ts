@@ -2,7 +2,7 @@ import type { Knex } from 'knex';
 import { inBatches } from '../../../../db/in-batches.js';
 import { defineStatement, run } from '../../../../db/statement.js';
 
-/** Days that what a model said is kept: a retried step needs it, and an operator who looks into a turn (docs/decisions.md#steps-of-a-model). */
+/** Days that what a model said is kept: a retried step needs it, and an operator who looks into a turn (docs/decisions/agent.md#steps-of-a-model). */
 const LIFE_DAYS = 7;
 const BATCH = 500;
 

@@ -12,7 +12,7 @@ import { type ClaimedTurn, claimTurn, type TurnExecution } from '../../turns/cla
 import { announceTurn, type Answer, type EndedTurn, endTurn } from '../../turns/end-turn.js';
 import { toRefusal } from './describe-refusal.js';
 import { endText, omittedText } from './end-texts.js';
-import { buildProposal } from './proposal-of.js';
+import { buildProposal } from './build-proposal.js';
 import { collectHandles } from './read-answer.js';
 import { readSteps, stagingContext } from './read-turn.js';
 import { listProposals, type StepContent } from './step-content.js';

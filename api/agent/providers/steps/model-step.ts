@@ -16,7 +16,7 @@ import { PROPOSAL_TOOLS } from '../tools/proposal-tools.js';
 import { READ_TOOLS } from '../tools/read-tools.js';
 import { toRefusal } from './describe-refusal.js';
 import { collectHandles, readAnswer } from './read-answer.js';
-import { buildProposal } from './proposal-of.js';
+import { buildProposal } from './build-proposal.js';
 import { readTurn, stagingContext, type TurnReading } from './read-turn.js';
 import { fitted, listProposals, type StepContent } from './step-content.js';
 import { StepFailure, toStepFailure } from './step-failure.js';
@@ -24,7 +24,7 @@ import { keepWaitStatement, storeStepStatement } from './turn-state.sql.js';
 import { type Reservation, reserve, settle } from './usage.js';
 
 /** A call of the model that is prepared: what it sends, and the handles that its prompt names. */
-interface Prepared {
+interface ModelCall {
   request: ModelRequest;
   handles: Handles;
 }
@@ -44,7 +44,7 @@ function todayIn(timeZone: string): string {
 }
 
 /** Builds the request; `share` is the part of the context that the linked items may use. */
-function prepare({ config }: Services, reading: TurnReading, share: number): Prepared {
+function prepare({ config }: Services, reading: TurnReading, share: number): ModelCall {
   const { turn, steps, history, world } = reading;
   const handles = collectHandles(steps);
   const data = buildData(world, handles, turn.user_id, config.AI_CONTEXT_TOKENS * 3 * share);
@@ -70,7 +70,7 @@ function checkConsent({ config }: Services, { turn, world: { items } }: TurnRead
 async function ask(
   services: Services,
   owner: TurnExecution,
-  { request }: Prepared,
+  { request }: ModelCall,
   signal: AbortSignal,
 ): Promise<{ answer: ModelAnswer; reserved: Reservation }> {
   const { db, config } = services;

@@ -8,7 +8,7 @@ import { PROMPT_VERSION } from '../prompt/system-text.js';
 import { StepFailure } from './step-failure.js';
 import { reserveInMonthStatement, reserveInTurnStatement, settleStatement } from './turn-state.sql.js';
 
-/** Calls of one turn, retries included, and its tokens (docs/decisions.md#model-budgets). */
+/** Calls of one turn, retries included, and its tokens (docs/decisions/agent.md#model-budgets). */
 const MAX_CALLS = 12;
 const MAX_TURN_TOKENS = 60_000;
 

@@ -131,7 +131,7 @@ const READERS: Record<string, (reading: Reading) => Promise<unknown>> = {
 };
 
 /**
- * Performs a call of a reading tool and returns at most 8 kB of JSON. Links, trash and seats are read anew.
+ * Performs a call of a reading tool and returns at most 8 kB of JSON. Links, trash and roles are read anew.
  * @throws CallRefused for an unknown handle, or an item that can no longer be read
  */
 export async function performRead(

@@ -1,4 +1,4 @@
-import { Automation } from '../../../../db/models/automation.js';
+import { Automation } from '../../../../db/models/automation/automation.js';
 import { defineStatement, run } from '../../../../db/statement.js';
 import { serviceContext, type Services } from '../../../platform/context.js';
 import { findRecipients } from '../../../work/notifications/find-recipients.js';
@@ -22,7 +22,7 @@ const statement = defineStatement({
 
 /**
  * Disables automations that other runs start too often, and notifies the team's managers and the creator. Running runs continue.
- * Returns how many were disabled (docs/decisions.md#loop-protection).
+ * Returns how many were disabled (docs/decisions/automation.md#loop-protection).
  */
 export async function tripBreaker(services: Services, automationIds: readonly string[]): Promise<number> {
   const maxRuns = services.config.AUTOMATION_BREAKER_RUNS;

@@ -8,7 +8,7 @@ import { disableAutomationsStatement, lockAutomationsStatement } from './disable
 /** Why automations are disabled: the creator's change, as emails and the activity feed show it. */
 export type Leaving = 'has left the team' | `has become a ${Seat}` | 'is suspended' | 'has been deprovisioned';
 
-interface Disabled extends Record<string, unknown> {
+interface DisabledByTeam extends Record<string, unknown> {
   team_id: string | null;
   creator: string;
   names: string[];
@@ -19,7 +19,7 @@ interface Disabled extends Record<string, unknown> {
  * as saving an automation does. Called once more after that, for automations created while the membership lock was awaited.
  * @returns the number of enabled ones, for the audit entry of the change
  */
-export async function lockAutomationsOf(
+export async function lockUserAutomations(
   ctx: Context,
   creatorId: string,
   teamId: string | null,
@@ -33,7 +33,7 @@ const MAX_NAMES = 10;
 
 async function notifyManagers(
   ctx: Context,
-  { team_id, creator, names }: Disabled,
+  { team_id, creator, names }: DisabledByTeam,
   leaving: Leaving,
   creatorId: string,
 ): Promise<void> {
@@ -49,16 +49,16 @@ async function notifyManagers(
 /**
  * Disables every automation that a user created, in a team or everywhere, in the change after which the user may not write there,
  * and notifies each team's managers. Reinstating the user enables nothing. The caller has locked the automations
- * (`lockAutomationsOf`) and the membership or the account. It has also recorded its own change, which must be the request's first
+ * (`lockUserAutomations`) and the membership or the account. It has also recorded its own change, which must be the request's first
  * audit entry. Running runs keep their status, but none of their actions runs as the user any more.
  */
-export async function disableAutomationsOf(
+export async function disableUserAutomations(
   ctx: Context,
   creatorId: string,
   teamId: string | null,
   leaving: Leaving,
 ): Promise<number> {
-  const teams = await run<Disabled>(ctx.db, disableAutomationsStatement, [
+  const teams = await run<DisabledByTeam>(ctx.db, disableAutomationsStatement, [
     JSON.stringify(callerJson(ctx)),
     creatorId,
     teamId,

@@ -1,5 +1,5 @@
 import { defineStatement, run } from '../../../../db/statement.js';
-import type { Automation } from '../../../../db/models/automation.js';
+import type { Automation } from '../../../../db/models/automation/automation.js';
 import { rolesFor } from '../../../platform/access/access.js';
 import { type Context, requireUser } from '../../../platform/context.js';
 import { conflict, unauthenticated } from '../../../platform/errors.js';
@@ -15,7 +15,7 @@ const presentStatement = defineStatement({
 /**
  * Rejects enabling an automation whose creator may not write in its team: all its actions would fail. The caller has locked the
  * automation's row; a change of the creator's role or account locks it too (disable-automations.ts), so the check holds until the
- * commit (docs/decisions.md#creator-rights).
+ * commit (docs/decisions/gate.md#creator-rights).
  * @throws RESOURCE_CONFLICT `creator_not_authorized`
  */
 export async function requirePresentCreator(ctx: Context, { created_by, team_id }: Automation): Promise<void> {

@@ -1,4 +1,4 @@
-import type { Automation } from '../../../../db/models/automation.js';
+import type { Automation } from '../../../../db/models/automation/automation.js';
 import { type Context, inTransaction, requireUser } from '../../../platform/context.js';
 import { conflict } from '../../../platform/errors.js';
 import { findRecipients } from '../../../work/notifications/find-recipients.js';

@@ -34,27 +34,27 @@ const FIELDS: readonly Field[] = [
   { key: 'dayOfWeek', label: 'day of week', min: 0, max: 7, names: DAYS }, // 7 is Sunday too
 ];
 
-class Malformed extends Error {}
+class CronSyntaxError extends Error {}
 
 function parseNumber(text: string, { label, min, max, names = [] }: Field): number {
   const named = names.indexOf(text.toLowerCase());
   if (named >= 0) return min + named;
   const value = /^\d{1,2}$/.test(text) ? Number(text) : Number.NaN;
   if (value >= min && value <= max) return value;
-  throw new Malformed(`${label} must be ${min} to ${max}, not "${text}"`);
+  throw new CronSyntaxError(`${label} must be ${min} to ${max}, not "${text}"`);
 }
 
 /** Parses one part of a list: a star, a number or a range, and an optional step. */
 function parseValues(part: string, field: Field): number[] {
   const [range = '', step, ...rest] = part.split('/');
-  if (rest.length > 0 || step === '' || range === '') throw new Malformed(`${field.label} is invalid: "${part}"`);
+  if (rest.length > 0 || step === '' || range === '') throw new CronSyntaxError(`${field.label} is invalid: "${part}"`);
   const [from = '', to, ...more] = range.split('-');
-  if (more.length > 0) throw new Malformed(`${field.label} is invalid: "${part}"`);
+  if (more.length > 0) throw new CronSyntaxError(`${field.label} is invalid: "${part}"`);
   const low = range === '*' ? field.min : parseNumber(from, field);
   const high = range === '*' || (to === undefined && step !== undefined) ? field.max : parseNumber(to ?? from, field);
   const by = step === undefined ? 1 : /^\d{1,2}$/.test(step) ? Number(step) : 0;
-  if (by < 1) throw new Malformed(`${field.label}: a step must be at least 1, not "${step}"`);
-  if (high < low) throw new Malformed(`${field.label}: ${from} is greater than ${to}`);
+  if (by < 1) throw new CronSyntaxError(`${field.label}: a step must be at least 1, not "${step}"`);
+  if (high < low) throw new CronSyntaxError(`${field.label}: ${from} is greater than ${to}`);
   const values: number[] = [];
   for (let value = low; value <= high; value += by) values.push(value);
   return values;
@@ -77,7 +77,7 @@ export function parseCron(source: string): ParsedCron {
       const values = word.split(',').flatMap((part) => parseValues(part, field));
       cron[field.key] = unique(field.key === 'dayOfWeek' ? values.map((day) => day % 7) : values);
     } catch (error) {
-      if (error instanceof Malformed) return { ok: false, message: error.message, position: index };
+      if (error instanceof CronSyntaxError) return { ok: false, message: error.message, position: index };
       throw error;
     }
   }

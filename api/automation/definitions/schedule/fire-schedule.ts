@@ -3,18 +3,21 @@ import { defineStatement, run } from '../../../../db/statement.js';
 import type { Services } from '../../../platform/context.js';
 import { evaluateCondition } from '../../language/condition.js';
 import { conditionScope } from '../../language/condition-scope.js';
-import type { Automation } from '../../../../db/models/automation.js';
+import type { Automation } from '../../../../db/models/automation/automation.js';
 import { createRuns } from '../../runs/record/create-run.js';
 import { isSkipped, recordSkipped, deriveSkippedId } from '../../runs/record/record-skipped.js';
 import { parseCron } from './cron.js';
 import { countsAs, matchesCron } from './next-times.js';
 import { newId } from '../../../platform/ids.js';
 
-type Scheduled = Pick<Automation, 'automation_id' | 'name' | 'team_id' | 'project_id' | 'condition' | 'version' | 'enabled_by'> &
+type ScheduledAutomation = Pick<
+  Automation,
+  'automation_id' | 'name' | 'team_id' | 'project_id' | 'condition' | 'version' | 'enabled_by'
+> &
   Record<string, unknown> & { schedule_cron: string; schedule_timezone: string; project: object | null; is_missed: boolean };
 
 /**
- * Maximum lateness of a run: after a longer outage, missed times do not fire all at once (docs/decisions.md#missed-schedules).
+ * Maximum lateness of a run: after a longer outage, missed times do not fire all at once (docs/decisions/automation.md#missed-schedules).
  */
 export const CATCH_UP_MINUTES = 10;
 
@@ -32,7 +35,7 @@ const statement = defineStatement({
 });
 
 /** A nominal time as it counts, and the id of its run. */
-interface Counted {
+interface ScheduledRun {
   run_id: string;
   at: Date;
 }
@@ -41,7 +44,10 @@ interface Counted {
  * Derives the run's id from automation and time, so that no time fires twice. Undefined if the schedule does not contain the
  * time: a schedule that has just changed may still fire at an old one.
  */
-function countMissed({ automation_id, schedule_cron, schedule_timezone }: Scheduled, nominal: Date): Counted | undefined {
+function countMissed(
+  { automation_id, schedule_cron, schedule_timezone }: ScheduledAutomation,
+  nominal: Date,
+): ScheduledRun | undefined {
   const parsed = parseCron(schedule_cron);
   if (!parsed.ok || !matchesCron(parsed.cron, schedule_timezone, nominal)) return undefined;
   const at = countsAs(parsed.cron, schedule_timezone, nominal);
@@ -54,7 +60,7 @@ function countMissed({ automation_id, schedule_cron, schedule_timezone }: Schedu
  */
 export async function fireSchedule(services: Services, automationId: string, nominalTime: string): Promise<string> {
   const nominal = new Date(nominalTime);
-  const [automation] = await run<Scheduled>(services.db, statement, [automationId, nominalTime]);
+  const [automation] = await run<ScheduledAutomation>(services.db, statement, [automationId, nominalTime]);
   if (!automation) return 'nothing to do: the automation is not enabled';
   const counted = countMissed(automation, nominal);
   if (!counted) return 'nothing to do: no longer a time of the schedule';
@@ -82,8 +88,8 @@ export async function fireSchedule(services: Services, automationId: string, nom
 /** Creates the run, or records that its condition skipped it. Returns false if an earlier attempt did either. */
 async function record(
   services: Services,
-  automation: Scheduled,
-  { run_id, at, event }: Counted & { event: Record<string, unknown> },
+  automation: ScheduledAutomation,
+  { run_id, at, event }: ScheduledRun & { event: Record<string, unknown> },
   { matched, error }: { matched: boolean; error: string | null },
 ): Promise<boolean> {
   const skippedId = deriveSkippedId(run_id, at);

@@ -1,12 +1,12 @@
 import type { Knex } from 'knex';
-import { Automation } from '../../../../db/models/automation.js';
+import { Automation } from '../../../../db/models/automation/automation.js';
 import { run } from '../../../../db/statement.js';
 import type { Services } from '../../../platform/context.js';
 import { deleteOldVersionsStatement } from './delete-old-versions.sql.js';
 
 /**
  * Deletes an automation's versions beyond its budgets, in the transaction that has locked the automation
- * (docs/decisions.md#versions-of-automations). `only`: versions to look at; null looks at all.
+ * (docs/decisions/automation.md#versions-of-automations). `only`: versions to look at; null looks at all.
  */
 export async function deleteOldVersions(
   { db, config }: Pick<Services, 'db' | 'config'>,

@@ -1,4 +1,4 @@
-import { AutomationVersion } from '../../../../db/models/automation-version.js';
+import { AutomationVersion } from '../../../../db/models/automation/automation-version.js';
 import type { Context } from '../../../platform/context.js';
 import { type DomainError, notFound } from '../../../platform/errors.js';
 import { getAutomation } from '../get-automation.js';

@@ -1,4 +1,4 @@
-import { AutomationVersion } from '../../../../db/models/automation-version.js';
+import { AutomationVersion } from '../../../../db/models/automation/automation-version.js';
 import { type Context, inTransaction } from '../../../platform/context.js';
 import { conflict } from '../../../platform/errors.js';
 import { assertActionsAllowed } from '../../secrets/assert-actions-allowed.js';

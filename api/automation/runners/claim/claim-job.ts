@@ -1,4 +1,4 @@
-import type { JobStatus } from '../../../../db/models/runner-job.js';
+import type { RunnerJobStatus } from '../../../../db/models/runner-job.js';
 import { run } from '../../../../db/statement.js';
 import type { Context } from '../../../platform/context.js';
 import { createRowLoader } from '../../../platform/database/batching/batch-loader.js';
@@ -9,31 +9,31 @@ import { peekStatement, setVersionStatement } from './claim.sql.js';
 import { waitingRunners } from './job-listener.js';
 import { type Asking, takeJob } from './take-job.js';
 
-interface Peeked extends Record<string, unknown> {
+interface QueuedJob extends Record<string, unknown> {
   runner_id: string;
   version: string;
   job_id: string | null;
-  status: JobStatus | null;
+  status: RunnerJobStatus | null;
   is_over: boolean | null;
   has_job: boolean;
 }
 
 /** Runners that ask at the same moment share a look. */
-const peekAt = createRowLoader(async (db, ids: string[]): Promise<(Peeked | undefined)[]> => {
-  const rows = await run<Peeked>(db, peekStatement, [ids]);
+const peekAt = createRowLoader(async (db, ids: string[]): Promise<(QueuedJob | undefined)[]> => {
+  const rows = await run<QueuedJob>(db, peekStatement, [ids]);
   const byId = new Map(rows.map((row) => [row.runner_id, row]));
   return ids.map((id) => byId.get(id));
 });
 
 /** @throws AUTHENTICATION_REQUIRED the runner was deleted meanwhile */
-async function peek({ db }: Context, { runner }: Asking): Promise<Peeked> {
+async function peek({ db }: Context, { runner }: Asking): Promise<QueuedJob> {
   const peeked = await peekAt(db, runner.runner_id);
   if (!peeked) throw unauthenticated();
   return peeked;
 }
 
 /**
- * Waits end together, twice a second: their runners then look, authenticate and look again in a few statements instead of in thousands.
+ * Waits end together, twice a second: their runners then poll, authenticate and poll once more in a few statements instead of in thousands.
  */
 const GRID_MS = 500;
 
@@ -43,14 +43,14 @@ function computeDeadline(waitSeconds: number): number {
   return waitSeconds < 1 ? end : Math.floor(end / GRID_MS) * GRID_MS;
 }
 
-const busy = ({ job_id, status }: Peeked): DomainError =>
+const busy = ({ job_id, status }: QueuedJob): DomainError =>
   conflict('This runner holds a job that it has not completed', {
     detail: 'Complete it, or wait until its lease ends.',
     extra: { job_id, job_status: status },
   });
 
 /** @throws RESOURCE_CONFLICT `job_id`, `job_status`: the runner holds a job under a live lease */
-async function look(ctx: Context, asking: Asking): Promise<Peeked> {
+async function look(ctx: Context, asking: Asking): Promise<QueuedJob> {
   const peeked = await peek(ctx, asking);
   if (peeked.job_id === null) return peeked;
   if (!peeked.is_over) throw busy(peeked);
@@ -83,7 +83,7 @@ export interface ClaimRequest extends Asking {
  * open while it waits: one LISTEN of the process wakes as many runners as jobs are queued. A newer request of the same runner ends the wait.
  * @throws RESOURCE_CONFLICT `job_id`: the runner holds a job | RATE_LIMIT_EXCEEDED too many runners of the team wait
  */
-export async function claimJob(
+export async function claimRunnerJob(
   ctx: Context,
   { waitSeconds, version, onHangUp, ...asking }: ClaimRequest,
 ): Promise<ClaimedJob | undefined> {

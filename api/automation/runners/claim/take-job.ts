@@ -6,13 +6,13 @@ import { type Context, inTransaction } from '../../../platform/context.js';
 import { encryptForHolder } from '../../../platform/crypto/holder-key.js';
 import { recordChange } from '../../../platform/changes/record-change.js';
 import { SecretUnreadable, type StoredSecret } from '../../secrets/vault.js';
-import { endJob } from '../record/end-job.js';
+import { endRunnerJob } from '../record/end-job.js';
 import type { EndReason } from '../record/rules.js';
 import type { ClaimedJob } from '../schema.js';
 import { claimStatement, keepMasksStatement, releaseStatement, standingStatement } from './claim.sql.js';
 import { type FilledEnv, fillInSecrets, readSecrets } from './fill-in-secrets.js';
 
-interface Taken extends Record<string, unknown> {
+interface ClaimedJobRow extends Record<string, unknown> {
   job_id: string;
   team_id: string;
   command: string;
@@ -30,7 +30,7 @@ export interface Asking {
 }
 
 /** Returns why a job may not run although it was queued; undefined if it may. */
-async function obstacle({ db }: Context, { job_id }: Taken): Promise<EndReason | undefined> {
+async function obstacle({ db }: Context, { job_id }: ClaimedJobRow): Promise<EndReason | undefined> {
   const roles = [rolesFor('runner_job.write'), rolesFor('secret.use_anywhere')];
   const [standing] = await run<{ is_creator_allowed: boolean; are_secrets_allowed: boolean; is_run_open: boolean }>(
     db,
@@ -43,12 +43,12 @@ async function obstacle({ db }: Context, { job_id }: Taken): Promise<EndReason |
 }
 
 /** A job that was taken, or one that ended instead. */
-type Result = { job: Taken; secrets: StoredSecret[] } | 'ended' | undefined;
+type Result = { job: ClaimedJobRow; secrets: StoredSecret[] } | 'ended' | undefined;
 
 /** Ends a job that may not run, in the transaction that has taken it: no runner has had it. */
-async function refuse(ctx: Context, { job_id }: Taken, reason: EndReason): Promise<'ended'> {
+async function refuse(ctx: Context, { job_id }: ClaimedJobRow, reason: EndReason): Promise<'ended'> {
   await run(ctx.db, releaseStatement, [job_id]);
-  await endJob(ctx, job_id, { status: reason === 'run_ended' ? 'cancelled' : 'failed', reason });
+  await endRunnerJob(ctx, job_id, { status: reason === 'run_ended' ? 'cancelled' : 'failed', reason });
   return 'ended';
 }
 
@@ -56,7 +56,7 @@ async function refuse(ctx: Context, { job_id }: Taken, reason: EndReason): Promi
 function takeOldest(ctx: Context, { runner }: Asking): Promise<Result> {
   return inTransaction(ctx, async (ctx): Promise<Result> => {
     const values = [runner.runner_id, ctx.config.RUNNER_LEASE_SECONDS];
-    const [job] = await run<Taken>(ctx.db, claimStatement, values);
+    const [job] = await run<ClaimedJobRow>(ctx.db, claimStatement, values);
     if (!job) return undefined;
     const caused = { ...ctx, correlationId: job.correlation_id };
     const reason = await obstacle(ctx, job);
@@ -78,13 +78,13 @@ function takeOldest(ctx: Context, { runner }: Asking): Promise<Result> {
 }
 
 /** Decrypts the secrets of a job that is committed, and keeps what its log must not show. Undefined: the job has ended. */
-async function open(ctx: Context, asking: Asking, job: Taken, secrets: StoredSecret[]): Promise<FilledEnv | undefined> {
+async function open(ctx: Context, asking: Asking, job: ClaimedJobRow, secrets: StoredSecret[]): Promise<FilledEnv | undefined> {
   const filled = await Promise.resolve()
     .then(() => fillInSecrets(ctx.config, job, secrets))
     .catch(async (error: unknown) => {
       if (!(error instanceof SecretUnreadable)) throw error;
       ctx.log.error({ err: error, job_id: job.job_id }, 'a runner job failed: its secrets cannot be decrypted');
-      await inTransaction(ctx, (ctx) => endJob(ctx, job.job_id, { status: 'failed', reason: 'secret_unreadable' }));
+      await inTransaction(ctx, (ctx) => endRunnerJob(ctx, job.job_id, { status: 'failed', reason: 'secret_unreadable' }));
     });
   if (!filled || filled.values.length === 0) return filled ?? undefined;
   const masks = encryptForHolder(asking.token, job.job_id, JSON.stringify(filled.values));

@@ -3,7 +3,7 @@ import { RunnerJob } from '../../../../db/models/runner-job.js';
 import { type Context, inTransaction } from '../../../platform/context.js';
 import { conflict, notFound } from '../../../platform/errors.js';
 import { recordChange } from '../../../platform/changes/record-change.js';
-import { endJob, readJobRecord } from '../record/end-job.js';
+import { endRunnerJob, readJobRecord } from '../record/end-job.js';
 import type { JobRecord } from '../record/job-schema.js';
 import { isOpen } from '../record/rules.js';
 import { readJob } from './read-job.js';
@@ -29,7 +29,7 @@ async function requestStop(ctx: Context, { job_id, team_id, runner_id }: RunnerJ
  * Cancels a job. One that waits ends at once; otherwise its runner is told with its next report, and has a minute to stop the command.
  * @throws RESOURCE_NOT_FOUND | PERMISSION_DENIED below manager | RESOURCE_CONFLICT it has ended
  */
-export function cancelJob(ctx: Context, jobId: string): Promise<JobRecord> {
+export function cancelRunnerJob(ctx: Context, jobId: string): Promise<JobRecord> {
   return inTransaction(ctx, async (ctx) => {
     // Locks the membership, so the role lasts until the commit.
     await readJob(ctx, 'runner_job.write', jobId);
@@ -37,7 +37,7 @@ export function cancelJob(ctx: Context, jobId: string): Promise<JobRecord> {
     if (!job) throw notFound('Job');
     const { status, cancel_requested_at } = job;
     if (!isOpen(status)) throw conflict(`The job has ended: ${status.replace('_', ' ')}`, { extra: { job_status: status } });
-    if (status === 'queued') await endJob(ctx, jobId, { status: 'cancelled', reason: 'cancelled' });
+    if (status === 'queued') await endRunnerJob(ctx, jobId, { status: 'cancelled', reason: 'cancelled' });
     else if (cancel_requested_at === null) await requestStop(ctx, job);
     return readJobRecord(ctx, jobId);
   });

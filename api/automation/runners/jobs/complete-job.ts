@@ -5,7 +5,7 @@ import { type Context, inTransaction } from '../../../platform/context.js';
 import { flushLog, storable } from '../logs/append-log.js';
 import { maskText } from '../logs/mask.js';
 import { maskedValues } from '../logs/masked-values.js';
-import { endJob, type JobEnd } from '../record/end-job.js';
+import { endRunnerJob, type JobEnd } from '../record/end-job.js';
 import type { CompletedJob, CompleteJob } from '../schema.js';
 import { lockReportedJob, settleBeforeReport } from './held-job.js';
 import { SHALL_STOP } from './heartbeat.js';
@@ -18,7 +18,7 @@ const shallStopStatement = defineStatement({
 
 /** Ends that a runner reports, so that its repeated report gets the same answer. */
 const REPORTED = ['succeeded', 'failed', 'cancelled', 'timed_out'] as const;
-type Reported = (typeof REPORTED)[number];
+type ReportedStatus = (typeof REPORTED)[number];
 
 /** Returns how a job ends by a report. A command that was stopped has failed. */
 async function computeEnd(
@@ -26,7 +26,7 @@ async function computeEnd(
   job: RunnerJob,
   { status, exit_code }: CompleteJob,
   output: string | null,
-): Promise<JobEnd & { status: Reported }> {
+): Promise<JobEnd & { status: ReportedStatus }> {
   const end = { exitCode: exit_code ?? null, output };
   if (status === 'succeeded') return { ...end, status };
   const [row] = await run<{ shall_stop: boolean }>(ctx.db, shallStopStatement, [job.job_id]);
@@ -65,7 +65,7 @@ export async function completeJob(
     const output = report.output ? maskText(values, storable(report.output)) : null;
     await flushLog(ctx, job, token);
     const end = await computeEnd(ctx, job, report, output);
-    await endJob(ctx, jobId, end);
+    await endRunnerJob(ctx, jobId, end);
     return { job_id: jobId, status: end.status };
   });
 }

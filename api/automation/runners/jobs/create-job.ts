@@ -12,14 +12,14 @@ import type { CreateJob } from '../schema.js';
  * @throws RESOURCE_NOT_FOUND no such team | PERMISSION_DENIED below manager | INVALID_REQUEST it refers to a secret | RESOURCE_CONFLICT too
  * many jobs have not ended
  */
-export async function createJob(ctx: Context, input: CreateJob): Promise<JobRecord> {
+export async function createRunnerJob(ctx: Context, input: CreateJob): Promise<JobRecord> {
   const { team_id, command, labels, timeout_minutes } = input;
   // Before any lock: strangers make nobody wait.
   authorize('runner_job.write', await seatInTeam(ctx, team_id));
   const env = input.env ?? {};
   const [handle] = findSecretHandles({ command, env });
   if (handle !== undefined) {
-    throw invalid('A job that is queued by hand cannot use secrets', {
+    throw invalid('A job that is queued manually cannot use secrets', {
       detail: 'Use an automation with the action dispatch_runner_job, which an admin has saved.',
     });
   }

@@ -27,7 +27,7 @@ const shown = (piece: EnvPiece): string => (typeof piece === 'string' ? piece : 
  * Returns a job with its command, its variables and its output. References to secrets are not filled in.
  * @throws RESOURCE_NOT_FOUND | PERMISSION_DENIED not a member, or a guest
  */
-export async function getJob(ctx: Context, jobId: string): Promise<JobDetail> {
+export async function getRunnerJob(ctx: Context, jobId: string): Promise<JobDetail> {
   await readJob(ctx, 'runner.read', jobId);
   const [row] = await run<Row>(ctx.db, statement, [jobId]);
   if (!row) throw notFound('Job');

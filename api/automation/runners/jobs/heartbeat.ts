@@ -5,7 +5,7 @@ import { conflict } from '../../../platform/errors.js';
 import type { Heartbeat } from '../schema.js';
 import { lockHeldJob, settleBeforeReport } from './held-job.js';
 
-/** SQL: someone has cancelled the job, or its time is over; its command shall stop. */
+/** SQL: whether the command has to stop: the job was canceled, or its deadline has passed. */
 export const SHALL_STOP =
   'cancel_requested_at is not null or claimed_at + make_interval(mins => timeout_minutes) <= clock_timestamp()';
 

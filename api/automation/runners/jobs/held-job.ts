@@ -35,7 +35,7 @@ export async function lockHeldJob(ctx: Context, jobId: string, runner: RunnerIde
   return job;
 }
 
-/** Ends a job whose time is over, before a report about it is looked at: a late report revives nothing. */
+/** Ends a job past its deadline before a report is read: a late report revives nothing. */
 export async function settleBeforeReport(ctx: Context, jobId: string, runner: RunnerIdentity): Promise<void> {
   const job = await RunnerJob.query(ctx.db).findById(jobId).select('team_id', 'status', 'runner_id');
   if (job?.team_id !== runner.team_id) throw notFound('Job');

@@ -26,7 +26,7 @@ const byStatusStatement = defineStatement({
  * Lists the jobs of a team, newest first.
  * @throws RESOURCE_NOT_FOUND no such team | PERMISSION_DENIED not a member, or a guest
  */
-export async function listJobs(ctx: Context, { team_id, status, before, limit }: ListJobs): Promise<JobRecord[]> {
+export async function listRunnerJobs(ctx: Context, { team_id, status, before, limit }: ListJobs): Promise<JobRecord[]> {
   authorize('runner.read', await seatInTeam(ctx, team_id));
   const values = [team_id, before ?? HIGHEST_ID, limit];
   const rows = await (status

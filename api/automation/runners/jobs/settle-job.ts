@@ -1,15 +1,15 @@
-import type { JobStatus } from '../../../../db/models/runner-job.js';
+import type { RunnerJobStatus } from '../../../../db/models/runner-job.js';
 import { run } from '../../../../db/statement.js';
 import type { RunnerJobView } from '../../../../workflows/contract.js';
 import { inTransaction, type Services } from '../../../platform/context.js';
-import { endJob, jobsContext } from '../record/end-job.js';
+import { endRunnerJob, jobsContext } from '../record/end-job.js';
 import { type EndReason, type EndStatus, isOpen } from '../record/rules.js';
 import { lockJobClocksStatement, viewJobStatement } from './settle-job.sql.js';
 
 type ClockReason = Extract<EndReason, 'cancelled' | 'never_claimed' | 'lease_over' | 'timed_out' | 'not_stopped'>;
 
 interface Clocks extends Record<string, unknown> {
-  status: JobStatus;
+  status: RunnerJobStatus;
   exit_code: number | null;
   error_code: string | null;
   correlation_id: string;
@@ -40,7 +40,7 @@ const toView = (row: Clocks | undefined): RunnerJobView =>
     : GONE;
 
 /**
- * Ends a job whose time is over by the database's clock: nobody took it, its lease or its own time is over, or its runner did not stop it.
+ * Ends a job past its deadline by the database's clock: nobody took it, its lease or its own time is over, or its runner did not stop it.
  * Returns its state. May be repeated.
  */
 export async function settleJob(services: Services, jobId: string): Promise<RunnerJobView> {
@@ -52,7 +52,7 @@ export async function settleJob(services: Services, jobId: string): Promise<Runn
   await inTransaction(jobsContext(services, seen.correlation_id), async (ctx) => {
     // A report may have come first.
     const locked = await read(ctx.db, lockJobClocksStatement);
-    if (locked?.reason) await endJob(ctx, jobId, { status: END_OF[locked.reason], reason: locked.reason });
+    if (locked?.reason) await endRunnerJob(ctx, jobId, { status: END_OF[locked.reason], reason: locked.reason });
   });
   return toView(await read(services.db));
 }

@@ -1,4 +1,4 @@
-import type { JobStatus } from '../../../../db/models/runner-job.js';
+import type { RunnerJobStatus } from '../../../../db/models/runner-job.js';
 import { run } from '../../../../db/statement.js';
 import { type Context, type Services, serviceContext } from '../../../platform/context.js';
 import { notFound } from '../../../platform/errors.js';
@@ -15,8 +15,8 @@ export interface JobEnd {
   reason?: EndReason;
 }
 
-interface Ended extends Record<string, unknown> {
-  status_before: JobStatus;
+interface EndedJob extends Record<string, unknown> {
+  status_before: RunnerJobStatus;
   team_id: string;
   created_by: string;
   cause_user_ids: string[];
@@ -31,16 +31,16 @@ export async function readJobRecord({ db }: Pick<Context, 'db'>, jobId: string):
   return found.job;
 }
 
-/** Whoever queued a job, and the people behind it, caused what follows from its end. */
-const listCauses = ({ created_by, cause_user_ids }: Ended): string[] => [...new Set([created_by, ...cause_user_ids])];
+/** The user who queued a job, and the people behind it, caused what follows from its end. */
+const listCauses = ({ created_by, cause_user_ids }: EndedJob): string[] => [...new Set([created_by, ...cause_user_ids])];
 
 /**
  * Ends an open job in the caller's transaction, with its audit entry, activity line and event, and wakes the run that waits for it. The
  * first end wins. Returns false if the job had ended.
  */
-export async function endJob(ctx: Context, jobId: string, { status, exitCode, output, reason }: JobEnd): Promise<boolean> {
+export async function endRunnerJob(ctx: Context, jobId: string, { status, exitCode, output, reason }: JobEnd): Promise<boolean> {
   const error = reason === undefined ? null : END_REASONS[reason];
-  const [ended] = await run<Ended>(ctx.db, endJobStatement, [
+  const [ended] = await run<EndedJob>(ctx.db, endJobStatement, [
     jobId,
     status,
     exitCode ?? null,

@@ -1,15 +1,15 @@
-import type { JobStatus } from '../../../../db/models/runner-job.js';
+import type { RunnerJobStatus } from '../../../../db/models/runner-job.js';
 
 /** States of a job that a runner holds. */
-export const HELD: readonly JobStatus[] = ['claimed', 'running'];
+export const HELD: readonly RunnerJobStatus[] = ['claimed', 'running'];
 /** States of a job that has not ended. */
-const OPEN: readonly JobStatus[] = ['queued', ...HELD];
+const OPEN: readonly RunnerJobStatus[] = ['queued', ...HELD];
 
-export const isOpen = (status: JobStatus): boolean => OPEN.includes(status);
-export const isHeld = (status: JobStatus): boolean => HELD.includes(status);
+export const isOpen = (status: RunnerJobStatus): boolean => OPEN.includes(status);
+export const isHeld = (status: RunnerJobStatus): boolean => HELD.includes(status);
 
 /** States in which a job can end. */
-export type EndStatus = Exclude<JobStatus, 'queued' | 'claimed' | 'running'>;
+export type EndStatus = Exclude<RunnerJobStatus, 'queued' | 'claimed' | 'running'>;
 
 /** Why a job ended otherwise than by its command: a fixed text, nothing of what a runner or a user wrote. */
 export const END_REASONS = {

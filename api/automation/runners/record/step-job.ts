@@ -23,13 +23,13 @@ const causesStatement = defineStatement({
   text: 'select array_remove(people_of_run($1), null) as user_ids',
 });
 
-interface Found extends Record<string, unknown> {
+interface JobWithOutput extends Record<string, unknown> {
   job: JobRecord;
   output: string | null;
 }
 
-async function find({ db }: Context, { run_id, index, attempt }: StepJob['step']): Promise<Found | undefined> {
-  const [found] = await run<Found>(db, findStatement, [run_id, index, attempt]);
+async function find({ db }: Context, { run_id, index, attempt }: StepJob['step']): Promise<JobWithOutput | undefined> {
+  const [found] = await run<JobWithOutput>(db, findStatement, [run_id, index, attempt]);
   return found;
 }
 

@@ -25,14 +25,14 @@ const touchStatement = defineStatement({
       order by runner_id for no key update skip locked))`,
 });
 
-interface Found extends RunnerIdentity, Record<string, unknown> {
+interface RunnerRow extends RunnerIdentity, Record<string, unknown> {
   token_hash: Buffer;
   stale: boolean;
 }
 
 // Concurrent requests share a look-up; each still sees rows no older than its own arrival.
-const findRunner = createRowLoader(async (db, hashes: Buffer[]): Promise<(Found | undefined)[]> => {
-  const rows = await run<Found>(db, findStatement, [hashes]);
+const findRunner = createRowLoader(async (db, hashes: Buffer[]): Promise<(RunnerRow | undefined)[]> => {
+  const rows = await run<RunnerRow>(db, findStatement, [hashes]);
   return hashes.map((hash) => rows.find((row) => row.token_hash.equals(hash)));
 });
 

@@ -6,14 +6,14 @@ import { type Context, inTransaction } from '../../../platform/context.js';
 import { notFound } from '../../../platform/errors.js';
 import { recordChange } from '../../../platform/changes/record-change.js';
 import { findSeat } from '../../../platform/access/seats.js';
-import { endJob } from '../record/end-job.js';
+import { endRunnerJob } from '../record/end-job.js';
 import { HELD } from '../record/rules.js';
 
 /** Ends the job that a locked runner holds: nobody reports on it any more. */
-async function loseJobOf(ctx: Context, runnerId: string): Promise<string | null> {
+async function loseRunnerJob(ctx: Context, runnerId: string): Promise<string | null> {
   const held = await RunnerJob.query(ctx.db).where({ runner_id: runnerId }).whereIn('status', HELD).first();
   if (!held) return null;
-  await endJob(ctx, held.job_id, { status: 'lost', reason: 'runner_deleted' });
+  await endRunnerJob(ctx, held.job_id, { status: 'lost', reason: 'runner_deleted' });
   return held.job_id;
 }
 
@@ -26,9 +26,9 @@ export function deleteRunner(ctx: Context, runnerId: string): Promise<void> {
     const runner = await Runner.query(ctx.db).findById(runnerId);
     if (!runner) throw notFound('Runner');
     authorize('runner.manage', await findSeat(ctx, runner.team_id));
-    // Whoever gives it a job holds this lock until the commit.
+    // A transaction that gives it a job holds this lock until the commit.
     if (!(await Runner.query(ctx.db).findById(runnerId).forUpdate())) throw notFound('Runner');
-    const job_id = await loseJobOf(ctx, runnerId);
+    const job_id = await loseRunnerJob(ctx, runnerId);
     await Runner.query(ctx.db).deleteById(runnerId);
     const { team_id, name, labels } = runner;
     await recordChange(ctx, {
@@ -46,7 +46,7 @@ export function deleteRunner(ctx: Context, runnerId: string): Promise<void> {
 }
 
 /** Deletes the registration tokens that a user created in a team, which the caller has locked. Returns their number. */
-export const deleteRegistrationTokensOf = async ({ db }: Pick<Context, 'db'>, teamId: string, userId: string): Promise<number> =>
+export const deleteRegistrationTokens = async ({ db }: Pick<Context, 'db'>, teamId: string, userId: string): Promise<number> =>
   await RunnerRegistrationToken.query(db).where({ team_id: teamId, created_by: userId }).delete();
 
 /** $1 = team id. Gives ended jobs an end long ago, so that the maintenance job deletes them with their logs, in batches. */
@@ -68,7 +68,7 @@ const setUsageStatement = defineStatement({
  */
 export async function deleteRunnersOfTeam(ctx: Context, teamId: string): Promise<{ runners: number; jobs: number }> {
   await RunnerRegistrationToken.query(ctx.db).where({ team_id: teamId }).delete();
-  // The runners first: whoever gives one a job holds its lock until the commit.
+  // The runners first: a transaction that gives one a job holds its lock until the commit.
   const runners = await Runner.query(ctx.db).where({ team_id: teamId }).delete();
   const open = await RunnerJob.query(ctx.db).where({ team_id: teamId }).whereNull('finished_at').delete();
   const ended = await run<{ log_blocks: number }>(ctx.db, expireStatement, [teamId]);

@@ -18,7 +18,7 @@ const creatorStatement = defineStatement({
     where m.team_id = $1 and m.user_id = $2 and u.status = 'active' for share of m`,
 });
 
-/** Returns the team of a token that is valid now, and whoever created it. @throws AUTHENTICATION_REQUIRED */
+/** Returns the team of a token that is valid now, and the user who created it. @throws AUTHENTICATION_REQUIRED */
 async function useToken(ctx: Context, token: string): Promise<RunnerRegistrationToken> {
   const token_hash = hashOfToken(token);
   const found = await RunnerRegistrationToken.query(ctx.db).findById(token_hash);

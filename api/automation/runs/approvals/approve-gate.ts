@@ -10,7 +10,7 @@ import { knowVersions } from '../staging/known-versions.js';
 import type { ApproveGate, Approved } from './schema.js';
 
 /**
- * The staged actions run as the automation's creator, so approval needs a creator who may act (docs/decisions.md#creator-rights).
+ * The staged actions run as the automation's creator, so approval needs a creator who may act (docs/decisions/gate.md#creator-rights).
  * @throws RESOURCE_CONFLICT `creator_not_authorized`, or the automation is deleted
  */
 function checkCreator({ automation_deleted, creator_authorized }: LockedGate): void {
@@ -23,7 +23,7 @@ function checkCreator({ automation_deleted, creator_authorized }: LockedGate): v
 
 /**
  * Approves the gate that a run waits at. The last approval needed sets the run to running in the same commit; the workflow is
- * only woken. A repeated approval by the same user changes nothing (docs/decisions.md#gate-decisions).
+ * only woken. A repeated approval by the same user changes nothing (docs/decisions/gate.md#gate-decisions).
  * @throws RESOURCE_NOT_FOUND | PERMISSION_DENIED role, or one's own run where the gate forbids that | APPROVAL_EXPIRED |
  * RESOURCE_CONFLICT already decided, another hash than the caller has read, or the creator may no longer act
  */

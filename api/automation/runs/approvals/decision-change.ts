@@ -4,7 +4,7 @@ import type { LockedGate, LockedRun } from './lock-gate.js';
 
 /**
  * Builds the trace of a decision: audit entry, activity line and event. The hash ties what was approved to what then ran
- * (docs/decisions.md#staged-hash). `comment`: words of whoever decides.
+ * (docs/decisions/gate.md#staged-hash). `comment`: that of the user who decides.
  */
 export function decisionChange(
   locked: LockedRun,

@@ -9,7 +9,7 @@ const AFTER_LAST = /* sql */ `(r.gate_expires_at, r.run_id) >
 const PERSONAL = /* sql */ `r.status = 'paused' and r.team_id is null and r.creator_id = $1`;
 
 /**
- * Selects the gates of the runs in `waiting`, the caller's seat in each team, and the `total`, null if it is not counted. `signed`: the teams in which
+ * Selects the gates of the runs in `waiting`, the caller's role in each team, and the `total`, null if it is not counted. `signed`: the teams in which
  * only signed-in people decide.
  */
 const ROWS = /* sql */ `

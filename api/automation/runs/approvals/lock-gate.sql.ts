@@ -19,7 +19,7 @@ export const lockGateStatement = defineStatement({
   name: 'lock_gate',
   text: /* sql */ `
     select g.gate_index, g.required_role, g.required_approvals, ${EXCLUDED} as excluded, g.requested_at, g.expires_at, g.decision, g.decided_at,
-      g.expires_at <= clock_timestamp() as expired, u.display_name as decider, ${STAGED_HASH} as staged_hash, g.staged, g.asks_again,
+      g.expires_at <= clock_timestamp() as expired, u.display_name as decided_by_name, ${STAGED_HASH} as staged_hash, g.staged, g.asks_again,
       ${SIGNED_IN} as signed_in,
       a.deleted_at is not null as automation_deleted,
       c.status = 'active' and (r.team_id is null or coalesce(m.role = any($3::text[]), false)) as creator_authorized,
@@ -48,7 +48,7 @@ export const LOCKED_COLUMNS = [
 
 /**
  * $1 = run id, $2 = caller id. Locks the run, then the caller, then the caller's membership; none of them changes until the
- * commit. Whoever removes a role or suspends a user takes the same locks and revokes the user's approvals (void-approvals.ts).
+ * commit. A transaction that removes a role or suspends a user takes the same locks and revokes the user's approvals (void-approvals.ts).
  */
 export const lockDecidedRunStatement = defineStatement({
   name: 'lock_decided_run',

@@ -1,4 +1,4 @@
-import type { AutomationRun } from '../../../../db/models/automation-run.js';
+import type { AutomationRun } from '../../../../db/models/automation/automation-run.js';
 import { run } from '../../../../db/statement.js';
 import { type Context, requireUser } from '../../../platform/context.js';
 import { conflict, DomainError, notFound, unauthenticated } from '../../../platform/errors.js';
@@ -17,7 +17,7 @@ export interface LockedGate {
   expires_at: Date;
   expired: boolean;
   decision: 'approved' | 'rejected' | null;
-  decider: string | null;
+  decided_by_name: string | null;
   decided_at: Date | null;
   /** Failed actions of the run; all precede the gate. */
   failed: ActionRow[];
@@ -29,7 +29,7 @@ export interface LockedGate {
   staged_hash: string;
   /** Only a signed-in person decides, no token. */
   signed_in: boolean;
-  /** A change of a target after the yes opens it again. */
+  /** A change of a target after the approval opens it again. */
   asks_again: boolean;
 }
 
@@ -44,11 +44,13 @@ export const approvalExpired = (runId: string, gate: LockedGate) =>
     detail: `Gate ${gate.gate_index} of run ${runId} expired; reject it or replay the run`,
   });
 
-/** @throws APPROVAL_EXPIRED | RESOURCE_CONFLICT with the decision, the decider and the time */
+/** @throws APPROVAL_EXPIRED | RESOURCE_CONFLICT with the decision, who made it and the time */
 function checkState(decision: 'approved' | 'rejected', locked: LockedRun, gate: LockedGate | undefined): LockedGate {
   if (gate && locked.status === 'expired') throw approvalExpired(locked.run_id, gate);
   if (gate?.decision) {
-    throw conflict(`Gate ${gate.gate_index} was ${gate.decision} by ${gate.decider} at ${gate.decided_at?.toISOString()}`);
+    throw conflict(
+      `Gate ${gate.gate_index} was ${gate.decision} by ${gate.decided_by_name} at ${gate.decided_at?.toISOString()}`,
+    );
   }
   if (!gate || locked.status !== 'paused') throw conflict(`The run is ${locked.status} and has no pending approval`);
   if (decision === 'approved' && gate.expired) throw approvalExpired(locked.run_id, gate);
@@ -57,7 +59,7 @@ function checkState(decision: 'approved' | 'rejected', locked: LockedRun, gate: 
 
 /**
  * Locks a run and returns the gate that the caller may decide. Checks existence, then role, then state: a caller without the role
- * learns nothing about the state (docs/decisions.md#order-of-checks).
+ * learns nothing about the state (docs/decisions/gate.md#order-of-checks).
  * @throws RESOURCE_NOT_FOUND | AUTHENTICATION_REQUIRED suspended during the request | PERMISSION_DENIED role, or a token where only a
  * signed-in person decides | APPROVAL_EXPIRED |
  * RESOURCE_CONFLICT already decided

@@ -9,7 +9,7 @@ import type { RejectGate, Rejected } from './schema.js';
 
 /**
  * Rejects the gate that a run waits at, even after its deadline. The run ends in the same commit; the workflow is only woken to
- * end too. A failure before the gate stays visible (docs/decisions.md#failures-stay-visible).
+ * end too. A failure before the gate stays visible (docs/decisions/automation.md#failures-stay-visible).
  * @throws RESOURCE_NOT_FOUND | PERMISSION_DENIED | RESOURCE_CONFLICT already decided, or another text | APPROVAL_EXPIRED the run has expired
  */
 export function rejectGate(ctx: Context, runId: string, { gate_index, ...given }: RejectGate): Promise<Rejected> {

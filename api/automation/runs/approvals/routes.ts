@@ -12,7 +12,7 @@ const WHOSE =
 const RETRIES =
   'Send `gate_index` or an `Idempotency-Key`: without either, a retried request may decide the next gate of the run.';
 
-/** Decisions need their scope whatever the token (docs/decisions.md#token-scopes). */
+/** Decisions need their scope whatever the token (docs/decisions/identity.md#token-scopes). */
 const DECIDING = { scope: 'approvals:decide', scopeEnforced: true } as const;
 
 export const approvalRoutes: Endpoint[] = [

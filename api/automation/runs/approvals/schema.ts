@@ -10,7 +10,7 @@ const GateIndex = z.int().min(0).max(49).nullish().meta({
   description: 'Index of the gate from the list; 409 if another gate is pending. Recommended: see the description of the route',
 });
 
-/** Words of whoever decides. Plain text: it is shown, and never a template's input. */
+/** Comment of the user who decides. Plain text: it is shown, and never a template's input. */
 const Comment = Text.max(2000).nullish().meta({ description: 'Plain text for the audit log, the activity and the timeline' });
 const Hash = Text.max(100).nullish();
 
@@ -82,7 +82,7 @@ export const ApprovalList = z
         staged_hash: z
           .string()
           .meta({ description: 'Of what would be released; the audit entry of the decision holds the same' }),
-        reopened: z.int().meta({ description: 'How often a change after the yes has opened the gate again' }),
+        reopened: z.int().meta({ description: 'How often a change after the approval has opened the gate again' }),
         failed_before_gate: z.int().meta({ description: 'Actions that failed already; they stay failed' }),
       }),
     ),

@@ -8,7 +8,7 @@ import { voidApprovalsStatement } from './void-approvals.sql.js';
  * Revokes a user's approvals of open gates that the user can no longer approve, in the transaction that removes the role. The
  * user may approve again after regaining the role. So the approvals shown are the approvals that count. The caller has locked the
  * membership, or the user if no `seat` is given; a concurrent approval waits for that lock (lock-gate.ts). Returns details for
- * the caller's audit entry; the audit entries of the approvals remain (docs/decisions.md#approvals-follow-the-role).
+ * the caller's audit entry; the audit entries of the approvals remain (docs/decisions/gate.md#approvals-follow-the-role).
  */
 export async function voidApprovals(
   ctx: Context,

@@ -1,24 +1,27 @@
 import type { ActionStatus } from '../record/rules.js';
 
-interface Planned {
+interface PlannedAction {
   type: string;
   params?: Record<string, unknown>;
 }
 
 /** Repeats GATE of ../rules.ts: a rules file imports types only. */
-const isGate = ({ type }: Planned): boolean => type === 'require_approval';
+const isGate = ({ type }: PlannedAction): boolean => type === 'require_approval';
 
 /** jsonb orders its keys, so equal actions have equal text. */
-const isSame = (a: Planned, b: Planned): boolean =>
+const isSame = (a: PlannedAction, b: PlannedAction): boolean =>
   a.type === b.type && JSON.stringify(a.params ?? {}) === JSON.stringify(b.params ?? {});
 
 /**
  * Returns the indexes in `next` that a replay of only the failed actions skips: actions that succeeded in `before`. The
  * automation may have changed since, so an action is matched by content at any position, then by type at its old position. An
  * approval covered the actions behind its gate at that time, so a gate asks again unless no action behind it remains
- * (docs/decisions.md#replays).
+ * (docs/decisions/automation.md#replays).
  */
-export function actionsToSkip(before: readonly (Planned & { status: ActionStatus })[], next: readonly Planned[]): number[] {
+export function actionsToSkip(
+  before: readonly (PlannedAction & { status: ActionStatus })[],
+  next: readonly PlannedAction[],
+): number[] {
   const done = new Set<number>();
   const match = (isMatch: (index: number) => boolean): boolean => {
     const found = next.findIndex((action, index) => !done.has(index) && !isGate(action) && isMatch(index));
@@ -29,7 +32,7 @@ export function actionsToSkip(before: readonly (Planned & { status: ActionStatus
     action.status === 'succeeded' && !isGate(action) ? [{ action, place }] : [],
   );
   const changed = succeeded.filter(({ action, place }) => {
-    const same = (index: number) => isSame(action, next[index] as Planned);
+    const same = (index: number) => isSame(action, next[index] as PlannedAction);
     return !match((index) => index === place && same(index)) && !match(same);
   });
   for (const { action, place } of changed) match((index) => index === place && next[index]?.type === action.type);

@@ -1,5 +1,5 @@
-import { Automation } from '../../../../db/models/automation.js';
-import { AutomationRun } from '../../../../db/models/automation-run.js';
+import { Automation } from '../../../../db/models/automation/automation.js';
+import { AutomationRun } from '../../../../db/models/automation/automation-run.js';
 import { isAdmitted } from '../../../platform/access/access.js';
 import { type Context, requireUser } from '../../../platform/context.js';
 import { findSeat } from '../../../platform/access/seats.js';

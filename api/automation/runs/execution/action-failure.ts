@@ -63,7 +63,7 @@ async function fail(db: Knex, begun: ActiveStep, { index, attempts }: Step, fail
   return endInFailure(db, begun, index, failure);
 }
 
-/** Fails a step for good. */
+/** Fails a step without another attempt. */
 export async function endInFailure(db: Knex, { run_id }: ActiveStep, index: number, error: ActionFailure): Promise<StepOutcome> {
   await run(db, failStatement, [run_id, index, JSON.stringify(error)]);
   return { status: 'failed', error };

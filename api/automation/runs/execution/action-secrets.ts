@@ -47,7 +47,7 @@ interface FilledParams {
 
 /**
  * Fills in the secrets of an outbound action and checks the host of the finished request. A test run decrypts nothing: references
- * stay in place, so neither its output nor its success depends on a value (docs/decisions.md#secrets-in-actions).
+ * stay in place, so neither its output nor its success depends on a value (docs/decisions/automation.md#secrets-in-actions).
  * @throws ActionRefused `secret_missing`, `secret_not_authorized`, `secret_host_refused`, or a template | INVALID_REQUEST a
  * parameter | SecretUnreadable
  */
@@ -68,7 +68,7 @@ export async function fillInSecrets(ctx: Context, type: OutboundAction, run: Run
 }
 
 /**
- * Puts a random mark in the place of each secret: whoever fills in the values later finds the marks, and no text of an event can be taken
+ * Puts a random mark in the place of each secret: the code that fills in the values later finds the marks, and no text of an event can be taken
  * for one. The command of a job can send a value anywhere, so one with allowed hosts is refused. Decrypts nothing.
  * @throws ActionRefused `secret_host_refused`
  */

@@ -13,7 +13,7 @@ export interface RunExecution extends RunRef {
 /**
  * `run`: the locked row, if this execution owns it. $1 = run id, $2 = incarnation, $3 = execution id. The first execution of the
  * run's incarnation claims it and may ask again after a lost response. A second execution finds no row, and neither does any once
- * the run has ended (docs/decisions.md#run-claims).
+ * the run has ended (docs/decisions/automation.md#run-claims).
  */
 export const CLAIM = /* sql */ `run as (
   update automation_runs r set claimed_by = $3, started_at = coalesce(r.started_at, now()),

@@ -5,7 +5,7 @@ import type { RunRow } from './load-run.js';
 
 /** $1 = run id, $2 = index, $3 = output (jsonb). A dry run has one attempt. */
 const dryRunStatement = defineStatement({
-  name: 'action_rehearsed',
+  name: 'record_dry_run',
   text: `update run_actions set status = 'succeeded', attempts = 1, output = $3::jsonb, finished_at = now() where run_id = $1 and index = $2`,
 });
 

@@ -17,7 +17,7 @@ const ENTITIES: Record<Kind, string> = {
 
 /**
  * Marks an action as succeeded: $1 = run id, $2 = index, $3 and $4 = entity type and id, $5 = output (jsonb). The unique effect
- * key allows this once (docs/decisions.md#effect-keys).
+ * key allows this once (docs/decisions/automation.md#effect-keys).
  */
 export const EFFECT = /* sql */ `effect as (
   insert into effects (run_id, action_index, entity_type, entity_id) values ($1, $2, $3, $4::text)

@@ -74,7 +74,7 @@ function creatorBlockReason({ team_id }: RunRow, { is_active, seat }: Creator): 
 
 /**
  * Builds the context of a run: it acts as the automation's creator, with the creator's current permissions
- * (docs/decisions.md#acting-as-the-creator).
+ * (docs/decisions/automation.md#acting-as-the-creator).
  * @throws RESOURCE_CONFLICT `creator_not_authorized`: the account is not active, or may not write in the run's team
  */
 export function creatorContext(services: Services, run: RunRow, creator: Creator): Context {

@@ -40,7 +40,7 @@ const act = (services: Services, owner: RunExecution, index: number): Promise<Ac
 
 /**
  * Performs one action at most once, however often it is asked; the last action ends the run in the same transaction. Records a
- * rejection as the action's failure (docs/decisions.md#failures-stay-visible). Throws only if the database is unavailable, so
+ * rejection as the action's failure (docs/decisions/automation.md#failures-stay-visible). Throws only if the database is unavailable, so
  * that the workflow retries.
  */
 export async function performAction(services: Services, owner: RunExecution, index: number): Promise<ActionResult> {

@@ -20,7 +20,7 @@ import { checkConsent, readAuthors } from './version-author.js';
 
 /**
  * Maximum wait that another server may request, in ms. A longer one would make the run look stuck
- * (docs/decisions.md#longest-waits).
+ * (docs/decisions/automation.md#longest-waits).
  */
 const MAX_WAIT_MS = 600_000;
 

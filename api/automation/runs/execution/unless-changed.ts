@@ -53,7 +53,7 @@ async function reopen(
 /**
  * Does `work`, unless the gate before the step asks again and a target of what is left to do has changed since the first yes. Then nothing is done:
  * the gate opens again, or the run fails if that has happened three times. Locks the targets until the commit, so that nothing changes between
- * the comparison and the work. What the run changes by itself does not count (docs/decisions.md#changes-after-a-yes).
+ * the comparison and the work. What the run changes by itself does not count (docs/decisions/gate.md#changes-after-a-yes).
  * @throws what `work` throws
  */
 export async function unlessChanged(

@@ -30,7 +30,7 @@ export const readAuthors = (db: Knex, { automation_id, automation_version, team_
 
 /**
  * Requires that team admins wrote the actions that use a secret without allowed hosts, and are still admins. Hosts may have been
- * removed, the secret created, or the author's role changed since the version was saved (docs/decisions.md#secrets-in-actions).
+ * removed, the secret created, or the author's role changed since the version was saved (docs/decisions/automation.md#secrets-in-actions).
  * @throws ActionRefused `secret_not_authorized`
  */
 export function checkSecretAuthors(authors: readonly Author[], secret: string): void {
@@ -41,7 +41,7 @@ export function checkSecretAuthors(authors: readonly Author[], secret: string): 
 
 /**
  * Requires that the creator wrote the actions that use the creator's connection: saving them is the consent to their effects.
- * Renaming another author's version is no consent (docs/decisions.md#connection-consent).
+ * Renaming another author's version is no consent (docs/decisions/automation.md#connection-consent).
  * @throws ActionRefused `connection_not_consented`
  */
 export function checkConsent(authors: readonly Author[], { creator_id }: RunRow, provider: string): void {

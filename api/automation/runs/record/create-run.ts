@@ -1,6 +1,6 @@
 import { run } from '../../../../db/statement.js';
-import type { Automation } from '../../../../db/models/automation.js';
-import type { AutomationVersion } from '../../../../db/models/automation-version.js';
+import type { Automation } from '../../../../db/models/automation/automation.js';
+import type { AutomationVersion } from '../../../../db/models/automation/automation-version.js';
 import type { Context, Services } from '../../../platform/context.js';
 import { truncateEvent } from './truncate-event.js';
 import type { SkipReason } from './rules.js';

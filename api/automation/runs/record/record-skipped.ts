@@ -15,7 +15,7 @@ export interface SkippedRun {
   condition_error: string | null;
 }
 
-/** Approximate bytes that a skipped run writes (docs/performance.md). */
+/** Approximate bytes that a skipped run writes (docs/reports/2026-11-23-performance.md). */
 export const SKIPPED_RUN_BYTES = 200;
 /** A run keeps the beginning of its condition's error: as much as `SKIPPED_RUN_BYTES` has room for, in bytes of UTF-8. */
 const MAX_ERROR_BYTES = 48;

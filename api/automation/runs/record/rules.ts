@@ -39,7 +39,7 @@ export function gateState(decision: 'approved' | 'rejected' | null, expired: boo
   return decision ?? (expired ? 'lapsed' : 'pending');
 }
 
-/** Returns the final status of a run. A failed action always makes the run failed (docs/decisions.md#failures-stay-visible). */
+/** Returns the final status of a run. A failed action always makes the run failed (docs/decisions/automation.md#failures-stay-visible). */
 export function settle(
   actions: readonly { status: ActionStatus }[],
   rejected: boolean,

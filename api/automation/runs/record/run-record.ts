@@ -1,4 +1,4 @@
-import type { AutomationRun } from '../../../../db/models/automation-run.js';
+import type { AutomationRun } from '../../../../db/models/automation/automation-run.js';
 import type { Seat } from '../../../platform/access/access.js';
 import type { ActionStatus } from './rules.js';
 import type { GateRole } from '../../actions/rules.js';

@@ -1,4 +1,4 @@
-/** Maximum size of an event that a run stores whole, in bytes of JSON (docs/decisions.md#event-size). */
+/** Maximum size of an event that a run stores whole, in bytes of JSON (docs/decisions/automation.md#event-size). */
 const MAX_EVENT_BYTES = 65_536;
 
 /**
@@ -47,7 +47,7 @@ function fieldsThatFit(event: Event): Event {
 /**
  * Truncates an event to the size that a run stores. Shortens texts and lists no more than needed, so that templates with short
  * fields and first entries still work; drops whole fields only if that is not enough. A run with a truncated event cannot be
- * replayed (docs/decisions.md#event-size).
+ * replayed (docs/decisions/automation.md#event-size).
  */
 export function truncateEvent(event: Event): FittedEvent {
   const json = JSON.stringify(event);

@@ -9,7 +9,7 @@ import { presentSteps, collectWanted } from './describe-gates.js';
 import { fillIn } from './stage-tail.js';
 import { readTail, type StagedStep, type StoredTail } from './tail.js';
 
-type Shown = Pick<RunRow, 'run_id' | 'team_id' | 'creator_id' | 'project_id' | 'event' | 'event_truncated' | 'actions'>;
+type ShownRun = Pick<RunRow, 'run_id' | 'team_id' | 'creator_id' | 'project_id' | 'event' | 'event_truncated' | 'actions'>;
 
 /** $1 = run id. */
 const tailsStatement = defineStatement({
@@ -27,7 +27,7 @@ async function readTails(ctx: Pick<Context, 'db'>, runId: string): Promise<Map<n
  * Returns every action of a run in words, by index: what a gate released from its staged text, the others filled in from the event, or as they are
  * written where it lacks a value. The caller may read the run.
  */
-export async function describeSteps(ctx: Pick<Context, 'db'>, shown: Shown): Promise<ActionLine[]> {
+export async function describeSteps(ctx: Pick<Context, 'db'>, shown: ShownRun): Promise<ActionLine[]> {
   const { run_id, team_id, creator_id, actions } = shown;
   const types = new Map(availableActions().map((action) => [action.type, action]));
   const staged = await readTails(ctx, run_id);

@@ -1,7 +1,7 @@
 import type { Knex } from 'knex';
 import { defineStatement, run } from '../../../../db/statement.js';
 
-/** $1 = run id, $2 = gate index, $3 = versions by id (jsonb). The first yes counts: whoever says yes later has not been asked about what was before. */
+/** $1 = run id, $2 = gate index, $3 = versions by id (jsonb). The first approval counts: a later approver has not seen what was before. */
 const knowStatement = defineStatement({
   name: 'know_versions',
   text: 'update gates set known_versions = coalesce(known_versions, $3::jsonb) where run_id = $1 and gate_index = $2',

@@ -18,7 +18,7 @@ import { creatorContext, type Creator, type RunRow } from '../execution/load-run
 import { type FilledRun, parseParams, renderFromEvent } from '../execution/read-params.js';
 import { composeTail, type StagedStep, type StoredTail } from './tail.js';
 
-/** A trial waits this long for a row that somebody else holds. */
+/** A trial waits this long for a row that another transaction has locked. */
 const LOCK_TIMEOUT_MS = 500;
 
 /** $1 = user id, $2 = team id or null, $3 = run id. */

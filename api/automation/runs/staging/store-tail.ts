@@ -53,7 +53,7 @@ const BUDGET_MS = 1_000;
 
 /**
  * Stages the gates of paused runs that have no text yet: an older version of the service opened them, or a row was locked when they opened. A
- * list leaves a run that is locked now to the next reading; whoever reads one run waits for it.
+ * list leaves a run that is locked now to the next reading; a caller who reads one run waits for it.
  */
 export async function stageAtFirstSight(ctx: Context, runIds: readonly string[]): Promise<void> {
   if (runIds.length === 0) return;
@@ -64,7 +64,7 @@ export async function stageAtFirstSight(ctx: Context, runIds: readonly string[])
     await ctx.db.transaction(async (db) => {
       if (runIds.length > 1 && (await run(db, freeStatement, [run_id])).length === 0) return;
       const row = await lockRun(db, run_id);
-      // Somebody else may have staged it meanwhile.
+      // Another transaction may have staged it meanwhile.
       const [left] = await run<{ gate_index: number }>(db, unstagedStatement, [[run_id]]);
       if (row && left?.gate_index === gate_index) await storeTail({ ...ctx, db }, row, gate_index);
     });

@@ -42,7 +42,7 @@ export function composeTail(tail: StagedTail): StoredTail {
 
 /**
  * Reads a tail back.
- * @throws ActionRefused `staged_text_damaged`: somebody wrote to the database
+ * @throws ActionRefused `staged_text_damaged`: another program wrote to the database
  */
 export function readTail({ staged, staged_hash }: StoredTail): StagedTail {
   if (hashOfTail(staged) === staged_hash) return JSON.parse(staged) as StagedTail;

@@ -20,7 +20,7 @@ const OTHERS = {
 } as const;
 export type OtherKind = keyof typeof OTHERS;
 
-/** $1 = ids, $2 = team id. Ids of records that are no items. One that was deleted for good keeps its id, so it counts as another team's. */
+/** $1 = ids, $2 = team id. Ids of records that are no items. One that was purged keeps its id, so it counts as another team's. */
 const otherStatement = (kind: OtherKind): Statement => {
   const [table, id, isLive] = OTHERS[kind];
   return defineStatement({
@@ -38,7 +38,7 @@ const STATEMENTS = Object.fromEntries(Object.keys(OTHERS).map((kind) => [kind, o
 /** A record that already has an id. */
 export interface KnownRecord extends Record<string, unknown> {
   id: string;
-  /** Null: of another team, about which nothing may be said, or deleted for good. */
+  /** Null: of another team, about which nothing may be said, or purged. */
   type: string | null;
   is_live: boolean;
   /** Of an item. */

@@ -5,7 +5,7 @@ import { shown } from '../importers/foreign.js';
 import type { Batch, Row } from './batch.js';
 import { placesOfProjects } from './projects-of-team.js';
 
-/** $1 = task ids, $2 = team id. Live tasks of the team; others are unknown, whoever has them. */
+/** $1 = task ids, $2 = team id. Live tasks of the team; others are unknown, whatever their team. */
 const parentsStatement = defineStatement({
   name: 'parents_of_import',
   text: /* sql */ `

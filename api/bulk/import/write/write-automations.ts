@@ -9,7 +9,7 @@ import { knownRecords } from './known-ids.js';
 import { writeOneByOne } from './one-by-one.js';
 import { placesOfProjects } from './projects-of-team.js';
 
-/** Writes automations, switched off and as the importer's: a person looks at them before they act. */
+/** Writes automations, disabled and as the importer's: a person looks at them before they act. */
 export const writeAutomations: Write = async (batch, rows) => {
   const { refs, result, seat } = batch;
   const mayProtect = isAllowed('automation.protect', seat);

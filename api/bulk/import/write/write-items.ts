@@ -14,9 +14,9 @@ import { notFound } from '../../../platform/errors.js';
 type ItemRecord = Omit<RecordOf<'note'>, 'note_id' | 'kind'> & Pick<Partial<RecordOf<'note'>>, 'kind'>;
 
 /** Returns the project of an item; null for none. @throws RESOURCE_NOT_FOUND no live project of the team */
-type ProjectOf = (record: { project_id?: string | null | undefined }) => string | null;
+type FindProject = (record: { project_id?: string | null | undefined }) => string | null;
 
-async function projectsFor(batch: Batch, rows: PreparedRow[]): Promise<ProjectOf> {
+async function projectsFor(batch: Batch, rows: PreparedRow[]): Promise<FindProject> {
   const refs = rows.map(({ record }) => record['project_id'] as string | null | undefined);
   await batch.refs.load(['project'], refs);
   const live = await placesOfProjects(batch, refs);
@@ -43,7 +43,7 @@ interface NewItemRecord {
 async function create(
   ctx: Context,
   batch: Batch,
-  resolveProject: ProjectOf,
+  resolveProject: FindProject,
   { type, record, fields }: NewItemRecord,
   id: string,
 ) {
@@ -65,7 +65,7 @@ async function create(
 
 async function update(
   ctx: Context,
-  resolveProject: ProjectOf,
+  resolveProject: FindProject,
   type: StoredType,
   record: ItemRecord,
   id: string,

@@ -20,7 +20,7 @@ interface NewRow {
 }
 
 /** Rows of a chunk by what is done with them. */
-interface Sorted {
+interface SortedRows {
   fresh: { row: Row<'task'>; ref: string | null | undefined; id: string }[];
   known: { row: Row<'task'>; ref: string | null | undefined; found: KnownRecord }[];
   /** Repeat an id of the same chunk: they come after it. */
@@ -28,7 +28,7 @@ interface Sorted {
 }
 
 /** Decides by their ids which rows are new. An id of another team is replaced, and nothing is said about it. */
-async function sortRows({ ctx, refs, team_id }: Batch, rows: readonly Row<'task'>[]): Promise<Sorted> {
+async function sortRows({ ctx, refs, team_id }: Batch, rows: readonly Row<'task'>[]): Promise<SortedRows> {
   const all = rows.map((row) => {
     const ref = row.record.task_id;
     const mapped = refs.find('task', ref);
@@ -39,7 +39,7 @@ async function sortRows({ ctx, refs, team_id }: Batch, rows: readonly Row<'task'
     team_id,
     all.map(({ id }) => id),
   );
-  const sorted: Sorted = { fresh: [], known: [], repeated: [] };
+  const sorted: SortedRows = { fresh: [], known: [], repeated: [] };
   const taken = new Set<string>();
   for (const { row, ref, id } of all) {
     const found = items.get(id);
@@ -73,7 +73,7 @@ async function createTasks({ ctx, refs, result }: Batch, fresh: readonly NewRow[
     const { row, ref, id } = one;
     const outcome = outcomes.get(index);
     if (outcome instanceof DomainError) result.failed(row, toRefusal(outcome)?.message ?? outcome.message);
-    // Somebody else has taken the id since it was looked up.
+    // Another request has taken the id since it was looked up.
     else if (!outcome?.created) result.failed(row, existsMessage('The task'));
     else {
       refs.set('task', ref, id);
@@ -84,7 +84,7 @@ async function createTasks({ ctx, refs, result }: Batch, fresh: readonly NewRow[
   });
 }
 
-function placed(batch: Batch, places: TaskPlaces, fresh: Sorted['fresh']): NewRow[] {
+function placed(batch: Batch, places: TaskPlaces, fresh: SortedRows['fresh']): NewRow[] {
   return fresh.flatMap((one) => {
     const place = getPlace(batch, places, one.row);
     if (typeof place !== 'string') return [{ ...one, place }];

@@ -30,16 +30,16 @@ function typedValue(type: FieldType, value: RawValue): RawValue {
   }
 }
 
-interface Wanted {
+interface ValueWrite {
   row: Row<'custom_field_value'>;
   field_id: string;
   entity_id: string;
 }
 
-const getPairKey = ({ field_id, entity_id }: Pick<Wanted, 'field_id' | 'entity_id'>): string => `${field_id} ${entity_id}`;
+const getPairKey = ({ field_id, entity_id }: Pick<ValueWrite, 'field_id' | 'entity_id'>): string => `${field_id} ${entity_id}`;
 
 /** Finds the ids for which the rows stand. */
-async function identify({ refs }: Batch, rows: PreparedRow[]): Promise<Wanted[]> {
+async function identify({ refs }: Batch, rows: PreparedRow[]): Promise<ValueWrite[]> {
   const typed = rows as unknown as Row<'custom_field_value'>[];
   await refs.load(
     ['custom_field'],
@@ -69,7 +69,7 @@ export const writeValues: Write = async (batch, rows) => {
   const types = new Map(fields.map(({ field_id, field_type }) => [field_id, field_type]));
   const places = await findPlaces(ctx, [...new Set(wanted.map(({ entity_id }) => entity_id))]);
   const values = [wanted.map(({ field_id }) => field_id), wanted.map(({ entity_id }) => entity_id)];
-  const existing = new Set((await run<Wanted & Record<string, unknown>>(ctx.db, existingStatement, values)).map(getPairKey));
+  const existing = new Set((await run<ValueWrite & Record<string, unknown>>(ctx.db, existingStatement, values)).map(getPairKey));
   for (const one of wanted) {
     const { row, field_id, entity_id } = one;
     const { entity_type, value } = row.record;

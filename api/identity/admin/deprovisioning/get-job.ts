@@ -24,7 +24,7 @@ const statement = defineStatement({
  * Returns a deprovision job with its progress.
  * @throws RESOURCE_NOT_FOUND
  */
-export async function getJob(ctx: Context, jobId: string): Promise<Job> {
+export async function getDeprovisionJob(ctx: Context, jobId: string): Promise<Job> {
   const [row] = await run<Row>(ctx.db, statement, [jobId]);
   if (!row) throw notFound('Job');
   return {

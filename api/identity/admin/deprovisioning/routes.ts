@@ -1,6 +1,6 @@
 import { type Endpoint, endpoint } from '../../../platform/endpoint/endpoint.js';
 import { UserParams } from '../schema.js';
-import { getJob } from './get-job.js';
+import { getDeprovisionJob } from './get-job.js';
 import { requestDeprovision } from './request-deprovision.js';
 import { Deprovision, Job, JobParams, JobRef } from './schema.js';
 
@@ -35,6 +35,6 @@ export const deprovisioningRoutes: Endpoint[] = [
     params: JobParams,
     response: Job,
     errors: [404],
-    handle: ({ ctx, params }) => getJob(ctx, params.job_id),
+    handle: ({ ctx, params }) => getDeprovisionJob(ctx, params.job_id),
   }),
 ];

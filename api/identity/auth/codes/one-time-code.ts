@@ -4,7 +4,7 @@ import type { Context } from '../../../platform/context.js';
 import { keyedHash } from '../../../platform/crypto/encryption.js';
 import { newId } from '../../../platform/ids.js';
 
-/** Purpose of an emailed code. All three share one mechanism (docs/decisions.md#one-time-codes). */
+/** Purpose of an emailed code. All three share one mechanism (docs/decisions/identity.md#one-time-codes). */
 export type Purpose = 'sign_up' | 'login' | 'password_reset';
 
 /** Codes per address and hour, to protect the mailbox. The limit for sign-in is higher because it requires the password first. */

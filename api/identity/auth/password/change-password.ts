@@ -2,7 +2,7 @@ import { type Context, inTransaction } from '../../../platform/context.js';
 import { confirmPassword, invalidProof } from '../confirm-password.js';
 import { clearAttempts } from '../login-attempts.js';
 import { hashPassword } from '../passwords.js';
-import { requireSession } from '../sessions/signed-in.js';
+import { requireSignInSession } from '../sessions/signed-in.js';
 import type { Change } from './schema.js';
 import { setPassword } from './set-password.js';
 
@@ -15,7 +15,7 @@ export async function changePassword(ctx: Context, { current_password, new_passw
   const { account, attempt } = await confirmPassword(ctx, current_password);
   const passwordHash = await hashPassword(new_password);
   await inTransaction(ctx, async (ctx) => {
-    const { sessionId: keep } = requireSession(ctx);
+    const { sessionId: keep } = requireSignInSession(ctx);
     const { password_hash: proved } = account;
     if (!(await setPassword(ctx, account, { passwordHash, action: 'password_change', keep, proved }))) throw invalidProof();
     await clearAttempts(ctx, attempt);

@@ -3,7 +3,7 @@ import { recordChange } from '../../../platform/changes/record-change.js';
 import { withTwoFactorProof } from './two-factor-proof.js';
 import { renewRecoveryCodes } from './second-factor.js';
 
-/** Creates ten recovery codes and voids the previous ones (docs/decisions.md#recovery-codes). @throws PERMISSION_DENIED */
+/** Creates ten recovery codes and voids the previous ones (docs/decisions/identity.md#recovery-codes). @throws PERMISSION_DENIED */
 export function replaceRecoveryCodes(
   ctx: Context,
   proof: { password: string; code: string },

@@ -68,7 +68,7 @@ export const forge: Provider = {
     const answer = await callForge(config, token, 'GET', '/user');
     if (isAway(answer)) throw noAnswer(answer);
     const account = Account.safeParse(parseJson(answer));
-    if (!account.success) throw new GrantRefused('The forge does not say whose token it is');
+    if (!account.success) throw new GrantRefused('The code host does not say whose token it is');
     return account.data.login;
   },
   revoke: revokeOnForge,

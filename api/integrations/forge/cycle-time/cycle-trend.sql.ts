@@ -6,7 +6,7 @@ const SLOWEST = 8;
 
 /**
  * $1 = caller id, $2 = team id or null, $3 = days, $4 = roles that may read. Returns one JSON object: for each week (from Monday, UTC) its median,
- * 75th percentile and number of issues, and the slowest issues. An issue that two of the caller's teams hear counts once.
+ * 75th percentile and number of issues, and the slowest issues. An issue of two of the caller's teams counts once.
  */
 export const cycleTrendStatement = defineStatement({
   name: 'cycle_trend',

@@ -9,8 +9,8 @@ const STATISTICS = /* sql */ `round(percentile_disc(0.5) within group (order by 
 const TIME = (column: string): string => `to_char(${column} at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
 
 /**
- * $1 = caller id, $2 = team id or null, $3 = days, $4 = roles that may read, $5 = project id or null. Returns one JSON object. An issue that two
- * of the caller's teams hear counts once, except by project. Projects and tasks in the trash are not named.
+ * $1 = caller id, $2 = team id or null, $3 = days, $4 = roles that may read, $5 = project id or null. Returns one JSON object. An issue of two
+ * of the caller's teams counts once, except by project. Projects and tasks in the trash are not named.
  */
 export const cycleTimesStatement = defineStatement({
   name: 'cycle_times',
@@ -19,7 +19,7 @@ with ${samplesSql('($5::uuid is null or t.project_id = $5)')}, by_repo as (
   select repo, ${STATISTICS} from samples group by repo
 ), by_project as (
   select p.project_id, p.name as project_name, ${STATISTICS}
-  from heard h join projects p on p.project_id = h.project_id and p.deleted_at is null group by p.project_id
+  from merged h join projects p on p.project_id = h.project_id and p.deleted_at is null group by p.project_id
 ), newest as (
   select * from samples order by merged_at desc, repo, issue_number limit ${MAX_SAMPLES}
 ), shown as (

@@ -8,7 +8,7 @@ import { newId } from '../../../platform/ids.js';
 /** Deliveries per pass; more wait for the next. */
 const DELIVERIES_PER_PASS = 100;
 
-interface Claimed extends Record<string, unknown> {
+interface ClaimedRow extends Record<string, unknown> {
   outbox_id: number;
   payload: { receipt_id: string };
   correlation_id: string;
@@ -30,7 +30,7 @@ const claimStatement = defineStatement({
  */
 export async function applyDeliveries(services: Services): Promise<number> {
   for (let handled = 0; handled < DELIVERIES_PER_PASS; handled += 1) {
-    let claimed: Claimed | undefined;
+    let claimed: ClaimedRow | undefined;
     try {
       claimed = await applyNext(services, (delivery) => {
         claimed = delivery;
@@ -44,9 +44,9 @@ export async function applyDeliveries(services: Services): Promise<number> {
   return DELIVERIES_PER_PASS;
 }
 
-function applyNext(services: Services, onClaimed: (delivery: Claimed) => void): Promise<Claimed | undefined> {
+function applyNext(services: Services, onClaimed: (delivery: ClaimedRow) => void): Promise<ClaimedRow | undefined> {
   return services.db.transaction(async (db: Knex) => {
-    const [delivery] = await run<Claimed>(db, claimStatement, []);
+    const [delivery] = await run<ClaimedRow>(db, claimStatement, []);
     if (!delivery) return undefined;
     onClaimed(delivery);
     const ctx: Context = {

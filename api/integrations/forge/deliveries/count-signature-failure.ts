@@ -14,7 +14,7 @@ on conflict (shard) do update set signature_failures_total = c.signature_failure
   last_signature_failure_at = excluded.last_signature_failure_at`,
 });
 
-/** This many failures within a minute are a burst, reported at most once an hour (docs/decisions.md#signature-failures). */
+/** This many failures within a minute are a burst, reported at most once an hour (docs/decisions/integrations.md#signature-failures). */
 const BURST = { failures: 20, withinMs: 60_000, quietMs: 3_600_000 };
 
 interface Tally {

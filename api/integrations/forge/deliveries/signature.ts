@@ -38,7 +38,7 @@ const PLAIN_ID = /^(?!content:|hashed:)[ -~]{1,200}$/;
 /**
  * Returns the key under which a delivery is handled once: the id that the code host sent; a hash of an id unfit for a column; or,
  * without an id, a hash of event and body. `event` is the event header ('' if missing), `bodySha256Hex` the hash of the raw
- * bytes. At most 200 characters, printable ASCII (docs/decisions.md#delivery-ids).
+ * bytes. At most 200 characters, printable ASCII (docs/decisions/integrations.md#delivery-ids).
  */
 export function deliveryKey(header: string | undefined, event: string, bodySha256Hex: string): string {
   const id = header?.trim() ?? '';

@@ -4,7 +4,7 @@ import { recordLink } from './record-link.js';
 import type { NormalisedEvent } from '../rules.js';
 import { linkPullRequestStatement } from './link-pull-request.sql.js';
 
-interface Changed extends Record<string, unknown> {
+interface ChangedTask extends Record<string, unknown> {
   task_id: string;
   title: string;
   team_id: string;
@@ -22,6 +22,6 @@ export async function linkPullRequest(
   if (!('closes_issues' in payload) || payload.pr_number === null || payload.repo === null) return;
   const repo = payload.repo.toLowerCase();
   const number = payload.pr_number;
-  const changed = await run<Changed>(ctx.db, linkPullRequestStatement, [repo, number, payload.url, taskIds, linkable]);
+  const changed = await run<ChangedTask>(ctx.db, linkPullRequestStatement, [repo, number, payload.url, taskIds, linkable]);
   for (const { change, ...task } of changed) await recordLink(ctx, task, { change, repo, number, kind: 'pull_request' });
 }

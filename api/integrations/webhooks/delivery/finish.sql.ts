@@ -1,7 +1,7 @@
 import { defineStatement } from '../../../../db/statement.js';
 import { ASYNC_COMMIT } from './claim.sql.js';
 
-/** Attempts that a delivery keeps: those of the timetable, twice, and some by hand. */
+/** Attempts that a delivery keeps: those of the timetable, twice, and some manual ones. */
 const MAX_ATTEMPTS_KEPT = 20;
 /** Seconds after which a further success is noted. */
 const SUCCESS_NOTED_SECONDS = 5;
@@ -38,18 +38,18 @@ with r as materialized (
   where r.status = 'retry' and q.webhook_id = r.webhook_id and q.event_id = r.event_id and q.is_leased and q.next_attempt_at = r.lease
 ), t as materialized (
   select * from unnest($7::uuid[], $8::boolean[], $9::int[]) as t(webhook_id, succeeded, failures)
-), told as materialized (
+), outcomes as materialized (
   select h.webhook_id, t.succeeded, t.failures from t join webhook_health h using (webhook_id)
   where t.failures > 0 or t.succeeded and (h.failure_count > 0 or h.last_success_at is null
     or h.last_success_at < now() - interval '${SUCCESS_NOTED_SECONDS} seconds')
   order by h.webhook_id for update of h
 ), health as (
   update webhook_health h set
-    failure_count = case when told.succeeded then 0 else h.failure_count end + told.failures,
-    failing_since = case when told.failures = 0 then null when told.succeeded then now() else coalesce(h.failing_since, now()) end,
-    last_success_at = case when told.succeeded then now() else h.last_success_at end,
-    last_failure_at = case when told.failures > 0 then now() else h.last_failure_at end
-  from told where h.webhook_id = told.webhook_id
+    failure_count = case when outcomes.succeeded then 0 else h.failure_count end + outcomes.failures,
+    failing_since = case when outcomes.failures = 0 then null when outcomes.succeeded then now() else coalesce(h.failing_since, now()) end,
+    last_success_at = case when outcomes.succeeded then now() else h.last_success_at end,
+    last_failure_at = case when outcomes.failures > 0 then now() else h.last_failure_at end
+  from outcomes where h.webhook_id = outcomes.webhook_id
   returning h.webhook_id, h.failing_since <= now() - make_interval(secs => $10::float8) as is_failing
 )
 select t.webhook_id, coalesce(health.is_failing, false) as is_failing, (

@@ -6,12 +6,12 @@ import { finishStatement } from './finish.sql.js';
 import { type Endpoint, type Finished, healthColumns, summarizeHealth, outcomeColumns } from './outcomes.js';
 
 /** Outcomes that end within this time share a statement: a short time for few requests, a longer one beside many. */
-const GATHER_MS = { few: 5, many: 25 };
+const BATCH_MS = { few: 5, many: 25 };
 const MANY = 20;
 const MAX_BATCH = 200;
 const RETRY_MS = 500;
 
-interface Told extends Record<string, unknown> {
+interface RecordedOutcome extends Record<string, unknown> {
   webhook_id: string;
   is_failing: boolean;
   has_more: boolean;
@@ -46,7 +46,7 @@ export class OutcomeRecorder {
   }
 
   private async record(): Promise<void> {
-    await sleep(this.inFlight() > MANY ? GATHER_MS.many : GATHER_MS.few);
+    await sleep(this.inFlight() > MANY ? BATCH_MS.many : BATCH_MS.few);
     while (this.waiting.length > 0) await this.recordBatch(this.waiting.splice(0, MAX_BATCH), true);
   }
 
@@ -58,13 +58,13 @@ export class OutcomeRecorder {
     const { db, config, log } = this.services;
     try {
       const values = [...outcomeColumns(batch), ...healthColumns(summarizeHealth(batch)), config.WEBHOOK_DISABLE_SECONDS];
-      const told = await run<Told>(db, finishStatement, values);
+      const recorded = await run<RecordedOutcome>(db, finishStatement, values);
       this.disableThose(
         batch,
-        told.flatMap(({ webhook_id, is_failing }) => (is_failing ? [webhook_id] : [])),
+        recorded.flatMap(({ webhook_id, is_failing }) => (is_failing ? [webhook_id] : [])),
       );
       const withMore = new Set(
-        told.flatMap(({ webhook_id, has_more }) => (has_more && !this.ending.has(webhook_id) ? [webhook_id] : [])),
+        recorded.flatMap(({ webhook_id, has_more }) => (has_more && !this.ending.has(webhook_id) ? [webhook_id] : [])),
       );
       this.onRecorded(batch.flatMap(({ delivery }) => (withMore.delete(delivery.webhook_id) ? [delivery] : [])));
     } catch (error) {

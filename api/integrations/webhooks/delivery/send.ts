@@ -43,7 +43,7 @@ const MAX_RESPONSE = 1_000;
 const MAX_RESPONSE_READ = 1_500;
 /** Bytes of an answer that are read: characters take up to four. */
 const MAX_RESPONSE_BYTES = 4_000;
-/** One text for an unknown host and for a private one (docs/decisions.md#webhook-addresses). */
+/** One text for an unknown host and for a private one (docs/decisions/integrations.md#webhook-addresses). */
 const UNREACHABLE = 'The host was not found, or its address is not allowed';
 /** A secret that cannot be opened is the operator's trouble: the delivery waits and no attempt is counted. */
 const UNREADABLE_SECONDS = 60;

@@ -17,7 +17,7 @@ interface Use {
 /**
  * Shares the requests of a worker among teams. A team has a tenth of the slots at most, and a quarter of what is left. Endpoints that fail, or have not yet answered,
  * share half of the slots, and of these no team takes more than are left: requests that hang there cost nobody else a slot
- * (docs/decisions.md#webhook-slots).
+ * (docs/decisions/integrations.md#webhook-slots).
  */
 export class Slots {
   private readonly teams = new Map<string, Use>();

@@ -11,7 +11,7 @@ export const MAX_PROBE_FACTOR = 12;
 export type Outcome = { status: 'succeeded' } | { status: 'failed'; isGone: boolean } | { status: 'retry'; waitSeconds: number };
 
 /**
- * Decides what follows an attempt (docs/decisions.md#webhook-attempts).
+ * Decides what follows an attempt (docs/decisions/integrations.md#webhook-attempts).
  * @param tries failed attempts before this one
  * @param statusCode null without an answer
  * @param steps seconds before each attempt

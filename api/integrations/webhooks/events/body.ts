@@ -53,7 +53,7 @@ const thinChanges = (changes: Fields): Fields =>
 
 /**
  * Builds the event that an endpoint receives under one name. A body that grows too large comes without `object`, and without long
- * values in `changes`: then `thin` is true and the record is there to be read (docs/decisions.md#webhook-events).
+ * values in `changes`: then `thin` is true and the record is there to be read (docs/decisions/integrations.md#webhook-events).
  */
 export function buildEvent(change: ChangeEvent, name: WebhookEvent): DeliveredEvent {
   const { payload, team_id, project_id } = change;

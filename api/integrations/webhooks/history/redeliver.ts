@@ -16,7 +16,7 @@ export function requireActive({ is_active }: Pick<Webhook, 'is_active'>): void {
 
 /**
  * Sends a delivery again under the same `webhook-id`: one that ended gets the whole timetable again, a pending one its next attempt at
- * once (docs/decisions.md#webhook-deliveries).
+ * once (docs/decisions/integrations.md#webhook-deliveries).
  * @throws RESOURCE_NOT_FOUND endpoint or delivery | PERMISSION_DENIED below admin | RESOURCE_CONFLICT disabled
  */
 export function redeliver(ctx: Context, webhookId: string, deliveryId: string): Promise<DeliveryRecord> {

@@ -1,3 +1,5 @@
+import { defineStatement } from '../../../../db/statement.js';
+
 /** A gauge computed from the database: the same for every process that reports it. */
 export interface DatabaseGauge {
   name: string;
@@ -25,7 +27,7 @@ const OPEN_GATES = `(select gate_expires_at from automation_runs where status = 
 export const DATABASE_GAUGES: readonly DatabaseGauge[] = [
   {
     name: 'assent_outbox_rows',
-    help: 'Rows of the outbox that wait to be handed over, by kind; at most 10000 in all are counted',
+    help: 'Rows of the outbox that wait to be dispatched, by kind; at most 10000 in all are counted',
     labels: ['kind'],
     sql: `select kind, count(*)::int as value from ${OUTBOX} group by kind`,
   },
@@ -180,3 +182,6 @@ export const DATABASE_GAUGES: readonly DatabaseGauge[] = [
       and seen_at > (select max(seen_at) from heartbeats where process like 'worker%') - interval '15 seconds'`,
   },
 ];
+
+/** So that test/db/statements.test.ts prepares them. */
+for (const { name, sql } of DATABASE_GAUGES) defineStatement({ name, text: sql });

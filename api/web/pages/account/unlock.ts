@@ -7,7 +7,7 @@ const Token = z.string().max(200).catch('');
 const show = (token: string, problem?: FormError): Promise<PageResult> =>
   Promise.resolve({ view: 'account/unlock', title: 'Unlock', data: { token, problem } });
 
-/** Target of the lock email's link. Requires a button press, because mail scanners open links too (docs/decisions.md#unlock-button). */
+/** Target of the lock email's link. Requires a button press, because mail scanners open links too (docs/decisions/identity.md#unlock-button). */
 export const unlockPages: Page[] = [
   page({
     method: 'get',

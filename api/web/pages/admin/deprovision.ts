@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { getJob } from '../../../identity/admin/deprovisioning/get-job.js';
+import { getDeprovisionJob } from '../../../identity/admin/deprovisioning/get-job.js';
 import { previewDeprovision } from '../../../identity/admin/deprovisioning/preview-deprovision.js';
 import { requestDeprovision } from '../../../identity/admin/deprovisioning/request-deprovision.js';
 import { Deprovision, JobParams } from '../../../identity/admin/deprovisioning/schema.js';
@@ -64,7 +64,7 @@ export const deprovisionPages: Page[] = [
     access: 'instance.admin',
     params: JobParams,
     async handle({ ctx, params }) {
-      const job = await getJob(ctx, params.job_id);
+      const job = await getDeprovisionJob(ctx, params.job_id);
       const user = await previewDeprovision(ctx, job.user_id);
       return { view: 'admin/deprovision-job', title: 'Deprovisioning', data: { job, user } };
     },

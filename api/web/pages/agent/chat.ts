@@ -2,12 +2,12 @@ import { z } from 'zod';
 import { confirmPlan } from '../../../agent/plans/decisions/confirm-plan.js';
 import { discardPlan } from '../../../agent/plans/decisions/discard-plan.js';
 import { undoPlan } from '../../../agent/plans/decisions/undo-plan.js';
-import { deleteSession, renameSession } from '../../../agent/sessions/change-session.js';
-import { createSession } from '../../../agent/sessions/create-session.js';
+import { deleteAgentSession, renameAgentSession } from '../../../agent/sessions/change-session.js';
+import { createAgentSession } from '../../../agent/sessions/create-session.js';
 import { linkItem, unlinkItem } from '../../../agent/sessions/link-item.js';
-import { listSessions } from '../../../agent/sessions/read-session.js';
+import { listAgentSessions } from '../../../agent/sessions/read-session.js';
 import { CreateSession, LINK_TYPES, LinkItem, SessionParams, UpdateSession } from '../../../agent/sessions/schema.js';
-import { stopSession } from '../../../agent/turns/chat.js';
+import { stopAgentSession } from '../../../agent/turns/chat.js';
 import { sendMessage } from '../../../agent/turns/conversation.js';
 import { Chat } from '../../../agent/turns/schema.js';
 import { Id } from '../../../platform/fields.js';
@@ -48,7 +48,7 @@ const sessions: Page[] = [
     path: '/app/agent',
     access: 'agent.session',
     async handle({ ctx }) {
-      return { view: 'agent/sessions', title: 'Agent', data: { sessions: await listSessions(ctx) } };
+      return { view: 'agent/sessions', title: 'Agent', data: { sessions: await listAgentSessions(ctx) } };
     },
   }),
   page({
@@ -58,7 +58,7 @@ const sessions: Page[] = [
     limit: 'ai_session_create',
     form: CreateSession,
     async handle({ ctx }) {
-      return { to: buildPath((await createSession(ctx, {})).session_id) };
+      return { to: buildPath((await createAgentSession(ctx, {})).session_id) };
     },
     onError: (_visit, { message }) => Promise.resolve({ to: '/app/agent', notice: { kind: 'bad', text: message } }),
   }),
@@ -78,7 +78,7 @@ const sessions: Page[] = [
     params: SessionParams,
     form: UpdateSession,
     async handle({ ctx, params, form }) {
-      await renameSession(ctx, params.session_id, form);
+      await renameAgentSession(ctx, params.session_id, form);
       return { to: buildPath(params.session_id) };
     },
     onError: back,
@@ -90,7 +90,7 @@ const sessions: Page[] = [
     limit: 'ai_session_delete',
     params: SessionParams,
     async handle({ ctx, params }) {
-      await deleteSession(ctx, params.session_id);
+      await deleteAgentSession(ctx, params.session_id);
       return { to: '/app/agent', notice: { kind: 'good', text: 'Session deleted' } };
     },
   }),
@@ -122,7 +122,7 @@ const messages: Page[] = [
     limit: 'ai_stop',
     params: SessionParams,
     async handle({ ctx, params }) {
-      await stopSession(ctx, params.session_id);
+      await stopAgentSession(ctx, params.session_id);
       return { to: `${buildPath(params.session_id)}#last` };
     },
     onError: back,

@@ -20,7 +20,7 @@ const LINKABLE = ['task', 'project', 'note', 'file', 'whiteboard'];
 export const buildAnchor = (actionId: string): string => `plan-${actionId}`;
 
 /** A message that was refused, with what was typed. */
-interface Rejected {
+interface RejectedMessage {
   problem: FormError;
   message: string;
 }
@@ -35,7 +35,7 @@ function buildCards(plans: readonly PlanRecord[], context: LineContext, versions
         ...plan,
         lines: splitLines(plan, context),
         seen_hash: seenHash(plan.plan_hash, plan.actions, versions),
-        decidedBy: plan.decided_by === userId ? 'you' : (names[plan.decided_by ?? ''] ?? 'somebody'),
+        decidedBy: plan.decided_by === userId ? 'you' : (names[plan.decided_by ?? ''] ?? 'a former member'),
       },
     ]),
   );
@@ -57,7 +57,7 @@ export async function conversationView(
   me: User,
   sessionId: string,
   query: string,
-  rejected?: Rejected,
+  rejected?: RejectedMessage,
 ): Promise<View> {
   const { session, open, plans: byId } = await readConversation(ctx, sessionId);
   const plans = Object.values(byId);

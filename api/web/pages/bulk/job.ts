@@ -1,6 +1,6 @@
-import { cancelJob } from '../../../bulk/jobs/cancel-job.js';
+import { cancelBulkJob } from '../../../bulk/jobs/cancel-job.js';
 import { downloadFile } from '../../../bulk/jobs/download-job.js';
-import { getJob } from '../../../bulk/jobs/read-jobs.js';
+import { getBulkJob } from '../../../bulk/jobs/read-jobs.js';
 import { isEnded } from '../../../bulk/rules.js';
 import { JobParams } from '../../../bulk/schema.js';
 import { isAdmitted } from '../../../platform/access/access.js';
@@ -8,7 +8,7 @@ import { page, type Page, type PageRequest, requireUser, type View } from '../..
 import { jobPath } from './bulk-path.js';
 
 async function showJob({ ctx, me }: Pick<PageRequest, 'ctx' | 'me'>, jobId: string): Promise<View> {
-  const job = await getJob(ctx, jobId);
+  const job = await getBulkJob(ctx, jobId);
   const { teams } = requireUser({ me });
   const data = {
     job,
@@ -43,7 +43,7 @@ export const bulkJobPages: Page[] = [
     access: 'bulk.run',
     params: JobParams,
     async handle({ ctx, params }) {
-      await cancelJob(ctx, params.job_id);
+      await cancelBulkJob(ctx, params.job_id);
       return { to: jobPath(params.job_id), notice: { kind: 'good', text: 'Cancelled.' } };
     },
     onError: ({ params }, { message }) => Promise.resolve({ to: jobPath(params.job_id), notice: { kind: 'bad', text: message } }),

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { User } from '../../../identity/auth/schema.js';
 import { requestExport } from '../../../bulk/export/request-export.js';
-import { listJobs } from '../../../bulk/jobs/read-jobs.js';
+import { listBulkJobs } from '../../../bulk/jobs/read-jobs.js';
 import { ENTITIES, EXPORT_FORMATS } from '../../../bulk/rules.js';
 import { isAllowed, type Seat } from '../../../platform/access/access.js';
 import type { Context } from '../../../platform/context.js';
@@ -50,7 +50,10 @@ export async function showJobs(
   const chosen = [wanted, me.preferences.default_team_id].map((id) => teams.find(({ team_id }) => team_id === id));
   const team = chosen.find((each) => each !== undefined) ?? teams[0];
   const [jobs, projects] = team
-    ? await Promise.all([listJobs(ctx, { team_id: team.team_id, limit: MAX_JOBS, offset: 0 }), loadProjects(ctx, team.team_id)])
+    ? await Promise.all([
+        listBulkJobs(ctx, { team_id: team.team_id, limit: MAX_JOBS, offset: 0 }),
+        loadProjects(ctx, team.team_id),
+      ])
     : [[], []];
   const { problem, given = {}, of } = refused;
   const isImport = of === 'import';

@@ -24,13 +24,13 @@ const buildPath = (itemId: string, anchor = ''): string => `/app/items/${encodeU
 const Version = z.coerce.number().pipe(z.int().min(1).max(2_147_483_647));
 
 /** Values that the user typed into a rejected form, and why it was rejected. */
-interface Rejected {
+interface RejectedForm {
   form: 'status' | 'comment' | 'note' | 'fields';
   typed: Fields;
   problem: FormError;
 }
 
-async function itemView(ctx: Context, me: User, itemId: string, rejected?: Rejected): Promise<View> {
+async function itemView(ctx: Context, me: User, itemId: string, rejected?: RejectedForm): Promise<View> {
   const data = await loadItem(ctx, me, itemId);
   const status = rejected && { status: rejected.problem.status };
   return {
@@ -45,7 +45,7 @@ type FormVisit = { ctx: Context; me: User | null; params: { item_id: string }; f
 
 /** Shows the page again with what was typed. */
 const again =
-  (form: Rejected['form']) =>
+  (form: RejectedForm['form']) =>
   (visit: FormVisit, problem: FormError): Promise<View> =>
     itemView(visit.ctx, requireUser(visit), visit.params.item_id, { form, typed: visit.form, problem });
 

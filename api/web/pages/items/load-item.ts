@@ -87,13 +87,13 @@ async function findCycleName(ctx: Context, cycleId: string): Promise<string | un
   }
 }
 
-type Listed = z.output<typeof WorkItem>;
+type ListedItem = z.output<typeof WorkItem>;
 
 /** The first items of a project, oldest first. */
-async function loadContents(ctx: Context, projectId: string): Promise<{ contents: Listed[]; hasMore: boolean }> {
+async function loadContents(ctx: Context, projectId: string): Promise<{ contents: ListedItem[]; hasMore: boolean }> {
   const { body, more } = await listWorkItems(ctx, { project_id: projectId, limit: CONTENTS, offset: 0 });
   if (typeof body !== 'string') throw new Error('A short list of work items came in chunks');
-  const items = JSON.parse(body) as Listed[];
+  const items = JSON.parse(body) as ListedItem[];
   return { contents: items.filter(({ type }) => type !== 'project'), hasMore: more };
 }
 

@@ -2,9 +2,9 @@ import { z } from 'zod';
 import { isAllowed, type Seat } from '../../../platform/access/access.js';
 import type { Context } from '../../../platform/context.js';
 import { Id } from '../../../platform/fields.js';
-import { cancelJob } from '../../../automation/runners/jobs/cancel-job.js';
+import { cancelRunnerJob } from '../../../automation/runners/jobs/cancel-job.js';
 import { firstLine } from '../../../automation/runners/jobs/first-lines.js';
-import { getJob } from '../../../automation/runners/jobs/get-job.js';
+import { getRunnerJob } from '../../../automation/runners/jobs/get-job.js';
 import { listRunners } from '../../../automation/runners/registration/list-runners.js';
 import { readLog } from '../../../automation/runners/logs/read-log.js';
 import { isOpen } from '../../../automation/runners/record/rules.js';
@@ -61,7 +61,7 @@ export const runnerJobPages: Page[] = [
     query: Query,
     async handle({ ctx, me, params, query }) {
       const person = requireUser({ me });
-      const job = await getJob(ctx, params.runner_job_id);
+      const job = await getRunnerJob(ctx, params.runner_job_id);
       const [log, names, wait] = await Promise.all([
         loadLog(ctx, job, query.from),
         namesIn(ctx, person, [job]),
@@ -90,7 +90,7 @@ export const runnerJobPages: Page[] = [
     params: JobPath,
     form: z.object({}),
     async handle({ ctx, params }) {
-      const { status } = await cancelJob(ctx, params.runner_job_id);
+      const { status } = await cancelRunnerJob(ctx, params.runner_job_id);
       const text = status === 'cancelled' ? 'The job was cancelled.' : 'The job will be cancelled.';
       return { to: jobPath(params.runner_job_id), notice: { kind: 'good', text } };
     },

@@ -3,9 +3,9 @@ import type { User } from '../../../identity/auth/schema.js';
 import { isAllowed, type Seat } from '../../../platform/access/access.js';
 import type { Context } from '../../../platform/context.js';
 import { Id } from '../../../platform/fields.js';
-import { createJob } from '../../../automation/runners/jobs/create-job.js';
+import { createRunnerJob } from '../../../automation/runners/jobs/create-job.js';
 import { firstLines } from '../../../automation/runners/jobs/first-lines.js';
-import { listJobs } from '../../../automation/runners/jobs/list-jobs.js';
+import { listRunnerJobs } from '../../../automation/runners/jobs/list-jobs.js';
 import { createRegistrationToken } from '../../../automation/runners/registration/create-registration-token.js';
 import { deleteRunner } from '../../../automation/runners/registration/delete-runner.js';
 import { listRunners } from '../../../automation/runners/registration/list-runners.js';
@@ -27,7 +27,7 @@ const Filter = z.object({
   live: z.unknown().optional(),
 });
 type Filter = z.output<typeof Filter>;
-interface Rejected {
+interface RejectedForm {
   problem?: FormError;
   given?: Fields;
 }
@@ -41,7 +41,7 @@ function buildAddress(teamId: string, { status, before }: Pick<Filter, 'status' 
 
 /** Returns the shown page of jobs, with the addresses of the pages beside it. */
 async function loadJobs(ctx: Context, team_id: string, { status, before }: Filter) {
-  const found = await listJobs(ctx, { team_id, status, before, limit: PAGE_SIZE + 1 });
+  const found = await listRunnerJobs(ctx, { team_id, status, before, limit: PAGE_SIZE + 1 });
   const jobs = found.slice(0, PAGE_SIZE);
   const last = found.length > PAGE_SIZE ? jobs.at(-1) : undefined;
   const commands = await firstLines(
@@ -64,7 +64,7 @@ function chooseTeam(me: User, wanted?: string) {
   return { teams, team: chosen.find((each) => each !== undefined) ?? teams[0] };
 }
 
-async function showRunners(ctx: Context, me: User, filter: Filter = {}, { problem, given }: Rejected = {}): Promise<View> {
+async function showRunners(ctx: Context, me: User, filter: Filter = {}, { problem, given }: RejectedForm = {}): Promise<View> {
   const { teams, team } = chooseTeam(me, filter.team);
   const [runners, list] = team
     ? await Promise.all([
@@ -115,7 +115,7 @@ export const runnerListPages: Page[] = [
     access: 'runner_job.write',
     form: JobForm,
     async handle({ ctx, form }) {
-      const { job_id } = await createJob(ctx, form);
+      const { job_id } = await createRunnerJob(ctx, form);
       return { to: jobPath(job_id), notice: { kind: 'good', text: 'The job is queued.' } };
     },
     onError: ({ ctx, me, form }, problem) => {

@@ -29,7 +29,7 @@ export function describeView(
     ...some('assigned to', persons),
     ...some('tagged', given.tags),
     ...(given.project_id?.length
-      ? [given.project_id.length === 1 ? 'of one project' : `of ${given.project_id.length} projects`]
+      ? [given.project_id.length === 1 ? 'in one project' : `in ${given.project_id.length} projects`]
       : []),
     ...(given.due_after ? [`due after ${day(given.due_after)}`] : []),
     ...(given.due_before ? [`due before ${day(given.due_before)}`] : []),

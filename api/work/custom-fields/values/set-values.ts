@@ -31,7 +31,7 @@ interface Field extends Record<string, unknown> {
 }
 
 /** A value of the request with its field; `place` is where it stands in the request, for messages. */
-interface Wanted {
+interface ValueWrite {
   item: SetCustomFieldValue;
   field: Field;
   place: string;
@@ -75,7 +75,7 @@ async function lock(ctx: Context, items: readonly SetCustomFieldValue[], fields:
 }
 
 /** @throws RESOURCE_CONFLICT the field is archived | VALIDATION_ERROR a field of the other type */
-function checkField({ item, field, place }: Wanted): void {
+function checkField({ item, field, place }: ValueWrite): void {
   if (item.entity_type !== field.entity_type) {
     throw misfit(place, 'entity_type', `must be ${field.entity_type}, as that of the field ${field.key}`);
   }
@@ -84,7 +84,7 @@ function checkField({ item, field, place }: Wanted): void {
 }
 
 /** @throws RESOURCE_NOT_FOUND no live item of the type | INVALID_REQUEST an item of another team than the field's */
-async function checkEntities(ctx: Context, wanted: readonly Wanted[]): Promise<void> {
+async function checkEntities(ctx: Context, wanted: readonly ValueWrite[]): Promise<void> {
   const places = await findPlaces(ctx, [...new Set(wanted.map(({ item }) => item.entity_id))]);
   for (const { item, field } of wanted) {
     const found = places.get(item.entity_id);
@@ -96,7 +96,7 @@ async function checkEntities(ctx: Context, wanted: readonly Wanted[]): Promise<v
 }
 
 /** @throws VALIDATION_ERROR null for a required field, or a value that does not fit the type */
-function buildInput({ item, field, place }: Wanted, at: number): ValueInput {
+function buildInput({ item, field, place }: ValueWrite, at: number): ValueInput {
   const { field_id, entity_id } = item;
   const misfitted = (reason: string) => misfit(place, 'value', reason, `value of ${field.key}`);
   if (item.value === null) {
@@ -109,7 +109,7 @@ function buildInput({ item, field, place }: Wanted, at: number): ValueInput {
 }
 
 /** @throws INVALID_REQUEST a value names a user who is no member of the field's team */
-async function checkUsers(ctx: Context, wanted: readonly Wanted[]): Promise<void> {
+async function checkUsers(ctx: Context, wanted: readonly ValueWrite[]): Promise<void> {
   const named = wanted.filter(({ item, field }) => field.field_type === 'user' && item.value !== null);
   if (named.length === 0) return;
   const teams = named.map(({ field }) => field.team_id);

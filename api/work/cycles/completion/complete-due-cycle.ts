@@ -32,7 +32,7 @@ const isDue = (row: Row | undefined): row is Row => row?.due_at != null && row.m
 
 /**
  * Context of the service, which stands for nobody. Who planned, started or dated the cycle caused what follows from its completion
- * (docs/decisions.md#cycle-clocks).
+ * (docs/decisions/work.md#cycle-clocks).
  */
 function clockContext(services: Services, { cause_user_ids, correlation_id }: Row): Context {
   const ctx = serviceContext(services, 'cycles', correlation_id);

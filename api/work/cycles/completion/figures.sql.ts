@@ -2,7 +2,7 @@ import { defineStatement } from '../../../../db/statement.js';
 import { MAX_DAYS } from '../rules.js';
 
 /**
- * SQL over tasks t: without live subtasks. Only such tasks count in figures and roll over (docs/decisions.md#cycle-figures). The planner may
+ * SQL over tasks t: without live subtasks. Only such tasks count in figures and roll over (docs/decisions/work.md#cycle-figures). The planner may
  * answer an EXISTS of thousands of tasks from a hash of all teams' subtasks, and reads a table to its end for what it takes for frequent;
  * only the index of subtasks has this order.
  */

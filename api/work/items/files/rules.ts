@@ -11,7 +11,7 @@ const MEDIA_TYPE = /^[a-z0-9][a-z0-9!#$&^_.+-]{0,62}\/[a-z0-9][a-z0-9!#$&^_.+-]{
 
 /**
  * Returns the name to store: the last path segment, without control characters, line separators and marks that reverse the direction of
- * text. At most 255 characters; a longer one keeps its extension. Empty if nothing is left (docs/decisions.md#file-names).
+ * text. At most 255 characters; a longer one keeps its extension. Empty if nothing is left (docs/decisions/work.md#file-names).
  */
 export function cleanName(given: string): string {
   const segment = given.split(/[\\/]/).at(-1) as string;

@@ -31,14 +31,14 @@ const statement = defineStatement({
 });
 
 /** What is known of the bytes after they were read. */
-interface Measured {
+interface FileFacts {
   size: number;
   sha256: string;
   sniffed_type: string | null;
 }
 
 /** Passes bytes on while measuring them. `result` is complete when all were read. @throws QUOTA_EXCEEDED beyond `left` bytes */
-function measure(bytes: AsyncIterable<Buffer>, left: number): { bytes: AsyncIterable<Buffer>; result: () => Measured } {
+function measure(bytes: AsyncIterable<Buffer>, left: number): { bytes: AsyncIterable<Buffer>; result: () => FileFacts } {
   const hash = createHash('sha256');
   let size = 0;
   let head = Buffer.alloc(0);
@@ -54,7 +54,7 @@ function measure(bytes: AsyncIterable<Buffer>, left: number): { bytes: AsyncIter
   return { bytes: measured(), result: () => ({ size, sha256: hash.digest('hex'), sniffed_type: sniffType(head) }) };
 }
 
-interface NewFile extends Measured {
+interface NewFile extends FileFacts {
   name: string;
   content_type: string;
   object_key: string;

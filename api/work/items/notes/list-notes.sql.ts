@@ -3,7 +3,7 @@ import { defineStatement, type Statement } from '../../../../db/statement.js';
 const COLUMNS = /* sql */ `i.item_id as note_id, i.title, i.team_id, i.project_id, i.kind, i.created_by, i.created_at, i.updated_at,
   i.version`;
 
-/** Bytes of content that one search for a text reads (docs/decisions.md#text-of-notes). */
+/** Bytes of content that one search for a text reads (docs/decisions/work.md#text-of-notes). */
 const MAX_SEARCHED_BYTES = 16 * 1024 * 1024;
 
 const LIVE_NOTES = `i.item_type = 'note' and i.deleted_at is null`;

@@ -50,7 +50,7 @@ export interface Resolution {
 
 /**
  * Looks up what a stored view names, with the rights of the caller: teams, custom fields by their keys, and what its words match
- * (docs/decisions.md#saved-views).
+ * (docs/decisions/work.md#saved-views).
  * @throws RESOURCE_CONFLICT a stored filter no longer exists | INTERNAL_ERROR 503 after one second of searching
  */
 export async function resolveView(ctx: Context, stored: SavedView): Promise<Resolution> {

@@ -5,7 +5,7 @@ import { buildValuesSql, withValuesBefore } from '../../custom-fields/filter.sql
 /** Scope of a list. */
 export type Scope = 'project' | 'team' | 'cycle' | 'visible' | 'mine';
 
-/** Maximum tasks of one response (docs/decisions.md#task-list-limit). */
+/** Maximum tasks of one response (docs/decisions/work.md#task-list-limit). */
 export const MAX_TASKS = 10_000;
 /** Maximum tasks of a response that is one statement and one string; a longer one is streamed. */
 export const MAX_AT_ONCE = 1_000;

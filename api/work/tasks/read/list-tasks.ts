@@ -63,7 +63,7 @@ const EMPTY: TaskColumns = { count: 0, mark: null, ids: null, parents: null, mar
  * @throws RESOURCE_NOT_FOUND no such project or cycle | PERMISSION_DENIED of another team
  */
 function checkPlace({ scope }: TaskListQuery, place: ListAccess | undefined): void {
-  // Another team's list is empty rather than forbidden (docs/decisions.md#foreign-filters).
+  // Another team's list is empty rather than forbidden (docs/decisions/platform.md#foreign-filters).
   if (scope !== 'project' && scope !== 'cycle') return;
   if (!place) throw notFound(scope === 'project' ? 'Project' : 'Cycle');
   authorize('task.list', place.seat);

@@ -3,24 +3,24 @@ import { describeRecord } from '../columns.js';
 /** SQL that tells how large the record of a task is as JSON without writing it; the columns say what each adds. */
 
 const record = describeRecord();
-type Described = (typeof record)[number];
+type RecordColumn = (typeof record)[number];
 const free = record.filter((column) => column.free);
 
 /** Bytes of a value in JSON at most; a type that is absent is measured value by value. */
-const MAX_WIDTHS: Partial<Record<Described['type'], number>> = { integer: 11, boolean: 5, 'double precision': 24 };
+const MAX_WIDTHS: Partial<Record<RecordColumn['type'], number>> = { integer: 11, boolean: 5, 'double precision': 24 };
 /** Bytes of every value of a type in JSON. */
-const WIDTHS: Partial<Record<Described['type'], number>> = { uuid: 38, timestamptz: 26 };
+const WIDTHS: Partial<Record<RecordColumn['type'], number>> = { uuid: 38, timestamptz: 26 };
 const NULL_BYTES = 4;
 const QUOTES = 2;
 /** Braces, and for each member its name in quotes, a colon and a comma. */
 const FRAME = 2 + record.reduce((bytes, { name }) => bytes + name.length + 4, 0);
 
 /** SQL of the characters of a column in which people write anything. */
-const joinText = (row: string, { name, type }: Described): string =>
+const joinText = (row: string, { name, type }: RecordColumn): string =>
   type === 'text[]' ? `array_to_string(${row}.${name}, '')` : `${row}.${name}`;
 
 /** Bytes that a column adds to each record. */
-function countFixedBytes({ type, isNullable, free }: Described): number {
+function countFixedBytes({ type, isNullable, free }: RecordColumn): number {
   const width = WIDTHS[type];
   if (width !== undefined) return isNullable ? NULL_BYTES : width;
   if (type === 'jsonb') return 0;
@@ -28,7 +28,7 @@ function countFixedBytes({ type, isNullable, free }: Described): number {
 }
 
 /** SQL of the bytes that depend on the value of a column, beside its text; null adds none. */
-function measureValue(row: string, { name, type, isNullable, free }: Described): string[] {
+function measureValue(row: string, { name, type, isNullable, free }: RecordColumn): string[] {
   const value = `${row}.${name}`;
   if (type === 'text[]') return [`${QUOTES + 1} * cardinality(${value})`];
   if (type === 'jsonb') {

@@ -1,5 +1,5 @@
 import { run } from '../../../../db/statement.js';
-import { inTurn } from '../../../platform/database/batching/in-turn.js';
+import { queueRead } from '../../../platform/database/batching/queue-read.js';
 import { rolesFor } from '../../../platform/access/access.js';
 import { type Context, requireUser } from '../../../platform/context.js';
 import { recordsStatement, recordsWithFieldsStatement } from './list-tasks.sql.js';
@@ -59,7 +59,7 @@ export async function* streamTasks(
     }
     if (missing.length === 0) return { placed, records, lines: null };
     const values = [missing, requireUser(ctx), rolesFor('task.list')];
-    const [found] = await inTurn(() => run<{ ids: string | null; records: string | null }>(ctx.db, statement, values));
+    const [found] = await queueRead(() => run<{ ids: string | null; records: string | null }>(ctx.db, statement, values));
     const [ids, lines] = [found?.ids ?? null, found?.records ?? null];
     if (records.size === 0 && placed.every(({ level }) => level === 0) && ids === missing.join('\n'))
       return { placed, records, lines };

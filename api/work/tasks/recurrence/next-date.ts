@@ -44,7 +44,7 @@ export function toMoment(due: string, timezone: string): number {
 
 /**
  * Returns the rule's days of the month. A month without such a day uses its last one (RFC 7529, SKIP=BACKWARD): the 31st is the
- * last day of every month, and the 29th and 30th are in February (docs/decisions.md#missing-days-of-a-month).
+ * last day of every month, and the 29th and 30th are in February (docs/decisions/work.md#missing-days-of-a-month).
  */
 function monthDays(days: number[]): { everywhere: number[]; lastOfFebruary: boolean } {
   const everywhere = [...new Set(days.map((day) => (day === 31 ? -1 : day)))];
@@ -119,7 +119,7 @@ export function nextDue(calendar: Calendar, after: string): NextDue {
 
 /**
  * Like `nextDue`, but skips to the latest missed date, so that a series does not create many tasks after an outage
- * (docs/decisions.md#missed-occurrences).
+ * (docs/decisions/work.md#missed-occurrences).
  */
 export function nextOnSchedule(calendar: Calendar, after: string, now: Date): NextDue {
   const next = nextDue(calendar, after);

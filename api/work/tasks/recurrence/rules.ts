@@ -1,7 +1,7 @@
 /** Frequency of a rule. */
 type Frequency = 'DAILY' | 'WEEKLY' | 'MONTHLY' | 'YEARLY';
 
-/** Maximum tasks of a recurring task, including itself: each occurrence creates as many (docs/decisions.md#recurring-trees). */
+/** Maximum tasks of a recurring task, including itself: each occurrence creates as many (docs/decisions/work.md#recurring-trees). */
 export const MAX_TREE = 1_000;
 
 export const MODES = ['on_complete', 'on_schedule'] as const;
@@ -109,6 +109,6 @@ export const END_WORDS = {
   count: 'that was the last of its occurrences',
   until: 'the next date is after its last one',
   no_date: 'its rule has no further date',
-  purged: 'its latest occurrence was deleted for good',
+  purged: 'its latest occurrence was purged',
 } as const;
 export type EndReason = keyof typeof END_WORDS;

@@ -25,12 +25,12 @@ export const announceDueStatement = defineStatement({
     -- In the order of ids, so that two scans at once wait for each other only one way.
     insert into task_due_events (task_id, kind, due_date) select task_id, $1, due_date from due order by task_id
     on conflict do nothing returning task_id
-  ), told as (
+  ), sent as (
     -- No user acts here, but at a gate without self-approval the run belongs to those who made the task come due.
     select enqueue_events(jsonb_build_object('correlation_id', uuidv7(), 'cause_user_ids', to_jsonb(due.people)), array[make_change(team_id => team_id, project_id => project_id,
       feature => null, action => null, entity_type => null, entity_id => null, event_type => $2,
       payload => jsonb_build_object('task', task, 'changes', '{}'::jsonb))]) as events
     from due join marked using (task_id)
   )
-  select (select count(*)::int from marked) as count, (select sum(events)::int from told) as events`,
+  select (select count(*)::int from marked) as count, (select sum(events)::int from sent) as events`,
 });

@@ -74,7 +74,7 @@ const at = (index: number, { code, message, detail, status }: DomainError) =>
 /**
  * Creates up to 500 tasks; results are at their items' indexes. Validates and creates items in order, as `createTask` would: a
  * later item may name an earlier one's `task_id` as its parent; a repeated `task_id` returns the stored task. With `atomic`, the
- * first error by index rolls everything back (docs/decisions.md#bulk-creation).
+ * first error by index rolls everything back (docs/decisions/work.md#bulk-creation).
  * @throws PERMISSION_DENIED an item names a project that the caller may not write to | with `atomic` the first error
  */
 export async function createTasksInBulk(ctx: Context, items: unknown[], atomic: boolean): Promise<Result[]> {

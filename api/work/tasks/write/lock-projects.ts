@@ -27,7 +27,7 @@ const whereStatement = defineStatement({
 });
 
 /** Locks the project of a live task; checks again after the lock, because the task may have moved. */
-export async function lockProjectOf(ctx: Context, taskId: string): Promise<void> {
+export async function lockProjectOfLiveTask(ctx: Context, taskId: string): Promise<void> {
   let locked: string | undefined;
   for (;;) {
     const [task] = await run<{ project_id: string }>(ctx.db, whereStatement, [taskId]);

@@ -27,7 +27,7 @@ export interface StaleRecord {
 
 /**
  * Returns the error for an outdated version, with the fields changed since, so that clients can decide whether that matters.
- * Reads the audit entries, only on this path (docs/decisions.md#stale-versions).
+ * Reads the audit entries, only on this path (docs/decisions/work.md#stale-versions).
  */
 export async function staleVersion(ctx: Context, { type, id, expected, version }: StaleRecord): Promise<DomainError> {
   const none: Row = { fields: [], by: null, name: null, at: null };

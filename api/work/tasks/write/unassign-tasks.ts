@@ -3,7 +3,7 @@ import { type Context, callerJson } from '../../../platform/context.js';
 import { lockOpenTasksStatement, unassignTasksStatement } from './unassign-tasks.sql.js';
 
 /** Locks the open tasks of a user who is leaving the team; call it before locking the membership. */
-export async function lockTasksOf(ctx: Context, teamId: string, userId: string): Promise<void> {
+export async function lockAssignedTasks(ctx: Context, teamId: string, userId: string): Promise<void> {
   await run(ctx.db, lockOpenTasksStatement, [teamId, userId]);
 }
 

@@ -48,7 +48,7 @@ interface Outcome {
 
 /**
  * The same message for every owner of the id, so that it reveals nothing about other projects' tasks
- * (docs/decisions.md#client-task-ids).
+ * (docs/decisions/work.md#client-task-ids).
  */
 const idTaken = () => conflict('This task_id is already in use');
 

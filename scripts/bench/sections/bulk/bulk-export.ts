@@ -45,7 +45,7 @@ function toResult(ours: Spent[], theirs: Spent[], grown: number): Result {
     ],
     notes: [
       `product ${median(ours.map(computeRate)).toFixed(0)} rows a CPU-second: ${micros(({ postgres }) => postgres, ours)} us of PostgreSQL + ${micros(({ app }) => app, ours)} us of the worker; ${median(ours.map(({ ms }) => ms)).toFixed(0)} ms`,
-      `floor   ${median(theirs.map(computeRate)).toFixed(0)} rows a CPU-second: ${micros(({ postgres }) => postgres, theirs)} us of PostgreSQL`,
+      `baseline ${median(theirs.map(computeRate)).toFixed(0)} rows a CPU-second: ${micros(({ postgres }) => postgres, theirs)} us of PostgreSQL`,
     ],
   };
 }

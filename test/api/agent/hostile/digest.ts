@@ -5,7 +5,7 @@ const OWN =
   /^(agent_(messages|turns|steps|usage|plans|actions|sessions)|outbox|audit_entries|audit_pending|rate_limits|heartbeats|activity|knex_.*)$/;
 
 /** A digest of each table that no turn may change, by its name; the rows of partitions are those of their table. */
-export async function digestOf(app: TestApp): Promise<Record<string, string>> {
+export async function computeDigest(app: TestApp): Promise<Record<string, string>> {
   const { db } = app.services;
   const { rows } = await db.raw<{ rows: { name: string }[] }>(
     "select relname as name from pg_class where relnamespace = 'public'::regnamespace and relkind in ('r', 'p') and not relispartition order by 1",

@@ -1,6 +1,6 @@
-import { digestOf as digestOfOthers } from '../mcp/digest.js';
-import { digestOf, traceSince } from './digest.js';
-import { DOOR_CASES } from './door-cases.js';
+import { computeDigest as digestOfOthers } from '../mcp/digest.js';
+import { computeDigest, traceSince } from './digest.js';
+import { ENTRY_CASES } from './entry-cases.js';
 import { MODEL_CASES } from './model-cases.js';
 import { closeWorld, obey, openWorld, plant, say, world } from './world.js';
 
@@ -16,12 +16,12 @@ beforeEach(() => {
 describe('changes nothing but its own session, whatever the model reads and says', () => {
   it.each(MODEL_CASES)('$name', async ({ texts = () => ({}), answer = obey, check }) => {
     await plant(texts());
-    const before = await digestOf(world.app);
+    const before = await computeDigest(world.app);
     const since = new Date();
     world.model.answer(answer);
     const answered = await say();
     check(answered);
-    expect(await digestOf(world.app)).toEqual(before);
+    expect(await computeDigest(world.app)).toEqual(before);
     const { audited, enqueued } = await traceSince(world.app, since);
     expect(audited.filter((entry) => entry !== 'ai_agent stage')).toEqual([]);
     expect(enqueued.filter((kind) => kind !== 'plan.start')).toEqual([]);
@@ -37,10 +37,10 @@ describe('changes nothing but its own session, whatever the model reads and says
   });
 });
 
-describe('changes no other table, whoever uses it', () => {
+describe('changes no other table, for any caller', () => {
   const TURN = ['agent_turns', 'agent_steps', 'agent_usage'];
 
-  it.each(DOOR_CASES)('$name', async ({ prepare, attack, also = [] }) => {
+  it.each(ENTRY_CASES)('$name', async ({ prepare, attack, also = [] }) => {
     await plant({});
     const prepared = (await prepare?.()) as never;
     const before = await digestOfOthers(world.app, [...TURN, ...also]);

@@ -1,6 +1,6 @@
 import { type Answering, getEventData, type SeenRequest } from '../../../support/model-server.js';
 import type { Answered } from '../providers/converse.js';
-import { KEY, order, status, textsIn, type Texts, toolsOf, world } from './world.js';
+import { KEY, order, status, textsIn, type Texts, getTools, world } from './world.js';
 
 const refusals = (): string[] =>
   (world.model.requests.at(-1)?.messages ?? [])
@@ -15,7 +15,7 @@ export interface ModelCase {
 }
 
 const linkedOnly = (answered: Answered): void =>
-  expect(toolsOf(answered)).toEqual([`task.set_status ${world.ids.task}`, `project.update ${world.ids.project}`]);
+  expect(getTools(answered)).toEqual([`task.set_status ${world.ids.task}`, `project.update ${world.ids.project}`]);
 const commands = (): string =>
   order(
     status('T1'),
@@ -31,7 +31,7 @@ export const MODEL_CASES: ModelCase[] = [
   {
     name: 'a comment gives orders',
     texts: () => ({ comment: order(status('T1')) }),
-    check: (answered) => expect(toolsOf(answered)).toEqual([`task.set_status ${world.ids.task}`]),
+    check: (answered) => expect(getTools(answered)).toEqual([`task.set_status ${world.ids.task}`]),
   },
   { name: 'a note gives orders', texts: () => ({ note: commands() }), check: linkedOnly },
   {
@@ -178,7 +178,7 @@ export const MODEL_CASES: ModelCase[] = [
       ],
     }),
     check(answered) {
-      expect(toolsOf(answered)).toEqual([`task.comment ${world.ids.task}`]);
+      expect(getTools(answered)).toEqual([`task.comment ${world.ids.task}`]);
       expect(world.leak.received).toEqual([]);
     },
   },
@@ -264,7 +264,7 @@ export const MODEL_CASES: ModelCase[] = [
   {
     name: 'words of one team go into a comment of another',
     answer: () => ({ calls: [{ name: 'task_comment', input: { task_id: 'T2', content: 'Login 500 is still broken' } }] }),
-    check: (answered) => expect(toolsOf(answered)).toEqual([`task.comment ${world.ids.inSecond}`]),
+    check: (answered) => expect(getTools(answered)).toEqual([`task.comment ${world.ids.inSecond}`]),
   },
   {
     name: 'a refusal that repeats key and prompt',

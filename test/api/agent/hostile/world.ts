@@ -65,7 +65,7 @@ export async function openWorld(): Promise<void> {
     ['task', ids.inSecond],
   ]);
   Object.assign(world, { model, app, leak, team, second, strangers, ids, session });
-  ids.plan = (await planOf(status('T1', 'in_progress'))).action_id;
+  ids.plan = (await buildPlan(status('T1', 'in_progress'))).action_id;
 }
 
 export async function closeWorld(): Promise<void> {
@@ -125,11 +125,11 @@ export async function plant(texts: Texts): Promise<void> {
 
 export const status = (task_id: unknown, to = 'done'): Order => ({ name: 'task_set_status', input: { task_id, status: to } });
 export const say = (text = 'Summarize, please'): Promise<Answered> => converse(world.app, world.session, text, world.team);
-export const toolsOf = ({ plan }: Answered): string[] =>
+export const getTools = ({ plan }: Answered): string[] =>
   (plan?.actions ?? []).map(({ tool, entity_id }) => `${tool} ${entity_id ?? 'new'}`);
 
 /** A plan of the model with these changes. */
-export async function planOf(...calls: Order[]): Promise<NonNullable<Answered['plan']>> {
+export async function buildPlan(...calls: Order[]): Promise<NonNullable<Answered['plan']>> {
   world.model.script({ text: 'Nothing important.', calls });
   const { plan } = await say('Do it');
   if (!plan) throw new Error('the model proposed nothing');

@@ -24,7 +24,7 @@ const OWN = [
 const WITHOUT: Record<string, string> = { personal_access_tokens: ` - 'last_used_at'` };
 
 /** A digest of each table but those and `others`, by name: equal before and after means that no row changed. */
-export async function digestOf({ services: { db } }: TestApp, others: string[] = []): Promise<Record<string, string>> {
+export async function computeDigest({ services: { db } }: TestApp, others: string[] = []): Promise<Record<string, string>> {
   const tables = await db('pg_tables')
     .where({ schemaname: 'public' })
     .whereNotIn('tablename', [...OWN, ...others])

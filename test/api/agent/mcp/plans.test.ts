@@ -3,7 +3,7 @@ import { triageNight } from '../../../../api/automation/triage/triage-night.js';
 import { buildProject, buildTask, buildTeam, buildToken, type Person, type TestTeam } from '../../../factories/people.js';
 import { startApp, type TestApp } from '../../../support/app.js';
 import { type Agent, connect, ERAS } from './agents.js';
-import { digestOf } from './digest.js';
+import { computeDigest } from './digest.js';
 
 // What becomes of an agent's proposal: the agent follows it and may take it back; a person decides.
 
@@ -23,7 +23,7 @@ afterAll(() => app.close());
 const db = () => app.services.db;
 const ALL: Scope[] = ['admin:*'];
 const task = () => buildTask(app, team, project, { title: 'Login 500' });
-const secretOf = (person: Person = team.manager) => buildToken(app, person, ALL, { mcp_only: true });
+const readSecret = (person: Person = team.manager) => buildToken(app, person, ALL, { mcp_only: true });
 const propose = async (agent: Agent, entity_id: string) =>
   (await agent.call('propose_plan', { actions: [{ tool: 'task.set_status', entity_id, params: { status: 'done' } }] })).content;
 const confirm = (who: Person | string, plan: { action_id: string }, session_id: string, more: object = {}) =>
@@ -34,7 +34,7 @@ const openFuzzSession = async (actionId: string): Promise<string> =>
 describe.each(ERAS)('in %s', (era) => {
   it('the person confirms with their own sign-in, and the agent reads what became of it', async () => {
     const { task_id } = await task();
-    const agent = await connect(app, await secretOf(), era);
+    const agent = await connect(app, await readSecret(), era);
     const plan = await propose(agent, task_id);
     expect((await agent.call('list_pending')).content.pending.map(({ action_id }: { action_id: string }) => action_id)).toContain(
       plan.action_id,
@@ -53,7 +53,7 @@ describe.each(ERAS)('in %s', (era) => {
 
 it('no credential of the agent confirms: not its token anywhere, nor another route with it', async () => {
   const { task_id } = await task();
-  const secret = await secretOf();
+  const secret = await readSecret();
   const agent = await connect(app, secret);
   const plan = await propose(agent, task_id);
   const session = await openFuzzSession(plan.action_id);
@@ -71,8 +71,8 @@ it('no credential of the agent confirms: not its token anywhere, nor another rou
 });
 
 it('takes back its own, once; another token’s, a team’s, a decided or an unknown one it does not', async () => {
-  const agent = await connect(app, await secretOf());
-  const other = await connect(app, await secretOf());
+  const agent = await connect(app, await readSecret());
+  const other = await connect(app, await readSecret());
   const plan = await propose(agent, (await task()).task_id);
   expect((await other.call('discard_plan', { action_id: plan.action_id })).content).toMatchObject({ status: 404 });
   expect((await agent.call('discard_plan', { action_id: plan.action_id })).content).toMatchObject({ status: 'discarded' });
@@ -88,10 +88,10 @@ it('takes back its own, once; another token’s, a team’s, a decided or an unk
 });
 
 it('another person’s plans are none, and another team’s do not show', async () => {
-  const agent = await connect(app, await secretOf(team.manager));
+  const agent = await connect(app, await readSecret(team.manager));
   const plan = await propose(agent, (await task()).task_id);
-  const stranger = await connect(app, await secretOf(foreign.manager));
-  const colleague = await connect(app, await secretOf(team.member));
+  const stranger = await connect(app, await readSecret(foreign.manager));
+  const colleague = await connect(app, await readSecret(team.member));
   for (const other of [stranger, colleague]) {
     expect((await other.call('get_plan', { action_id: plan.action_id })).content).toMatchObject({ status: 404 });
     const { content } = await other.call('list_pending');
@@ -135,9 +135,9 @@ const hostile = () => [
 
 it('can never write: every tool with hostile arguments leaves every other table as it was', async () => {
   const { task_id } = await task();
-  const agent = await connect(app, await secretOf(team.admin));
+  const agent = await connect(app, await readSecret(team.admin));
   const { tools } = await agent.client.listTools();
-  const before = await digestOf(app);
+  const before = await computeDigest(app);
   for (const { name, inputSchema } of tools) {
     const fields = Object.keys((inputSchema.properties as object | undefined) ?? {});
     for (const value of hostile()) {
@@ -161,7 +161,7 @@ it('can never write: every tool with hostile arguments leaves every other table 
   ];
   for (const action of every) await agent.call('propose_plan', { actions: [action] });
   await agent.call('propose_plan', { actions: [every[5], every[1]] });
-  expect(await digestOf(app)).toEqual(before);
+  expect(await computeDigest(app)).toEqual(before);
   // No history of a series, no schedule and no run came of it either: only plans are to be started.
   expect(await db()('outbox').whereNotIn('kind', ['plan.start', 'plan.wake', 'triage.sync', 'event'])).toEqual([]);
   await agent.close();

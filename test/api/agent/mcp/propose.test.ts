@@ -2,7 +2,7 @@ import type { Scope } from '../../../../api/platform/access/scopes.js';
 import { buildProject, buildTask, buildTeam, buildToken, type Person, type TestTeam } from '../../../factories/people.js';
 import { startApp, type TestApp } from '../../../support/app.js';
 import { type Agent, connect, ERAS } from './agents.js';
-import { digestOf } from './digest.js';
+import { computeDigest } from './digest.js';
 
 // What an agent proposes over MCP.
 
@@ -18,7 +18,7 @@ afterAll(() => app.close());
 
 const db = () => app.services.db;
 const SCOPES: Scope[] = ['graph:read', 'tasks:read', 'projects:read', 'ai:chat'];
-const agentOf = async (person: Person = team.member, fields: Record<string, unknown> = {}): Promise<Agent> =>
+const connectAgent = async (person: Person = team.member, fields: Record<string, unknown> = {}): Promise<Agent> =>
   connect(app, await buildToken(app, person, SCOPES, { mcp_only: true, name: 'laptop', ...fields }));
 const task = (title: string) => buildTask(app, team, project, { title });
 const setStatus = (entity_id: string, status = 'in_progress') => ({ tool: 'task.set_status', entity_id, params: { status } });
@@ -28,7 +28,7 @@ describe.each(ERAS)('in %s', (era) => {
   it('stages a plan, changes nothing else, and answers with facts and the address to decide at', async () => {
     const { task_id } = await task('Login 500');
     const agent = await connect(app, await buildToken(app, team.member, SCOPES), era);
-    const before = await digestOf(app);
+    const before = await computeDigest(app);
     const { isError, content } = await agent.call('propose_plan', {
       actions: [setStatus(task_id)],
       note: 'It is being worked on',
@@ -42,7 +42,7 @@ describe.each(ERAS)('in %s', (era) => {
       actions: [{ entity_id: task_id, title: 'Login 500', before: { status: 'todo' }, after: { status: 'in_progress' } }],
       omitted: [],
     });
-    expect(await digestOf(app)).toEqual(before);
+    expect(await computeDigest(app)).toEqual(before);
     const [plan] = await plans({ action_id: content.action_id });
     expect(plan).toMatchObject({ source: 'mcp', status: 'staged', owner_id: team.member.user_id, team_id: null });
     expect((plan.expires_at - plan.staged_at) / 3_600_000).toBeCloseTo(7 * 24);
@@ -53,7 +53,7 @@ describe.each(ERAS)('in %s', (era) => {
 
 it('leaves an audit entry of the token, a notification to the owner, and a note below the facts', async () => {
   const { task_id } = await task('A');
-  const agent = await agentOf();
+  const agent = await connectAgent();
   const { content } = await agent.call('propose_plan', { actions: [setStatus(task_id)], note: 'Because' });
   const { action_id } = content;
   const [entry] = await db()('audit_entries').where({ entity_id: action_id });
@@ -100,7 +100,7 @@ it('a key makes a proposal repeatable: the same plan, once, however often and at
   const other = await agent.call('propose_plan', { ...proposal, actions: [setStatus(task_id, 'done')] });
   expect(other).toMatchObject({ isError: true, content: { status: 409, error_code: 'RESOURCE_CONFLICT' } });
   // Of another token it is another name.
-  const second = await agentOf();
+  const second = await connectAgent();
   expect((await second.call('propose_plan', proposal)).content.action_id).not.toBe([...ids][0]);
   await db()('agent_plans')
     .where({ action_id: [...ids][0] })
@@ -113,7 +113,7 @@ it('an action that is refused refuses all, and names itself', async () => {
   const { task_id } = await task('Fine');
   const foreign = await buildTeam(app);
   const hidden = await buildTask(app, foreign, await buildProject(app, foreign));
-  const agent = await agentOf();
+  const agent = await connectAgent();
   const cases = [
     [setStatus(hidden.task_id), 403],
     [setStatus('nothing'), 404],
@@ -132,9 +132,9 @@ it('an action that is refused refuses all, and names itself', async () => {
   await agent.close();
 });
 
-it('what would change nothing is no plan', async () => {
+it('stages no plan without a change', async () => {
   const { task_id } = await task('As it is');
-  const agent = await agentOf();
+  const agent = await connectAgent();
   const { content } = await agent.call('propose_plan', { actions: [setStatus(task_id, 'todo')] });
   expect(content).toMatchObject({ action_id: null, status: 'empty', omitted: [{ index: 0, reason: expect.any(String) }] });
   await agent.close();
@@ -142,7 +142,7 @@ it('what would change nothing is no plan', async () => {
 
 it('a guest proposes nothing, and nobody without the scope', async () => {
   const { task_id } = await task('Guarded');
-  const guest = await agentOf(team.guest);
+  const guest = await connectAgent(team.guest);
   expect((await guest.call('propose_plan', { actions: [setStatus(task_id)] })).content).toMatchObject({ status: 403 });
   const reader = await connect(app, await buildToken(app, team.member, ['tasks:read', 'ai:confirm']));
   expect((await reader.call('propose_plan', { actions: [setStatus(task_id)] })).content.message).toBe(
@@ -164,7 +164,7 @@ it.each([
   ['a hidden character in the note', { note: 'a\u200Bb' }],
   ['a long key', { key: 'x'.repeat(256) }],
 ])('%s is a 422', async (_what, more) => {
-  const agent = await agentOf();
+  const agent = await connectAgent();
   const { isError, content } = await agent.call('propose_plan', { actions: [setStatus('x')], ...more });
   expect([isError, content.status]).toEqual([true, 422]);
   await agent.close();

@@ -20,13 +20,13 @@ beforeAll(async () => {
 afterAll(() => app.close());
 
 const READ: Scope[] = ['graph:read', 'tasks:read', 'projects:read'];
-const agentOf = async (scopes: Scope[], era?: (typeof ERAS)[number]): Promise<Agent> =>
+const connectAgent = async (scopes: Scope[], era?: (typeof ERAS)[number]): Promise<Agent> =>
   connect(app, await buildToken(app, own.member, scopes, { mcp_only: true }), era);
 
 describe.each(ERAS)('in %s', (era) => {
   let agent: Agent;
   beforeAll(async () => {
-    agent = await agentOf(READ, era);
+    agent = await connectAgent(READ, era);
   });
   afterAll(() => agent.close());
 
@@ -98,7 +98,7 @@ describe.each(ERAS)('in %s', (era) => {
   });
 });
 
-it('a page of tasks goes on where the last one ended, whatever their texts weigh', async () => {
+it('resumes a page of tasks at the cursor, whatever the size of their texts', async () => {
   const team = await buildTeam(app);
   const place = await buildProject(app, team);
   const made: string[] = [];
@@ -120,7 +120,7 @@ it('a page of tasks goes on where the last one ended, whatever their texts weigh
 it('a long item is cut to 16 kB and says so', async () => {
   const { member, team_id } = own;
   const { note_id } = (await app.as(member).post('/api/notes', { title: 'Long', content: 'ä'.repeat(50_000), team_id })).body;
-  const agent = await agentOf(READ);
+  const agent = await connectAgent(READ);
   const { content } = await agent.call('get_item', { item_id: note_id });
   expect(content).toMatchObject({ item_id: note_id, title: 'Long', cut: true });
   expect(Buffer.byteLength(JSON.stringify(content))).toBeLessThanOrEqual(16_384);
@@ -138,17 +138,17 @@ it('each tool asks for its scope, also of a token that is not strict', async () 
     ['list_tasks', {}, ['tasks:write', 'graph:read'], 'tasks:read'],
   ] as const;
   for (const [name, args, scopes, missing] of cases) {
-    const agent = await agentOf([...scopes]);
+    const agent = await connectAgent([...scopes]);
     const { content } = await agent.call(name, args);
     expect([name, content.status, content.message]).toEqual([name, 403, `Token is missing the required scope: ${missing}`]);
     await agent.close();
   }
-  const all = await agentOf(['admin:*']);
+  const all = await connectAgent(['admin:*']);
   expect((await all.call('list_tasks')).isError).toBe(false);
   await all.close();
 });
 
-it('a guest reads; one who lost the seat reads nothing from the next call on', async () => {
+it('lets a guest read, and a former guest nothing from the next call on', async () => {
   const team = await buildTeam(app);
   const task = await buildTask(app, team, await buildProject(app, team));
   const agent = await connect(app, await buildToken(app, team.guest, READ));

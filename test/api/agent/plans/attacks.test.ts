@@ -43,7 +43,7 @@ const ofTeam = async (actions: ProposedAction[], by: Person = team.member) =>
     lifeHours: 168,
   });
 
-describe('what is below a task', () => {
+describe('the descendants of a task', () => {
   it('is deleted only as far as the plan has told', async () => {
     const parent = await task('Parent');
     const plan = await ofTeam([act('task.delete', {}, parent.task_id)]);

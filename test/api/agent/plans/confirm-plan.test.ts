@@ -44,7 +44,7 @@ const confirm = async (by: { token: string } | string, plan: { action_id: string
     action_id: plan.action_id,
     ...fields,
   });
-const auditOf = (action_id: string, action: string) => db()('audit_entries').where({ entity_id: action_id, action });
+const findAudit = (action_id: string, action: string) => db()('audit_entries').where({ entity_id: action_id, action });
 /** A plan of the team, as an automation would stage it. */
 const ofTeam = async (actions: ProposedAction[], by: Person = team.member) =>
   staged(app, by, actions, {
@@ -121,7 +121,7 @@ describe('confirming', () => {
     expect((await confirm(team.member, plan, { confirmed: false })).status).toBe(409);
   });
 
-  it('applies a subset; the rest is skipped for good', async () => {
+  it('applies a subset and never the rest', async () => {
     const plan = await staged(app, team.member, [
       act('task.create', { title: 'New', project_id: project.project_id }),
       act('task.comment', { content: 'On it' }, '$0'),
@@ -161,7 +161,7 @@ describe('confirming', () => {
         .update({ canonical: JSON.stringify(changed) });
       expect([field, (await confirm(team.member, plan)).status]).toEqual([field, 500]);
     }
-    expect(await auditOf(plan.action_id, 'confirm')).toContainEqual(
+    expect(await findAudit(plan.action_id, 'confirm')).toContainEqual(
       expect.objectContaining({ severity: 'CRITICAL', outcome: 'failure' }),
     );
     await db()('agent_plans').where({ action_id: plan.action_id }).update({ canonical });
@@ -188,7 +188,7 @@ describe('confirming', () => {
       status: 409,
       body: { plan_status: 'stale' },
     });
-    expect(await auditOf(second.action_id, 'confirm')).toMatchObject([{ outcome: 'failure' }]);
+    expect(await findAudit(second.action_id, 'confirm')).toMatchObject([{ outcome: 'failure' }]);
   });
 
   it('410 after its time, by the database’s clock; discarding still works', async () => {
@@ -217,7 +217,7 @@ describe('confirming', () => {
     });
     expect(await digest()).toBe(before);
     expect((await planRow(plan.action_id)).status).toBe('staged');
-    expect(await auditOf(plan.action_id, 'confirm')).toEqual([]);
+    expect(await findAudit(plan.action_id, 'confirm')).toEqual([]);
     const rest = plan.actions.map(({ index }) => index).filter((index) => index !== 37);
     expect((await confirm(team.member, plan, { action_indexes: rest })).status).toBe(200);
   });
@@ -251,7 +251,7 @@ describe('confirming', () => {
     expect((await taskRow(second.task_id)).deleted_at).not.toBeNull();
   });
 
-  it('404 for strangers and foreign sessions, 403 for guests and lost seats', async () => {
+  it('returns 404 for strangers and foreign sessions, 403 for guests and former members', async () => {
     const plan = await staged(app, team.member, [onTask('task.delete')]);
     const stranger = await buildPerson(app);
     expect((await confirm(stranger, plan)).status).toBe(404);
@@ -282,7 +282,7 @@ describe('confirming', () => {
       .orderBy('subject')
       .pluck('subject');
     expect(events).toEqual(['agent.plan_applied', 'agent.plan_staged', 'comment.created']);
-    const [entry] = await auditOf(plan.action_id, 'confirm');
+    const [entry] = await findAudit(plan.action_id, 'confirm');
     expect(entry).toMatchObject({ team_id: team.team_id, user_id: team.member.user_id });
   });
 
@@ -325,7 +325,7 @@ describe('confirming', () => {
     expect((await app.as(team.admin).delete(`/api/teams/${team.team_id}/members/${team.member.user_id}`)).status).toBe(200);
     for (const { action_id } of [byToken, inSession, own]) {
       expect(await planRow(action_id)).toMatchObject({ status: 'discarded', closed_reason: 'source_gone', decided_by: null });
-      expect(await auditOf(action_id, 'discard')).toHaveLength(1);
+      expect(await findAudit(action_id, 'discard')).toHaveLength(1);
       expect(await db()('outbox').where({ kind: 'plan.wake', subject: action_id })).toHaveLength(1);
     }
   });
@@ -387,7 +387,7 @@ describe('undo', () => {
   const undo = (by: Person, { action_id }: { action_id: string }) =>
     app.as(by).post(`/api/ai-workspace/agent/plans/${action_id}/undo`);
 
-  it('stages the inverse, which waits for its own yes, and can itself be taken back', async () => {
+  it('stages the inverse, which needs its own confirmation and can be undone too', async () => {
     const other = await buildTask(app, team, project, { title: 'Other', priority: 'low' });
     const doomed = await buildTask(app, team, project, { title: 'Doomed' });
     await buildTask(app, team, project, { title: 'Below', parent_task_id: doomed.task_id });
@@ -451,14 +451,14 @@ describe('undo', () => {
     expect((await taskRow(other.task_id)).status).toBe('todo');
   });
 
-  it('leaves out what cannot be taken back, and refuses where nothing can', async () => {
+  it('omits changes that cannot be undone, and returns an error if none can', async () => {
     const { username } = await db()('users').where({ user_id: team.manager.user_id }).first();
     const plan = await staged(app, team.member, [onTask('task.comment', { content: `@${username} read this` })]);
     expect((await undo(team.member, plan)).status).toBe(409);
     await confirm(team.member, plan);
     expect(await undo(team.member, plan)).toMatchObject({
       status: 409,
-      body: { message: 'Nothing of the plan can be taken back' },
+      body: { message: 'Nothing of the plan can be undone' },
     });
     expect((await undo(team.manager, plan)).status).toBe(404);
   });

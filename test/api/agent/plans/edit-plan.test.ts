@@ -47,7 +47,7 @@ it('an edited plan is another one: tried again, with its own hash, and the first
   });
 });
 
-it('what an action refuses leaves the plan as it was', async () => {
+it('keeps the plan if an action rejects the edit', async () => {
   const plan = await staged(app, team.member, [due('2027-01-01')]);
   for (const [params, index] of [
     [{ due_date: 'soon' }, 0],
@@ -62,7 +62,7 @@ it('what an action refuses leaves the plan as it was', async () => {
   expect((await app.as(team.member).get(`${plans}/plans/${plan.action_id}`)).body).toMatchObject({ status: 'staged' });
 });
 
-it('whoever edited a plan of a team of high risk may not confirm it, also through a further copy', async () => {
+it('does not let an editor confirm a team plan of high risk, nor a further copy of it', async () => {
   const session = await buildSession(app, { team_id: team.team_id }, { kind: 'automation' });
   const other = await buildProject(app, team);
   const move = {

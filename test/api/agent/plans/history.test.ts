@@ -41,7 +41,7 @@ it('a plan that ended 90 days ago is deleted with its texts; what waits and what
   expect(audit).toHaveLength(1);
 });
 
-it('what an outside agent said goes with its plan, what it said in a conversation stays', async () => {
+it('deletes the text of an outside agent with its plan, and keeps its messages in a session', async () => {
   const { db } = app.services;
   const team = await buildTeam(app);
   const task = await buildTask(app, team, await buildProject(app, team));

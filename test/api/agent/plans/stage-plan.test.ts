@@ -327,7 +327,7 @@ describe('the risk table', () => {
     expect(await one(action())).toMatchObject({ risk });
   });
 
-  it('depends on what is below a task, on mentions, on other projects and on numbers', async () => {
+  it('depends on descendants of a task, mentions, other projects and numbers', async () => {
     const child = await buildTask(app, team, project, { parent_task_id: task.task_id, title: 'Child' });
     expect(await one(onTask('task.delete'))).toMatchObject({ risk: 'high', after: { subtasks_trashed: 1 } });
     expect(await one(onTask('task.set_status', { status: 'done' }))).toMatchObject({ risk: 'medium' });

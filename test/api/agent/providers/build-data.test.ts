@@ -29,12 +29,12 @@ const item = (at: number, fields: Partial<ReadItem> = {}): ReadItem => ({
   is_external_allowed: true,
   ...fields,
 });
-const worldOf = (items: ReadItem[]): LinkedWorld => ({ items, lost: 0, relations: [], members: [] });
+const buildWorld = (items: ReadItem[]): LinkedWorld => ({ items, lost: 0, relations: [], members: [] });
 type Shown = { handle: string; title: string; description?: string; comments?: { text: string }[]; cut?: boolean };
 const shownIn = (items: ReadItem[], bytes: number): { items: Shown[]; items_left_out?: number } =>
-  buildData(worldOf(items), new Handles(), 'user', bytes) as never;
+  buildData(buildWorld(items), new Handles(), 'user', bytes) as never;
 const readSize = (items: ReadItem[], bytes: number): number =>
-  Buffer.byteLength(fenced('n', dataJson(buildData(worldOf(items), new Handles(), 'user', bytes))));
+  Buffer.byteLength(fenced('n', dataJson(buildData(buildWorld(items), new Handles(), 'user', bytes))));
 
 it('shows all heads first, then the texts of what changed last', () => {
   const { items } = shownIn(
@@ -79,9 +79,9 @@ it('cuts a text whose escapes do not fit, instead of leaving it out', () => {
 
 it('gives a handle to what it names, the same in each step', () => {
   const handles = new Handles();
-  buildData(worldOf([item(0), item(1)]), handles, 'me', 10_000);
+  buildData(buildWorld([item(0), item(1)]), handles, 'me', 10_000);
   const again = new Handles(handles.stored());
-  buildData(worldOf([item(2), item(1)]), again, 'me', 10_000);
+  buildData(buildWorld([item(2), item(1)]), again, 'me', 10_000);
   expect(again.resolve('T1')?.id).toBe('task-0');
   expect(again.resolve('T2')?.id).toBe('task-1');
   expect(again.resolve('T3')?.id).toBe('task-2');

@@ -26,7 +26,7 @@ beforeEach(() => {
   model.aborted = 0;
 });
 
-const configOf = (provider: string, more: Record<string, string> = {}): Config =>
+const buildConfig = (provider: string, more: Record<string, string> = {}): Config =>
   loadConfig({
     NODE_ENV: 'test',
     DATABASE_URL: 'postgresql://db/assent',
@@ -84,7 +84,7 @@ describe.each(FORMATS)('%s', (provider) => {
       ],
       usage: { input: 321, output: 45 },
     });
-    const answer = await callModel(configOf(provider), request);
+    const answer = await callModel(buildConfig(provider), request);
     expect(answer).toMatchObject({ text: 'Two changes', inputTokens: 321, outputTokens: 45 });
     expect(answer.calls.map(({ name, input }) => [name, JSON.parse(input)])).toEqual([
       ['task_set_status', { task_id: 'T1', status: 'done' }],
@@ -110,10 +110,10 @@ describe.each(FORMATS)('%s', (provider) => {
 
   it('clamps the usage that a provider claims', async () => {
     model.script({ text: 'ok', usage: { input: 1e9, output: 1e9 } }, { text: 'ok', usage: { input: -5, output: -5 } });
-    const greedy = await callModel(configOf(provider), request);
+    const greedy = await callModel(buildConfig(provider), request);
     expect(greedy.inputTokens).toBeLessThan(2_000);
     expect(greedy.outputTokens).toBe(2_000);
-    expect(await callModel(configOf(provider), request)).toMatchObject({ inputTokens: 0, outputTokens: 0 });
+    expect(await callModel(buildConfig(provider), request)).toMatchObject({ inputTokens: 0, outputTokens: 0 });
   });
 
   it.each([
@@ -136,7 +136,7 @@ describe.each(FORMATS)('%s', (provider) => {
         .end(JSON.stringify({ type: 'error', error: { type: 'error', message: words } }));
       return undefined;
     });
-    const failure = await expectFailure(configOf(provider), code);
+    const failure = await expectFailure(buildConfig(provider), code);
     expect(failure.waitMs).toBe(waitMs);
     expect(failure.isRetryable).toBe(code === 'model_busy');
     expect(model.requests).toHaveLength(1);
@@ -147,7 +147,7 @@ describe.each(FORMATS)('%s', (provider) => {
       response.writeHead(503, { 'retry-after': new Date(Date.now() + 3_600_000).toUTCString() }).end('canary-words');
       return undefined;
     });
-    const { waitMs } = await expectFailure(configOf(provider), 'model_busy');
+    const { waitMs } = await expectFailure(buildConfig(provider), 'model_busy');
     expect(waitMs).toBeGreaterThan(3_500_000);
   });
 
@@ -177,7 +177,7 @@ describe.each(FORMATS)('%s', (provider) => {
     ['a closed connection', raw((response) => response.destroy()), 'model_unreachable'],
   ])('maps %s to a code', async (_what, prepare, code) => {
     prepare();
-    await expectFailure(configOf(provider), code);
+    await expectFailure(buildConfig(provider), code);
   });
 
   it('stops an answer of 40 MB at 4 MB', async () => {
@@ -194,7 +194,7 @@ describe.each(FORMATS)('%s', (provider) => {
       pump();
       return undefined;
     });
-    await expectFailure(configOf(provider), 'model_garbled');
+    await expectFailure(buildConfig(provider), 'model_garbled');
     // What the sockets' buffers took is more than the limit, and far less than all.
     expect(sent).toBeLessThan(20 * 1024 * 1024);
   });
@@ -205,13 +205,13 @@ describe.each(FORMATS)('%s', (provider) => {
       stop.abort(new Error('stopped'));
       return undefined;
     });
-    await expect(callModel(configOf(provider), request, stop.signal)).rejects.toThrow('stopped');
+    await expect(callModel(buildConfig(provider), request, stop.signal)).rejects.toThrow('stopped');
     while (model.aborted === 0) await new Promise((resolve) => setTimeout(resolve, 5));
   });
 
   it('gives up on an answer without an end', async () => {
     model.answer((_seen, response) => void response.writeHead(200, { 'content-type': 'application/json' }).write('{'));
-    const thrown = await callModel(configOf(provider), request, undefined, 100).catch((error: unknown) => error);
+    const thrown = await callModel(buildConfig(provider), request, undefined, 100).catch((error: unknown) => error);
     expect(thrown).toMatchObject({ code: 'model_unreachable', isCharged: true });
     while (model.aborted === 0) await new Promise((resolve) => setTimeout(resolve, 5));
   });
@@ -219,7 +219,7 @@ describe.each(FORMATS)('%s', (provider) => {
   it('hides the key that a provider repeats', async () => {
     const said = `Your key is ${KEY}, or ${Buffer.from(KEY).toString('base64')}`;
     model.script({ text: said, calls: [{ name: 'task_comment', input: { task_id: 'T1', content: said } }] });
-    const answer = await callModel(configOf(provider), request);
+    const answer = await callModel(buildConfig(provider), request);
     expect(JSON.stringify(answer)).not.toMatch(/canary|Y2FuYXJ5/);
     expect(answer.text).toContain('[secret]');
   });
@@ -231,21 +231,24 @@ describe.each(FORMATS)('%s', (provider) => {
     const { port } = gone.address() as AddressInfo;
     gone.close();
     await once(gone, 'close');
-    const failure = await expectFailure(configOf(provider, { AI_BASE_URL: `http://127.0.0.1:${port}/v1` }), 'model_unreachable');
+    const failure = await expectFailure(
+      buildConfig(provider, { AI_BASE_URL: `http://127.0.0.1:${port}/v1` }),
+      'model_unreachable',
+    );
     expect(failure).toMatchObject({ isRetryable: true, isCharged: false });
   });
 });
 
 it('estimates the usage that a provider does not report', async () => {
   model.script({ text: 'x'.repeat(300), usage: null });
-  const answer = await callModel(configOf('openai_compatible'), request);
+  const answer = await callModel(buildConfig('openai_compatible'), request);
   expect(answer.outputTokens).toBe(100);
   expect(answer.inputTokens).toBeGreaterThan(100);
 });
 
 it('sends no key if there is none, and reads arguments that are no JSON as text', async () => {
   model.script({ calls: [{ name: 'task_set_status', input: '{"task_id": T1\ud800' }] });
-  const config = { ...configOf('openai_compatible'), AI_API_KEY: undefined };
+  const config = { ...buildConfig('openai_compatible'), AI_API_KEY: undefined };
   const answer = await callModel(config, request);
   expect(answer.calls[0]?.input).toBe('{"task_id": T1\ufffd');
   expect(model.requests[0]?.headers.authorization).toBeUndefined();
@@ -254,7 +257,7 @@ it('sends no key if there is none, and reads arguments that are no JSON as text'
 it('keeps within the limits of an answer', async () => {
   const calls = Array.from({ length: 10_000 }, () => ({ name: 'task_set_status', input: { task_id: 'T1', status: 'done' } }));
   model.script({ text: `${'x'.repeat(7_999)}😀`, calls });
-  const answer = await callModel(configOf('anthropic'), request);
+  const answer = await callModel(buildConfig('anthropic'), request);
   expect(answer.text).toHaveLength(8_000);
   expect(answer.text.isWellFormed()).toBe(true);
   expect(answer.calls).toHaveLength(60);

@@ -187,7 +187,7 @@ it('leaves the answer to the rules if one linked team has not allowed a model', 
   expect(await finishTurn(app.services, turn, 'model_not_allowed')).toEqual({ state: 'failed', code: 'model_not_allowed' });
 });
 
-it('loses a link with the seat, between two steps too', async () => {
+it('loses a link with the membership, between two steps too', async () => {
   const other = await buildTeam(app);
   await allowModel(app, other);
   await db()('memberships').insert({ team_id: other.team_id, user_id: team.member.user_id, role: 'member' });

@@ -70,8 +70,8 @@ async function talk(message = MESSAGE) {
   const turn = await until(() => db()('agent_turns').where({ session_id }).first<{ message_id: string } | undefined>());
   return { session_id, messageId: turn.message_id, answer };
 }
-const turnOf = (messageId: string) => db()('agent_turns').where({ message_id: messageId }).first();
-const handleOf = (messageId: string) => temporal.workflow.getHandle(turnWorkflowId(messageId));
+const findTurn = (messageId: string) => db()('agent_turns').where({ message_id: messageId }).first();
+const getTurnHandle = (messageId: string) => temporal.workflow.getHandle(turnWorkflowId(messageId));
 const close = (answer: Promise<Answer>) => answer.then(({ status, body }) => ({ status, body }));
 
 it('reads, proposes and answers, and leaves no word in a history, a log line or a metric', async () => {
@@ -84,7 +84,7 @@ it('reads, proposes and answers, and leaves no word in a history, a log line or 
   expect(status).toBe(200);
   expect(body).toMatchObject({ response: ANSWER, requires_confirmation: true });
   expect(body.action_plan.actions).toHaveLength(1);
-  expect(await handleOf(messageId).result()).toEqual({ state: 'answered', changes: 1 });
+  expect(await getTurnHandle(messageId).result()).toEqual({ state: 'answered', changes: 1 });
 
   model.answer(({ raw }, response) => {
     response.writeHead(500).end(`canary-refusal ${raw} ${KEY}`);
@@ -94,8 +94,8 @@ it('reads, proposes and answers, and leaves no word in a history, a log line or 
   expect((await close(failed.answer)).body.response).toMatch(/^The model is busy/);
   const texts: string[] = [];
   for (const id of [messageId, failed.messageId]) {
-    await handleOf(id).result();
-    texts.push(JSON.stringify([await handleOf(id).fetchHistory(), await handleOf(id).describe()]));
+    await getTurnHandle(id).result();
+    texts.push(JSON.stringify([await getTurnHandle(id).fetchHistory(), await getTurnHandle(id).describe()]));
   }
   const history = texts.map((text) =>
     text.replace(/"data":"([A-Za-z0-9+/=]*)"/g, (_whole, data: string) => Buffer.from(data, 'base64').toString()),
@@ -130,7 +130,7 @@ it('waits as long as a busy provider asks, and tries again', async () => {
   });
   const { messageId, answer } = await talk();
   expect((await close(answer)).body.response).toBe('Now');
-  expect(await turnOf(messageId)).toMatchObject({ state: 'answered', calls: 2, input_tokens: 100, output_tokens: 20 });
+  expect(await findTurn(messageId)).toMatchObject({ state: 'answered', calls: 2, input_tokens: 100, output_tokens: 20 });
 });
 
 it.each([
@@ -147,7 +147,7 @@ it.each([
   expect(answered).toBe(200);
   expect(body.response).toMatch(words);
   expect(model.requests).toHaveLength(1);
-  expect(await turnOf(messageId)).toMatchObject({ state: 'failed', error_code: code });
+  expect(await findTurn(messageId)).toMatchObject({ state: 'failed', error_code: code });
 });
 
 it('stops a call when the person does', async () => {
@@ -158,8 +158,8 @@ it('stops a call when the person does', async () => {
   expect(stopped.status).toBe(200);
   expect((await close(answer)).status).toBe(200);
   await until(async () => model.aborted === 1);
-  expect(await turnOf(messageId)).toMatchObject({ state: 'cancelled' });
-  await handleOf(messageId).result();
+  expect(await findTurn(messageId)).toMatchObject({ state: 'cancelled' });
+  await getTurnHandle(messageId).result();
   expect(await db()('agent_steps').where({ message_id: messageId })).toEqual([]);
 });
 
@@ -208,14 +208,14 @@ describe('a worker that dies', () => {
   }
   async function expectOneAnswer(messageId: string, calls: number): Promise<void> {
     const done = await until(async () => {
-      const turn = await turnOf(messageId);
+      const turn = await findTurn(messageId);
       return turn.finished_at && turn;
     }, 120_000);
     expect(done).toMatchObject({ state: 'answered', calls });
     expect(await db()('agent_messages').where({ answers: messageId })).toHaveLength(1);
     expect(await db()('agent_plans').where({ session_id: done.session_id })).toHaveLength(1);
     expect(await db()('agent_steps').where({ message_id: messageId })).toHaveLength(1);
-    await handleOf(messageId).result();
+    await getTurnHandle(messageId).result();
   }
 
   it('in the call: the next one asks again, and counts it', async () => {
@@ -227,7 +227,7 @@ describe('a worker that dies', () => {
     await answer;
     expect(model.requests).toHaveLength(2);
     // What the first call may have cost stays reserved.
-    expect((await turnOf(messageId)).output_tokens).toBe(20 + 2_000);
+    expect((await findTurn(messageId)).output_tokens).toBe(20 + 2_000);
   });
 
   it('before the step’s row: one paid call is lost', async () => {
@@ -241,7 +241,7 @@ describe('a worker that dies', () => {
     await holder.commit();
     await answer;
     const turn = await until(async () => {
-      const row = await turnOf(messageId);
+      const row = await findTurn(messageId);
       return row.finished_at && row;
     }, 120_000);
     // The statement of the dead worker may still have been carried out when the lock was released.

@@ -203,7 +203,7 @@ describe('who may read', () => {
   const read = ([method, path, body]: (typeof READS)[number], as: string | { token: string }) => app.as(as)[method](path, body);
   const setPlan = (plan: string, { team_id } = team) => app.services.db('teams').where({ team_id }).update({ plan });
 
-  it.each(READS)('%s %s needs a seat of an admin, then a plan', async (...call) => {
+  it.each(READS)('%s %s needs the role of an admin, then a billing tier', async (...call) => {
     for (const person of [team.manager, team.member, team.guest, await buildPerson(app)]) {
       const { status, body } = await read(call, person);
       expect([status, body.message]).toEqual([403, 'You administer no team']);

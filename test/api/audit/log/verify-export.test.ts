@@ -26,10 +26,9 @@ interface Verifier {
   readKeys: (path: string) => Map<string, KeyObject>;
 }
 
-const DOCS = resolve('docs');
-const PROGRAM = join(DOCS, 'verify-export.mjs');
-const EXAMPLE = join(DOCS, 'audit-example');
-const copyOf = <T>(value: T): T => structuredClone(value);
+const PROGRAM = resolve('clients', 'verify-export.mjs');
+const EXAMPLE = resolve('docs', 'audit-example');
+const copy = <T>(value: T): T => structuredClone(value);
 
 let app: TestApp;
 let team: TestTeam;
@@ -78,7 +77,7 @@ it('each changed field of each entry is found, and the entry is named', async ()
   const given = await exported();
   for (const [index, { audit_id, sequence }] of given.data.entries()) {
     for (const field of ['sequence', 'details', 'prev_hash', 'entry_hash', ...HASHED_FIELDS] as const) {
-      const forged = copyOf(given);
+      const forged = copy(given);
       const entry = forged.data[index] as Entry;
       if (field === 'sequence') entry.sequence += 1;
       else if (field === 'details') entry['details'] = { n: 'forged' };
@@ -116,7 +115,7 @@ it.each<[string, (given: Export) => void]>([
   ['half a surrogate pair', ({ data }) => ((data[0] as Entry)['user_agent'] = '\ud800')],
   ['no signature', ({ proof }) => (proof.signature = undefined as unknown as string)],
 ])('a forged export is broken: %s', async (_name, forge) => {
-  const forged = copyOf(await exported());
+  const forged = copy(await exported());
   forge(forged);
   expect(verify(forged)).toMatchObject({ verdict: 'broken', detail: expect.any(String) });
 });
@@ -137,7 +136,7 @@ it('a chain that was written anew or cut off contradicts the checkpoints', async
   const lines = readFileSync(checkpointFile(app.services.config), 'utf8');
   expect(verify(given, lines)).toMatchObject({ verdict: 'intact', checkpoints: lines.trimEnd().split('\n').length });
   // Everything hashed anew from the first entry: links and head fit, and whoever has no key sees nothing.
-  const forged = copyOf(given);
+  const forged = copy(given);
   let previous = '0'.repeat(64);
   for (const entry of forged.data.toReversed()) {
     Object.assign(entry, { user_email: 'eve@demo.test', prev_hash: previous });
@@ -171,7 +170,7 @@ it('the example of the document is what the document says', () => {
   const lines = readFileSync(join(EXAMPLE, 'checkpoints.jsonl'), 'utf8');
   const trusted = verifier.readKeys(EXAMPLE);
   expect(verifier.verifyExport(given, trusted, lines)).toMatchObject({ verdict: 'intact', complete: true, checkpoints: 1 });
-  const text = readFileSync(join(DOCS, 'audit.md'), 'utf8');
+  const text = readFileSync(join(EXAMPLE, 'README.md'), 'utf8');
   for (const { entry_hash } of given.data) expect(text).toContain(entry_hash);
   expect(text).toContain(
     `The signed bytes of the export are ${verifier.exportForm(given).length}, of the key \`${given.proof.key_id}\``,
@@ -228,7 +227,7 @@ it('a file that readers would understand differently, or that writes to the term
       expect.objectContaining({ status: 1, stdout: expect.stringMatching(/^EXPORT BROKEN/) }),
     ]);
   }
-  const forged = copyOf(given);
+  const forged = copy(given);
   (forged.data[0] as Entry).audit_id = '\u001b[2J\nexport intact: 5 entries\u009b1A\u202e';
   const { status, stdout } = run(JSON.stringify(forged));
   expect([status, stdout]).toEqual([1, expect.stringMatching(/^EXPORT BROKEN: [^\p{C}]*\n$/u)]);

@@ -22,17 +22,14 @@ it('holds every action of its folder once, under one name', () => {
   expect(new Set(TOOLS).size).toBe(ACTIONS.length);
 });
 
-it.each(ACTIONS.map((action) => [action.tool, action] as const))(
-  '%s is taken back by another action that fits',
-  (_tool, action) => {
-    const fields: Fields = { title: 'Before' };
-    const inverse = action.undo?.({ entity_id: 'target', before: fields, made_id: 'made' });
-    if (!inverse) return;
-    const back = findAction(inverse.tool);
-    expect(back?.entity).toBe(action.entity === 'task' && action.kind === 'comment' ? 'comment' : action.entity);
-    expect(back?.kind === 'create').toBe(inverse.entity_id == null);
-  },
-);
+it.each(ACTIONS.map((action) => [action.tool, action] as const))('%s is undone by a matching action', (_tool, action) => {
+  const fields: Fields = { title: 'Before' };
+  const inverse = action.undo?.({ entity_id: 'target', before: fields, made_id: 'made' });
+  if (!inverse) return;
+  const back = findAction(inverse.tool);
+  expect(back?.entity).toBe(action.entity === 'task' && action.kind === 'comment' ? 'comment' : action.entity);
+  expect(back?.kind === 'create').toBe(inverse.entity_id == null);
+});
 
 it('gives automations their actions, a target where there is one', () => {
   const given = ACTIONS.filter(({ automation }) => automation);

@@ -33,7 +33,7 @@ const made = async (person?: Person, fields?: Record<string, unknown>) => {
   return answer.body as { automation_id: string; version: number };
 };
 const path = (automation: { automation_id: string }) => `/api/automations/${automation.automation_id}`;
-const auditOf = (entityId: string) => app.services.db('audit_entries').where({ entity_id: entityId }).orderBy('timestamp');
+const findAudit = (entityId: string) => app.services.db('audit_entries').where({ entity_id: entityId }).orderBy('timestamp');
 const collectVersions = (automation: { automation_id: string }) =>
   app.services.db('automation_versions').where({ automation_id: automation.automation_id }).orderBy('version');
 
@@ -76,7 +76,7 @@ describe('POST /api/automations', () => {
     ]);
     const [version] = await collectVersions(body);
     expect(version).toMatchObject({ version: 1, name: 'On new work', actions: body.actions, changed_by: team.member.user_id });
-    const [entry] = await auditOf(body.automation_id);
+    const [entry] = await findAudit(body.automation_id);
     expect(entry).toMatchObject({
       feature: 'automations',
       action: 'create',
@@ -316,7 +316,7 @@ describe('PATCH and PUT /api/automations/:automation_id', () => {
       { version: 2, name: 'Renamed', change_note: 'Ask first' },
     ]);
     expect(versions[0].actions).toHaveLength(1);
-    const [, entry] = await auditOf(automation.automation_id);
+    const [, entry] = await findAudit(automation.automation_id);
     expect(entry).toMatchObject({ action: 'update', severity: 'MEDIUM' });
     expect(JSON.parse(entry.details)).toMatchObject({
       version: 2,
@@ -351,7 +351,7 @@ describe('PATCH and PUT /api/automations/:automation_id', () => {
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
     expect(answers.filter(({ status }) => status === 409)).toHaveLength(19);
     expect(await collectVersions(automation)).toHaveLength(2);
-    expect(await auditOf(automation.automation_id)).toHaveLength(2);
+    expect(await findAudit(automation.automation_id)).toHaveLength(2);
   });
 
   it('400 refuses what creation refuses, another team, and a project of another team', async () => {

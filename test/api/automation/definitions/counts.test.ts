@@ -22,7 +22,7 @@ const build = (status: string, fields: Record<string, unknown> = {}, automation_
   >[2]);
 
 /** As the API says it: runs, failed, and dead letters. */
-async function countsOf(automationId: string): Promise<[number, number, number]> {
+async function readCounts(automationId: string): Promise<[number, number, number]> {
   const { body } = await app.as(team.admin).get(`/api/automations/${automationId}`);
   const letters = await app.as(team.admin).get('/api/automations/dead-letter');
   return [body.run_count, body.failed_count, letters.body.total];
@@ -30,16 +30,16 @@ async function countsOf(automationId: string): Promise<[number, number, number]>
 
 it('follows a run from its creation to its deletion', async () => {
   const { run_id, automation_id } = await build('running');
-  expect(await countsOf(automation_id)).toEqual([1, 0, 0]);
+  expect(await readCounts(automation_id)).toEqual([1, 0, 0]);
   await runs({ run_id }).update({ status: 'failed', finished_at: db().fn.now() });
-  expect(await countsOf(automation_id)).toEqual([1, 1, 1]);
+  expect(await readCounts(automation_id)).toEqual([1, 1, 1]);
   await runs({ run_id }).update({ retried_by: run_id });
-  expect(await countsOf(automation_id)).toEqual([1, 1, 0]);
+  expect(await readCounts(automation_id)).toEqual([1, 1, 0]);
   await runs({ run_id }).update({ retried_by: null, finished_at: db().raw("now() - interval '1 year'") });
-  expect(await countsOf(automation_id)).toEqual([1, 1, 1]);
+  expect(await readCounts(automation_id)).toEqual([1, 1, 1]);
   await deleteExpiredRuns(app.services);
   expect(await runs({ run_id })).toEqual([]);
-  expect(await countsOf(automation_id)).toEqual([1, 1, 0]);
+  expect(await readCounts(automation_id)).toEqual([1, 1, 0]);
 });
 
 it('a test run is never counted', async () => {
@@ -47,7 +47,7 @@ it('a test run is never counted', async () => {
   await runs({ run_id }).update({ status: 'running' });
   await runs({ run_id }).update({ status: 'failed' });
   await runs({ run_id }).delete();
-  expect(await countsOf(automation_id)).toEqual([0, 0, 0]);
+  expect(await readCounts(automation_id)).toEqual([0, 0, 0]);
 });
 
 it('runs that end at the same time do not wait for each other', async () => {
@@ -66,5 +66,5 @@ it('runs that end at the same time do not wait for each other', async () => {
   await one('automation_runs').where({ run_id: first.run_id }).update({ status: 'failed', finished_at: db().fn.now() });
   await other('automation_runs').where({ run_id: second }).update({ status: 'failed', finished_at: db().fn.now() });
   await Promise.all(open.map((trx) => trx.commit()));
-  expect(await countsOf(first.automation_id)).toEqual([2, 2, 2]);
+  expect(await readCounts(first.automation_id)).toEqual([2, 2, 2]);
 });

@@ -211,7 +211,7 @@ it('beside 150,000 rows of strangers a list reads what is the caller’s', async
   expect(await greedy({ ...lists(small.admin, small, mine), ...searches(small.admin, mine) })).toEqual([]);
 }, 300_000);
 
-it('somebody in no team reads next to nothing', async () => {
+it('reads few rows for a user without a team', async () => {
   const person = await buildPerson(app);
   const client = app.as(person);
   const paths = ['/api/automations', '/api/automations/dead-letter', '/api/automations/approvals', '/api/notifications'];
@@ -219,7 +219,7 @@ it('somebody in no team reads next to nothing', async () => {
   expect(await greedy({ ...requests, ...searches(person, mine) })).toEqual([]);
 }, 300_000);
 
-it('whoever owns 150,000 reads a page of them, and is told how many there are', async () => {
+it('reads one page and the total for the owner of 150,000', async () => {
   const { approvals: _counts, ...paged } = lists(large.admin, large, theirs);
   expect(await greedy({ ...paged, ...searches(large.admin, theirs) })).toEqual([]);
   const { body } = await app.as(large.admin).get('/api/automations/dead-letter?limit=3');

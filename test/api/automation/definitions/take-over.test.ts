@@ -133,7 +133,7 @@ describe('a creator who may not write any more', () => {
     expect(await toRow(personal.body)).toMatchObject({ is_active: true });
   });
 
-  it.each(DOORS)('after %s nobody enables them, through any door, before they are taken over', async (_name, lose) => {
+  it.each(DOORS)('after %s no request enables them before they are taken over', async (_name, lose) => {
     const automation = await make();
     await lose();
     const refusals = [
@@ -222,12 +222,12 @@ describe('POST /api/automations/{id}/take-over', () => {
     const paused = await buildRun(app, team, { automation });
     const failed = await buildRun(app, team, { automation, status: 'failed' });
     await takeOver(team.admin, automation);
-    const creatorOf = async (run_id: string) => (await db()('automation_runs').where({ run_id }).first()).creator_id;
-    expect(await creatorOf(paused.run_id)).toBe(team.member.user_id);
+    const findCreator = async (run_id: string) => (await db()('automation_runs').where({ run_id }).first()).creator_id;
+    expect(await findCreator(paused.run_id)).toBe(team.member.user_id);
     const replay = await app.as(team.admin).post(`/api/automations/dead-letter/${failed.run_id}/retry`, {});
-    expect(await creatorOf(replay.body.run_id)).toBe(team.admin.user_id);
+    expect(await findCreator(replay.body.run_id)).toBe(team.admin.user_id);
     const executed = await app.as(team.admin).post(`${path(automation)}/execute`, {});
-    expect(await creatorOf(executed.body.run_id)).toBe(team.admin.user_id);
+    expect(await findCreator(executed.body.run_id)).toBe(team.admin.user_id);
     const listed = async () => (await app.as(team.manager).get('/api/automations/approvals')).body.approvals[0].creator_left;
     expect(await listed()).toBe(false);
     await DOORS[0]?.[1]();

@@ -103,7 +103,7 @@ describe('renderTemplates', () => {
     expect(params.a[0]?.b[0]).toBe('{{event.pr_number}}'); // the definition is left as it was
   });
 
-  it('sends no template that stands in a name, whoever stored it; the event may name its fields as it likes', () => {
+  it('renders no template in a name, while fields of the event may have any name', () => {
     for (const name of ['{{secret:KEY}}', '{{event.type}}', 'a {{'])
       expect(render({ body: [{ [name]: 1 }] }, vault)).toEqual(failed('template_invalid'));
     const own = { box: { '{{secret:KEY}}': 1 } };
@@ -371,7 +371,7 @@ describe('properties', () => {
     );
   });
 
-  it('what is filled in is never expanded: the text comes out between its neighbours unchanged', () => {
+  it('never expands a rendered value: its text stays unchanged', () => {
     fc.assert(
       fc.property(text, text, fc.constantFrom('<', '', '}', ' - '), (a, b, between) => {
         const secrets = () => b;

@@ -32,7 +32,7 @@ const chunk = (calls: Client, job_id: string, text: string, offset: number) =>
   calls.post(`/api/runners/jobs/${job_id}/logs`, { chunk: text, offset });
 const complete = (calls: Client, job_id: string, body: Record<string, unknown> = { status: 'succeeded', exit_code: 0 }) =>
   calls.post(`/api/runners/jobs/${job_id}/complete`, body);
-const jobOf = async (job_id: string) => (await member.get(`/api/runners/jobs/${job_id}`)).body;
+const getJob = async (job_id: string) => (await member.get(`/api/runners/jobs/${job_id}`)).body;
 const loadLog = async (job_id: string, offset = 0) =>
   (await member.get(`/api/runners/jobs/${job_id}/logs?offset=${offset}`)).body;
 const db = () => app.services.db;
@@ -125,7 +125,7 @@ describe('claims', () => {
       job_id,
       status: 'succeeded',
     });
-    expect(await jobOf(job_id)).toMatchObject({ status: 'succeeded', attempts: 1, exit_code: 0, output: 'done', error: null });
+    expect(await getJob(job_id)).toMatchObject({ status: 'succeeded', attempts: 1, exit_code: 0, output: 'done', error: null });
     expect((await claim(runner.calls)).status).toBe(204);
     const [event] = await db()('outbox').where({ kind: 'event', subject: 'runner.job_finished', team_id: team.team_id });
     expect(event.payload).toMatchObject({
@@ -190,7 +190,7 @@ describe('claims', () => {
     const fit = claim(runner.calls, 25);
     const job_id = await queueJob(app, team, { labels: ['linux'] });
     expect((await fit).body).toMatchObject({ job_id });
-    expect(await jobOf(job_id)).toMatchObject({ runner_id: runner.runner_id });
+    expect(await getJob(job_id)).toMatchObject({ runner_id: runner.runner_id });
   });
 
   it('stores the version of a program that was replaced, also without a job', async () => {
@@ -230,19 +230,19 @@ describe('reports', () => {
     expect(await db()('audit_entries').where({ entity_id: job_id, action: 'complete' })).toHaveLength(1);
   });
 
-  it('loses a job whose lease is over for good, whoever notices first', async () => {
+  it('loses a job whose lease has expired, whichever process notices first', async () => {
     for (const notice of [beat, complete, (calls: Client, id: string) => chunk(calls, id, 'x', 0)]) {
       const job_id = await held();
       await passTime(job_id, LEASE + 1);
       const late = await notice(runner.calls, job_id);
       expect([late.status, late.body.job_status]).toEqual([409, 'lost']);
-      expect(await jobOf(job_id)).toMatchObject({ status: 'lost', attempts: 1, runner_id: runner.runner_id });
+      expect(await getJob(job_id)).toMatchObject({ status: 'lost', attempts: 1, runner_id: runner.runner_id });
     }
     const job_id = await held();
     await passTime(job_id, LEASE + 1);
     const next = await queueJob(app, team);
     expect((await claim(runner.calls)).body).toMatchObject({ job_id: next });
-    expect(await jobOf(job_id)).toMatchObject({ status: 'lost', error: expect.stringContaining('stopped reporting') });
+    expect(await getJob(job_id)).toMatchObject({ status: 'lost', error: expect.stringContaining('stopped reporting') });
   });
 
   it('tells a late command to stop, and calls its failure a time-out', async () => {
@@ -275,7 +275,7 @@ describe('reports', () => {
     const binary = await held();
     // A command may have written anything: what its runner sends of it must not keep the job from its end.
     await complete(runner.calls, binary, { status: 'succeeded', output: 'a\0\ud800' });
-    expect(await jobOf(binary)).toMatchObject({ status: 'succeeded', output: 'a\ufffd\ufffd' });
+    expect(await getJob(binary)).toMatchObject({ status: 'succeeded', output: 'a\ufffd\ufffd' });
     const stubborn = await held();
     await manager.post(`/api/runners/jobs/${stubborn}/cancel`);
     await passTime(stubborn, CANCEL, 'cancel_requested_at');
@@ -345,7 +345,7 @@ describe('ends of other things', () => {
       runner_id: runner.runner_id,
     });
     expect((await beat(runner.calls, job_id)).status).toBe(401);
-    expect(await jobOf(job_id)).toMatchObject({ status: 'lost', runner_id: runner.runner_id });
+    expect(await getJob(job_id)).toMatchObject({ status: 'lost', runner_id: runner.runner_id });
     expect((await app.as(team.admin).delete(`/api/runners/${runner.runner_id}`)).status).toBe(404);
   });
 
@@ -362,10 +362,10 @@ describe('ends of other things', () => {
     const job_id = await queueJob(app, team);
     await db()('memberships').where({ user_id: team.manager.user_id }).update({ role: 'member' });
     expect((await claim(runner.calls)).status).toBe(204);
-    expect(await jobOf(job_id)).toMatchObject({ status: 'failed', attempts: 0, runner_id: null });
+    expect(await getJob(job_id)).toMatchObject({ status: 'failed', attempts: 0, runner_id: null });
   });
 
-  it('refuses secrets in jobs that are queued by hand, and hostile variables', async () => {
+  it('rejects secrets in manually queued jobs, and hostile variables', async () => {
     const queue = (fields: Record<string, unknown>) =>
       manager.post('/api/runners/jobs', { team_id: team.team_id, command: 'x', labels: [], ...fields });
     expect((await queue({ env: { A: '{{secret:KEY}}' } })).status).toBe(400);

@@ -24,7 +24,7 @@ const chunk = (calls: Client, job_id: string, text: string, offset: number) =>
   calls.post(`/api/runners/jobs/${job_id}/logs`, { chunk: text, offset });
 const complete = (calls: Client, job_id: string) =>
   calls.post(`/api/runners/jobs/${job_id}/complete`, { status: 'succeeded', exit_code: 0 });
-const jobOf = async (job_id: string) => (await app.as(team.member).get(`/api/runners/jobs/${job_id}`)).body;
+const getJob = async (job_id: string) => (await app.as(team.member).get(`/api/runners/jobs/${job_id}`)).body;
 const loadLog = async (job_id: string) => (await app.as(team.member).get(`/api/runners/jobs/${job_id}/logs`)).body;
 /** A job that the runner holds. */
 async function held(): Promise<string> {
@@ -74,7 +74,7 @@ it('deletes the logs of the jobs that ended first, and no more than it needs', a
   });
   expect(await loadLog(ended[1])).toMatchObject({ text: 'old', deleted: false });
   expect(await db()('runner_job_logs').where({ job_id: ended[0] })).toEqual([]);
-  expect(await jobOf(ended[0])).toMatchObject({ status: 'succeeded', log_size: 0 });
+  expect(await getJob(ended[0])).toMatchObject({ status: 'succeeded', log_size: 0 });
   await db()('runner_jobs')
     .whereIn('job_id', ended)
     .update({ finished_at: db().raw("now() - interval '1 year'") });

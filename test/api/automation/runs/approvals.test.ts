@@ -26,9 +26,9 @@ const toRow = ({ run_id }: TestRun) => app.services.db('automation_runs').where(
 const toGateView = ({ run_id, gate_index }: TestRun) => app.services.db('gates').where({ run_id, gate_index }).first();
 const buildActions = async ({ run_id }: TestRun): Promise<string[]> =>
   (await app.services.db('run_actions').where({ run_id }).orderBy('index')).map(({ status }) => status);
-const wakesOf = ({ run_id }: TestRun) =>
+const findWakes = ({ run_id }: TestRun) =>
   app.services.db('outbox').where({ kind: 'run.wake', subject: run_id }).orderBy('outbox_id');
-const auditOf = ({ run_id }: TestRun) =>
+const findAudit = ({ run_id }: TestRun) =>
   app.services.db('audit_entries').where({ entity_id: run_id, feature: 'approvals' }).orderBy('timestamp');
 const join = async (role: string): Promise<Person> => {
   const person = await buildPerson(app);
@@ -54,8 +54,8 @@ describe('approve', () => {
     expect(await toRow(run)).toMatchObject({ status: 'running', finished_at: null });
     expect(await buildActions(run)).toEqual(['succeeded', 'succeeded', 'pending']);
     expect(await toGateView(run)).toMatchObject({ decision: 'approved', decided_by: team.manager.user_id });
-    expect(await wakesOf(run)).toMatchObject([{ payload: { run_id: run.run_id, incarnation: 1, gate_index: 1 } }]);
-    const [entry] = await auditOf(run);
+    expect(await findWakes(run)).toMatchObject([{ payload: { run_id: run.run_id, incarnation: 1, gate_index: 1 } }]);
+    const [entry] = await findAudit(run);
     expect(entry).toMatchObject({
       action: 'approve',
       severity: 'MEDIUM',
@@ -106,7 +106,7 @@ describe('approve', () => {
       expect((await approve(person, run)).status).toBe(403);
       expect((await reject(person, run)).status).toBe(403);
       expect(await toRow(run)).toMatchObject({ status: 'paused' });
-      expect(await auditOf(run)).toHaveLength(0);
+      expect(await findAudit(run)).toHaveLength(0);
     }
     for (const seat of may) {
       expect((await approve(await join(seat), await buildRun(app, team, { actions: gated({ role }) }))).status).toBe(200);
@@ -144,7 +144,7 @@ describe('approve', () => {
     expect(body.message).toBe(`This approval expired at ${gate.expires_at.toISOString()}`);
     expect(body.detail).toBe(`Gate 1 of run ${run.run_id} expired; reject it or replay the run`);
     expect(await toRow(run)).toMatchObject({ status: 'paused' });
-    expect(await wakesOf(run)).toHaveLength(0);
+    expect(await findWakes(run)).toHaveLength(0);
     expect(await app.services.db('gate_approvals').where({ run_id: run.run_id })).toHaveLength(0);
     expect((await app.as(team.guest).get(`/api/automations/runs/${run.run_id}`)).body.approval).toMatchObject({
       expired: true,
@@ -172,7 +172,7 @@ describe('approve', () => {
     const other = await buildRun(app, team);
     await reject(team.admin, other);
     expect((await approve(team.manager, other)).body.message).toMatch(/^Gate 1 was rejected by/);
-    expect(await wakesOf(run)).toHaveLength(1);
+    expect(await findWakes(run)).toHaveLength(1);
   });
 
   it.each(['queued', 'running', 'cancelled', 'succeeded', 'failed'] as const)('409 in a run that is %s', async (status) => {
@@ -208,7 +208,7 @@ describe('approve', () => {
     await db('memberships').insert({ team_id: team.team_id, user_id: team.member.user_id, role: 'member' });
     await db('users').where({ user_id: team.member.user_id }).update({ status: 'suspended' });
     await refused();
-    expect(await auditOf(run)).toHaveLength(0);
+    expect(await findAudit(run)).toHaveLength(0);
     await db('users').where({ user_id: team.member.user_id }).update({ status: 'active' });
     expect((await approve(team.manager, run)).status).toBe(200);
   });
@@ -241,8 +241,8 @@ describe('reject', () => {
       error: null,
     });
     expect(await buildActions(run)).toEqual(['succeeded', 'skipped', 'skipped']);
-    expect(await wakesOf(run)).toMatchObject([{ payload: { run_id: run.run_id, gate_index: 1 } }]);
-    const [entry] = await auditOf(run);
+    expect(await findWakes(run)).toMatchObject([{ payload: { run_id: run.run_id, gate_index: 1 } }]);
+    const [entry] = await findAudit(run);
     expect(entry).toMatchObject({ action: 'reject', severity: 'MEDIUM' });
     expect(JSON.parse(entry.details)).toMatchObject({ gate_index: 1, status: 'skipped', reason: 'Not on a Friday' });
     const shown = await app.as(team.guest).get(`/api/automations/runs/${run.run_id}`);
@@ -285,8 +285,8 @@ describe('several gates', () => {
     expect((await toRow(run)).status).toBe('paused');
     expect((await approve(team.admin, run)).body).toMatchObject({ gate_index: 3, status: 'running' });
     expect(await buildActions(run)).toEqual(['succeeded', 'succeeded', 'succeeded', 'succeeded', 'pending']);
-    expect(await wakesOf(run)).toMatchObject([{ payload: { gate_index: 1 } }, { payload: { gate_index: 3 } }]);
-    const [first, second] = (await auditOf(run)).map(({ details }) => JSON.parse(details));
+    expect(await findWakes(run)).toMatchObject([{ payload: { gate_index: 1 } }, { payload: { gate_index: 3 } }]);
+    const [first, second] = (await findAudit(run)).map(({ details }) => JSON.parse(details));
     expect(first.staged_hash).not.toBe(second.staged_hash);
   });
 
@@ -306,16 +306,16 @@ describe('quorum', () => {
     expect(first).toMatchObject({ status: 200, body: { status: 'paused', approvals_needed: 1 } });
     const again = await approve(team.manager, run);
     expect(again).toMatchObject({ status: 200, body: first.body });
-    expect(await auditOf(run)).toHaveLength(1);
-    expect(await wakesOf(run)).toHaveLength(1); // the workflow only reads the gate again
+    expect(await findAudit(run)).toHaveLength(1);
+    expect(await findWakes(run)).toHaveLength(1); // the workflow only reads the gate again
     expect(await toRow(run)).toMatchObject({ status: 'paused' });
     expect((await approve(team.admin, run)).body).toMatchObject({
       status: 'running',
       approvals_needed: 0,
       decided_by: team.admin.user_id,
     });
-    expect(await auditOf(run)).toHaveLength(2);
-    expect(await wakesOf(run)).toHaveLength(2);
+    expect(await findAudit(run)).toHaveLength(2);
+    expect(await findWakes(run)).toHaveLength(2);
   });
 
   it('an approval stops counting when its person loses the role', async () => {
@@ -343,7 +343,7 @@ describe('quorum', () => {
       const answers = await Promise.all([approve(team.manager, run), approve(team.admin, run)]);
       expect(answers.map(({ status }) => status)).toEqual([200, 200]);
       expect(answers.map(({ body }) => body.status).toSorted(byText)).toEqual(['paused', 'running']);
-      expect(await wakesOf(run)).toHaveLength(2);
+      expect(await findWakes(run)).toHaveLength(2);
     }
   });
 });
@@ -377,7 +377,7 @@ describe('personal automations', () => {
     ]);
     expect((await app.as(team.admin).get('/api/automations/approvals')).body).toEqual({ approvals: [], total: 0 });
     expect((await approve(team.member, run)).status).toBe(200);
-    expect((await auditOf(run))[0].team_id).toBeNull();
+    expect((await findAudit(run))[0].team_id).toBeNull();
   });
 });
 
@@ -388,8 +388,8 @@ describe('races', () => {
       const run = await buildRun(app, team, { automation });
       const answers = await Promise.all([approve(team.manager, run), approve(team.admin, run), approve(team.manager, run)]);
       expect(answers.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([200, 409, 409]);
-      expect(await wakesOf(run)).toHaveLength(1);
-      expect(await auditOf(run)).toHaveLength(1);
+      expect(await findWakes(run)).toHaveLength(1);
+      expect(await findAudit(run)).toHaveLength(1);
     }
   });
 
@@ -405,7 +405,7 @@ describe('races', () => {
       expect(await buildActions(run)).toEqual(
         approved ? ['succeeded', 'succeeded', 'pending'] : ['succeeded', 'skipped', 'skipped'],
       );
-      expect(await wakesOf(run)).toHaveLength(1);
+      expect(await findWakes(run)).toHaveLength(1);
     }
   });
 
@@ -426,7 +426,7 @@ describe('races', () => {
         expect(status).toBe(410);
         expect(gate.decision).toBeNull();
         expect(await toRow(run)).toMatchObject({ status: 'paused' });
-        expect(await wakesOf(run)).toHaveLength(0);
+        expect(await findWakes(run)).toHaveLength(0);
       }
     }
     expect([...seen].every((status) => [200, 410].includes(status))).toBe(true);
@@ -504,7 +504,7 @@ describe('GET /api/automations/approvals', () => {
     expect(await seen(team.admin)).toEqual([true, true, true]);
     expect((await app.as(await buildPerson(app)).get('/api/automations/approvals')).body).toEqual({ approvals: [], total: 0 });
     const hash = body.approvals[1].staged_hash;
-    expect(JSON.parse((await auditOf(first))[0].details).staged_hash).toBe(hash);
+    expect(JSON.parse((await findAudit(first))[0].details).staged_hash).toBe(hash);
   });
 
   it('puts what waits in all of a person’s teams, and personally, into one order', async () => {

@@ -31,10 +31,10 @@ const buildFailed = (options: Parameters<typeof buildRun>[2] = {}) =>
 const retry = (person: Person, run: { run_id: string }, body?: object) =>
   app.as(person).post(`/api/automations/dead-letter/${run.run_id}/retry`, body);
 const list = async (person: Person, query = '') => (await app.as(person).get(`/api/automations/dead-letter${query}`)).body;
-const runOf = (run_id: string) => app.services.db('automation_runs').where({ run_id }).first();
-const statusesOf = async (run_id: string): Promise<string[]> =>
+const findRun = (run_id: string) => app.services.db('automation_runs').where({ run_id }).first();
+const getStatuses = async (run_id: string): Promise<string[]> =>
   (await app.services.db('run_actions').where({ run_id }).orderBy('index')).map(({ status }) => status);
-const retriesOf = (run: TestRun) => app.services.db('automation_runs').where({ retry_of: run.run_id });
+const findRetries = (run: TestRun) => app.services.db('automation_runs').where({ retry_of: run.run_id });
 /** Ends a run like the worker. */
 const finish = (run_id: string, status: string) =>
   app.services.db('automation_runs').where({ run_id }).update({ status, finished_at: app.services.db.fn.now() });
@@ -116,8 +116,8 @@ describe('POST /api/automations/dead-letter/:run_id/retry', () => {
       status: 200,
       body: { success: true, run_id: expect.any(String), retry_of: run.run_id, automation_version: 1, status: 'queued' },
     });
-    const original = await runOf(run.run_id);
-    expect(await runOf(body.run_id)).toMatchObject({
+    const original = await findRun(run.run_id);
+    expect(await findRun(body.run_id)).toMatchObject({
       status: 'queued',
       retry_of: run.run_id,
       automation_id: run.automation_id,
@@ -128,7 +128,7 @@ describe('POST /api/automations/dead-letter/:run_id/retry', () => {
       correlation_id: headers.get('x-correlation-id'),
       is_test: false,
     });
-    expect(await statusesOf(body.run_id)).toEqual(['pending', 'pending', 'pending']);
+    expect(await getStatuses(body.run_id)).toEqual(['pending', 'pending', 'pending']);
     const [start] = await app.services.db('outbox').where({ kind: 'run.start', subject: body.run_id });
     expect(start).toMatchObject({
       payload: { run_id: body.run_id, incarnation: 1 },
@@ -203,9 +203,9 @@ describe('POST /api/automations/dead-letter/:run_id/retry', () => {
     expect((await list(team.guest)).entries).toMatchObject([{ run_id: other.run_id }]);
     for (const { run_id } of [run, child, grandchild]) {
       expect((await retry(team.manager, { run_id })).status).toBe(404);
-      expect(await runOf(run_id)).toMatchObject({ retried_by: last.run_id });
+      expect(await findRun(run_id)).toMatchObject({ retried_by: last.run_id });
     }
-    expect(await runOf(other.run_id)).toMatchObject({ retried_by: null });
+    expect(await findRun(other.run_id)).toMatchObject({ retried_by: null });
   });
 
   it('a replay against the success of another one: it comes too late or too early, never beside it', async () => {
@@ -224,17 +224,17 @@ describe('POST /api/automations/dead-letter/:run_id/retry', () => {
     await app.as(team.member).patch(`/api/automations/${run.automation_id}`, { name: 'Mended', actions: [GATED[2]] });
     const original = await retry(team.member, run, { version: 'original' });
     expect(original.body.automation_version).toBe(1);
-    expect(await runOf(original.body.run_id)).toMatchObject({ automation_name: 'Deploy on merge' });
+    expect(await findRun(original.body.run_id)).toMatchObject({ automation_name: 'Deploy on merge' });
     await finish(original.body.run_id, 'failed');
     const current = await retry(team.member, run, { version: null });
     expect(current.body.automation_version).toBe(2);
-    expect(await runOf(current.body.run_id)).toMatchObject({ automation_name: 'Mended' });
-    expect(await statusesOf(current.body.run_id)).toEqual(['pending']);
+    expect(await findRun(current.body.run_id)).toMatchObject({ automation_name: 'Mended' });
+    expect(await getStatuses(current.body.run_id)).toEqual(['pending']);
   });
 
   it('with actions: failed leaves out what succeeded, but asks again at a gate', async () => {
     const run = await buildFailed();
-    expect(await statusesOf((await retry(team.member, run, { actions: 'failed' })).body.run_id)).toEqual([
+    expect(await getStatuses((await retry(team.member, run, { actions: 'failed' })).body.run_id)).toEqual([
       'skipped',
       'pending',
       'pending',
@@ -254,7 +254,7 @@ describe('POST /api/automations/dead-letter/:run_id/retry', () => {
     expect((await retry(team.admin, personal)).status).toBe(403);
     expect((await retry(team.member, personal)).status).toBe(200);
     expect((await retry(team.manager, run)).status).toBe(200);
-    expect(await retriesOf(healthy)).toHaveLength(0);
+    expect(await findRetries(healthy)).toHaveLength(0);
     await app.services.db('memberships').where({ user_id: team.member.user_id }).update({ role: 'guest' });
     expect(
       (await retry(team.member, await buildFailed({ creator: team.admin, fields: { creator_id: team.member.user_id } }))).status,
@@ -280,7 +280,7 @@ describe('POST /api/automations/dead-letter/:run_id/retry', () => {
     expect(truncated).toMatchObject({ status: 400, body: { error_code: 'INVALID_REQUEST' } });
     expect((await retry(team.member, kept, { version: 'next' })).status).toBe(422);
     expect((await retry(team.member, kept, { actions: 'some' })).status).toBe(422);
-    expect(await retriesOf(kept)).toHaveLength(0);
+    expect(await findRetries(kept)).toHaveLength(0);
   });
 
   it('one of several racing replays wins', async () => {
@@ -288,7 +288,7 @@ describe('POST /api/automations/dead-letter/:run_id/retry', () => {
       const run = await buildFailed();
       const answers = await Promise.all([retry(team.member, run), retry(team.manager, run), retry(team.admin, run)]);
       expect(answers.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([200, 409, 409]);
-      const retries = await retriesOf(run);
+      const retries = await findRetries(run);
       expect(retries).toHaveLength(1);
       expect(await app.services.db('outbox').where({ kind: 'run.start', subject: retries[0].run_id })).toHaveLength(1);
     }
@@ -319,7 +319,7 @@ describe('POST /api/automations/dead-letter/:run_id/retry', () => {
       ]);
       expect(deletion.status).toBe(200);
       expect([200, 404, 409]).toContain(replay.status);
-      const retries = await retriesOf(run);
+      const retries = await findRetries(run);
       if (replay.status === 200) expect(retries).toMatchObject([{ status: 'cancelled' }]);
       else expect(retries).toHaveLength(0);
     }

@@ -54,7 +54,7 @@ describe('POST /api/automations/{id}/execute', () => {
     expect((await call(team.member, automation, 'execute')).body.status).toBe('skipped');
   });
 
-  it('works while it is switched off, and once for one Idempotency-Key', async () => {
+  it('works while the automation is disabled, and once for one Idempotency-Key', async () => {
     const automation = await make({ is_active: false });
     const headers = { 'idempotency-key': 'once' };
     const [first, second] = [1, 2].map(() => call(team.member, automation, 'execute', {}, { headers }));

@@ -62,7 +62,7 @@ const perform = async (run: Started): Promise<void> => {
   expect(await performAction(app.services, carrier(run), 0)).toMatchObject({ outcome: 'succeeded' });
   await relay.drain();
 };
-const runOf = async ({ automation_id }: Named): Promise<Started> => {
+const findRun = async ({ automation_id }: Named): Promise<Started> => {
   const run = await db()('automation_runs')
     .where({ automation_id })
     .whereNot({ status: 'skipped' })
@@ -74,21 +74,21 @@ const runOf = async ({ automation_id }: Named): Promise<Started> => {
 /** The run of the automation with the gate, waiting at it. */
 const waiting = async (automation: Named): Promise<Started> => {
   await relay.drain();
-  const run = await runOf(automation);
+  const run = await findRun(automation);
   await openGate(app.services, carrier(run), 0);
   return run;
 };
 const approve = async (person: Person, { run_id }: Started): Promise<number> =>
   (await app.as(person).post(`/api/automations/runs/${run_id}/approve`, { gate_index: 0 })).status;
-const askedOf = ({ run_id }: Started): Promise<string[]> =>
+const findAsked = ({ run_id }: Started): Promise<string[]> =>
   db()('notifications').where({ run_id, kind: 'approval_requested' }).pluck('user_id');
 
 describe('who may not approve a run that another run caused', () => {
-  it('whoever started the other one; nor is that person asked', async () => {
+  it('the user who started the other one, who is not notified either', async () => {
     const [a, b] = [await first(), await gated()];
     await perform(await execute(team.manager, a));
     const run = await waiting(b);
-    expect((await askedOf(run)).toSorted()).toEqual([team.admin.user_id, other.user_id].toSorted());
+    expect((await findAsked(run)).toSorted()).toEqual([team.admin.user_id, other.user_id].toSorted());
     const { approvals } = (await app.as(team.manager).get('/api/automations/approvals')).body;
     expect(approvals.find(({ run_id }: Started) => run_id === run.run_id).can_decide).toBe(false);
     expect([await approve(team.manager, run), await approve(other, run)]).toEqual([403, 200]);
@@ -102,7 +102,7 @@ describe('who may not approve a run that another run caused', () => {
     expect([await approve(team.manager, run), await approve(other, run)]).toEqual([403, 200]);
   });
 
-  it('nor whoever started the first of a chain, when the runs before it are no longer kept', async () => {
+  it('nor the user who started the first of a chain, after earlier runs were deleted', async () => {
     const a = await first('one');
     const between = await make(team.admin, 'Between', {
       trigger_type: 'task.created',
@@ -111,7 +111,7 @@ describe('who may not approve a run that another run caused', () => {
     });
     const b = await gated();
     await perform(await execute(team.manager, a));
-    await perform(await runOf(between));
+    await perform(await findRun(between));
     await db()('automation_runs')
       .whereIn('automation_id', [a.automation_id, between.automation_id])
       .update({ status: 'succeeded', finished_at: db().raw("now() - interval '1000 days'") });
@@ -123,7 +123,7 @@ describe('who may not approve a run that another run caused', () => {
     ]);
   });
 
-  it('nor whoever names another actor in the event of a manual start', async () => {
+  it('nor a user who names another actor in the event of a manual start', async () => {
     const [a, b] = [await first(), await gated()];
     const forged = { actor_id: other.user_id, triggered_by: other.user_id, cause_user_ids: [], caused_by_run: null };
     await perform(await execute(team.manager, a, { event: forged }));
@@ -135,7 +135,7 @@ describe('who may not approve a run that another run caused', () => {
     const [a, b] = [await first(), await gated()];
     await perform(await execute(team.manager, a));
     await relay.drain();
-    const failed = await runOf(b);
+    const failed = await findRun(b);
     await db()('automation_runs').where({ run_id: failed.run_id }).update({ status: 'failed', finished_at: db().fn.now() });
     const replay = await app.as(team.admin).post(`/api/automations/dead-letter/${failed.run_id}/retry`, {});
     expect(replay.status).toBe(200);
@@ -150,7 +150,7 @@ describe('who may not approve a run that another run caused', () => {
     ]);
   });
 
-  it('nor whoever completed a recurring task, whose successor its creator has made', async () => {
+  it('nor the user who completed a recurring task', async () => {
     const b = await gated();
     const recurrence = { rule: 'FREQ=DAILY', mode: 'on_complete', timezone: 'UTC' };
     const task = { ...project, title: 'released', due_date: '2026-12-01', recurrence };
@@ -167,7 +167,7 @@ describe('who may not approve a run that another run caused', () => {
     expect([await approve(team.manager, run), await approve(other, run)]).toEqual([403, 200]);
   });
 
-  it('nor whoever started the run that completed it', async () => {
+  it('nor the user who started the run that completed it', async () => {
     const b = await gated();
     const recurrence = { rule: 'FREQ=DAILY', mode: 'on_complete', timezone: 'UTC' };
     const made = (
@@ -195,7 +195,7 @@ describe('who may not approve a run that a due date caused', () => {
     (await app.as(person).post('/api/tasks', { ...project, title: 'T', ...fields })).body.data as { task_id: string };
   const due = { due_date: '2026-01-01' };
 
-  it('whoever created the task with it', async () => {
+  it('the user who created the task with it', async () => {
     const b = await overdue();
     await task(team.manager, due);
     await announceDue(app.services);
@@ -203,7 +203,7 @@ describe('who may not approve a run that a due date caused', () => {
     expect([await approve(team.manager, run), await approve(other, run)]).toEqual([403, 200]);
   });
 
-  it('whoever set it last, by hand or by a run; the creator of the task may', async () => {
+  it('the user who set it last, manually or by a run; the creator of the task may', async () => {
     const b = await overdue();
     const [byHand, byRun] = [await task(other, due), await task(other, {})];
     expect((await app.as(team.manager).patch(`/api/tasks/${byHand.task_id}`, { due_date: '2026-01-02' })).status).toBe(200);
@@ -242,14 +242,14 @@ describe('who may not approve a run that a delivery caused', () => {
     expect((await send(app, name, { ...patch, ...issue })).status).toBe(200);
   };
 
-  it('whoever sent it, by their connected account at the code host', async () => {
+  it('the user who sent it, by their connected account at the code host', async () => {
     const b = await make(team.member, 'Gated', { trigger_type: 'forge.pr_merged', actions: [STRICT, write('tail')] });
     await deliver('pull_request.merged');
     const run = await waiting(b);
     expect([await approve(team.manager, run), await approve(other, run)]).toEqual([403, 200]);
   });
 
-  it('whoever opened an issue that became a task in the name of who bound the repository', async () => {
+  it('the user who opened an issue that became a task of the user who bound the repository', async () => {
     const b = await gated();
     await deliver('issues.opened');
     const run = await waiting(b);
@@ -258,7 +258,7 @@ describe('who may not approve a run that a delivery caused', () => {
   });
 });
 
-it('nor may an administrator who made the change while impersonating somebody else', async () => {
+it('nor an administrator who made the change while impersonating another user', async () => {
   const operator = await buildPerson(app, { role: 'admin' });
   await db()('memberships').insert({ team_id: team.team_id, user_id: operator.user_id, role: 'manager' });
   const b = await gated('released', team.admin);

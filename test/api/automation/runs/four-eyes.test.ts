@@ -39,7 +39,7 @@ const path = ({ automation_id }: { automation_id: string }) => `/api/automations
 const edit = (person: Person, automation: { automation_id: string }, body: object) =>
   app.as(person).patch(path(automation), body);
 /** A run of the automation's current version, waiting at its gate. */
-const runOf = (automation: { automation_id: string }, fields: object = {}, creator = team.member) =>
+const startRun = (automation: { automation_id: string }, fields: object = {}, creator = team.member) =>
   buildRun(app, team, { automation, creator, fields: { ...fields } });
 const approve = async (person: Person, { run_id }: TestRun, body?: object, headers?: Record<string, string>) =>
   (await app.as(person).post(`/api/automations/runs/${run_id}/approve`, body, headers ? { headers } : {})).status;
@@ -67,34 +67,34 @@ describe('who may approve', () => {
   ])('not the author of the version, who changed it by %s; another manager may', async (_name, change) => {
     const automation = await make();
     expect((await change(automation)).status).toBe(200);
-    const run = await runOf(automation);
+    const run = await startRun(automation);
     expect([await canDecide(team.manager, run), await canDecide(other, run)]).toEqual([false, true]);
     expect(await approve(team.manager, run, { gate_index: 1 })).toBe(403);
     expect(await approve(other, run, { gate_index: 1 })).toBe(200);
   });
 
-  it('not the creator, when somebody else wrote the version', async () => {
+  it('not the creator, when another user wrote the version', async () => {
     const automation = await make(team.manager);
     await edit(other, automation, { actions: actionsWith('newer') });
-    const run = await runOf(automation, {}, team.manager);
+    const run = await startRun(automation, {}, team.manager);
     expect(await approve(team.manager, run)).toBe(403);
     expect(await approve(other, run)).toBe(403);
     expect(await approve(team.admin, run)).toBe(200);
   });
 
-  it('a version that only repeats the actions keeps their author: a rename, a rollback, a take-over by somebody else', async () => {
+  it('keeps the author of unchanged actions: a rename, a rollback, a take-over by another user', async () => {
     const renamed = await make();
     await edit(team.manager, renamed, { actions: actionsWith('sent elsewhere') });
     await edit(other, renamed, { name: 'Ship it', actions: actionsWith('sent elsewhere') });
-    const [first] = [await runOf(renamed)];
+    const [first] = [await startRun(renamed)];
     expect(await approve(team.manager, first)).toBe(403);
     expect(await approve(other, first)).toBe(403);
     await edit(team.member, renamed, { actions: actionsWith('safe again') });
-    const mended = await runOf(renamed);
+    const mended = await startRun(renamed);
     expect([await canDecide(team.manager, mended), await canDecide(other, mended)]).toEqual([true, true]);
     await app.as(other).post(`${path(renamed)}/rollback`, { version: 3 });
     await app.as(team.admin).post(`${path(renamed)}/take-over`, {});
-    const last = await runOf(renamed, {}, team.admin);
+    const last = await startRun(renamed, {}, team.admin);
     for (const person of [team.manager, other, team.admin]) expect(await approve(person, last)).toBe(403);
     expect(await approve(await join('manager'), last)).toBe(200);
   });
@@ -104,7 +104,7 @@ describe('who may approve', () => {
     const runs: TestRun[] = [];
     for (const [n, person] of [team.manager, other, team.manager, other].entries()) {
       await edit(person, automation, { actions: actionsWith(`by turns ${n}`) });
-      runs.push(await runOf(automation));
+      runs.push(await startRun(automation));
     }
     for (const [n, run] of runs.entries()) {
       const [author, second] = n % 2 === 0 ? [team.manager, other] : [other, team.manager];
@@ -114,16 +114,16 @@ describe('who may approve', () => {
 
   it('a run that began before the change stays with its own author', async () => {
     const automation = await make();
-    const before = await runOf(automation);
+    const before = await startRun(automation);
     await edit(team.manager, automation, { actions: actionsWith('sent elsewhere') });
     expect(await approve(team.manager, before)).toBe(200);
   });
 
-  it('not whoever started it, nor whoever replays it, nor whoever started what is replayed', async () => {
+  it('not the user who started it, who replays it, or who started the replayed run', async () => {
     const automation = await make();
     const started = await app.as(team.manager).post(`${path(automation)}/execute`, {});
     const { triggered_by } = await db()('automation_runs').where({ run_id: started.body.run_id }).first();
-    const run = await runOf(automation, { triggered_by });
+    const run = await startRun(automation, { triggered_by });
     expect(await approve(team.manager, run)).toBe(403);
     const failed = await buildRun(app, team, {
       automation,
@@ -136,7 +136,7 @@ describe('who may approve', () => {
     const [row] = await db()('automation_runs').where({ run_id: replay.body.run_id });
     // Another one at its gate, with the same origin.
     await db()('automation_runs').where({ run_id: row.run_id }).update({ status: 'failed', finished_at: db().fn.now() });
-    const waiting = await runOf(automation, {
+    const waiting = await startRun(automation, {
       triggered_by: row.triggered_by,
       retry_of: row.retry_of,
       cause_user_ids: row.cause_user_ids,
@@ -148,16 +148,16 @@ describe('who may approve', () => {
   it('the author may reject, and may approve where the gate allows it', async () => {
     const automation = await make();
     await edit(team.manager, automation, { actions: actionsWith('sent elsewhere') });
-    const run = await runOf(automation);
+    const run = await startRun(automation);
     expect((await app.as(team.manager).post(`/api/automations/runs/${run.run_id}/reject`)).status).toBe(200);
     await edit(team.manager, automation, { actions: actionsWith('sent elsewhere', { allow_self_approval: true }) });
-    expect(await approve(team.manager, await runOf(automation))).toBe(200);
+    expect(await approve(team.manager, await startRun(automation))).toBe(200);
   });
 
   it('an approval that does not count does not fill the quorum', async () => {
     const automation = await make(team.member, { required_approvals: 2 });
     await edit(team.manager, automation, { actions: actionsWith('sent elsewhere', { required_approvals: 2 }) });
-    const run = await runOf(automation);
+    const run = await startRun(automation);
     // Simulates data of an older version of the service.
     await db()('gate_approvals').insert({ run_id: run.run_id, gate_index: 1, user_id: team.manager.user_id });
     const answer = await app.as(team.admin).post(`/api/automations/runs/${run.run_id}/approve`);
@@ -169,7 +169,7 @@ describe('who may approve', () => {
   it('an approval races the change of its automation: the run keeps its version, so the answer never depends on who was first', async () => {
     const automation = await make();
     for (let round = 0; round < ROUNDS; round += 1) {
-      const run = await runOf(automation);
+      const run = await startRun(automation);
       const [answer] = await Promise.all([
         approve(other, run),
         edit(other, automation, { actions: actionsWith(`round ${round}`) }),
@@ -190,7 +190,7 @@ describe('who is asked', () => {
   };
   const sorted = (...people: Person[]) => people.map(({ user_id }) => user_id).toSorted();
 
-  it('neither the author nor whoever started it', async () => {
+  it('neither the author nor the user who started it', async () => {
     const automation = await make();
     await edit(team.manager, automation, { actions: actionsWith('sent elsewhere') });
     const run = await opened(automation, { triggered_by: team.admin.user_id });

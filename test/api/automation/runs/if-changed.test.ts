@@ -37,7 +37,7 @@ const toGateView = ({ run_id }: TestRun) => db()('gates').where({ run_id }).firs
 const toRow = ({ run_id }: TestRun) => db()('automation_runs').where({ run_id }).first();
 const approve = (run: TestRun, body: object = {}, person: Person = team.manager) =>
   app.as(person).post(`/api/automations/runs/${run.run_id}/approve`, body);
-const statusesOf = ({ run_id }: TestRun) => db()('run_actions').where({ run_id }).orderBy('index').pluck('status');
+const getStatuses = ({ run_id }: TestRun) => db()('run_actions').where({ run_id }).orderBy('index').pluck('status');
 
 /** The execution that owns the run now. */
 async function carrier(run: TestRun) {
@@ -63,7 +63,7 @@ it('a change after the yes opens the gate again, with what is left to do', async
 
   expect(await taskNow(1)).toMatchObject({ title: 'Second', priority: 'urgent' });
   expect(await toRow(run)).toMatchObject({ status: 'paused', incarnation: 2, claimed_by: null });
-  expect(await statusesOf(run)).toEqual(['running', 'succeeded', 'staged']);
+  expect(await getStatuses(run)).toEqual(['running', 'succeeded', 'staged']);
   const gate = await toGateView(run);
   expect(gate).toMatchObject({ decision: null, decided_by: null, reopened: 1, known_versions: null });
   expect(JSON.parse(gate.staged).actions).toMatchObject([{ index: 2, before: { title: 'Second' }, after: { title: 'Renamed' } }]);
@@ -81,7 +81,7 @@ it('a change after the yes opens the gate again, with what is left to do', async
   expect(await taskNow(1)).toMatchObject({ title: 'Renamed', priority: 'urgent' });
 });
 
-it('what the run changes by itself is no change, nor is what changed before the yes', async () => {
+it('ignores changes of the run itself and changes before the approval', async () => {
   const run = await openedRun([put(0, { title: 'One' }), put(0, { title: 'Two' }), put(1, { title: 'Three' })]);
   await edit(0, { priority: 'low' });
   expect((await approve(run)).status).toBe(200);
@@ -108,7 +108,7 @@ it('the fourth change ends the run, whatever its actions say about failures', as
     await perform(run, 1);
   }
   expect(await toRow(run)).toMatchObject({ status: 'failed', error: { code: 'changed_since_approval' }, incarnation: 4 });
-  expect(await statusesOf(run)).toEqual(['succeeded', 'failed', 'skipped']);
+  expect(await getStatuses(run)).toEqual(['succeeded', 'failed', 'skipped']);
   expect(await taskNow(0)).toMatchObject({ title: 'First' });
   expect(await taskNow(1)).toMatchObject({ title: 'Second' });
 });

@@ -355,7 +355,7 @@ describe('http_request', () => {
     expect(receiver.received).toHaveLength(1);
   });
 
-  it('of a personal automation needs a seat nowhere', async () => {
+  it('of a personal automation needs no membership', async () => {
     const run = await begin([request()], { inTeam: false });
     await leave(app, team, team.member);
     expect(await act(run)).toEqual({ outcome: 'succeeded', ended: 'succeeded' });
@@ -431,7 +431,7 @@ describe('secrets', () => {
     expect(receiver.received).toEqual([]);
   });
 
-  it('what comes back holds none of them, however it is written, cut or not, and neither does a failure', async () => {
+  it('returns none of them in a response or an error, in any encoding, truncated or not', async () => {
     const secret = 'p@ss/w+rd "1"';
     await save('KEY', secret);
     const forms = [secret, encodeURIComponent(secret), Buffer.from(`u:${secret}`).toString('base64'), JSON.stringify(secret)];

@@ -32,7 +32,7 @@ beforeEach(async () => {
 });
 
 const db = () => app.services.db;
-const planOf = (where: object) => db()('agent_plans').where(where).orderBy('staged_at', 'desc').first();
+const findPlan = (where: object) => db()('agent_plans').where(where).orderBy('staged_at', 'desc').first();
 const confirm = async (by: Person, { action_id, session_id }: { action_id: string; session_id: string }) => {
   const answer = await app.as(by).post('/api/ai-workspace/agent/confirm', { session_id, action_id });
   expect(answer.status).toBe(200);
@@ -42,7 +42,7 @@ const planOfRun = async (instruction: string, link: object[]) => {
   const asks = { trigger_type: 'manual', actions: [{ type: 'run_agent', params: { instruction, link } }] };
   const run = await world.execute(manager, await world.make(asks));
   expect(await performOutbound(app.services, carrier(run), 0)).toMatchObject({ outcome: 'succeeded' });
-  const plan = await planOf({ team_id: world.team.team_id });
+  const plan = await findPlan({ team_id: world.team.team_id });
   expect(plan.behind_user_ids.toSorted()).toEqual([manager.user_id, member.user_id].toSorted());
   return plan;
 };
@@ -58,7 +58,7 @@ describe('a plan for which a run has asked is of the people of the run', () => {
     const [changed, staging] = [await world.gated('task.status_changed'), await world.gated('agent.plan_staged')];
     const undo = await app.as(world.other).post(`/api/ai-workspace/agent/plans/${plan.action_id}/undo`, {});
     expect(undo.status).toBe(200);
-    const inverse = await planOf({ undo_of: plan.action_id });
+    const inverse = await findPlan({ undo_of: plan.action_id });
     expect(inverse.behind_user_ids.toSorted()).toEqual(
       [manager, member, admin, world.other].map(({ user_id }) => user_id).toSorted(),
     );
@@ -96,7 +96,7 @@ it('a plan of a failed CI run is of who caused the failure, by their connected a
   await relayDeliveries(app);
   const { receipt_id } = await db()('forge_deliveries').where({ repo }).first();
   expect(await triageFailure(app.services, team.team_id, receipt_id)).toMatchObject({ outcome: 'proposed' });
-  const plan = await planOf({ team_id: team.team_id });
+  const plan = await findPlan({ team_id: team.team_id });
   expect(plan.behind_user_ids.toSorted()).toEqual([admin.user_id, manager.user_id].toSorted());
   const created = await world.gated('task.created');
   await confirm(member, plan);
@@ -121,7 +121,7 @@ it('a plan from a chat is of the administrator who wrote while impersonating', a
   const message = await until<{ message_id: string }>(() => db()('agent_turns').where({ session_id }).first());
   await answerByRules(app.services, { messageId: message.message_id, incarnation: 1, execution: 'first' });
   await said;
-  const plan = await planOf({ session_id });
+  const plan = await findPlan({ session_id });
   expect(plan.behind_user_ids.toSorted()).toEqual([operator.user_id, member.user_id].toSorted());
   const completed = await world.gated('task.completed');
   await confirm(member, plan);
@@ -138,6 +138,6 @@ it('a plan of an earlier version of the service, which stored nobody, is of whom
   );
   await db()('agent_plans').where({ action_id }).update({ behind_user_ids: '{}' });
   const completed = await world.gated('task.completed');
-  await confirm(admin, await planOf({ action_id }));
+  await confirm(admin, await findPlan({ action_id }));
   await world.refuses(completed, manager, admin);
 });

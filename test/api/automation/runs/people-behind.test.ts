@@ -120,7 +120,7 @@ describe('a due date', () => {
     await refused(automation, manager);
   });
 
-  it('of a next occurrence is of who set the rule, moved the date and completed the last one', async () => {
+  it('of a next occurrence belongs to the users who set the rule, moved the date and completed the last one', async () => {
     const automation = await overdue();
     const rule = (text: string) => ({ recurrence: { rule: text, mode: 'on_complete', timezone: 'UTC' } });
     const task = await world.task(member, { ...rule('FREQ=WEEKLY'), due_date: '2026-01-01' });
@@ -147,7 +147,7 @@ describe('a due date', () => {
     expect(third.due_set_by.toSorted()).toEqual([member, manager, world.other].map(({ user_id }) => user_id).toSorted());
   });
 
-  it('of an earlier version of the service, which stored nobody, is of the task’s creator', async () => {
+  it('of an earlier version of the service, which stored no user, belongs to the task’s creator', async () => {
     const automation = await overdue();
     const task = await world.task(manager, { ...OLD, status: 'done' });
     await db()('tasks').where({ task_id: task.task_id }).update({ due_set_by: '{}' });
@@ -171,7 +171,7 @@ describe('a schedule', () => {
   const edit = async (person: Person, { automation_id }: { automation_id: string }, body: object) =>
     expect((await app.as(person).patch(`/api/automations/${automation_id}`, body)).status).toBe(200);
 
-  it('is of who enabled it, also when somebody else renames it since', async () => {
+  it('belongs to the user who enabled it, also after another user renames it', async () => {
     const automation = await scheduled(off);
     await toggle(manager, automation, true);
     await edit(admin, automation, { name: 'Renamed', description: 'And told' });
@@ -221,7 +221,7 @@ describe('a schedule', () => {
     expect(await world.approve(manager, run)).toBe(200);
   });
 
-  it('of a personal automation is its creator’s', async () => {
+  it('of a personal automation belongs to its creator', async () => {
     const { member: loner } = await buildTeam(app);
     const body = { name: 'Own', trigger_type: 'schedule', ...every, actions: [] };
     const { automation_id } = (await app.as(loner).post('/api/automations', body)).body;

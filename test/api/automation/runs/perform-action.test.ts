@@ -19,7 +19,7 @@ const carrier = (run: { run_id: string }) => ({ runId: run.run_id, incarnation: 
 const buildActions = (run: { run_id: string }) => app.services.db('run_actions').where({ run_id: run.run_id }).orderBy('index');
 
 describe('a team’s automation', () => {
-  it('does nothing in another team, where only its creator has a seat', async () => {
+  it('does nothing in another team of its creator', async () => {
     const other = await buildTeam(app);
     await app.services.db('memberships').insert({ team_id: other.team_id, user_id: team.member.user_id, role: 'admin' });
     const project = await buildProject(app, other);

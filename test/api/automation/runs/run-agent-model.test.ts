@@ -7,7 +7,7 @@ import { buildProject, buildTask, buildTeam, leave, type TestTeam } from '../../
 import { buildRun, type TestRun } from '../../../factories/runs.js';
 import type { TestApp } from '../../../support/app.js';
 import { type ModelServer, startModelServer } from '../../../support/model-server.js';
-import { digestOf } from '../../agent/mcp/digest.js';
+import { computeDigest } from '../../agent/mcp/digest.js';
 import { allowModel, answerTurn, startWithModel } from '../../agent/providers/converse.js';
 
 // The action that asks the agent for a plan, where a model answers.
@@ -54,16 +54,16 @@ const openFuzzSession = ({ run_id }: TestRun) =>
   db()('agent_sessions')
     .where({ subject_key: `run:${run_id}:0` })
     .first();
-const turnsOf = async (run: TestRun) =>
+const findTurns = async (run: TestRun) =>
   db()('agent_turns')
     .where({ session_id: (await openFuzzSession(run))?.session_id ?? null })
     .orderBy('created_at');
-const plansOf = ({ run_id }: TestRun) => db()('agent_plans').whereRaw("trigger->>'run_id' = ?", [run_id]);
+const findPlans = ({ run_id }: TestRun) => db()('agent_plans').whereRaw("trigger->>'run_id' = ?", [run_id]);
 const wakes = ({ run_id }: TestRun) => db()('outbox').where({ kind: 'run.wake', subject: run_id });
 const usage = () => db()('agent_usage').where({ team_id: team.team_id }).first();
 /** Takes the open turn of a step to its end, as its workflow does. */
 async function answer(run: TestRun) {
-  const { message_id: messageId } = (await turnsOf(run)).find(({ finished_at }) => finished_at === null);
+  const { message_id: messageId } = (await findTurns(run)).find(({ finished_at }) => finished_at === null);
   return answerTurn(app, { messageId, incarnation: 1, execution: randomUUID() });
 }
 /** Lets the backoff of a step pass. */
@@ -74,12 +74,12 @@ const PROPOSING = ['run_actions', 'automation_runs', 'effects', 'agent_links', '
 
 it('waits for the model without another attempt, and stages the plan of its answer', async () => {
   const run = await build();
-  const digest = () => digestOf(app, PROPOSING);
+  const digest = () => computeDigest(app, PROPOSING);
   const before = await digest();
   expect(await act(run)).toMatchObject(waiting);
   expect(await act(run)).toMatchObject(waiting);
   expect(await getStep(run)).toMatchObject({ status: 'running', attempts: 1, due_at: null, error: null });
-  const [turn, ...others] = await turnsOf(run);
+  const [turn, ...others] = await findTurns(run);
   expect([turn, others]).toMatchObject([{ state: 'queued', provider: 'openai_compatible', team_id: team.team_id }, []]);
   expect(await db()('outbox').where({ kind: 'turn.start', subject: turn.message_id })).toHaveLength(1);
   // What automations ask keeps nobody out of the chat.
@@ -90,7 +90,7 @@ it('waits for the model without another attempt, and stages the plan of its answ
   expect(await wakes(run)).toMatchObject([{ payload: { run_id: run.run_id, incarnation: 1 } }]);
   expect(await act(run)).toMatchObject({ outcome: 'succeeded', ended: 'succeeded' });
   expect(await digest()).toEqual(before);
-  const [plan, ...more] = await plansOf(run);
+  const [plan, ...more] = await findPlans(run);
   expect(more).toEqual([]);
   expect(await getStep(run)).toMatchObject({ attempts: 1, output: { action_id: plan.action_id } });
   expect(plan).toMatchObject({ source: 'automation', status: 'staged', team_id: team.team_id, owner_id: null, depth: 1 });
@@ -108,14 +108,14 @@ it('a personal automation gets a plan of its creator’s own', async () => {
   await act(run);
   await answer(run);
   expect(await act(run)).toMatchObject({ outcome: 'succeeded' });
-  expect(await plansOf(run)).toMatchObject([{ owner_id: team.member.user_id, team_id: null }]);
+  expect(await findPlans(run)).toMatchObject([{ owner_id: team.member.user_id, team_id: null }]);
 });
 
 it('two attempts at the same time open one turn, and count once', async () => {
   const run = await build();
   const both = await Promise.all([act(run), act(run)]);
   expect(both).toMatchObject([waiting, waiting]);
-  expect(await turnsOf(run)).toHaveLength(1);
+  expect(await findTurns(run)).toHaveLength(1);
   expect(await usage()).toMatchObject({ messages: 1 });
 });
 
@@ -138,12 +138,12 @@ it('a model that obeys whatever it reads can only propose', async () => {
     { text: 'Done, all is deleted.' },
   );
   const run = await build();
-  const before = await digestOf(app, PROPOSING);
+  const before = await computeDigest(app, PROPOSING);
   await act(run);
   await answer(run);
   expect(await act(run)).toMatchObject({ outcome: 'succeeded' });
-  expect(await digestOf(app, PROPOSING)).toEqual(before);
-  const [plan] = await plansOf(run);
+  expect(await computeDigest(app, PROPOSING)).toEqual(before);
+  const [plan] = await findPlans(run);
   expect(plan).toMatchObject({ status: 'staged', risk: 'medium', summary: '1 deletion' });
   expect(JSON.parse(plan.canonical).actions).toMatchObject([{ tool: 'task.delete', entity_id: task.task_id }]);
 });
@@ -155,7 +155,7 @@ it('without the consent of the team the rules answer, and no request is sent', a
   const free = await build();
   expect(await act(free)).toMatchObject({ outcome: 'failed', code: 'instruction_unclear' });
   expect((await getStep(free)).error.message).toMatch(/a model answers once every linked team allows it/);
-  expect([await turnsOf(understood), await turnsOf(free), model.requests]).toEqual([[], [], []]);
+  expect([await findTurns(understood), await findTurns(free), model.requests]).toEqual([[], [], []]);
 });
 
 it.each([
@@ -168,13 +168,13 @@ it.each([
   await change(run);
   expect(await answer(run)).toMatchObject({ code });
   expect(model.requests).toEqual([]);
-  expect(await plansOf(run)).toEqual([]);
+  expect(await findPlans(run)).toEqual([]);
   if (code !== 'cancelled') expect(await act(run)).toMatchObject({ outcome: 'failed', code });
 });
 async function linkElsewhere(run: TestRun) {
   const other = await buildTeam(app);
   await allowModel(app, other);
-  const { user_id, session_id } = (await turnsOf(run))[0];
+  const { user_id, session_id } = (await findTurns(run))[0];
   await db()('memberships').insert({ team_id: other.team_id, user_id, role: 'admin' });
   const { task_id: item_id } = await buildTask(app, other, await buildProject(app, other));
   await db()('agent_links').insert({ session_id, item_type: 'task', item_id, linked_by: user_id });
@@ -201,7 +201,7 @@ it('its run cancelled after the call: the answer stages nothing', async () => {
     return { calls: [{ name: 'task_set_status', input: { task_id: 'T1', status: 'done' } }] };
   });
   expect(await answer(run)).toEqual({ state: 'cancelled', code: 'cancelled' });
-  expect(await plansOf(run)).toEqual([]);
+  expect(await findPlans(run)).toEqual([]);
 });
 
 it('its creator left after the call: no plan, and the step fails', async () => {
@@ -212,7 +212,7 @@ it('its creator left after the call: no plan, and the step fails', async () => {
     return { calls: [{ name: 'task_set_status', input: { task_id: 'T1', status: 'done' } }] };
   });
   await answer(run);
-  expect(await plansOf(run)).toEqual([]);
+  expect(await findPlans(run)).toEqual([]);
   expect(await act(run)).toMatchObject({ outcome: 'failed', code: 'creator_not_authorized' });
 });
 
@@ -258,7 +258,7 @@ describe('a provider that fails', () => {
     await act(run);
     await answer(run);
     expect(await act(run)).toMatchObject({ outcome: 'failed', code: 'model_busy', ended: 'failed' });
-    expect(await turnsOf(run)).toHaveLength(3);
+    expect(await findTurns(run)).toHaveLength(3);
     expect(await usage()).toMatchObject({ messages: 3 });
     const listed = await app.as(team.manager).get('/api/automations/dead-letter');
     expect(listed.status).toBe(200);
@@ -300,6 +300,6 @@ describe('a provider that fails', () => {
     await act(run);
     await answer(run);
     expect(await act(run)).toMatchObject({ outcome: 'failed', code, ended: 'failed' });
-    expect(await turnsOf(run)).toHaveLength(1);
+    expect(await findTurns(run)).toHaveLength(1);
   });
 });

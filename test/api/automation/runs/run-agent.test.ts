@@ -2,7 +2,7 @@ import { performOutbound } from '../../../../api/automation/runs/execution/perfo
 import { buildProject, buildTask, buildTeam, leave, type TestTeam } from '../../../factories/people.js';
 import { buildRun } from '../../../factories/runs.js';
 import { startApp, type TestApp } from '../../../support/app.js';
-import { digestOf } from '../../agent/mcp/digest.js';
+import { computeDigest } from '../../agent/mcp/digest.js';
 
 // The action that asks the agent for a plan.
 
@@ -29,15 +29,15 @@ const begin = (params: Params, options: Parameters<typeof buildRun>[2] = {}) =>
 const act = ({ run_id }: { run_id: string }) =>
   performOutbound(app.services, { runId: run_id, incarnation: 1, execution: 'an-execution' }, 0);
 const getStep = ({ run_id }: { run_id: string }) => db()('run_actions').where({ run_id }).first();
-const planOf = ({ run_id }: { run_id: string }) => db()('agent_plans').whereRaw("trigger->>'run_id' = ?", [run_id]).first();
+const findPlan = ({ run_id }: { run_id: string }) => db()('agent_plans').whereRaw("trigger->>'run_id' = ?", [run_id]).first();
 
 it('stages a plan of the team, changes nothing else, and the step holds its id alone', async () => {
   const run = await begin({ instruction: 'close Login 500', link: linked() });
-  const digest = () => digestOf(app, ['run_actions', 'automation_runs', 'effects', 'agent_links']);
+  const digest = () => computeDigest(app, ['run_actions', 'automation_runs', 'effects', 'agent_links']);
   const before = await digest();
   expect(await act(run)).toMatchObject({ outcome: 'succeeded' });
   expect(await digest()).toEqual(before);
-  const plan = await planOf(run);
+  const plan = await findPlan(run);
   expect((await getStep(run)).output).toEqual({ action_id: plan.action_id });
   expect(plan).toMatchObject({ source: 'automation', status: 'staged', team_id: team.team_id, owner_id: null, depth: 1 });
   const [session] = await db()('agent_sessions').where({ session_id: plan.session_id });
@@ -61,7 +61,7 @@ it('without links it works on the event’s task and project', async () => {
   const event = { task: { task_id: task.task_id, title: task.title }, project_id: project.project_id };
   const run = await begin({ instruction: 'create task "Look into it"; start it' }, { fields: { event: JSON.stringify(event) } });
   expect(await act(run)).toMatchObject({ outcome: 'succeeded' });
-  expect(JSON.parse((await planOf(run)).canonical).actions).toMatchObject([
+  expect(JSON.parse((await findPlan(run)).canonical).actions).toMatchObject([
     { tool: 'task.create', params: { title: 'Look into it', project_id: project.project_id } },
     { tool: 'task.set_status', entity_id: '$0' },
   ]);
@@ -74,7 +74,7 @@ it('text of an event in the instruction is read as any other text, and only prop
     { fields: { event: JSON.stringify(event) } },
   );
   await act(run);
-  const { actions } = JSON.parse((await planOf(run)).canonical);
+  const { actions } = JSON.parse((await findPlan(run)).canonical);
   expect(actions.map(({ tool }: { tool: string }) => tool)).toEqual(['task.comment', 'task.delete']);
   expect(await db()('tasks').where({ task_id: task.task_id }).first('deleted_at')).toEqual({ deleted_at: null });
 });
@@ -123,7 +123,7 @@ it('its creator may no longer write: the step fails', async () => {
 it('a test run asks nobody', async () => {
   const run = await begin({ instruction: 'close it', link: linked() }, { fields: { is_test: true } });
   expect(await act(run)).toMatchObject({ outcome: 'succeeded' });
-  expect(await planOf(run)).toBeUndefined();
+  expect(await findPlan(run)).toBeUndefined();
 });
 
 describe('triggers', () => {
@@ -148,6 +148,6 @@ describe('triggers', () => {
     await act(run);
     const [event] = await db()('outbox').where({ kind: 'event', subject: 'agent.plan_staged', team_id: team.team_id });
     expect(event).toMatchObject({ depth: 11 });
-    expect((await planOf(run)).depth).toBe(11);
+    expect((await findPlan(run)).depth).toBe(11);
   });
 });

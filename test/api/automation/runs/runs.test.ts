@@ -18,9 +18,9 @@ beforeEach(async () => {
 });
 
 const NOBODY = '019a9f00-0000-7000-8000-000000000001';
-const runOf = (run_id: string) => app.services.db('automation_runs').where({ run_id }).first();
+const findRun = (run_id: string) => app.services.db('automation_runs').where({ run_id }).first();
 const buildActions = (run_id: string) => app.services.db('run_actions').where({ run_id }).orderBy('index');
-const outboxOf = (subject: string) => app.services.db('outbox').where({ subject });
+const findOutbox = (subject: string) => app.services.db('outbox').where({ subject });
 const buildContext = (person: Person): Context => ({
   ...app.services,
   actor: {
@@ -51,7 +51,7 @@ describe('createRun', () => {
     const ctx = buildContext(team.member);
     const run_id = uuidv7();
     expect(await createRun(ctx, { run_id, automation, event, trigger_type: 'forge.pull_request', depth: 2 })).toBe(true);
-    expect(await runOf(run_id)).toMatchObject({
+    expect(await findRun(run_id)).toMatchObject({
       status: 'queued',
       automation_version: 1,
       automation_name: 'Deploy on merge',
@@ -70,7 +70,7 @@ describe('createRun', () => {
       { index: 1, type: 'require_approval', status: 'pending' },
       { index: 2, type: 'set_task_status', status: 'pending' },
     ]);
-    expect(await outboxOf(run_id)).toMatchObject([
+    expect(await findOutbox(run_id)).toMatchObject([
       { kind: 'run.start', payload: { run_id, incarnation: 1 }, correlation_id: ctx.correlationId },
     ]);
   });
@@ -85,7 +85,7 @@ describe('createRun', () => {
     );
     expect(answers.filter(Boolean)).toHaveLength(1);
     expect(await buildActions(run_id)).toHaveLength(3);
-    expect(await outboxOf(run_id)).toHaveLength(1);
+    expect(await findOutbox(run_id)).toHaveLength(1);
   });
 
   it('writes a row only, and no start, for a run that is skipped', async () => {
@@ -102,9 +102,14 @@ describe('createRun', () => {
         ...skipped,
       }),
     ).toBe(true);
-    expect(await runOf(run_id)).toMatchObject({ status: 'skipped', ...skipped, finished_at: expect.any(Date), started_at: null });
+    expect(await findRun(run_id)).toMatchObject({
+      status: 'skipped',
+      ...skipped,
+      finished_at: expect.any(Date),
+      started_at: null,
+    });
     expect((await buildActions(run_id)).map(({ status }) => status)).toEqual(['skipped', 'skipped', 'skipped']);
-    expect(await outboxOf(run_id)).toHaveLength(0);
+    expect(await findOutbox(run_id)).toHaveLength(0);
     const { body } = await app.as(team.guest).get(`/api/automations/runs/${run_id}`);
     expect(body).toMatchObject({ skip_reason: 'condition_false', workflow_id: null, duration_ms: null, approval: null });
   });
@@ -115,7 +120,7 @@ describe('createRun', () => {
       const run_id = uuidv7();
       const payload = { ...event, title: 'Small', body: 'x'.repeat(length) };
       await createRun(buildContext(team.member), { run_id, automation, event: payload, trigger_type: 'x', depth: 0 });
-      return runOf(run_id);
+      return findRun(run_id);
     };
     const room = 65_536 - Buffer.byteLength(JSON.stringify({ ...event, title: 'Small', body: '' }));
     expect(await sized(room)).toMatchObject({ event_truncated: false, event: { task: { task_id: 't1' } } });
@@ -141,7 +146,7 @@ describe('createRun', () => {
         app.as(team.member).delete(`/api/automations/${automation.automation_id}`),
       ]);
       expect(deletion.body.cancelled_runs).toBe(created ? 1 : 0);
-      expect((await runOf(run_id))?.status).toBe(created ? 'cancelled' : undefined);
+      expect((await findRun(run_id))?.status).toBe(created ? 'cancelled' : undefined);
     }
   });
 });
@@ -164,14 +169,14 @@ describe('DELETE /api/automations/:automation_id', () => {
       body: { success: true, automation_id: automation.automation_id, cancelled_runs: 2 },
     });
     const statuses = await Promise.all(
-      [paused, queued, running, done].map(async ({ run_id }: TestRun) => (await runOf(run_id)).status),
+      [paused, queued, running, done].map(async ({ run_id }: TestRun) => (await findRun(run_id)).status),
     );
     expect(statuses).toEqual(['cancelled', 'cancelled', 'running', 'succeeded']);
     expect((await buildActions(paused.run_id)).map((action) => action.status)).toEqual(['succeeded', 'skipped', 'skipped']);
-    expect(await outboxOf(paused.run_id)).toMatchObject([
+    expect(await findOutbox(paused.run_id)).toMatchObject([
       { kind: 'run.wake', payload: { run_id: paused.run_id, incarnation: 1 } },
     ]);
-    expect(await outboxOf(queued.run_id)).toHaveLength(0);
+    expect(await findOutbox(queued.run_id)).toHaveLength(0);
     const [entry] = await app.services.db('audit_entries').where({ audit_id: headers.get('x-correlation-id') });
     expect(entry).toMatchObject({ feature: 'automations', action: 'delete', severity: 'MEDIUM' });
     const member = app.as(team.member);
@@ -290,7 +295,7 @@ describe('actions', () => {
     return action.perform(buildContext(person), action.params.parse(params), run);
   };
 
-  it('work through the same doors as the API, as the person given', async () => {
+  it('use the operations of the API, as the given user', async () => {
     const project = await buildProject(app, team);
     const created = await perform(team.member, 'create_task', {
       ...project,

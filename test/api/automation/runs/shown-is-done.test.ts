@@ -194,7 +194,7 @@ function promised({ type, params, after }: StagedStep): Record<string, unknown> 
 }
 
 const KINDS = { task: 'tasks', comment: 'comments', note: 'items', notification: 'notifications' } as const;
-const countOf = async (): Promise<Record<string, number>> =>
+const countAll = async (): Promise<Record<string, number>> =>
   Object.fromEntries(
     await Promise.all(
       Object.entries(KINDS).map(async ([kind, table]) => [kind, Number((await db()(table).count().first())?.['count'])]),
@@ -233,14 +233,14 @@ it(`shows all of random actions, and does what it shows (seed ${SEED})`, async (
     for (const [at, step] of actions.entries())
       expect([step.type, await hiddenIn(step, lines[at] as ActionLine)]).toEqual([step.type, []]);
     expect((await app.as(team.manager).post(`/api/automations/runs/${run.run_id}/approve`)).status).toBe(200);
-    const before = await countOf();
+    const before = await countAll();
     const made = { task: 0, comment: 0, note: 0 };
     for (const step of actions) {
       const kind = (await check(run, step)) ? MAKES[step.type] : undefined;
       if (kind !== undefined && kind in made) made[kind as keyof typeof made] += 1;
       performed += 1;
     }
-    const after = await countOf();
+    const after = await countAll();
     for (const kind of ['task', 'comment', 'note'] as const)
       expect([kind, (after[kind] ?? 0) - (before[kind] ?? 0)]).toEqual([kind, made[kind]]);
   }

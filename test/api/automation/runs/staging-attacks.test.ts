@@ -81,7 +81,7 @@ it('a relation to an item of another team shows nothing of it, and waits for non
   }
 });
 
-it('what the trial refused is decided by itself: it may do something by the time of the yes', async () => {
+it('requires a single decision for an action that the trial rejected', async () => {
   const gone = await buildProject(app, team);
   await app.as(team.admin).delete(`/api/projects/${gone.project_id}`);
   const run = await openedRun([{ type: 'update_task', params: { task_id: task.task_id, project_id: gone.project_id } }]);

@@ -104,7 +104,7 @@ it('no later edit, event or version changes what a yes releases', async () => {
   expect(await taskNow()).toMatchObject({ status: 'done' });
 });
 
-it('a text that somebody wrote into the database is not performed', async () => {
+it('does not perform a text that another program wrote to the database', async () => {
   const run = await openedRun([{ type: 'add_comment', params: { task_id: task.task_id, content: 'Said' } }]);
   expect((await approve(run)).status).toBe(200);
   const { staged } = await toGateView(run);
@@ -115,7 +115,7 @@ it('a text that somebody wrote into the database is not performed', async () => 
   expect((await app.as(team.member).get(`/api/tasks/${task.task_id}/comments`)).body).toEqual([]);
 });
 
-it('what people change meanwhile is shown with who changed it, and a yes to what was read before is refused', async () => {
+it('shows concurrent changes with their authors, and rejects an approval of the earlier text', async () => {
   const run = await openedRun([{ type: 'update_task', params: { task_id: task.task_id, title: 'Rotate all keys' } }]);
   const seen = await described(run, team.manager);
   expect(seen?.lines).toMatchObject([
@@ -161,7 +161,7 @@ it('a gate stages the actions up to the next gate, which stages the others', asy
   expect(JSON.parse(second.staged).actions).toMatchObject([{ index: 3, params: { content: 'Second' } }]);
 });
 
-it('a row that somebody holds delays no gate; the next reading tries the actions', async () => {
+it('opens a gate although a row is locked; the next reading tries the actions', async () => {
   const holder = await db().transaction();
   try {
     await holder('tasks').where({ task_id: task.task_id }).forUpdate();
@@ -178,7 +178,7 @@ it('a row that somebody holds delays no gate; the next reading tries the actions
   }
 });
 
-it('a gate that an older version opened is staged when somebody looks, or says yes', async () => {
+it('stages a gate of an older version when it is read or approved', async () => {
   const actions = [GATE, { type: 'add_comment', params: { task_id: task.task_id, content: 'For {{event.pr_number}}' } }];
   const seenFirst = await buildRun(app, team, { actions });
   expect(await toGateView(seenFirst)).toMatchObject({ staged: null });

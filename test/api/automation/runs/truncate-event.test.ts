@@ -5,7 +5,7 @@ const MAX = 65_536;
 const countBytes = (value: unknown) => Buffer.byteLength(JSON.stringify(value));
 const base = { type: 'forge.push', team_id: null, commit_count: 20, sender: 'octo' };
 
-it('what fits stays as it is, to the last byte', () => {
+it('keeps an event that fits, to the last byte', () => {
   const room = MAX - countBytes({ ...base, text: '' });
   const whole = { ...base, text: 'x'.repeat(room) };
   expect(truncateEvent(whole)).toEqual({ event: whole, truncated: false });
@@ -22,7 +22,7 @@ it('a push of long messages keeps each of them, shortened no more than need be',
   expect(countBytes(event)).toBeGreaterThan(MAX / 4);
 });
 
-it('of a long list the first entries stay, whole, and a long text far down does not take what stands beside it', () => {
+it('keeps the first whole entries of a long list, and the neighbors of a long nested text', () => {
   const files = Array.from({ length: 5_000 }, (_, n) => ({ path: `src/file-${n}.ts`, added: n }));
   const listed = truncateEvent({ ...base, files }).event as { files: typeof files };
   expect(listed.files).toEqual(files.slice(0, 200));

@@ -36,7 +36,7 @@ const createMembership = () =>
   app.as(team.admin).post(`/api/teams/${team.team_id}/members`, { user_id: team.manager.user_id, role: 'manager' });
 const act = (verb: string) => app.as(root).post(`/api/admin/users/${team.manager.user_id}/${verb}`, { reason: 'Lost laptop' });
 const listApprovalsOfRuns = ({ run_id }: TestRun) => db()('gate_approvals').where({ run_id }).pluck<string[]>('user_id');
-const wakesOf = async ({ run_id }: TestRun) => (await db()('outbox').where({ kind: 'run.wake', subject: run_id })).length;
+const findWakes = async ({ run_id }: TestRun) => (await db()('outbox').where({ kind: 'run.wake', subject: run_id })).length;
 
 /** Returns the number of approvals from every place that shows it. */
 async function saidYes(run: TestRun): Promise<number[]> {
@@ -59,11 +59,11 @@ it.each(DOORS)('%s takes back the yes; given back, the person may say it again',
   const run = await forTwo();
   expect((await approve(token, run)).body.approvals_needed).toBe(1);
   expect(await saidYes(run)).toEqual([1, 1, 1]);
-  const wakes = await wakesOf(run);
+  const wakes = await findWakes(run);
   const lost = await lose();
   expect(lost.status).toBeLessThan(300);
   expect(await saidYes(run)).toEqual([0, 0, 0]);
-  expect(await wakesOf(run)).toBe(wakes + 1);
+  expect(await findWakes(run)).toBe(wakes + 1);
   const [entry] = await db()('audit_entries').where({ audit_id: lost.headers.get('x-correlation-id') });
   expect(JSON.parse(entry.details)).toMatchObject({ voided_approvals: 1 });
   expect((await approve(team.admin, run)).body.approvals_needed).toBe(1);
@@ -72,7 +72,7 @@ it.each(DOORS)('%s takes back the yes; given back, the person may say it again',
   expect((await approve(token, run)).body).toMatchObject({ status: 'running', approvals_needed: 0 });
 });
 
-it('leaving for good takes it back at once, not only with the seat', async () => {
+it('revokes it at the start of a deprovisioning, not only with the membership', async () => {
   const run = await forTwo();
   await approve(team.manager, run);
   expect((await act('deprovision')).status).toBe(202);
@@ -103,7 +103,7 @@ it('another team’s gates keep the yes', async () => {
   expect(await listApprovalsOfRuns(run)).toEqual([team.manager.user_id]);
 });
 
-it('the page offers the button again to whoever lost the yes', async () => {
+it('the page offers the button again to a user whose approval was revoked', async () => {
   const run = await forTwo();
   await approve(team.manager, run);
   const path = `/app/runs/${run.run_id}`;

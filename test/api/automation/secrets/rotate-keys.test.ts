@@ -118,14 +118,14 @@ it('seals both secrets of a webhook anew', async () => {
   await app.services.db('webhooks').delete();
 });
 
-it('leaves alone what opens under no key at hand, says so, and goes on with the rest', async () => {
+it('skips values that no configured key decrypts, reports them, and rotates the rest', async () => {
   const lost: EncryptionConfig = { SECRETS_MASTER_KEY: randomBytes(32).toString('base64'), SECRETS_MASTER_KEY_PREVIOUS: [] };
   await app.services.db('team_secrets').insert([secret('A', lost), secret('B', old)]);
   expect(await rotateKeys(vault(both))).toEqual({ resealed: 1, unopened: [{ table: 'team_secrets', count: 1 }] });
   expect(await listKeyUse(vault(both))).toContainEqual({ table: 'team_secrets', key_id: masterKeyIds(lost)[0], count: 1 });
 });
 
-it('works in batches, and never undoes what somebody saved meanwhile', async () => {
+it('works in batches, and never overwrites a concurrent change', async () => {
   await insertSecrets(300);
   const { data_key, sealed_value } = secret('S299', both);
   let told = 0;
@@ -166,7 +166,7 @@ async function command(args: string[], onOutput: (text: string, kill: () => void
   return { output, code, signal };
 }
 
-it('the command, killed in the middle, leaves everything readable and goes on where it was', async () => {
+it('the killed command leaves everything readable and resumes at its cursor', async () => {
   await insertSecrets(SECRETS);
   // The last row in the order of the key: the command has to wait at it, so that the kill never comes too late.
   const holder = await app.services.db.transaction();

@@ -105,7 +105,7 @@ describe('the vault over the API', () => {
     else expect(JSON.stringify(answer.body)).not.toContain('xxxx');
   });
 
-  it('is for admins, by token too; not for whoever acts as one, nor for another team', async () => {
+  it('is for admins, by token too; not while impersonating one, nor for another team', async () => {
     for (const person of [team.guest, team.member, team.manager, await buildPerson(app)]) {
       expect((await save('NO', VALUE, person)).status).toBe(403);
       expect((await app.as(person).get(`/api/automations/secrets?team_id=${team.team_id}`)).status).toBe(403);
@@ -229,7 +229,7 @@ describe('what is stored', () => {
     expect(() => decryptEnvelope(app.services.config, owner, { ...a, sealed_value: a.sealed_value.subarray(0, 20) })).toThrow();
   });
 
-  it('opens under any key at hand, is sealed under the newest, and says which is missing', () => {
+  it('decrypts under any configured key, encrypts under the newest, and names a missing one', () => {
     const [first, second] = ['1', '2'].map((seed) => Buffer.alloc(32, seed).toString('base64')) as [string, string];
     const old = { SECRETS_MASTER_KEY: first, SECRETS_MASTER_KEY_PREVIOUS: [] };
     const both = { SECRETS_MASTER_KEY: second, SECRETS_MASTER_KEY_PREVIOUS: [first] };

@@ -115,7 +115,7 @@ describe('a secret without allowed hosts', () => {
     }
   });
 
-  it('keeps everybody else from what an admin saved: changing, starting, testing, switching on, replaying, rolling back', async () => {
+  it('lets only admins change, start, test, enable, replay or roll back what an admin saved', async () => {
     await store('KEY');
     const automation = await made(team.admin, [sending()], { is_active: false });
     const { path } = automation;
@@ -161,7 +161,7 @@ describe('a secret without allowed hosts', () => {
     expect((await asManager.delete(automation.path)).status).toBe(200);
   });
 
-  it('is filled in where an admin saved the version, whoever’s task set the run off', async () => {
+  it('is filled in where an admin saved the version, whichever task started the run', async () => {
     await store('KEY');
     expect(await outcome(await made(team.admin, [sending()]), team.admin, { triggered_by: team.guest.user_id })).toBe(
       'succeeded',
@@ -292,7 +292,7 @@ describe('a secret with allowed hosts', () => {
     ['a header', { headers: { 'X-Key': '{{secret:KEY}}' }, body: '' }],
     ['the path', { url: '/collect/{{secret:KEY}}', body: '' }],
     ['the query', { url: '/collect?key={{secret:KEY}}', body: '' }],
-  ])('in %s reaches no other host, whoever saved it', async (_where, params) => {
+  ])('in %s reaches no other host, for any author', async (_where, params) => {
     const url = 'url' in params ? `${receiver.url}${params.url}` : `${receiver.url}/collect`;
     const { port } = new URL(receiver.url);
     const hosts = [elsewhere, 'localhost', '*.0.0.example', `127.0.0.1:${Number(port) === 1 ? 2 : 1}`, `[::1]:${port}`];

@@ -28,7 +28,7 @@ it.each([
   expect(safeName(given, 'otherwise')).toBe(safe);
 });
 
-it('no name ever breaks out of its code, mentions somebody or holds what the plan refuses', () => {
+it('no name leaves its code span, mentions a user or holds what the plan rejects', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'binary', maxLength: 120 }), fc.string({ unit: 'binary', maxLength: 120 }), (name, branch) => {
       const text = failureText({ ...failure, name, branch }, HOST);

@@ -91,7 +91,7 @@ it('several workers at once send one email a person; an unknown zone counts as U
   expect(await mailsTo(team.admin)).toEqual(['Acme: 2 suggestions']);
 });
 
-it('who is suspended or has left hears nothing', async () => {
+it('sends nothing to suspended or former members', async () => {
   await night();
   await db()('users').where({ user_id: team.manager.user_id }).update({ status: 'suspended' });
   await db()('memberships').where({ user_id: team.member.user_id }).delete();

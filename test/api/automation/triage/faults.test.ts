@@ -127,7 +127,7 @@ const broken = async (): Promise<string[]> =>
   (await checkInvariants({ services: app.services, temporal })).flatMap(({ name, violations }) =>
     violations.map((violation) => `${name}: ${violation}`),
   );
-const plansOf = ({ team }: Case) => db()('agent_plans').where({ team_id: team.team_id }).orderBy('action_id');
+const findPlans = ({ team }: Case) => db()('agent_plans').where({ team_id: team.team_id }).orderBy('action_id');
 
 it('a worker that dies at each point of staging leaves one plan a night and a run', async () => {
   const nights = await Promise.all(POINTS.map(buildCase));
@@ -160,7 +160,7 @@ it('a worker that dies at each point of staging leaves one plan a night and a ru
     ...failures.map((failure) => ended(toFailure(failure, 2))),
   ]);
   for (const [at, each] of [...nights, ...failures].entries()) {
-    const plans = await plansOf(each);
+    const plans = await findPlans(each);
     const [older, newer] = plans;
     expect({ point: each.point, plans: plans.map(({ status, closed_reason }) => [status, closed_reason]) }).toEqual({
       point: each.point,
@@ -200,7 +200,7 @@ it('an API process that dies in the commit of a delivery, which is sent again, l
   expect(await ended(toFailure(failure, 3))).toMatchObject({ outcome: 'proposed' });
   expect((await again()).status).toBe(200);
   await until(async () => (await db()('outbox').where({ kind: 'forge.delivery' }).orWhere({ kind: 'triage.ci' })).length === 0);
-  expect(await plansOf(failure)).toHaveLength(1);
+  expect(await findPlans(failure)).toHaveLength(1);
 }, 120_000);
 
 it('a worker that dies while it writes the email of the morning, before and in its commit, writes one', async () => {

@@ -1,7 +1,7 @@
 import { triageNight } from '../../../../api/automation/triage/triage-night.js';
 import { buildProject, buildTask, buildTeam, leave, type TestTeam } from '../../../factories/people.js';
 import { startApp, type TestApp } from '../../../support/app.js';
-import { digestOf } from '../../agent/mcp/digest.js';
+import { computeDigest } from '../../agent/mcp/digest.js';
 
 // What one night proposes for a team.
 
@@ -35,7 +35,7 @@ async function quiet(days: number, fields: object = {}): Promise<{ task_id: stri
     .update({ updated_at: db().raw('now() - make_interval(days => ?)', [days]) });
   return made;
 }
-const plansOf = (of = team) => db()('agent_plans').where({ team_id: of.team_id }).orderBy('staged_at');
+const findPlans = (of = team) => db()('agent_plans').where({ team_id: of.team_id }).orderBy('staged_at');
 const buildActions = async (actionId: string | undefined) => {
   const plan = await db()('agent_plans').where({ action_id: actionId }).first();
   return JSON.parse(plan.canonical).actions as { tool: string; entity_id: string; params: Record<string, unknown> }[];
@@ -50,15 +50,15 @@ it('raises what is overdue by one step, asks about what nobody touched, overdue 
   const old = await quiet(15, { title: 'Old' });
   await task({ due_date: dayFrom(3) });
   await quiet(13);
-  const before = await digestOf(app);
+  const before = await computeDigest(app);
   const result = await night();
   expect(result).toMatchObject({ outcome: 'proposed', changes: 2, risk: 'low' });
   expect(await buildActions(result.actionId)).toMatchObject([
     { tool: 'task.update', entity_id: late.task_id, params: { priority: 'high' } },
     { tool: 'task.comment', entity_id: old.task_id, params: { content: expect.stringContaining('14 days') } },
   ]);
-  expect(await digestOf(app)).toEqual(before);
-  const [plan] = await plansOf();
+  expect(await computeDigest(app)).toEqual(before);
+  const [plan] = await findPlans();
   expect(plan).toMatchObject({ source: 'overnight_triage', status: 'staged', owner_id: null, staged_for: team.admin.user_id });
   expect(await db()('agent_sessions').where({ session_id: plan.session_id })).toMatchObject([
     { kind: 'overnight_triage', team_id: team.team_id, subject_key: `triage:${team.team_id}:${dayFrom(0)}` },
@@ -109,7 +109,7 @@ it('one plan a night, however often and at once it is asked for', async () => {
   await overdue();
   const results = await Promise.all(Array.from({ length: 8 }, () => night()));
   expect(results.map(({ outcome }) => outcome).toSorted()).toEqual([...Array.from({ length: 7 }, () => 'done'), 'proposed']);
-  expect(await plansOf()).toHaveLength(1);
+  expect(await findPlans()).toHaveLength(1);
   expect(await night()).toMatchObject({ outcome: 'done' });
 });
 
@@ -129,7 +129,7 @@ describe('the next night', () => {
     await overdue({ title: 'Another' });
     const second = await night(tomorrow());
     expect(second).toMatchObject({ outcome: 'proposed', changes: 2 });
-    const [was, is] = await plansOf();
+    const [was, is] = await findPlans();
     expect(was).toMatchObject({
       status: 'discarded',
       closed_reason: 'superseded',
@@ -147,7 +147,7 @@ describe('the next night', () => {
     await night();
     await db()('tasks').where({ task_id }).update({ status: 'done' });
     expect(await night(tomorrow())).toEqual({ outcome: 'nothing' });
-    expect(await plansOf()).toMatchObject([{ status: 'staged' }]);
+    expect(await findPlans()).toMatchObject([{ status: 'staged' }]);
   });
 
   it('keeps yesterday’s plan if staging fails half way', async () => {
@@ -161,7 +161,7 @@ describe('the next night', () => {
     } finally {
       await db().raw('drop trigger refuse_plan on agent_plans');
     }
-    expect(await plansOf()).toMatchObject([{ status: 'staged', superseded_by: null }]);
+    expect(await findPlans()).toMatchObject([{ status: 'staged', superseded_by: null }]);
     expect(await night(tomorrow())).toMatchObject({ outcome: 'proposed' });
   });
 
@@ -225,10 +225,10 @@ describe('does nothing', () => {
     await overdue();
     await leave(app, team, team.admin);
     expect(await night()).toEqual({ outcome: 'blocked' });
-    expect(await plansOf()).toEqual([]);
+    expect(await findPlans()).toEqual([]);
   });
 
-  it('but says so, when the team has as many staged plans as it may have', async () => {
+  it('reports that the team has the maximum number of staged plans', async () => {
     await overdue();
     const { actionId } = await night();
     await db().raw(
@@ -239,6 +239,6 @@ describe('does nothing', () => {
       [actionId ?? ''],
     );
     expect(await night(new Date(Date.now() + DAY_MS))).toEqual({ outcome: 'refused', code: 'RESOURCE_CONFLICT' });
-    expect(await plansOf()).toHaveLength(200);
+    expect(await findPlans()).toHaveLength(200);
   });
 });

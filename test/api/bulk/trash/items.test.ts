@@ -18,7 +18,7 @@ const restoreProject = () => world.member.post(`/api/trash/project/${world.proje
 const purge = (type: string, { item_id }: Item, by = world.app.as(world.team.manager)) =>
   by.delete(`/api/trash/${type}/${item_id}`);
 const trash = async (query = '') => (await world.member.get(`/api/trash?team_id=${world.team.team_id}${query}`)).body;
-const auditOf = ({ item_id }: Item) => db()('audit_entries').where({ entity_id: item_id }).orderBy('timestamp');
+const findAudit = ({ item_id }: Item) => db()('audit_entries').where({ entity_id: item_id }).orderBy('timestamp');
 const buildKeys = (ids: string[]) => db()('item_keys').whereIn('item_id', ids).pluck('item_id');
 const longAgo = (table: string, where: object) =>
   db()(table)
@@ -51,7 +51,7 @@ describe('one item', () => {
     await remove(item);
     expect(await purge(type, item)).toMatchObject({ status: 200, body: { success: true, purged: 1 } });
     expect([await buildKeys([item.item_id]), await db()('relations').where(relation)]).toEqual([[], []]);
-    const actions = (await auditOf(item)).map(({ action }) => action);
+    const actions = (await findAudit(item)).map(({ action }) => action);
     expect(actions).toEqual(['create', 'delete', 'restore', 'delete', 'purge']);
   });
 
@@ -76,7 +76,7 @@ describe('one item', () => {
     }
   });
 
-  it('of restoring and purging at the same moment one wins', async () => {
+  it('performs one of a concurrent restore and purge', async () => {
     for (let round = 0; round < 10; round += 1) {
       const item = await world.make('doc');
       await remove(item);
@@ -141,8 +141,8 @@ describe('emptied and expired', () => {
     const answer = await world.app.as(world.team.admin).delete(`/api/trash?team_id=${world.team.team_id}`);
     expect(answer).toMatchObject({ status: 200, body: { purged: 2 } });
     expect(await buildKeys([one.item_id, two.item_id, live.item_id])).toEqual([live.item_id]);
-    expect((await auditOf(two)).at(-1)).toMatchObject({ action: 'purge', feature: 'files', severity: 'MEDIUM' });
-    expect(JSON.parse((await auditOf(one)).at(-1).details)).toMatchObject({ cause: 'emptied', purged_count: 1 });
+    expect((await findAudit(two)).at(-1)).toMatchObject({ action: 'purge', feature: 'files', severity: 'MEDIUM' });
+    expect(JSON.parse((await findAudit(one)).at(-1).details)).toMatchObject({ cause: 'emptied', purged_count: 1 });
   });
 
   it('the retention takes what is older than 30 days, and nothing younger', async () => {

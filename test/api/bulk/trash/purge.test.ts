@@ -41,7 +41,7 @@ const restoreProject = () => member.post(`/api/trash/project/${project.project_i
 const empty = (by = admin, teamId = team.team_id) => by.delete(`/api/trash?team_id=${teamId}`);
 const left = async (): Promise<string[]> =>
   (await member.get('/api/trash?limit=500')).body.map((entry: { entity_id: string }) => entry.entity_id);
-const auditOf = (entityId: string) => db()('audit_entries').where({ entity_id: entityId, action: 'purge' });
+const findAudit = (entityId: string) => db()('audit_entries').where({ entity_id: entityId, action: 'purge' });
 const describeRows = async (table: string, column: string, id: string) => (await db()(table).where({ [column]: id })).length;
 /** Backdates the deletion by this many days. */
 const age = async (days: number, place: Record<string, string> = project) => {
@@ -49,7 +49,7 @@ const age = async (days: number, place: Record<string, string> = project) => {
   await db()('tasks').where(place).whereNotNull('deleted_at').update(past);
   await db()('projects').where(place).whereNotNull('deleted_at').update(past);
 };
-const statusesOf = (answers: { status: number }[]) => answers.map(({ status }) => status).toSorted((a, b) => a - b);
+const getStatuses = (answers: { status: number }[]) => answers.map(({ status }) => status).toSorted((a, b) => a - b);
 /** Many tasks in the trash, one deletion each. */
 const fill = async (count: number): Promise<void> => {
   await db().raw(
@@ -78,7 +78,7 @@ describe('DELETE /api/trash/task/:task_id', () => {
       expect(await describeRows('item_keys', 'item_id', task_id)).toBe(0);
       expect((await member.get(`/api/tasks/${task_id}`)).status).toBe(404);
     }
-    const [entry] = await auditOf(parent.task_id);
+    const [entry] = await findAudit(parent.task_id);
     expect(entry).toMatchObject({
       audit_id: answer.headers.get('x-correlation-id'),
       severity: 'MEDIUM',
@@ -120,7 +120,7 @@ describe('DELETE /api/trash/task/:task_id', () => {
     for (const by of [member, app.as(team.guest), app.as(await buildPerson(app))])
       expect((await purgeTask(live, by)).status).toBe(403);
     expect(await left()).toEqual([live.task_id]);
-    expect(await auditOf(live.task_id)).toEqual([]);
+    expect(await findAudit(live.task_id)).toEqual([]);
   });
 });
 
@@ -136,7 +136,7 @@ describe('DELETE /api/trash/project/:project_id', () => {
     expect(await left()).toEqual([]);
     for (const table of ['projects', 'tasks']) expect(await describeRows(table, 'project_id', project.project_id)).toBe(0);
     expect(await describeRows('item_keys', 'item_id', project.project_id)).toBe(0);
-    const [entry] = await auditOf(project.project_id);
+    const [entry] = await findAudit(project.project_id);
     expect(entry).toMatchObject({ audit_id: answer.headers.get('x-correlation-id'), severity: 'MEDIUM', feature: 'projects' });
     expect((await restoreProject()).status).toBe(404);
     expect((await restoreTask(earlier)).status).toBe(404);
@@ -160,7 +160,7 @@ describe('DELETE /api/trash/project/:project_id', () => {
     expect(await describeRows('audit_entries', 'entity_id', one.task_id)).toBe(1);
     expect(await describeRows('activity', 'entity_id', one.task_id)).toBe(1);
     expect((await admin.get(`/api/forge/repositories?team_id=${team.team_id}`)).body).toEqual([]);
-    const [entry] = await auditOf(project.project_id);
+    const [entry] = await findAudit(project.project_id);
     expect(JSON.parse(entry.details)).toMatchObject({ repositories: 1, automations: 1, purged_count: 2 });
   });
 
@@ -202,7 +202,7 @@ describe('DELETE /api/trash', () => {
     const entries = await db()('audit_entries').where({ correlation_id: answer.headers.get('x-correlation-id') });
     expect(entries).toHaveLength(702);
     expect(entries.map(({ audit_id }) => audit_id)).toContain(answer.headers.get('x-correlation-id'));
-    const [entry] = await auditOf(parent.task_id);
+    const [entry] = await findAudit(parent.task_id);
     expect(JSON.parse(entry.details)).toMatchObject({ cause: 'emptied', purged_count: 2 });
     expect((await empty()).body).toEqual({ purged: 0 });
   });
@@ -251,10 +251,10 @@ describe('after 30 days', () => {
     expect(await purge()).toBe(2);
     expect(await purge()).toBe(0);
     expect((await member.get(`/api/tasks/${live.task_id}`)).status).toBe(200);
-    const [entry] = await auditOf(parent.task_id);
+    const [entry] = await findAudit(parent.task_id);
     expect(entry).toMatchObject({ actor_type: 'system', user_id: null, severity: 'MEDIUM', team_id: team.team_id });
     expect(JSON.parse(entry.details)).toMatchObject({ cause: 'retention', purged_count: 2 });
-    expect(await auditOf(child.task_id)).toEqual([]);
+    expect(await findAudit(child.task_id)).toEqual([]);
     expect(await db()('activity').where({ entity_id: parent.task_id, action: 'purge' })).toEqual([]);
   });
 
@@ -310,11 +310,11 @@ describe('restore against purge: one of them does it, the other finds nothing', 
       await trashTask(parent);
       const both = [() => restoreTask(parent), () => purgeTask(parent)];
       const answers = await Promise.all((round % 2 ? both : both.toReversed()).map((act) => act()));
-      expect(statusesOf(answers)).toEqual([200, 404]);
+      expect(getStatuses(answers)).toEqual([200, 404]);
       const restored = answers.some(({ body }) => body.restored_count === 2);
       const alive = await db()('tasks').whereIn('task_id', [parent.task_id, child.task_id]).whereNull('deleted_at');
       expect(alive).toHaveLength(restored ? 2 : 0);
-      expect(await auditOf(parent.task_id)).toHaveLength(restored ? 0 : 1);
+      expect(await findAudit(parent.task_id)).toHaveLength(restored ? 0 : 1);
     }
   });
 
@@ -325,14 +325,14 @@ describe('restore against purge: one of them does it, the other finds nothing', 
       await trashProject();
       const both = [() => restoreProject(), () => purgeProject()];
       const answers = await Promise.all((round % 2 ? both : both.toReversed()).map((act) => act()));
-      expect(statusesOf(answers)).toEqual([200, 404]);
+      expect(getStatuses(answers)).toEqual([200, 404]);
       const restored = answers.some(({ body }) => body.restored_count === 2);
       expect(await db()('tasks').where(project).whereNull('deleted_at')).toHaveLength(restored ? 1 : 0);
       expect(await describeRows('projects', 'project_id', project.project_id)).toBe(restored ? 1 : 0);
     }
   });
 
-  it('what is over its time, 20 rounds', async () => {
+  it('items past their retention, 20 rounds', async () => {
     for (const _round of ROUNDS) {
       const parent = await task();
       await under(parent);
@@ -343,12 +343,12 @@ describe('restore against purge: one of them does it, the other finds nothing', 
     }
   });
 
-  it('of 10 who purge one does it', async () => {
+  it('purges once for 10 concurrent requests', async () => {
     const one = await task();
     await trashTask(one);
     const answers = await Promise.all(Array.from({ length: 10 }, () => purgeTask(one)));
-    expect(statusesOf(answers)).toEqual([200, ...Array<number>(9).fill(404)]);
-    expect(await auditOf(one.task_id)).toHaveLength(1);
+    expect(getStatuses(answers)).toEqual([200, ...Array<number>(9).fill(404)]);
+    expect(await findAudit(one.task_id)).toHaveLength(1);
   });
 });
 

@@ -27,7 +27,7 @@ const trashProject = () => member.delete(`/api/projects/${project.project_id}`);
 const restoreTask = ({ task_id }: Task, by = member) => by.post(`/api/trash/task/${task_id}/restore`);
 const restoreProject = (by = member) => by.post(`/api/trash/project/${project.project_id}/restore`);
 const isLive = async ({ task_id }: Task) => (await member.get(`/api/tasks/${task_id}`)).status === 200;
-const auditOf = (entityId: string) => app.services.db('audit_entries').where({ entity_id: entityId }).orderBy('timestamp');
+const findAudit = (entityId: string) => app.services.db('audit_entries').where({ entity_id: entityId }).orderBy('timestamp');
 
 describe('POST /api/trash/task/:task_id/restore', () => {
   it('200 brings back the task with its subtree and leaves audit, activity and an event', async () => {
@@ -45,7 +45,7 @@ describe('POST /api/trash/task/:task_id/restore', () => {
       version: 3,
       subtasks: [{ task_id: child.task_id, subtasks: [{ task_id: grandchild.task_id }] }],
     });
-    expect((await auditOf(parent.task_id)).at(-1)).toMatchObject({
+    expect((await findAudit(parent.task_id)).at(-1)).toMatchObject({
       feature: 'tasks',
       action: 'restore',
       audit_id: answer.headers.get('x-correlation-id'),
@@ -77,7 +77,7 @@ describe('POST /api/trash/task/:task_id/restore', () => {
     await trashTask(parent);
     const shown = (await member.get(`/api/trash?project_id=${project.project_id}`)).body as { cascade_id: string }[];
     expect(new Set(shown.map(({ cascade_id }) => cascade_id)).size).toBe(1);
-    const entry = (await auditOf(parent.task_id)).find(({ action }) => action === 'delete');
+    const entry = (await findAudit(parent.task_id)).find(({ action }) => action === 'delete');
     expect(JSON.parse(entry.details)).toEqual({
       cascade_id: shown[0]?.cascade_id,
       cascade_count: 1,
@@ -135,7 +135,7 @@ describe('POST /api/trash/task/:task_id/restore', () => {
       expect((await restoreTask(live, app.as(person))).status).toBe(403);
     }
     expect(await isLive(live)).toBe(false);
-    expect((await auditOf(live.task_id)).map(({ action }) => action)).toEqual(['create', 'delete']);
+    expect((await findAudit(live.task_id)).map(({ action }) => action)).toEqual(['create', 'delete']);
   });
 
   it('404 for a kind of thing that is not there', async () => {
@@ -149,7 +149,7 @@ describe('POST /api/trash/task/:task_id/restore', () => {
     const answers = await Promise.all(Array.from({ length: 10 }, () => restoreTask(one)));
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
     expect(answers.filter(({ status }) => status === 404)).toHaveLength(9);
-    expect((await auditOf(one.task_id)).filter(({ action }) => action === 'restore')).toHaveLength(1);
+    expect((await findAudit(one.task_id)).filter(({ action }) => action === 'restore')).toHaveLength(1);
   });
 
   it('no live task is left in a trashed project by restorations at the same time', async () => {
@@ -184,7 +184,7 @@ describe('POST /api/trash/project/:project_id/restore', () => {
     });
     expect(await isLive(earlier)).toBe(false);
     expect((await restoreTask(earlier)).status).toBe(200);
-    expect((await auditOf(project.project_id)).at(-1)).toMatchObject({
+    expect((await findAudit(project.project_id)).at(-1)).toMatchObject({
       feature: 'projects',
       action: 'restore',
       audit_id: answer.headers.get('x-correlation-id'),
@@ -201,7 +201,7 @@ describe('POST /api/trash/project/:project_id/restore', () => {
     const answers = await Promise.all(Array.from({ length: 10 }, () => restoreProject()));
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
     expect(answers.filter(({ status }) => status === 404)).toHaveLength(9);
-    expect((await auditOf(project.project_id)).filter(({ action }) => action === 'restore')).toHaveLength(1);
+    expect((await findAudit(project.project_id)).filter(({ action }) => action === 'restore')).toHaveLength(1);
   });
 });
 

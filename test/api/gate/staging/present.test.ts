@@ -21,23 +21,23 @@ const value = fc.oneof(
   fc.dictionary(text, leaf, { maxKeys: 4 }),
   fc.json({ maxDepth: 3 }).map((json) => JSON.parse(json)),
 );
-const fieldOf = fc.constantFrom(
+const arbitraryField = fc.constantFrom(
   ...new Set(ACTIONS.flatMap(({ schema }) => Object.keys(schema.shape))),
   'url',
   'headers',
   'body',
   'message',
 );
-const params = fc.dictionary(fieldOf, value, { maxKeys: 8 });
+const params = fc.dictionary(arbitraryField, value, { maxKeys: 8 });
 
 /** The values of a record, however deep, as a line shows them. */
-function leavesOf(given: unknown): string[] {
+function listLeaves(given: unknown): string[] {
   if (given === null || given === undefined) return [];
-  if (typeof given === 'object') return Object.values(given).flatMap(leavesOf);
+  if (typeof given === 'object') return Object.values(given).flatMap(listLeaves);
   return [String(given as string | number | boolean)];
 }
 
-const actionOf = (spec: WorkAction | null, given: Record<string, unknown>, before: boolean): Presented => ({
+const buildPresented = (spec: WorkAction | null, given: Record<string, unknown>, before: boolean): Presented => ({
   index: 0,
   type: 'http_request',
   label: 'Send an HTTP request',
@@ -67,9 +67,9 @@ it.each([['what is sent', null] as const, ...ACTIONS.map((spec) => [spec.tool, s
   (_what, spec) => {
     fc.assert(
       fc.property(params, fc.boolean(), (given, before) => {
-        const [line] = presentActions([actionOf(spec, given, before)], {});
+        const [line] = presentActions([buildPresented(spec, given, before)], {});
         const shown = listShown(line as never);
-        for (const one of leavesOf(given)) {
+        for (const one of listLeaves(given)) {
           if (one === '' || /^\$\d+$/.test(one)) continue;
           expect(asShown(one).some((way) => shown.includes(way)) || WORDS.some((word) => shown.includes(word))).toBe(true);
         }
@@ -82,12 +82,12 @@ it.each([['what is sent', null] as const, ...ACTIONS.map((spec) => [spec.tool, s
 
 it('a key that is null in the parameters is shown, because it clears a field', () => {
   const spec = ACTIONS.find(({ tool }) => tool === 'task.update') as WorkAction;
-  const [line] = presentActions([actionOf(spec, { due_date: null }, true)], {});
+  const [line] = presentActions([buildPresented(spec, { due_date: null }, true)], {});
   expect(line?.fields).toContainEqual({ name: 'due date', before: null, after: null, kind: 'text' });
 });
 
 it('an id stands beside a name that two items share, and a reference names what is created', () => {
-  const base = actionOf(ACTIONS.find(({ tool }) => tool === 'relation.create') as WorkAction, {}, false);
+  const base = buildPresented(ACTIONS.find(({ tool }) => tool === 'relation.create') as WorkAction, {}, false);
   const ids = { source_id: 'one', target_id: 'two', relation_type: 'related_to' };
   const [line] = presentActions([{ ...base, params: ids, after: ids }], { one: 'Same', two: 'Same' });
   expect(line?.fields.map(({ name, after }) => [name, after])).toEqual([
@@ -96,7 +96,7 @@ it('an id stands beside a name that two items share, and a reference names what 
     ['relation', 'is related to'],
   ]);
   const created = {
-    ...actionOf(ACTIONS.find(({ tool }) => tool === 'task.create') as WorkAction, { title: 'New one' }, false),
+    ...buildPresented(ACTIONS.find(({ tool }) => tool === 'task.create') as WorkAction, { title: 'New one' }, false),
     entity_id: null,
     title: 'New one',
   };
@@ -113,7 +113,7 @@ it('an id stands beside a name that two items share, and a reference names what 
 it('a secret is shown by its name, wherever its mark stands', () => {
   const mark = 'secret-0b5e7a1c';
   const action = {
-    ...actionOf(null, { headers: { authorization: `Bearer ${mark}` }, body: { deep: [{ key: mark }] } }, false),
+    ...buildPresented(null, { headers: { authorization: `Bearer ${mark}` }, body: { deep: [{ key: mark }] } }, false),
     secrets: { [mark]: 'TOKEN' },
   };
   const [line] = presentActions([action], {});
@@ -125,6 +125,6 @@ it('a secret is shown by its name, wherever its mark stands', () => {
 });
 
 it('two keys that differ do not look alike', () => {
-  const [line] = presentActions([actionOf(null, { payload: { amount_due: 1, 'amount due': 9 } }, false)], {});
+  const [line] = presentActions([buildPresented(null, { payload: { amount_due: 1, 'amount due': 9 } }, false)], {});
   expect(line?.fields.map(({ name }) => name)).toEqual(['payload · amount_due', 'payload · amount due']);
 });

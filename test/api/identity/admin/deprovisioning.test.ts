@@ -37,11 +37,11 @@ const db = () => app.services.db;
 const REASON = 'Left the company';
 const deprovision = (person: Person, body: object = {}, by = admin) =>
   by.post(`/api/admin/users/${person.user_id}/deprovision`, { reason: REASON, ...body });
-const jobOf = async (person: Person) => (await deprovision(person)).body.job_id as string;
+const startJob = async (person: Person) => (await deprovision(person)).body.job_id as string;
 const getJob = async (id: string) => (await admin.get(`/api/admin/deprovisions/${id}`)).body;
-const auditOf = (where: object) => db()('audit_entries').where(where).orderBy('timestamp');
-const seatsOf = (person: Person) => db()('memberships').where({ user_id: person.user_id }).pluck('team_id');
-const adminsOf = (team_id: string) => db()('memberships').where({ team_id, role: 'admin' }).pluck<string[]>('user_id');
+const findAudit = (where: object) => db()('audit_entries').where(where).orderBy('timestamp');
+const findSeats = (person: Person) => db()('memberships').where({ user_id: person.user_id }).pluck('team_id');
+const findAdmins = (team_id: string) => db()('memberships').where({ team_id, role: 'admin' }).pluck<string[]>('user_id');
 const getStatus = async ({ user_id }: Person) => (await db()('users').where({ user_id }).first()).status;
 
 /** Plays the workflow by its activities, each step `times` times: at least once is what Temporal promises. */
@@ -72,7 +72,7 @@ it('202: nothing signs in as the person from then on, and the job tells how far 
   });
   const waiting = await db()('outbox').where({ kind: 'user.deprovision', subject: team.member.user_id });
   expect(waiting).toMatchObject([{ payload: { job_id: body.job_id }, correlation_id: headers.get('x-correlation-id') }]);
-  expect(await auditOf({ entity_id: team.member.user_id, action: 'deprovision' })).toMatchObject([
+  expect(await findAudit({ entity_id: team.member.user_id, action: 'deprovision' })).toMatchObject([
     { severity: 'HIGH', user_id: root.user_id, audit_id: headers.get('x-correlation-id') },
   ]);
   for (const act of ['suspend', 'reinstate']) {
@@ -87,7 +87,7 @@ it('10 at once make one job; again, it is the same one', async () => {
   expect(await db()('outbox').where({ kind: 'user.deprovision', subject: team.member.user_id })).toHaveLength(1);
 });
 
-it('each step happens once, however often it is tried: tokens, sessions, automations, seats, tasks, gates', async () => {
+it('each step happens once, however often it is tried: tokens, sessions, automations, memberships, tasks, gates', async () => {
   const other = await buildTeam(app);
   await app.as(other.admin).post(`/api/teams/${other.team_id}/members`, { user_id: team.manager.user_id, role: 'guest' });
   const leaver = team.manager;
@@ -98,7 +98,7 @@ it('each step happens once, however often it is tried: tokens, sessions, automat
   const own = await buildAutomation(app, team, { actions: [gate()], creator: leaver });
   await buildRun(app, team, { creator: team.member });
 
-  const jobId = await jobOf(leaver);
+  const jobId = await startJob(leaver);
   await play(jobId, 4);
 
   const job = await getJob(jobId);
@@ -120,21 +120,21 @@ it('each step happens once, however often it is tried: tokens, sessions, automat
   expect(left.reduce((sum: number, { result }: { result: { tasks: number } }) => sum + result.tasks, 0)).toBe(1);
   expect(await db()('personal_access_tokens').where({ user_id: leaver.user_id }).whereNull('revoked_at')).toEqual([]);
   expect(await db()('sessions').where({ user_id: leaver.user_id }).whereNull('ended_at')).toEqual([]);
-  expect(await seatsOf(leaver)).toEqual([]);
+  expect(await findSeats(leaver)).toEqual([]);
   expect(await db()('tasks').where({ task_id: open.task_id }).first()).toMatchObject({ assigned_to: null, version: 2 });
   expect(await db()('tasks').where({ task_id: done.task_id }).first()).toMatchObject({ assigned_to: leaver.user_id, version: 1 });
   expect(await db()('automations').where(own).first()).toMatchObject({
     is_active: false,
     disabled_reason: 'creator_left',
   });
-  expect(await auditOf({ entity_id: own.automation_id, action: 'toggle' })).toHaveLength(1);
-  const removed = await auditOf({ action: 'remove_member', team_id: team.team_id });
+  expect(await findAudit({ entity_id: own.automation_id, action: 'toggle' })).toHaveLength(1);
+  const removed = await findAudit({ action: 'remove_member', team_id: team.team_id });
   expect(removed).toMatchObject([{ actor_type: 'system', user_id: root.user_id, severity: 'MEDIUM' }]);
   for (const action of ['revoke_tokens', 'end_sessions']) {
-    expect(await auditOf({ entity_id: leaver.user_id, action })).toMatchObject([{ severity: 'HIGH', user_id: root.user_id }]);
+    expect(await findAudit({ entity_id: leaver.user_id, action })).toMatchObject([{ severity: 'HIGH', user_id: root.user_id }]);
   }
   const { correlation_id } = removed[0];
-  expect((await auditOf({ correlation_id })).length).toBeGreaterThan(5);
+  expect((await findAudit({ correlation_id })).length).toBeGreaterThan(5);
   expect(await listMails(app.services, team.admin.email)).toMatchObject([
     { subject: expect.stringContaining('A run is waiting') },
     { subject: 'Disabled: Test automation' },
@@ -162,19 +162,19 @@ describe('the last admin of a team', () => {
     const heir = await buildPerson(app);
     const answer = await deprovision(team.admin, { reassign_to: heir.user_id });
     expect(answer.status).toBe(202);
-    expect(new Set(await adminsOf(team.team_id))).toEqual(new Set([team.admin.user_id, heir.user_id]));
+    expect(new Set(await findAdmins(team.team_id))).toEqual(new Set([team.admin.user_id, heir.user_id]));
     expect((await app.as(heir).get('/api/notifications')).body).toMatchObject([
       { kind: 'member_added', message: expect.stringMatching(/^An administrator added you to the team .* as admin\./) },
     ]);
     await play(answer.body.job_id);
-    expect(await adminsOf(team.team_id)).toEqual([heir.user_id]);
+    expect(await findAdmins(team.team_id)).toEqual([heir.user_id]);
     const assignee = async ({ task_id }: { task_id: string }) => (await db()('tasks').where({ task_id }).first()).assigned_to;
     expect([await assignee(here), await assignee(elsewhere)]).toEqual([heir.user_id, null]);
-    expect(await seatsOf(heir)).toEqual([team.team_id]);
+    expect(await findSeats(heir)).toEqual([team.team_id]);
 
     const second = await buildTeam(app);
     expect((await deprovision(second.admin, { reassign_to: second.guest.user_id })).status).toBe(202);
-    expect(await adminsOf(second.team_id)).toContain(second.guest.user_id);
+    expect(await findAdmins(second.team_id)).toContain(second.guest.user_id);
   });
 
   it('400 for a successor who is nobody, gone, or the person', async () => {
@@ -184,7 +184,7 @@ describe('the last admin of a team', () => {
     }
   });
 
-  it('a seat that its person no longer uses is nobody’s: the other admin stays', async () => {
+  it('does not count a suspended admin: the other admin stays', async () => {
     const members = `/api/teams/${team.team_id}/members`;
     const second = await buildPerson(app);
     await app.as(team.admin).post(members, { user_id: second.user_id, role: 'admin' });
@@ -206,13 +206,13 @@ describe('the last admin of a team', () => {
         [() => deprovision(second), leave, demote][round % 3]?.() as ReturnType<typeof leave>,
       ]);
       expect(answers.map(({ status }) => status).filter((status) => status < 300)).toHaveLength(1);
-      const left = await Promise.all((await adminsOf(fresh.team_id)).map((user_id) => getStatus({ user_id } as Person)));
+      const left = await Promise.all((await findAdmins(fresh.team_id)).map((user_id) => getStatus({ user_id } as Person)));
       expect(left.filter((status) => status === 'active').length).toBeGreaterThan(0);
     }
   });
 });
 
-it('nobody gets a seat who is leaving for good at the same time', async () => {
+it('gives no membership to a user who is being deprovisioned', async () => {
   const person = await buildPerson(app);
   const { user_id } = person;
   // Locks the user like requestDeprovision, and commits while the membership is being created.
@@ -223,7 +223,7 @@ it('nobody gets a seat who is leaving for good at the same time', async () => {
   await leaving('users').where({ user_id }).update({ status: 'deprovisioned' });
   await leaving.commit();
   expect((await added).status).toBe(404);
-  expect(await seatsOf(person)).toEqual([]);
+  expect(await findSeats(person)).toEqual([]);
 });
 
 it('409 for oneself; the same rule for an operator’s last administrator; 404 for nobody', async () => {

@@ -92,7 +92,7 @@ it.each([
   expect((await admin.post(URL, { user_id: team.member.user_id, reason })).status).toBe(status);
 });
 
-it('403 on tokens, sign-ins, seats, invitations, approvals and administration, and nothing is written', async () => {
+it('returns 403 on tokens, sign-ins, roles, invitations, approvals and administration, and writes nothing', async () => {
   const acting = await as(team.admin);
   const theirs = decodeJwt(team.admin.token)['sid'] as string;
   const run = '/api/automations/runs/019a9f00-0000-7000-8000-000000000001';
@@ -147,7 +147,7 @@ it('403 on whatever would go on after the impersonation, and nothing is written'
     await acting.put(`/api/tasks/${task_id}`, { recurrence: weekly }),
   ];
   expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 403));
-  expect(new Set(answers.map(({ body }) => body.message))).toEqual(new Set(['Not while acting as somebody else']));
+  expect(new Set(answers.map(({ body }) => body.message))).toEqual(new Set(['Not while impersonating']));
   expect(await db()('audit_entries').count()).toEqual(before);
 });
 
@@ -206,7 +206,7 @@ describe('stop', () => {
     expect(entries).toMatchObject([{ action: 'impersonate_end', severity: 'HIGH', ...both }]);
   });
 
-  it('who does not stop is found out all the same: the mail waits for the end of the time', async () => {
+  it('mails the user at the end of the time, also if the administrator does not stop', async () => {
     const { token } = (await start(team.member)).body;
     const { impersonation_mail_id, expires_at } = await openFuzzSession(token as string);
     const mail = await db()('mails').where({ mail_id: impersonation_mail_id }).first();
@@ -215,7 +215,7 @@ describe('stop', () => {
     expect(await listMails(app.services, team.member.email)).toHaveLength(1);
   });
 
-  it('409 for whoever acts as nobody else', async () => {
+  it('returns 409 for a caller who impersonates no one', async () => {
     expect((await admin.post(`${URL}/stop`)).status).toBe(409);
   });
 });

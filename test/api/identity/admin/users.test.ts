@@ -19,7 +19,7 @@ const db = () => app.services.db;
 const users = '/api/admin/users';
 const suspend = (id: string, by = admin) => by.post(`${users}/${id}/suspend`, { reason: 'Lost laptop' });
 const getStatus = async (user_id: string) => (await db()('users').where({ user_id }).first()).status;
-const auditOf = (entity_id: string) => db()('audit_entries').where({ entity_id, feature: 'admin' }).orderBy('timestamp');
+const findAudit = (entity_id: string) => db()('audit_entries').where({ entity_id, feature: 'admin' }).orderBy('timestamp');
 const me = (credential: string | Person, by: Pick<TestApp, 'as'> = app) => by.as(credential).get('/api/auth/me');
 
 describe('GET /api/admin/users', () => {
@@ -72,7 +72,7 @@ describe('suspend and reinstate', () => {
     expect((await admin.post(`${users}/${ada.user_id}/reinstate`)).body).toMatchObject({ status: 'active' });
     expect((await me(token, sibling)).status).toBe(200);
     expect((await me(ada.token, sibling)).status).toBe(401);
-    const entries = await auditOf(ada.user_id);
+    const entries = await findAudit(ada.user_id);
     expect(entries).toMatchObject([
       { action: 'suspend', severity: 'HIGH', user_id: root.user_id },
       { action: 'reinstate', severity: 'HIGH', user_id: root.user_id },
@@ -81,11 +81,11 @@ describe('suspend and reinstate', () => {
     await sibling.close();
   });
 
-  it('again, it changes nothing; whoever left for good is a 409; no reason is a 422', async () => {
+  it('changes nothing when repeated; returns 409 for deprovisioned users and 422 without a reason', async () => {
     const ada = await buildPerson(app);
     for (const _again of [1, 2]) expect((await suspend(ada.user_id)).status).toBe(200);
     for (const _again of [1, 2]) expect((await admin.post(`${users}/${ada.user_id}/reinstate`)).status).toBe(200);
-    expect(await auditOf(ada.user_id)).toHaveLength(2);
+    expect(await findAudit(ada.user_id)).toHaveLength(2);
     const gone = await buildPerson(app, { status: 'deprovisioned' });
     expect((await suspend(gone.user_id)).status).toBe(409);
     expect((await admin.post(`${users}/${gone.user_id}/reinstate`)).status).toBe(409);
@@ -143,7 +143,7 @@ it('unlock ends the lock of the account and of its devices, and says so once in 
   }
   expect(await locked()).toBe(false);
   expect(await db()('login_attempts').where('subject', 'like', `%${device.device_id}`)).toEqual([]);
-  expect(await auditOf(ada.user_id)).toMatchObject([{ action: 'unlock', severity: 'HIGH' }]);
+  expect(await findAudit(ada.user_id)).toMatchObject([{ action: 'unlock', severity: 'HIGH' }]);
 });
 
 describe('PUT /api/admin/teams/:team_id/plan', () => {
@@ -157,7 +157,7 @@ describe('PUT /api/admin/teams/:team_id/plan', () => {
     expect((await plan('free')).status).toBe(200);
     expect((await plan('scale')).body.entitlements).toEqual(['audit_logs']);
     expect(await entitlements()).toEqual(['audit_logs']);
-    expect(await auditOf(team.team_id)).toMatchObject([
+    expect(await findAudit(team.team_id)).toMatchObject([
       { action: 'switch_plan', severity: 'HIGH', team_id: team.team_id, user_id: root.user_id },
       { action: 'switch_plan' },
     ]);

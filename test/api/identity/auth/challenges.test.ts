@@ -15,7 +15,7 @@ const post = (path: string, body: object) => app.as().post(`/api/auth/${path}`, 
 const logIn = ({ email }: TestAccount, more: object = {}) => post('login', { email, password: PASSWORD, ...more });
 const verify = ({ email }: TestAccount, code: string, more: object = {}) =>
   post('login-otp/verify', { email, password: PASSWORD, code, ...more });
-const sessionsOf = ({ user_id }: TestAccount) => app.services.db('sessions').where({ user_id });
+const findSessions = ({ user_id }: TestAccount) => app.services.db('sessions').where({ user_id });
 const codeRow = ({ email }: TestAccount) => app.services.db('one_time_codes').where({ purpose: 'login', address: email }).first();
 
 const REFUSED = {
@@ -30,7 +30,7 @@ describe('the challenge', () => {
     const { status, body, headers } = await logIn(dana);
     expect([status, body]).toEqual([200, { requires_2fa: false, requires_login_otp: true, email: dana.email }]);
     expect(headers.get('set-cookie')).toBeNull();
-    expect(await sessionsOf(dana)).toEqual([]);
+    expect(await findSessions(dana)).toEqual([]);
     expect(await mailsTo(app, dana)).toMatchObject([{ subject: 'Your sign-in code', text: expect.stringMatching(/\d{6}/) }]);
   });
 
@@ -74,7 +74,7 @@ describe('the challenge', () => {
     }
   });
 
-  it('a locked or two-factor account is not let in by this door', async () => {
+  it('does not sign in a locked or two-factor account', async () => {
     const dana = await buildCautious();
     await logIn(dana);
     const code = await mailedCode(app, dana);
@@ -82,7 +82,7 @@ describe('the challenge', () => {
     expect((await verify(dana, code)).status).toBe(401);
     await app.services.db('users').where({ user_id: dana.user_id }).update({ two_factor_enabled_at: null, status: 'suspended' });
     expect((await verify(dana, code)).status).toBe(401);
-    expect(await sessionsOf(dana)).toEqual([]);
+    expect(await findSessions(dana)).toEqual([]);
   });
 
   it('LOGIN_OTP=off asks for none', async () => {
@@ -103,7 +103,7 @@ describe('the code', () => {
     const code = await mailedCode(app, dana);
     const answers = await Promise.all(Array.from({ length: 4 }, () => verify(dana, code)));
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
-    expect(await sessionsOf(dana)).toHaveLength(1);
+    expect(await findSessions(dana)).toHaveLength(1);
     expect((await verify(dana, code)).status).toBe(401);
   });
 

@@ -27,12 +27,12 @@ const logIn = ({ email }: { email: string }, password = PASSWORD, more: object =
 const times = async (n: number, work: () => Promise<unknown>) => {
   for (let i = 0; i < n; i += 1) await work();
 };
-const guardOf = ({ email }: { email: string }) =>
+const findGuard = ({ email }: { email: string }) =>
   app.services
     .db('login_attempts')
     .where({ subject: `mail ${email}` })
     .first();
-const auditOf = ({ user_id }: TestAccount, action: string) =>
+const findAudit = ({ user_id }: TestAccount, action: string) =>
   app.services.db('audit_entries').where({ entity_id: user_id, action });
 const forgive = ({ email }: { email: string }, minutes: number) =>
   app.services
@@ -48,11 +48,11 @@ describe('the lock', () => {
     const eve = await buildAccount(app);
     await times(LIMIT - 1, () => logIn(eve, 'wrong'));
     expect((await logIn(eve)).status).toBe(200);
-    expect(await guardOf(eve)).toBeUndefined();
+    expect(await findGuard(eve)).toBeUndefined();
     await times(LIMIT, () => logIn(eve, 'wrong'));
     const { status, body } = await logIn(eve);
     expect([status, body]).toMatchObject([401, { error_code: 'AUTHENTICATION_REQUIRED', message: 'Invalid credentials' }]);
-    expect(await auditOf(eve, 'lockout')).toMatchObject([{ severity: 'HIGH', outcome: 'denied' }]);
+    expect(await findAudit(eve, 'lockout')).toMatchObject([{ severity: 'HIGH', outcome: 'denied' }]);
     await forgive(eve, 14);
     expect((await logIn(eve)).status).toBe(401);
     await forgive(eve, 2);
@@ -67,11 +67,11 @@ describe('the lock', () => {
     expect((await logIn(eve)).status).toBe(200);
   });
 
-  it('of many wrong ones at once exactly the limit is judged, and one mail tells of the lock', async () => {
+  it('checks exactly the limit of concurrent wrong passwords, and sends one email about the lock', async () => {
     const eve = await buildAccount(app);
     await Promise.all(Array.from({ length: 40 }, () => logIn(eve, 'wrong')));
-    expect(await guardOf(eve)).toMatchObject({ attempts: LIMIT, locked_until: expect.any(Date) });
-    expect(await auditOf(eve, 'lockout')).toHaveLength(1);
+    expect(await findGuard(eve)).toMatchObject({ attempts: LIMIT, locked_until: expect.any(Date) });
+    expect(await findAudit(eve, 'lockout')).toHaveLength(1);
     expect(await mailsTo(app, eve)).toMatchObject([{ subject: 'Your account is temporarily locked' }]);
   });
 
@@ -84,14 +84,14 @@ describe('the lock', () => {
   it('an address without an account is counted and locked alike, and nobody is mailed', async () => {
     const nobody = { email: `nobody${Date.now()}@test.example` };
     await times(LIMIT + 2, () => logIn(nobody, 'wrong'));
-    expect(await guardOf(nobody)).toMatchObject({ attempts: LIMIT, locked_until: expect.any(Date) });
+    expect(await findGuard(nobody)).toMatchObject({ attempts: LIMIT, locked_until: expect.any(Date) });
     expect(await mailsTo(app, nobody)).toEqual([]);
   });
 
   it('of an administrator is CRITICAL in the audit log', async () => {
     const root = await buildAccount(app, { role: 'admin' });
     await times(LIMIT, () => logIn(root, 'wrong'));
-    expect(await auditOf(root, 'lockout')).toMatchObject([{ severity: 'CRITICAL' }]);
+    expect(await findAudit(root, 'lockout')).toMatchObject([{ severity: 'CRITICAL' }]);
   });
 
   it('leaves personal access tokens and open sessions alone', async () => {
@@ -103,7 +103,7 @@ describe('the lock', () => {
   });
 });
 
-describe('every door counts on the same account', () => {
+describe('every sign-in path counts on the same account', () => {
   /** One wrong try each, by the doors that take a secret. */
   const DOORS: Record<
     string,
@@ -130,7 +130,7 @@ describe('every door counts on the same account', () => {
     const token = await openTo(eve);
     const answer = await DOORS[door]?.(eve, token);
     expect([401, 403]).toContain(answer?.status);
-    expect((await guardOf(eve)).attempts).toBe(1);
+    expect((await findGuard(eve)).attempts).toBe(1);
   });
 
   it('once locked by one, all are closed, the right proof too', async () => {
@@ -154,7 +154,7 @@ describe('every door counts on the same account', () => {
     const eve = await buildTwoFactorAccount(app);
     await times(LIMIT - 2, () => logIn(eve, 'wrong'));
     await times(LIMIT, async () => expect((await logIn(eve)).body).toMatchObject({ requires_2fa: true }));
-    expect(await guardOf(eve)).toMatchObject({ attempts: LIMIT - 2, locked_until: null });
+    expect(await findGuard(eve)).toMatchObject({ attempts: LIMIT - 2, locked_until: null });
     await times(2, () => logIn(eve, 'wrong'));
     expect((await logIn(eve)).status).toBe(401);
   });
@@ -169,7 +169,7 @@ describe('a trusted device', () => {
     return { ...dana, device_token: body.device_token as string };
   };
 
-  it('has a count of its own: whoever locks the account does not lock its owner out there', async () => {
+  it('has its own count: an attacker who locks the account does not lock its owner out there', async () => {
     const { device_token, ...dana } = await trusting();
     await times(LIMIT, () => logIn(dana, 'wrong'));
     expect((await logIn(dana)).status).toBe(401);
@@ -196,10 +196,10 @@ describe('the mail’s link', () => {
     const eve = await buildAccount(app);
     await times(LIMIT, () => logIn(eve, 'wrong'));
     const token = /\/app\/unlock\?token=([\w-]{43})/.exec((await mailsTo(app, eve))[0]?.text ?? '')?.[1] as string;
-    expect(JSON.stringify(await guardOf(eve))).not.toContain(token);
+    expect(JSON.stringify(await findGuard(eve))).not.toContain(token);
     await expect(unlock(buildContext(app), 'x'.repeat(43))).rejects.toMatchObject({ status: 400 });
     await unlock(buildContext(app), token);
-    expect(await auditOf(eve, 'unlock')).toMatchObject([{ severity: 'MEDIUM', outcome: 'success' }]);
+    expect(await findAudit(eve, 'unlock')).toMatchObject([{ severity: 'MEDIUM', outcome: 'success' }]);
     expect((await logIn(eve)).status).toBe(200);
     await expect(unlock(buildContext(app), token)).rejects.toMatchObject({ status: 400 });
   });

@@ -39,7 +39,7 @@ const post = async (path: string, body: object, token?: string) => {
   for (const code of answer.body?.recovery_codes ?? []) keep(code);
   return answer;
 };
-const codeOf = async (to: { email: string }) => keep(await mailedCode(app, to));
+const readCode = async (to: { email: string }) => keep(await mailedCode(app, to));
 
 /** A secret as a word of its own: six digits may well stand inside an id. */
 const holds = (text: string, secret: string): boolean =>
@@ -56,11 +56,11 @@ const nia = { email: 'nia@test.example', name: 'Nia' };
 it('signing up, signing in by every step, two factors, new passwords, sessions', async () => {
   await post('/app/signup/start', nia);
   await post('/app/signup/verify', { ...nia, code: '000000', password: PASSWORD });
-  const { body: signedUp } = await post('/app/signup/verify', { ...nia, code: await codeOf(nia), password: PASSWORD });
+  const { body: signedUp } = await post('/app/signup/verify', { ...nia, code: await readCode(nia), password: PASSWORD });
   const login = { email: nia.email, password: PASSWORD };
   await post('/api/auth/login', login);
   await post('/api/auth/login-otp/resend', login);
-  const step = { ...login, code: await codeOf(nia), trust_device: true };
+  const step = { ...login, code: await readCode(nia), trust_device: true };
   expect((await post('/api/auth/login-otp/verify', step)).status).toBe(200);
   const { body: enrolment } = await post('/api/auth/2fa/enroll', { password: PASSWORD }, signedUp.token);
   const authenticator = new Authenticator(enrolment.secret);
@@ -70,7 +70,7 @@ it('signing up, signing in by every step, two factors, new passwords, sessions',
   await post('/api/auth/2fa/verify', { ...login, code: active.recovery_codes[0] });
   await post('/api/auth/refresh', {}, signedUp.token);
   await post('/api/auth/password/forgot', nia);
-  await post('/api/auth/password/reset', { email: nia.email, code: await codeOf(nia), new_password: NEW_PASSWORD });
+  await post('/api/auth/password/reset', { email: nia.email, code: await readCode(nia), new_password: NEW_PASSWORD });
   expect((await post('/api/auth/login', { email: nia.email, password: NEW_PASSWORD })).body).toMatchObject({
     requires_2fa: true,
   });
@@ -103,7 +103,7 @@ it('a database that fails in the middle of it', async () => {
   await db.raw('alter table mails_gone rename to mails');
   await db.raw('alter table trusted_devices rename column user_agent to gone');
   await post('/app/signup/start', { email: 'new@test.example', name: 'New' });
-  const code = await codeOf({ email: 'new@test.example' });
+  const code = await readCode({ email: 'new@test.example' });
   const verify = await post('/app/signup/verify', { email: 'new@test.example', name: 'New', code, password: PASSWORD });
   await db.raw('alter table trusted_devices rename column gone to user_agent');
   expect([login.status, forgot.status, verify.status]).toEqual([500, 500, 500]);
@@ -116,7 +116,7 @@ it('a row that the database refuses: neither the statement’s values nor the ro
   const { db } = app.services;
   const ursa = { email: 'ursa@test.example', name: 'canary-name' };
   await post('/app/signup/start', ursa);
-  const code = await codeOf(ursa);
+  const code = await readCode(ursa);
   await db.raw(`alter table users add constraint odd check (name <> 'canary-name')`);
   const verify = await post('/app/signup/verify', { ...ursa, code, password: PASSWORD });
   await db.raw('alter table users drop constraint odd');

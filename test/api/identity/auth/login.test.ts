@@ -108,7 +108,7 @@ describe('POST /api/auth/login', () => {
 describe('credentials', () => {
   const sign = (claims: Record<string, unknown>, { alg = 'HS256', key = app.services.config.JWT_SECRET, typ = 'JWT' } = {}) =>
     new SignJWT(claims).setProtectedHeader({ alg, typ }).sign(new TextEncoder().encode(key));
-  const claimsOf = async () => {
+  const readClaims = async () => {
     const person = await buildPerson(app);
     const session = await app.services.db('sessions').where({ user_id: person.user_id }).first();
     const now = Math.floor(Date.now() / 1000);
@@ -120,7 +120,7 @@ describe('credentials', () => {
   const me = (token: string) => app.as(token).get('/api/auth/me');
 
   it('accepts exactly our own signature and claims', async () => {
-    const { claims } = await claimsOf();
+    const { claims } = await readClaims();
     expect((await me(await sign(claims))).status).toBe(200);
     const { exp: _exp, ...endless } = claims;
     const { sid: _sid, ...sessionless } = claims;
@@ -141,7 +141,7 @@ describe('credentials', () => {
   });
 
   it('a token that was accepted is refused with another key, for another use, changed, and once it expired', async () => {
-    const { claims } = await claimsOf();
+    const { claims } = await readClaims();
     const token = await sign(claims);
     const { services } = app;
     for (let times = 0; times < 2; times += 1) expect(await verifyJwt(services, token, 'api')).toEqual(claims);
@@ -153,7 +153,7 @@ describe('credentials', () => {
   });
 
   it('a session that ended or a suspended owner is refused on the very next request', async () => {
-    const { person, claims } = await claimsOf();
+    const { person, claims } = await readClaims();
     const pat = await buildToken(app, person, ['tasks:read']);
     expect((await me(pat)).body).toMatchObject({ user_id: person.user_id, auth_method: 'pat' });
     await app.services.db('sessions').where({ session_id: claims.sid }).update({ ended_at: new Date() });

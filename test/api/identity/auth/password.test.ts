@@ -33,7 +33,7 @@ const reset = ({ email }: TestAccount, code: string, new_password: unknown = NEW
 const me = (token: string) => app.as(token).get('/api/auth/me');
 
 describe('forgotten', () => {
-  it('202 says the same to everybody, and mails a code only to who has an account', async () => {
+  it('returns the same 202 for any address, and mails a code only to an account', async () => {
     const [eve, suspended] = [await buildAccount(app), await buildAccount(app, { status: 'suspended' })];
     const nobody = { email: 'nobody@test.example' };
     const answers = [await forgot(eve), await forgot(nobody), await forgot(suspended), await forgot({ email: 'no address \0' })];
@@ -201,7 +201,7 @@ describe('while the old password is being compared', () => {
     await expect(open(proved)).rejects.toMatchObject({ code: 'AUTHENTICATION_REQUIRED' });
   });
 
-  it('the owner resets it: a change under way, of whoever else knew the old one, comes too late', async () => {
+  it('a reset by the owner wins over a pending change by someone who knew the old password', async () => {
     const eve = await buildAccount(app);
     const proved = await prove(eve);
     await forgot(eve);

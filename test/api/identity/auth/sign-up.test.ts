@@ -70,7 +70,7 @@ it('401 a wrong, used or void code; five attempts, then the right one is refused
   expect((await verify(nia, await mailedCode(app, nia))).status).toBe(201);
 });
 
-it('of one code sent four times at once, one makes the account', async () => {
+it('creates one account for a code sent four times concurrently', async () => {
   const nia = newcomer();
   await start(nia);
   const code = await mailedCode(app, nia);

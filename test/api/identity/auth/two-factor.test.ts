@@ -23,7 +23,7 @@ const post = (path: string, body: object, token?: string) => app.as(token).post(
 const logIn = ({ email }: TestAccount) => post('login', { email, password: PASSWORD });
 const verify = ({ email }: TestAccount, code: string, more: object = {}) =>
   post('2fa/verify', { email, password: PASSWORD, code, ...more });
-const sessionsOf = ({ user_id }: TestAccount) => app.services.db('sessions').where({ user_id });
+const findSessions = ({ user_id }: TestAccount) => app.services.db('sessions').where({ user_id });
 const signIn = async (account: TestAccount): Promise<string> => (await logIn(account)).body.token;
 const REFUSED = {
   error_code: 'AUTHENTICATION_REQUIRED',
@@ -89,7 +89,7 @@ describe('the challenge', () => {
   it('is answered with password and code; the device is trusted where asked for', async () => {
     const eve = await buildTwoFactorAccount(app, { login_otp_exempt: false });
     expect((await logIn(eve)).body).toEqual({ requires_2fa: true, requires_login_otp: false, email: eve.email });
-    expect(await sessionsOf(eve)).toEqual([]);
+    expect(await findSessions(eve)).toEqual([]);
     const { status, body } = await verify(eve, eve.authenticator.code(), { trust_device: true });
     expect([status, Object.keys(body).toSorted()]).toEqual([
       200,
@@ -112,12 +112,12 @@ describe('the challenge', () => {
     expect((await verify(eve, code(1))).status).toBe(200);
   });
 
-  it('of one code sent many times at once, one opens a session', async () => {
+  it('opens one session for a code sent many times concurrently', async () => {
     const eve = await buildTwoFactorAccount(app);
     const code = eve.authenticator.code();
     const answers = await Promise.all(Array.from({ length: 20 }, () => verify(eve, code)));
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
-    expect(await sessionsOf(eve)).toHaveLength(1);
+    expect(await findSessions(eve)).toHaveLength(1);
   });
 
   it('a recovery code works once, also when it comes many times at once, however it is typed', async () => {

@@ -88,7 +88,7 @@ it('two admins who add the same stranger at once make one invitation, and revoki
   expect(await whatAdminsSee()).not.toContain(stranger.email);
 });
 
-it('a colleague becomes a member at once, unknown users are 404, members 409; so does everybody where it is allowed', async () => {
+it('a colleague becomes a member at once, unknown users are 404, members 409; so does every user where it is allowed', async () => {
   const colleague = await buildPerson(direct);
   const other = await buildTeam(direct);
   for (const user_id of [colleague.user_id, team.admin.user_id]) {
@@ -145,7 +145,7 @@ it('two people who invite the same strangers at once, in opposite orders, both h
   expect(answers.map(({ body }) => body.invited_member_ids)).toEqual([ids, ids.toReversed()]);
 });
 
-it('who was added is told by whom, in the app and by email, and may leave, also as a guest', async () => {
+it('notifies an added user who added them, in the app and by email; a guest may leave too', async () => {
   const person = await buildPerson(direct);
   const answer = await direct
     .as(team.admin)

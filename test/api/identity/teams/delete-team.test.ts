@@ -23,7 +23,7 @@ const db = () => app.services.db;
 const remove = (by = admin, id = team.team_id) => by.delete(`/api/teams/${id}`);
 const get = (by = admin) => by.get(`/api/teams/${team.team_id}`);
 
-it('200 takes the team out of everyone’s sight and gives up every seat', async () => {
+it('returns 200, hides the team from everyone and ends every membership', async () => {
   const answer = await remove();
   expect(answer).toMatchObject({ status: 200, body: { success: true, team_id: team.team_id } });
   for (const person of [team.admin, team.member, team.guest]) {
@@ -63,7 +63,7 @@ it('ends its automations, cancels what waits, unbinds its repositories', async (
   expect((await app.as(next.admin).post('/api/forge/repositories', { repo, team_id: next.team_id })).status).toBe(201);
 });
 
-it('what it has in the trash can no longer be reached, and goes when its time is over', async () => {
+it('hides its trash, and purges it after the retention', async () => {
   const project = await buildProject(app, team);
   const task = await buildTask(app, team, project);
   await admin.delete(`/api/projects/${project.project_id}`);
@@ -77,7 +77,7 @@ it('what it has in the trash can no longer be reached, and goes when its time is
   expect(await db()('tasks').where({ task_id: task.task_id })).toEqual([]);
 });
 
-it('its notes and docs go to the trash with it, and then for good', async () => {
+it('its notes and docs go to the trash with it, and are purged later', async () => {
   const member = app.as(team.member);
   const notes = [
     await member.post('/api/notes', { title: 'x' }),
@@ -103,7 +103,7 @@ it('404 unknown and malformed, 403 below admin and to strangers', async () => {
   expect((await get()).status).toBe(200);
 });
 
-it('no live project is left behind by whoever creates or restores one at the same time, 20 rounds', async () => {
+it('leaves no live project, also when one is created or restored concurrently, 20 rounds', async () => {
   for (let round = 0; round < 20; round += 1) {
     team = await buildTeam(app);
     admin = app.as(team.admin);
@@ -132,7 +132,7 @@ it('no live note is left behind by a member who writes one at the same time, 20 
   }
 });
 
-it('nobody has a seat in it afterwards, whoever was being added at the same time, 20 rounds', async () => {
+it('leaves no member, also when one is added concurrently, 20 rounds', async () => {
   const newcomer = await buildPerson(app);
   for (let round = 0; round < 20; round += 1) {
     team = await buildTeam(app);

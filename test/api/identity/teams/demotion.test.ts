@@ -158,7 +158,7 @@ it('a repeat under a key from better days answers again and does nothing', async
   expect(await db()('tasks').where({ project_id })).toHaveLength(1);
 });
 
-it('whoever was removed meanwhile writes no more either', async () => {
+it('a concurrently removed member writes nothing more either', async () => {
   const gone = await buildPerson(app);
   await app.as(team.admin).post(`/api/teams/${team.team_id}/members`, { user_id: gone.user_id });
   const { task_id } = await withTask();

@@ -28,9 +28,9 @@ async function signUp(email: string): Promise<Person> {
   return { ...person, email };
 }
 const accept = (person: Person, id: string) => app.as(person).post(`/api/invitations/${id}/accept`);
-const auditOf = (action: string) => db()('audit_entries').where({ team_id: team.team_id, action });
+const findAudit = (action: string) => db()('audit_entries').where({ team_id: team.team_id, action });
 
-it('an address without an account is invited, and whoever signs up with it takes the seat', async () => {
+it('invites an address without an account, which becomes a member at its sign-up', async () => {
   const email = address();
   const answer = await invite(` ${email.toUpperCase()}`, 'manager');
   expect(answer).toMatchObject({
@@ -40,7 +40,7 @@ it('an address without an account is invited, and whoever signs up with it takes
   const { invitation_id, created_at, expires_at } = answer.body;
   expect((Date.parse(expires_at) - Date.parse(created_at)) / 86_400_000).toBe(7);
   expect((await app.as(team.admin).get(ofTeam())).body).toEqual([answer.body]);
-  expect(await auditOf('invite')).toMatchObject([{ severity: 'MEDIUM', user_id: team.admin.user_id }]);
+  expect(await findAudit('invite')).toMatchObject([{ severity: 'MEDIUM', user_id: team.admin.user_id }]);
 
   const [mail, ...more] = await listMails(app.services, email);
   expect(more).toEqual([]);
@@ -56,22 +56,22 @@ it('an address without an account is invited, and whoever signs up with it takes
   expect((await app.as(nina).get(`/api/teams/${team.team_id}`)).status).toBe(200);
   expect((await app.as(nina).get('/api/invitations')).body).toEqual([]);
   expect((await app.as(team.admin).get(ofTeam())).body).toEqual([]);
-  expect(await auditOf('join')).toMatchObject([{ severity: 'MEDIUM', user_id: nina.user_id }]);
+  expect(await findAudit('join')).toMatchObject([{ severity: 'MEDIUM', user_id: nina.user_id }]);
 });
 
-it('accepted 10 times at once it gives one seat, and none again after the person was removed', async () => {
+it('creates one membership for 10 concurrent accepts, and none after the user was removed', async () => {
   const email = address();
   const { invitation_id } = (await invite(email)).body;
   const nina = await signUp(email);
   const answers = await Promise.all(Array.from({ length: 10 }, () => accept(nina, invitation_id)));
   expect(answers.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([200, ...Array.from({ length: 9 }, () => 409)]);
-  expect(await auditOf('join')).toHaveLength(1);
+  expect(await findAudit('join')).toHaveLength(1);
   await app.as(team.admin).delete(`/api/teams/${team.team_id}/members/${nina.user_id}`);
   expect((await accept(nina, invitation_id)).status).toBe(409);
   expect(await db()('memberships').where({ user_id: nina.user_id })).toEqual([]);
 });
 
-it('accepted and taken back at once, one of the two happens', async () => {
+it('accepted and revoked concurrently, one of the two happens', async () => {
   for (let round = 0; round < 10; round += 1) {
     const email = address();
     const { invitation_id } = (await invite(email)).body;
@@ -99,7 +99,7 @@ it('declined it is gone for both sides, and the team learns nothing; it may invi
   expect((await accept(nina, invitation_id)).status).toBe(404);
   expect((await app.as(nina).get('/api/invitations')).body).toEqual([]);
   expect((await app.as(team.admin).get(ofTeam())).body).toEqual([]);
-  expect(await auditOf('decline')).toEqual([]);
+  expect(await findAudit('decline')).toEqual([]);
   expect(await db()('audit_entries').where({ entity_id: nina.user_id, action: 'decline' })).toHaveLength(1);
   const again = await invite(email);
   expect(again.status).toBe(201);
@@ -113,7 +113,7 @@ it('declined it is gone for both sides, and the team learns nothing; it may invi
   ]).toContainEqual(answers.map(({ status }) => status));
 });
 
-it('404 for another address, for one taken back, for a deleted team; taking back again is 200', async () => {
+it('returns 404 for another address, a revoked one or a deleted team, and 200 for revoking it twice', async () => {
   const email = address();
   const { invitation_id } = (await invite(email)).body;
   expect((await accept(await signUp(address()), invitation_id)).status).toBe(404);
@@ -121,7 +121,7 @@ it('404 for another address, for one taken back, for a deleted team; taking back
   for (const _again of [1, 2]) {
     expect((await app.as(team.admin).delete(path)).body).toEqual({ success: true, invitation_id });
   }
-  expect(await auditOf('revoke_invitation')).toHaveLength(1);
+  expect(await findAudit('revoke_invitation')).toHaveLength(1);
   const nina = await signUp(email);
   expect((await accept(nina, invitation_id)).status).toBe(404);
   const again = (await invite(address())).body;
@@ -131,7 +131,7 @@ it('404 for another address, for one taken back, for a deleted team; taking back
   expect((await accept(otto, again.invitation_id)).status).toBe(404);
 });
 
-it('lapses after seven days, and may then be sent anew', async () => {
+it('expires after seven days, and may then be sent anew', async () => {
   const email = address();
   const { invitation_id } = (await invite(email)).body;
   expect((await invite(email)).status).toBe(409);
@@ -178,7 +178,7 @@ it.each<[string, (admin: Person) => Promise<unknown>]>([
   expect((await accept(await signUp(others), kept.invitation_id)).status).toBe(200);
 });
 
-it('a seat given by user_id closes the invitation', async () => {
+it('a membership created by user_id closes the invitation', async () => {
   const email = address();
   const { invitation_id } = (await invite(email, 'admin')).body;
   const nina = await signUp(email);
@@ -192,7 +192,7 @@ it('a seat given by user_id closes the invitation', async () => {
 
 describe('an address with an account', () => {
   /** All that the team's admin gets to see of an invitation, with what differs between any two of them left out. */
-  async function seenOf(email: string) {
+  async function readSeen(email: string) {
     const answer = await invite(email, 'manager');
     const { invitation_id, created_at, expires_at } = answer.body;
     const listed = (await app.as(team.admin).get(ofTeam())).body as { invitation_id: string }[];
@@ -220,33 +220,33 @@ describe('an address with an account', () => {
   }
 
   it('is invited as one without: nothing that the admin sees tells them apart', async () => {
-    const unknown = await seenOf(address());
+    const unknown = await readSeen(address());
     const account = async (fields: object = {}) => {
       const person = await buildPerson(app, fields);
       const email = address();
       await db()('users').where({ user_id: person.user_id }).update({ email });
       return email;
     };
-    expect(await seenOf(await account())).toBe(unknown);
-    expect(await seenOf(await account({ status: 'suspended' }))).toBe(unknown);
-    expect(await seenOf(await account({ status: 'deprovisioned' }))).toBe(unknown);
-    expect(await seenOf(await account({ role: 'admin' }))).toBe(unknown);
+    expect(await readSeen(await account())).toBe(unknown);
+    expect(await readSeen(await account({ status: 'suspended' }))).toBe(unknown);
+    expect(await readSeen(await account({ status: 'deprovisioned' }))).toBe(unknown);
+    expect(await readSeen(await account({ role: 'admin' }))).toBe(unknown);
   });
 
-  it('has no seat before it accepts; it accepts once, in whatever way', async () => {
+  it('has no membership before it accepts; it accepts once, in any way', async () => {
     const nina = await buildPerson(app);
     const { invitation_id } = (await invite(nina.email)).body;
     const members = async () => (await app.as(team.admin).get(`/api/teams/${team.team_id}`)).body.member_ids;
     expect(await members()).not.toContain(nina.user_id);
     expect((await app.as(nina).get(`/api/teams/${team.team_id}`)).status).toBe(403);
-    expect(await auditOf('add_member')).toEqual([]);
+    expect(await findAudit('add_member')).toEqual([]);
     const answers = await Promise.all(Array.from({ length: 10 }, () => accept(nina, invitation_id)));
     expect(answers.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([200, ...Array.from({ length: 9 }, () => 409)]);
     expect(await members()).toContain(nina.user_id);
-    expect(await auditOf('join')).toMatchObject([{ user_id: nina.user_id }]);
+    expect(await findAudit('join')).toMatchObject([{ user_id: nina.user_id }]);
   });
 
-  it('of a member of the team is 409, as the list of members says too; and 201 again once the member has left', async () => {
+  it('returns 409 for a member of the team, and 201 once the member has left', async () => {
     expect(await invite(team.guest.email.toUpperCase())).toMatchObject({
       status: 409,
       body: { message: 'Already a member of this team' },
@@ -261,7 +261,7 @@ describe('an address with an account', () => {
     expect((await accept(nina, invited.body.invitation_id)).status).toBe(200);
   });
 
-  it('is added by user_id and accepts at once: one seat', async () => {
+  it('is added by user_id and accepts concurrently: one membership', async () => {
     const nina = await buildPerson(app);
     const { invitation_id } = (await invite(nina.email, 'guest')).body;
     const [accepted, added] = await Promise.all([
@@ -299,7 +299,7 @@ describe('nobody mails the world by way of us', () => {
     expect(await listMails(app.services, email)).toHaveLength(2);
   });
 
-  it('who invites an address again and again does not use up the emails of others', async () => {
+  it('repeated invitations of an address do not use up the emails of other teams', async () => {
     const email = address();
     for (let round = 0; round < 7; round += 1) {
       const { invitation_id } = (await invite(email)).body;
@@ -311,7 +311,7 @@ describe('nobody mails the world by way of us', () => {
     expect([mails.length, mails[0]?.text.includes(`Team ${other.team_id}`)]).toEqual([3, true]);
   });
 
-  it('400 after 200 invitations of one person within a day, in whatever teams, taken back or not', async () => {
+  it('returns 400 after 200 invitations of one user within a day, in any teams, revoked or not', async () => {
     const other = await buildTeam(app);
     await db()('memberships').insert({ team_id: other.team_id, user_id: team.admin.user_id, role: 'admin' });
     await db().raw(
@@ -355,5 +355,5 @@ it('403 to everyone below admin, on sending, listing and taking back', async () 
     expect((await app.as(person).get(ofTeam())).status).toBe(403);
     expect((await app.as(person).delete(`${ofTeam()}/${invitation_id}`)).status).toBe(403);
   }
-  expect(await auditOf('invite')).toHaveLength(1);
+  expect(await findAudit('invite')).toHaveLength(1);
 });

@@ -17,12 +17,12 @@ beforeEach(async () => {
 });
 
 const UNKNOWN = '019a9f00-0000-7000-8000-000000000001';
-const auditOf = (entityId: string) => app.services.db('audit_entries').where({ entity_id: entityId }).orderBy('timestamp');
-const eventsOf = (subject: string) => app.services.db('outbox').where({ subject, team_id: team.team_id }).orderBy('outbox_id');
-const adminsOf = () => app.services.db('memberships').where({ team_id: team.team_id, role: 'admin' });
+const findAudit = (entityId: string) => app.services.db('audit_entries').where({ entity_id: entityId }).orderBy('timestamp');
+const findEvents = (subject: string) => app.services.db('outbox').where({ subject, team_id: team.team_id }).orderBy('outbox_id');
+const findAdmins = () => app.services.db('memberships').where({ team_id: team.team_id, role: 'admin' });
 const belowAdmin = async () => [team.manager, team.member, team.guest, await buildPerson(app)];
 
-it('GET lists the members with their seats, for guests too', async () => {
+it('lists the members with their roles, for guests too', async () => {
   const { status, body } = await app.as(team.guest).get(url);
   expect(status).toBe(200);
   expect(body).toHaveLength(4);
@@ -42,14 +42,14 @@ describe('POST /api/teams/:team_id/members', () => {
     const second = await app.as(team.admin).post(url, { user_id: otto.user_id, role: 'guest' });
     expect(second).toMatchObject({ status: 201, body: { user_id: otto.user_id, role: 'guest', is_guest: true } });
     expect((await app.as(nina).get(`/api/teams/${team.team_id}`)).body.member_ids).toContain(otto.user_id);
-    const [entry] = await auditOf(team.team_id);
+    const [entry] = await findAudit(team.team_id);
     expect(entry).toMatchObject({
       feature: 'teams',
       action: 'add_member',
       severity: 'MEDIUM',
       audit_id: first.headers.get('x-correlation-id'),
     });
-    const [event] = await eventsOf('team.member_added');
+    const [event] = await findEvents('team.member_added');
     expect(event.payload).toEqual({ actor_id: team.admin.user_id, member: first.body });
   });
 
@@ -58,7 +58,7 @@ describe('POST /api/teams/:team_id/members', () => {
     const answers = await Promise.all(Array.from({ length: 10 }, () => app.as(team.admin).post(url, { user_id: nina.user_id })));
     expect(answers.filter(({ status }) => status === 201)).toHaveLength(1);
     expect(answers.filter(({ status }) => status === 409)).toHaveLength(9);
-    expect(await auditOf(team.team_id)).toHaveLength(1);
+    expect(await findAudit(team.team_id)).toHaveLength(1);
   });
 
   it('404 refuses nobody: unknown and malformed ids, a deprovisioned person', async () => {
@@ -98,7 +98,7 @@ describe('PATCH /api/teams/:team_id/members/:user_id', () => {
     const path = `${url}/${team.member.user_id}`;
     expect((await admin.patch(path, { role: 'member' })).body).toMatchObject({ role: 'member' });
     expect((await admin.patch(path, { role: 'guest' })).body).toMatchObject({ role: 'guest', is_guest: true });
-    const entries = await auditOf(team.team_id);
+    const entries = await findAudit(team.team_id);
     expect(entries).toHaveLength(1);
     expect(entries[0]).toMatchObject({ action: 'change_role', severity: 'HIGH' });
     expect(JSON.parse(entries[0].details)).toEqual({
@@ -117,7 +117,7 @@ describe('PATCH /api/teams/:team_id/members/:user_id', () => {
     for (const person of await belowAdmin()) {
       expect((await app.as(person).patch(`${url}/${team.guest.user_id}`, { role: 'admin' })).status).toBe(403);
     }
-    expect(await auditOf(team.team_id)).toEqual([]);
+    expect(await findAudit(team.team_id)).toEqual([]);
   });
 });
 
@@ -139,19 +139,19 @@ describe('DELETE /api/teams/:team_id/members/:user_id', () => {
     expect(await assignee(open)).toEqual({ assigned_to: null, version: 2 });
     expect(await assignee(done)).toEqual({ assigned_to: team.member.user_id, version: 1 });
     expect(await assignee(trashed)).toMatchObject({ assigned_to: null });
-    expect(await auditOf(team.team_id)).toMatchObject([
+    expect(await findAudit(team.team_id)).toMatchObject([
       { action: 'remove_member', severity: 'MEDIUM', audit_id: answer.headers.get('x-correlation-id') },
     ]);
-    const last = (await auditOf(open.task_id)).at(-1);
+    const last = (await findAudit(open.task_id)).at(-1);
     expect(last).toMatchObject({ action: 'update', correlation_id: answer.headers.get('x-correlation-id') });
-    expect((await auditOf(trashed.task_id)).map(({ action }) => action)).toEqual(['create', 'delete', 'update']);
+    expect((await findAudit(trashed.task_id)).map(({ action }) => action)).toEqual(['create', 'delete', 'update']);
     const changes = { assigned_to: { from: team.member.user_id, to: null } };
     expect(JSON.parse(last.details)).toMatchObject({ changes, version: 2 });
-    const updates = await eventsOf('task.updated');
+    const updates = await findEvents('task.updated');
     expect(updates.map(({ payload }) => payload)).toMatchObject([
       { task: { task_id: open.task_id, assigned_to: null }, changes },
     ]);
-    const [event] = await eventsOf('team.member_removed');
+    const [event] = await findEvents('team.member_removed');
     expect(event.payload).toMatchObject({ member: { user_id: team.member.user_id, role: 'member' } });
     expect((await app.as(team.member).get(`/api/teams/${team.team_id}`)).status).toBe(403);
   });
@@ -165,7 +165,7 @@ describe('DELETE /api/teams/:team_id/members/:user_id', () => {
     }
   });
 
-  it('409 keeps the last admin, 404 whoever is no member', async () => {
+  it('returns 409 for the last admin and 404 for a user who is no member', async () => {
     expect(await app.as(team.admin).delete(`${url}/${team.admin.user_id}`)).toMatchObject({
       status: 409,
       body: { detail: 'Make another member an admin first, or delete the team.' },
@@ -174,7 +174,7 @@ describe('DELETE /api/teams/:team_id/members/:user_id', () => {
       expect((await app.as(team.admin).delete(`${url}/${id}`)).status).toBe(404);
     }
     expect((await app.as(team.admin).delete(`/api/teams/${UNKNOWN}/members/${team.member.user_id}`)).status).toBe(404);
-    expect(await auditOf(team.team_id)).toEqual([]);
+    expect(await findAudit(team.team_id)).toEqual([]);
   });
 
   it('20 parallel removals of the last two admins leave one', async () => {
@@ -188,8 +188,8 @@ describe('DELETE /api/teams/:team_id/members/:user_id', () => {
     );
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
     expect(answers.every(({ status }) => [200, 403, 404, 409].includes(status))).toBe(true);
-    expect(await adminsOf()).toHaveLength(1);
-    expect((await auditOf(team.team_id)).filter(({ action }) => action === 'remove_member')).toHaveLength(1);
+    expect(await findAdmins()).toHaveLength(1);
+    expect((await findAudit(team.team_id)).filter(({ action }) => action === 'remove_member')).toHaveLength(1);
   });
 
   it('10 parallel demotions of two admins by each other leave one', async () => {
@@ -201,7 +201,7 @@ describe('DELETE /api/teams/:team_id/members/:user_id', () => {
         app.as(pair[i % 2] as Person).patch(`${url}/${(pair[(i + 1) % 2] as Person).user_id}`, { role: 'member' }),
       ),
     );
-    expect(await adminsOf()).toHaveLength(1);
+    expect(await findAdmins()).toHaveLength(1);
   });
 
   it('no task is left with a person who was removed at the same time', async () => {

@@ -13,7 +13,7 @@ beforeEach(async () => {
 });
 
 const UNKNOWN = '019a9f00-0000-7000-8000-000000000001';
-const auditOf = (entityId: string) => app.services.db('audit_entries').where({ entity_id: entityId }).orderBy('timestamp');
+const findAudit = (entityId: string) => app.services.db('audit_entries').where({ entity_id: entityId }).orderBy('timestamp');
 
 describe('POST /api/teams', () => {
   it('201 makes the caller first member and admin, adds the others as members and leaves a trace', async () => {
@@ -30,7 +30,7 @@ describe('POST /api/teams', () => {
     });
     const members = await app.as(uma).get(`/api/teams/${body.team_id}/members`);
     expect(members.body.map(({ role }: { role: string }) => role)).toEqual(['admin', 'member', 'member']);
-    const [entry, ...more] = await auditOf(body.team_id);
+    const [entry, ...more] = await findAudit(body.team_id);
     expect(entry).toMatchObject({
       feature: 'teams',
       action: 'create',
@@ -112,7 +112,7 @@ describe('PATCH /api/teams/:team_id', () => {
     const { body: before } = await admin.get(url);
     expect((await admin.patch(url, { description: 'Rockets' })).body).toEqual({ ...before, description: 'Rockets' });
     expect((await admin.patch(url, { name: before.name, description: 'Rockets' })).status).toBe(200);
-    const entries = await auditOf(team.team_id);
+    const entries = await findAudit(team.team_id);
     expect(entries).toHaveLength(1);
     expect(entries[0]).toMatchObject({ feature: 'teams', action: 'update' });
     expect(JSON.parse(entries[0].details)).toEqual({ changes: { description: { from: null, to: 'Rockets' } } });
@@ -125,6 +125,6 @@ describe('PATCH /api/teams/:team_id', () => {
     }
     expect((await app.as(team.admin).patch('/api/teams/garbage', { name: 'x' })).status).toBe(404);
     expect((await app.as(team.admin).patch(`/api/teams/${team.team_id}`, { name: null })).status).toBe(422);
-    expect(await auditOf(team.team_id)).toEqual([]);
+    expect(await findAudit(team.team_id)).toEqual([]);
   });
 });

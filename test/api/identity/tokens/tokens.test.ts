@@ -30,7 +30,7 @@ beforeEach(async () => {
 
 const db = () => app.services.db;
 const toRow = (token_id: string) => db()('personal_access_tokens').where({ token_id }).first();
-const auditOf = (entity_id: string) => db()('audit_entries').where({ entity_id }).orderBy('timestamp');
+const findAudit = (entity_id: string) => db()('audit_entries').where({ entity_id }).orderBy('timestamp');
 const create = (body: object = {}) => me.post(URL, { name: 'CI', scopes: ['tasks:read'], ...body });
 const made = async (body: object = {}) => (await create(body)).body as { token: string; token_id: string };
 const asks = (credential: string, by: Pick<TestApp, 'as'> = app) => by.as(credential).get('/api/auth/me');
@@ -127,7 +127,7 @@ describe('POST /api/auth/tokens', () => {
     expect(answers.map(({ body }) => body.strict)).toEqual(wanted);
     const listed = (await me.get(URL)).body.tokens as { strict: boolean }[];
     expect(listed.map(({ strict }) => strict)).toEqual(wanted.toReversed());
-    const [entry] = await auditOf(answers[0]?.body.token_id);
+    const [entry] = await findAudit(answers[0]?.body.token_id);
     expect(JSON.parse(entry.details)).toMatchObject({ strict: true });
   });
 
@@ -151,7 +151,7 @@ describe('POST /api/auth/tokens', () => {
 
   it('leaves a HIGH entry with name and scopes; no key makes it repeatable, for its answer is never stored', async () => {
     const { token_id } = await made();
-    const entries = await auditOf(token_id);
+    const entries = await findAudit(token_id);
     expect(entries).toMatchObject([{ feature: 'tokens', action: 'create', severity: 'HIGH', user_id: ada.user_id }]);
     expect(JSON.parse(entries[0].details)).toMatchObject({ name: 'CI', scopes: ['tasks:read'] });
     const headers = { 'idempotency-key': 'again' };
@@ -213,10 +213,10 @@ describe('DELETE', () => {
     const { revoked_at } = await toRow(token_id);
     expect((await me.delete(`${URL}/${token_id}`)).body).toEqual({ success: true, token_id, revoked: true });
     expect((await toRow(token_id)).revoked_at).toEqual(revoked_at);
-    expect(await auditOf(token_id)).toMatchObject([{ action: 'create' }, { action: 'revoke', severity: 'HIGH' }]);
+    expect(await findAudit(token_id)).toMatchObject([{ action: 'create' }, { action: 'revoke', severity: 'HIGH' }]);
   });
 
-  it('404, in the same words, for unknown, malformed and somebody else’s, which goes on to work', async () => {
+  it('returns the same 404 for unknown, malformed and foreign tokens, and the foreign one still works', async () => {
     const other = await buildPerson(app);
     const theirs = (await app.as(other).post(URL, { name: 'x', scopes: ['tasks:read'] })).body;
     const answers = await Promise.all(

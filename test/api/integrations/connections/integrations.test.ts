@@ -83,7 +83,7 @@ const come = async (person: Person, address: URL): Promise<Response> =>
   fetch(address, { headers: { cookie: await buildCookie(app, person) } });
 const connect = async (person: Person, key?: string, body?: object) => come(person, await allow(person, key, body));
 const listed = async (person: Person) => (await app.as(person).get('/api/integrations')).body;
-const actionOf = async (person: Person, type: string) =>
+const findAction = async (person: Person, type: string) =>
   (await app.as(person).get('/api/automations/actions/types')).body.actions.find((each: { type: string }) => each.type === type);
 
 const comment = { type: 'forge_comment', params: { repo: 'acme/rocket', number: '{{event.pr_number}}', body: 'Merged' } };
@@ -105,7 +105,7 @@ describe('connecting', () => {
       scopes_granted: [],
       account: null,
     });
-    expect(await actionOf(team.member, 'forge_comment')).toMatchObject({
+    expect(await findAction(team.member, 'forge_comment')).toMatchObject({
       connected: false,
       available: true,
       missing_scopes: ['repo'],
@@ -116,7 +116,7 @@ describe('connecting', () => {
     expect(await listed(team.member)).toContainEqual(
       expect.objectContaining({ key: 'forge', connected: true, scopes_granted: ['repo'], account: 'octo-ada' }),
     );
-    expect(await actionOf(team.member, 'forge_comment')).toMatchObject({
+    expect(await findAction(team.member, 'forge_comment')).toMatchObject({
       category: 'integration',
       integration: 'forge',
       connected: true,
@@ -182,7 +182,7 @@ describe('connecting', () => {
     expect((await come(team.member, begun)).status).toBe(200);
   });
 
-  it('a code of somebody else does not fit: the verifier stayed here', async () => {
+  it('rejects the code of another user: the verifier stayed here', async () => {
     const mine = await allow(team.member);
     const theirs = await allow(team.admin);
     mine.searchParams.set('code', theirs.searchParams.get('code') ?? '');
@@ -218,14 +218,14 @@ describe('connecting', () => {
   it('takes scopes, refuses what is none, an unknown service, and one without a client', async () => {
     remote.person = { login: 'octo-ada', scope: 'read:user' };
     await connect(team.member, 'forge', { scopes: ['repo', 'read:user'] });
-    expect(await actionOf(team.member, 'forge_comment')).toMatchObject({ connected: true, missing_scopes: ['repo'] });
+    expect(await findAction(team.member, 'forge_comment')).toMatchObject({ connected: true, missing_scopes: ['repo'] });
     const post = (path: string, body: object) => app.as(team.member).post(`/api/integrations/${path}/connect`, body);
     expect((await post('forge', { scopes: ['a b'] })).status).toBe(422);
     expect((await post('nowhere', {})).status).toBe(404);
     const { FORGE_CLIENT_SECRET: kept } = app.services.config;
     delete (app.services.config as Record<string, unknown>)['FORGE_CLIENT_SECRET'];
     expect((await post('forge', {})).status).toBe(409);
-    expect(await actionOf(team.member, 'forge_comment')).toMatchObject({ available: false });
+    expect(await findAction(team.member, 'forge_comment')).toMatchObject({ available: false });
     Object.assign(app.services.config, { FORGE_CLIENT_SECRET: kept });
   });
 
@@ -292,17 +292,17 @@ describe('disconnecting', () => {
     remote.next = 503;
     await expect(revokeGrant(team.member)).rejects.toThrow('The code host returned 503 and did not revoke the token');
     expect(remote.revoked).not.toContain(token);
-    expect(await revokeGrant(team.member)).toEqual(['taken back']);
+    expect(await revokeGrant(team.member)).toEqual(['revoked']);
     expect(remote.revoked).toContain(token);
     expect(await waiting(team.member)).toEqual([]);
     expect(await revokeConnection(app.services, revocation_id)).toBe('nothing to do: already revoked');
   });
 
-  it('a token that the service does not know any more is done with; one that ran out is renewed to be taken back', async () => {
+  it('drops a token that the service no longer knows, and renews an expired one to revoke it', async () => {
     await connect(team.member);
     remote.revokeAll();
     await disconnect(team.member);
-    expect(await revokeGrant(team.member)).toEqual(['taken back']);
+    expect(await revokeGrant(team.member)).toEqual(['revoked']);
     remote.expiresIn = 3_600;
     await connect(team.member);
     const old = await requireToken(team.member);
@@ -310,7 +310,7 @@ describe('disconnecting', () => {
     await db()('integration_revocations').update({ expires_at: db().raw("now() - interval '1 second'") });
     remote.next = 503;
     await expect(revokeGrant(team.member)).rejects.toThrow('503');
-    expect(await revokeGrant(team.member)).toEqual(['taken back']);
+    expect(await revokeGrant(team.member)).toEqual(['revoked']);
     expect([remote.refreshed, remote.revoked.includes(old), remote.revoked.at(-1)]).toEqual([
       1,
       false,
@@ -336,7 +336,7 @@ describe('disconnecting', () => {
     const [{ revocation_id }] = await waiting(team.member);
     const asked = revocationActivities(app.services).revokeConnection(revocation_id);
     await expect(asked).rejects.toMatchObject({ type: 'connection_failed', nextRetryDelay: 90_000 });
-    expect(await revokeGrant(team.member)).toEqual(['taken back']);
+    expect(await revokeGrant(team.member)).toEqual(['revoked']);
     expect([remote.refreshed, remote.revoked.length]).toEqual([1, 1]);
   });
 
@@ -345,7 +345,7 @@ describe('disconnecting', () => {
     const first = await requireToken(team.member);
     await connect(team.member);
     const second = await requireToken(team.member);
-    expect(await revokeGrant(team.member)).toEqual(['taken back']);
+    expect(await revokeGrant(team.member)).toEqual(['revoked']);
     expect([remote.revoked.includes(first), remote.revoked.includes(second)]).toEqual([true, false]);
     const run = await begin([comment]);
     expect(await act(run)).toMatchObject({ outcome: 'succeeded' });
@@ -354,7 +354,7 @@ describe('disconnecting', () => {
   it('a service that knows no way is left alone, and nobody waits for it', async () => {
     await connect(team.member, 'chat');
     await app.as(team.member).delete('/api/integrations/chat');
-    expect(await revokeGrant(team.member)).toEqual(['forgotten: the service knows no way to take it back']);
+    expect(await revokeGrant(team.member)).toEqual(['forgotten: the service offers no revocation']);
     expect(await waiting(team.member)).toEqual([]);
   });
 });
@@ -439,7 +439,7 @@ describe('acting', () => {
     expect((await getStep(last)).error.message).toContain('the creator must save them again');
   });
 
-  it('what was written by an attempt whose answer was lost is found, not written again', async () => {
+  it('finds what an attempt with a lost response wrote, and does not write it again', async () => {
     await connect(team.member);
     const run = await begin([comment]);
     remote.next = 'lost';
@@ -468,7 +468,7 @@ describe('acting', () => {
     expect(await getStep(run)).toMatchObject({ attempts: 3, output: { status: 200, id: remote.written[0]?.id } });
   });
 
-  it('what was written is found behind a hundred others; a token taken back meanwhile is told at once', async () => {
+  it('finds what was written behind a hundred others, and reports a token revoked meanwhile at once', async () => {
     await connect(team.member);
     const other = { path: '/repos/acme/rocket/issues/12/comments', login: 'x', body: 'Me too', at: new Date().toISOString() };
     for (let id = 1_000; id < 1_250; id += 1) remote.written.push({ ...other, id });
@@ -517,7 +517,7 @@ describe('acting', () => {
     expect([remote.refreshed, remote.refused]).toEqual([1, 0]);
   });
 
-  it('one that has run out waits for whoever renews it; when the service does not, it says so', async () => {
+  it('an expired token waits for its renewal, and reports when the service does not renew it', async () => {
     remote.expiresIn = 3_600;
     await connect(team.member);
     const row = () => db()('integration_connections').where({ user_id: team.member.user_id });
@@ -585,7 +585,7 @@ describe('another service', () => {
     expect(await listed(team.member)).toContainEqual(
       expect.objectContaining({ key: 'chat', account: 'ada-in-chat', scopes_granted: ['say'] }),
     );
-    expect(await actionOf(team.member, 'chat_say')).toMatchObject({ integration: 'chat', connected: true, missing_scopes: [] });
+    expect(await findAction(team.member, 'chat_say')).toMatchObject({ integration: 'chat', connected: true, missing_scopes: [] });
     const run = await begin([{ type: 'chat_say', params: { text: 'Hello' } }]);
     expect(await act(run)).toEqual({ outcome: 'succeeded', ended: 'succeeded' });
     expect((await getStep(run)).output).toEqual({ said: true, by: team.member.user_id });

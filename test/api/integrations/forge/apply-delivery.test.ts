@@ -6,7 +6,7 @@ import { deliveries, type DeliveryName, withFields } from '../../../../scripts/f
 import { subscribe } from '../../../factories/events.js';
 import { buildProject, buildTask, buildTeam, type Person, type TestTeam } from '../../../factories/people.js';
 import { startApp, type TestApp } from '../../../support/app.js';
-import { buildContext, eventsOf, receiptOf, relay, send } from './deliver.js';
+import { buildContext, findEvents, findReceipt, relay, send } from './deliver.js';
 
 let app: TestApp;
 let team: TestTeam;
@@ -43,12 +43,12 @@ async function deliver(name: DeliveryName, patch: Record<string, unknown> = {}):
   return id;
 }
 const buildEvent = async (id: string) => {
-  const events = await eventsOf(app, id);
+  const events = await findEvents(app, id);
   expect(events).toHaveLength(1);
   return events[0] as (typeof events)[number];
 };
 const toTasks = (of = project) => db()('tasks').where(of).orderBy('created_at');
-const auditOf = (entityId: string) => db()('audit_entries').where({ entity_id: entityId }).orderBy('timestamp');
+const findAudit = (entityId: string) => db()('audit_entries').where({ entity_id: entityId }).orderBy('timestamp');
 const buildLinks = (taskId: string) => db()('forge_links').where({ task_id: taskId }).orderBy(['kind', 'number']);
 const arm = async (trigger_type: string, fields: Record<string, unknown> = {}, by = team.member) =>
   db()('automations').insert({
@@ -86,7 +86,7 @@ describe('from the real payload to the event', () => {
     const id = await deliver(name);
     const { event, body } = deliveries[name];
     const expected = normalise(event, withFields(body, { 'repository.full_name': repo }));
-    const receipt = await receiptOf(app, id);
+    const receipt = await findReceipt(app, id);
     expect(await buildEvent(id)).toMatchObject({
       subject: expected?.type,
       team_id: team.team_id,
@@ -114,7 +114,7 @@ describe('from the real payload to the event', () => {
   it('applied twice it makes one event, and the same run ids in any case', async () => {
     await bind();
     const id = await deliver('push.branch');
-    const { receipt_id } = await receiptOf(app, id);
+    const { receipt_id } = await findReceipt(app, id);
     const { event_id } = await buildEvent(id);
     await applyDelivery(buildContext(app), receipt_id);
     await buildEvent(id);
@@ -128,14 +128,14 @@ describe('from the real payload to the event', () => {
     await bindWithSync();
     const id = uuidv7();
     await send(app, 'issues.opened', { 'repository.full_name': repo }, { id });
-    const { receipt_id } = await receiptOf(app, id);
+    const { receipt_id } = await findReceipt(app, id);
     const crashed = db().transaction(async (trx) => {
       await applyDelivery(buildContext(app, { db: trx }), receipt_id);
       throw new Error('power cut');
     });
     await expect(crashed).rejects.toThrow('power cut');
     expect(await toTasks()).toHaveLength(0);
-    expect((await receiptOf(app, id)).outcome).toBeNull();
+    expect((await findReceipt(app, id)).outcome).toBeNull();
     await relay(app);
     expect(await toTasks()).toHaveLength(1);
     await buildEvent(id);
@@ -147,12 +147,12 @@ describe('from the real payload to the event', () => {
     await send(app, 'push.branch', { 'repository.full_name': repo }, { id });
     await db()('forge_deliveries').where({ delivery_id: id }).update({ payload: null });
     await relay(app);
-    expect(await receiptOf(app, id)).toMatchObject({ outcome: 'failed', reason: 'The payload is no longer kept' });
+    expect(await findReceipt(app, id)).toMatchObject({ outcome: 'failed', reason: 'The payload is no longer kept' });
     await applyDelivery(buildContext(app), uuidv7());
   });
 });
 
-describe('who hears it', () => {
+describe('the teams that receive it', () => {
   it('each team that bound the repository, once, with its own project', async () => {
     const other = await buildTeam(app);
     await subscribe(app, other);
@@ -167,7 +167,7 @@ describe('who hears it', () => {
       created_by: other.admin.user_id,
     });
     const id = await deliver('pull_request.merged');
-    const events = await eventsOf(app, id);
+    const events = await findEvents(app, id);
     expect(new Set(events.map((event) => event.event_id)).size).toBe(2);
     expect(events.find((event) => event.team_id === team.team_id)).toMatchObject({
       project_id: project.project_id,
@@ -183,13 +183,13 @@ describe('who hears it', () => {
     const { binding_id } = await bind();
     await app.as(team.admin).delete(`/api/forge/repositories/${binding_id}`);
     const id = await deliver('push.branch');
-    expect(await eventsOf(app, id)).toHaveLength(0);
+    expect(await findEvents(app, id)).toHaveLength(0);
     await bind();
     await db()('teams').where({ team_id: team.team_id }).update({ deleted_at: new Date() });
-    expect(await eventsOf(app, await deliver('push.tag'))).toHaveLength(0);
+    expect(await findEvents(app, await deliver('push.tag'))).toHaveLength(0);
   });
 
-  it('unbound: every team with an armed automation of the whole team, and nobody else', async () => {
+  it('unbound: every team with an enabled automation of the whole team, and no other', async () => {
     const deaf = await buildTeam(app);
     await arm('forge.pull_request');
     await arm('forge.pr_merged', { team_id: deaf.team_id, is_active: false });
@@ -197,7 +197,7 @@ describe('who hears it', () => {
     await arm('forge.push', { team_id: deaf.team_id });
     const id = await deliver('pull_request.merged');
     expect(await buildEvent(id)).toMatchObject({ team_id: team.team_id, project_id: null, payload: { project_ids: [] } });
-    expect(await receiptOf(app, id)).toMatchObject({ outcome: 'applied' });
+    expect(await findReceipt(app, id)).toMatchObject({ outcome: 'applied' });
   });
 
   it('unbound: each team sees its own linked tasks only', async () => {
@@ -211,24 +211,24 @@ describe('who hears it', () => {
       await app.as(person).post(`/api/tasks/${task.task_id}/forge-links`, { repo, issue_number: 1 });
     await arm('forge.*');
     await arm('forge.issue', { team_id: other.team_id });
-    const events = await eventsOf(app, await deliver('issues.closed'));
+    const events = await findEvents(app, await deliver('issues.closed'));
     const seen = Object.fromEntries(events.map(({ team_id, payload }) => [team_id, payload.linked_task_ids]));
     expect(seen).toMatchObject({ [team.team_id]: [mine.task_id], [other.team_id]: [theirs.task_id] });
     // Never issue sync.
     expect(await toTasks()).toMatchObject([{ task_id: mine.task_id, status: 'todo' }]);
   });
 
-  it('unbound, and unbound repositories are heard by nobody: ignored, with the reason', async () => {
+  it('ignores unbound repositories where they have no receivers, with the reason', async () => {
     const strict = await startApp({ FORGE_UNBOUND: 'none' });
     const id = uuidv7();
     await send(strict, 'push.branch', {}, { id });
     await relay(strict);
-    expect(await receiptOf(strict, id)).toMatchObject({ outcome: 'ignored', reason: 'No team had bound the repository' });
+    expect(await findReceipt(strict, id)).toMatchObject({ outcome: 'ignored', reason: 'No team had bound the repository' });
     expect(await strict.services.db('outbox')).toHaveLength(0);
     await strict.close();
   });
 
-  it('once it is bound, armed automations of other teams no longer hear it', async () => {
+  it('once it is bound, automations of other teams no longer receive it', async () => {
     const other = await buildTeam(app);
     await arm('forge.push', { team_id: other.team_id });
     await bind();
@@ -253,7 +253,7 @@ describe('issue sync', () => {
     ]);
     const event = await buildEvent(id);
     expect(event.payload).toMatchObject({ linked_task_ids: [task.task_id], task: { task_id: task.task_id, status: 'todo' } });
-    const [entry] = await auditOf(task.task_id);
+    const [entry] = await findAudit(task.task_id);
     expect(entry).toMatchObject({
       feature: 'tasks',
       action: 'create',
@@ -278,7 +278,7 @@ describe('issue sync', () => {
     const reopened = await buildEvent(await deliver('issues.reopened', again));
     expect((await toTasks())[0]).toMatchObject({ status: 'todo', completed_at: null, version: 3 });
     expect(reopened.payload.task).toMatchObject({ task_id, status: 'todo' });
-    expect((await auditOf(task_id)).map((entry) => entry.action)).toEqual(['create', 'update', 'update']);
+    expect((await findAudit(task_id)).map((entry) => entry.action)).toEqual(['create', 'update', 'update']);
   });
 
   it('the same delivery again, or the same issue under another id, makes no second task', async () => {
@@ -288,7 +288,7 @@ describe('issue sync', () => {
     await relay(app);
     await deliver('issues.opened');
     expect(await toTasks()).toHaveLength(1);
-    expect(await auditOf((await toTasks())[0].task_id)).toHaveLength(1);
+    expect(await findAudit((await toTasks())[0].task_id)).toHaveLength(1);
   });
 
   it('a repeated opening does not open a closed task again', async () => {
@@ -303,7 +303,7 @@ describe('issue sync', () => {
     await bindWithSync();
     const closed = await deliver('issues.closed', { 'issue.updated_at': '2019-05-15T15:21:19Z' });
     expect(await toTasks()).toHaveLength(0);
-    expect(await receiptOf(app, closed)).toMatchObject({ outcome: 'applied' });
+    expect(await findReceipt(app, closed)).toMatchObject({ outcome: 'applied' });
     await deliver('issues.opened');
     expect(await toTasks()).toMatchObject([{ status: 'done', completed_at: expect.any(Date) }]);
   });
@@ -316,14 +316,14 @@ describe('issue sync', () => {
     await app.as(team.member).patch(`/api/tasks/${task_id}`, { status: 'in_review' });
     const late = await deliver('issues.closed', { 'issue.updated_at': '2019-05-16T00:00:00Z' });
     expect(await toTasks()).toMatchObject([{ status: 'in_review' }]);
-    expect(await receiptOf(app, late)).toMatchObject({ outcome: 'applied' });
+    expect(await findReceipt(app, late)).toMatchObject({ outcome: 'applied' });
   });
 
   it('closed while the opening is still being applied waits for it', async () => {
     await bindWithSync();
     const [opened, closed] = [uuidv7(), uuidv7()];
     await send(app, 'issues.opened', { 'repository.full_name': repo }, { id: opened });
-    const { receipt_id } = await receiptOf(app, opened);
+    const { receipt_id } = await findReceipt(app, opened);
     await db()('outbox').where({ kind: 'forge.delivery' }).delete();
     let closing: Promise<void> = Promise.resolve();
     await db().transaction(async (trx) => {
@@ -377,13 +377,13 @@ describe('issue sync', () => {
     await app.as(team.member).delete(`/api/tasks/${task_id}`);
     for (const name of ['issues.opened', 'issues.closed'] as const) {
       const id = await deliver(name);
-      expect(await receiptOf(app, id)).toMatchObject({ outcome: 'applied' });
+      expect(await findReceipt(app, id)).toMatchObject({ outcome: 'applied' });
       expect((await buildEvent(id)).payload).toMatchObject({ linked_task_ids: [], task: null });
     }
     expect((await toTasks())[0]).toMatchObject({ deleted_at: expect.any(Date), status: 'todo' });
   });
 
-  it('a task that people linked by hand follows too', async () => {
+  it('a manually linked task follows too', async () => {
     await bindWithSync();
     const task = await buildTask(app, team, project);
     await app.as(team.member).post(`/api/tasks/${task.task_id}/forge-links`, { repo, issue_number: 1 });
@@ -406,7 +406,7 @@ describe('issue sync', () => {
     await change();
     const id = await deliver('issues.opened');
     expect(await toTasks()).toHaveLength(0);
-    expect(await receiptOf(app, id)).toMatchObject({
+    expect(await findReceipt(app, id)).toMatchObject({
       outcome: 'failed',
       reason: 'Issue sync: the creator of the binding may no longer write there',
     });
@@ -420,7 +420,7 @@ describe('issue sync', () => {
     await db()('projects').where(trashed).update({ deleted_at: new Date() });
     const id = await deliver('issues.opened');
     expect(await toTasks()).toHaveLength(1);
-    expect(await receiptOf(app, id)).toMatchObject({ outcome: 'failed', reason: 'Issue sync: Project not found' });
+    expect(await findReceipt(app, id)).toMatchObject({ outcome: 'failed', reason: 'Issue sync: Project not found' });
     await buildEvent(id);
   });
 
@@ -442,7 +442,7 @@ describe('issue sync', () => {
   it('a delivery without an issue number fails plainly', async () => {
     await bindWithSync();
     const id = await deliver('issues.opened', { 'issue.number': 'seven' });
-    expect(await receiptOf(app, id)).toMatchObject({ outcome: 'failed', reason: 'Issue sync: the delivery names no issue' });
+    expect(await findReceipt(app, id)).toMatchObject({ outcome: 'failed', reason: 'Issue sync: the delivery names no issue' });
   });
 });
 

@@ -122,7 +122,7 @@ it('counts a day as the last 24 hours, whatever the time of day', async () => {
   expect(samples.map(({ issue_number }) => issue_number)).toEqual([1, 2]);
 });
 
-it('a team hears nothing from before its binding', async () => {
+it('a team receives nothing from before its binding', async () => {
   const late = await buildTeam(app);
   await issue('issues.opened', 1, 30);
   await relay(app);
@@ -133,7 +133,7 @@ it('a team hears nothing from before its binding', async () => {
   expect((await read('', late.guest)).sample_size).toBe(0);
 });
 
-it('counts an issue that two of the caller’s teams hear once, and names no project or task in the trash', async () => {
+it('counts an issue of two of the caller’s teams once, and names no project or task in the trash', async () => {
   const second = await buildTeam(app);
   await bind(second);
   await app.services.db('memberships').insert({ team_id: second.team_id, user_id: team.member.user_id, role: 'guest' });

@@ -79,10 +79,10 @@ export const buildContext = (app: TestApp, over: Partial<Context> = {}): Context
 });
 
 /** Events in the outbox that came of a delivery, one for each team that heard it. */
-export async function eventsOf(app: TestApp, id: string): Promise<Event[]> {
-  const receipt = await receiptOf(app, id);
+export async function findEvents(app: TestApp, id: string): Promise<Event[]> {
+  const receipt = await findReceipt(app, id);
   return app.services.db('outbox').where({ kind: 'event' }).whereRaw("payload->>'receipt_id' = ?", [receipt?.receipt_id]);
 }
 
-export const receiptOf = (app: TestApp, id: string) =>
+export const findReceipt = (app: TestApp, id: string) =>
   app.services.db('forge_deliveries').where({ delivery_id: id }).whereRaw("outcome is distinct from 'duplicate'").first();

@@ -3,7 +3,7 @@ import { OutboxRelay } from '../../../../activities/worker/outbox-relay.js';
 import { purgeReceipts } from '../../../../api/integrations/forge/deliveries/purge-receipts.js';
 import { buildPerson, buildTeam, type TestTeam } from '../../../factories/people.js';
 import { startApp, type TestApp } from '../../../support/app.js';
-import { receiptOf, relay, send } from './deliver.js';
+import { findReceipt, relay, send } from './deliver.js';
 
 let app: TestApp;
 let team: TestTeam;
@@ -59,8 +59,8 @@ describe('GET /api/forge/deliveries', () => {
     await deliver('push.branch', pushed);
     const starred = await deliver('star.created');
     const waiting = await deliver('release.published');
-    const run_id = await buildRun((await receiptOf(app, pushed)).receipt_id);
-    await buildRun((await receiptOf(app, pushed)).receipt_id, await buildTeam(app));
+    const run_id = await buildRun((await findReceipt(app, pushed)).receipt_id);
+    await buildRun((await findReceipt(app, pushed)).receipt_id, await buildTeam(app));
     const { status, body } = await list();
     expect(status).toBe(200);
     const seen = { repo: repo.toLowerCase(), received_at: expect.stringMatching(/Z$/), armed_runs: [] };
@@ -154,7 +154,7 @@ describe('purgeReceipts', () => {
     expect(await purgeReceipts(db())).toBe(2);
     expect(await db()('forge_deliveries').where({ delivery_id: old })).toMatchObject([{ outcome: 'applied', payload: null }]);
     expect(await db()('forge_deliveries').where({ delivery_id: young })).toHaveLength(2);
-    expect((await receiptOf(app, young)).payload).not.toBeNull();
+    expect((await findReceipt(app, young)).payload).not.toBeNull();
     expect(await purgeReceipts(db())).toBe(0);
     expect((await send(app, 'push.branch', {}, { id: old })).body.duplicate).toBe(true);
   });

@@ -7,7 +7,7 @@ import { deliveries } from '../../../../scripts/fixtures/forge-payloads.js';
 import { subscribe } from '../../../factories/events.js';
 import { buildTeam } from '../../../factories/people.js';
 import { startApp, type TestApp } from '../../../support/app.js';
-import { eventsOf, receiptOf, relay, send } from './deliver.js';
+import { findEvents, findReceipt, relay, send } from './deliver.js';
 
 let app: TestApp;
 beforeAll(async () => {
@@ -60,7 +60,7 @@ it('sends a named payload, from the repository asked for, and says what became o
   const ended = await replay('pull_request.merged', '--repo', repo);
   expect(ended).toMatchObject({ code: 0, err: '' });
   expect(ended.out).toMatch(/^200 \{"received":true,"event":"forge.pr_merged","duplicate":false\}\n.*\napplied\n$/);
-  expect(await eventsOf(app, getId(ended))).toMatchObject([{ team_id: team.team_id, payload: { repo } }]);
+  expect(await findEvents(app, getId(ended))).toMatchObject([{ team_id: team.team_id, payload: { repo } }]);
 });
 
 it('sends a stored delivery: dropped under its id, processed again under a new one', async () => {
@@ -73,7 +73,7 @@ it('sends a stored delivery: dropped under its id, processed again under a new o
   const again = await replay(id, '--new-id');
   expect(again.out).toContain('"duplicate":false');
   expect(getId(again)).not.toBe(id);
-  expect((await receiptOf(app, getId(again))).payload).toEqual((await receiptOf(app, id)).payload);
+  expect((await findReceipt(app, getId(again))).payload).toEqual((await findReceipt(app, id)).payload);
 });
 
 it('sends a file, and asks for its event', async () => {

@@ -28,7 +28,7 @@ beforeEach(async () => {
 const PATH = '/api/forge/repositories';
 const bind = (person: Person | string, fields: Record<string, unknown> = {}) =>
   app.as(person).post(PATH, { repo, team_id: team.team_id, ...fields });
-const auditOf = (entityId: string) => app.services.db('audit_entries').where({ entity_id: entityId }).orderBy('timestamp');
+const findAudit = (entityId: string) => app.services.db('audit_entries').where({ entity_id: entityId }).orderBy('timestamp');
 /** A second team, and a way to bind the same repository for it. */
 const bindFor = async (person: Person, other: TestTeam, fields = {}) => bind(person, { team_id: other.team_id, ...fields });
 
@@ -47,7 +47,7 @@ describe('POST /api/forge/repositories', () => {
         created_at: expect.stringMatching(/Z$/),
       },
     });
-    expect(await auditOf(answer.body.binding_id)).toMatchObject([
+    expect(await findAudit(answer.body.binding_id)).toMatchObject([
       {
         audit_id: answer.headers.get('x-correlation-id'),
         feature: 'forge',
@@ -88,7 +88,7 @@ describe('POST /api/forge/repositories', () => {
     expect((await bind(team.admin, { project_id: project.project_id })).status).toBe(403);
   });
 
-  it('of two teams that bind at once, one does', async () => {
+  it('binds one of two teams that bind concurrently', async () => {
     const other = await buildTeam(app);
     const answers = await Promise.all([
       bind(team.admin),
@@ -161,7 +161,7 @@ describe('GET and DELETE /api/forge/repositories', () => {
     expect(await app.as(team.admin).delete(path)).toMatchObject({ status: 200, body: { success: true, binding_id } });
     expect((await app.as(team.admin).delete(path)).status).toBe(404);
     expect((await app.as(team.admin).delete(`${PATH}/garbage`)).status).toBe(404);
-    expect((await auditOf(binding_id)).map((entry) => entry.action)).toEqual(['create', 'delete']);
+    expect((await findAudit(binding_id)).map((entry) => entry.action)).toEqual(['create', 'delete']);
     expect((await bind(team.admin)).status).toBe(201);
   });
 });
@@ -176,7 +176,7 @@ describe('POST /api/tasks/:task_id/forge-links', () => {
     const made = await link(team.member, task_id);
     expect(made).toMatchObject({ status: 201, body });
     expect(await link(team.manager, task_id)).toMatchObject({ status: 200, body });
-    const [, entry, ...more] = await auditOf(task_id);
+    const [, entry, ...more] = await findAudit(task_id);
     expect(entry).toMatchObject({ feature: 'forge', action: 'create', audit_id: made.headers.get('x-correlation-id') });
     expect(more).toHaveLength(0);
   });

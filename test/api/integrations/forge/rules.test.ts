@@ -9,7 +9,7 @@ const names = Object.keys(deliveries) as DeliveryName[];
 /** What a named delivery becomes, after single fields of it were changed. */
 const normalised = (name: DeliveryName, patch: Record<string, unknown> = {}) =>
   normalise(deliveries[name].event, withFields(deliveries[name].body, patch));
-const payloadOf = (name: DeliveryName, patch: Record<string, unknown> = {}) => normalised(name, patch)?.payload;
+const buildPayload = (name: DeliveryName, patch: Record<string, unknown> = {}) => normalised(name, patch)?.payload;
 
 const hello = { repo: 'Codertocat/Hello-World', sender: 'Codertocat' };
 const issue = {
@@ -173,7 +173,7 @@ describe('conditions', () => {
 
 describe('fields', () => {
   const pushWith = (count: number) =>
-    payloadOf('push.branch', { commits: Array.from({ length: count }, (_, index) => ({ message: `commit ${index + 1}` })) });
+    buildPayload('push.branch', { commits: Array.from({ length: count }, (_, index) => ({ message: `commit ${index + 1}` })) });
 
   it.each([0, 1, 19, 20, 21, 2048])('a push of %i commits carries at most the first 20 messages', (count) => {
     const messages = Array.from({ length: Math.min(count, 20) }, (_, index) => `commit ${index + 1}`);
@@ -182,28 +182,28 @@ describe('fields', () => {
 
   it('labels are the names, in order; what has no name is left out', () => {
     const labels = [{ name: 'b' }, { name: 'a' }, { name: 7 }, {}, null, 'c', ['d'], { name: '' }];
-    expect(payloadOf('issues.opened', { 'issue.labels': labels })).toMatchObject({ labels: ['b', 'a', ''] });
+    expect(buildPayload('issues.opened', { 'issue.labels': labels })).toMatchObject({ labels: ['b', 'a', ''] });
   });
 
   it('a run takes the first pull request with a number', () => {
     const pulls = [null, {}, { number: '3' }, { number: 4 }, { number: 5 }];
-    expect(payloadOf('workflow_run.failed', { 'workflow_run.pull_requests': pulls })).toMatchObject({
+    expect(buildPayload('workflow_run.failed', { 'workflow_run.pull_requests': pulls })).toMatchObject({
       pr_number: 4,
       on_pr: true,
     });
   });
 
   it.each(['pull_request', 'pull_request_target', 'pull_request_review'])('a run started by %s is on a pull request', (event) => {
-    expect(payloadOf('workflow_run.failed', { 'workflow_run.event': event })).toMatchObject({ pr_number: null, on_pr: true });
+    expect(buildPayload('workflow_run.failed', { 'workflow_run.event': event })).toMatchObject({ pr_number: null, on_pr: true });
   });
 
   it('run ids may pass 2^31, numbers of issues and pull requests may not', () => {
-    expect(payloadOf('workflow_run.failed', { 'workflow_run.id': 17_000_000_000 })).toMatchObject({ run_id: 17_000_000_000 });
+    expect(buildPayload('workflow_run.failed', { 'workflow_run.id': 17_000_000_000 })).toMatchObject({ run_id: 17_000_000_000 });
     for (const number of [0, -1, 1.5, 2 ** 31, Number.POSITIVE_INFINITY, '1', null, true, [1]]) {
-      expect(payloadOf('issues.opened', { 'issue.number': number })).toMatchObject({ issue_number: null });
-      expect(payloadOf('pull_request.opened', { 'pull_request.number': number })).toMatchObject({ pr_number: null });
+      expect(buildPayload('issues.opened', { 'issue.number': number })).toMatchObject({ issue_number: null });
+      expect(buildPayload('pull_request.opened', { 'pull_request.number': number })).toMatchObject({ pr_number: null });
     }
-    expect(payloadOf('issues.opened', { 'issue.number': 2 ** 31 - 1 })).toMatchObject({ issue_number: 2 ** 31 - 1 });
+    expect(buildPayload('issues.opened', { 'issue.number': 2 ** 31 - 1 })).toMatchObject({ issue_number: 2 ** 31 - 1 });
   });
 
   it.each<[unknown, string | null]>([
@@ -223,7 +223,7 @@ describe('fields', () => {
     [1_557_933_618, null],
     [{}, null],
   ])('time %j is kept as %j', (sent, kept) => {
-    expect(payloadOf('issues.opened', { 'issue.created_at': sent })).toMatchObject({ created_at: kept });
+    expect(buildPayload('issues.opened', { 'issue.created_at': sent })).toMatchObject({ created_at: kept });
   });
 
   it('falls back to the vulnerability when the alert names no dependency, and to the advisory for the severity', () => {
@@ -232,13 +232,17 @@ describe('fields', () => {
       'alert.security_vulnerability.severity': null,
       'alert.security_advisory.severity': 'high',
     };
-    expect(payloadOf('dependabot_alert.created', patch)).toMatchObject({ package: 'semver', ecosystem: 'npm', severity: 'high' });
+    expect(buildPayload('dependabot_alert.created', patch)).toMatchObject({
+      package: 'semver',
+      ecosystem: 'npm',
+      severity: 'high',
+    });
   });
 
   it('replaces only what PostgreSQL cannot store', () => {
     const title = 'a\u0000b \uD83D\uDE80 \uD83D x \uDE80 <b>\r\n\u0001\u{10FFFF}';
     expect(
-      payloadOf('issues.opened', { 'issue.title': title, 'issue.labels': [{ name: '\u0000' }], action: 'opened' }),
+      buildPayload('issues.opened', { 'issue.title': title, 'issue.labels': [{ name: '\u0000' }], action: 'opened' }),
     ).toMatchObject({
       title: 'a\uFFFDb \uD83D\uDE80 \uFFFD x \uFFFD <b>\r\n\u0001\u{10FFFF}',
       labels: ['\uFFFD'],
@@ -379,7 +383,7 @@ describe('closing keywords', () => {
       'pull_request.body':
         'closes codertocat/hello-world#8, closes https://github.com/Codertocat/Hello-World/issues/7, closes octo-org/octo-repo#6',
     };
-    expect(payloadOf('pull_request.opened', patch)).toMatchObject({ closes_issues: [9, 8, 7] });
+    expect(buildPayload('pull_request.opened', patch)).toMatchObject({ closes_issues: [9, 8, 7] });
   });
 
   it('agrees with a plain regular expression', () => {
@@ -450,7 +454,7 @@ describe('hostile bodies', () => {
   const headers = [...new Set(bases.map(({ event }) => event))];
 
   /** Fields that a payload must have, each with the type of a well-formed value. */
-  const shapes = new Map(mapped.map(([name, type]) => [type, Object.keys(payloadOf(name) ?? {}).toSorted()]));
+  const shapes = new Map(mapped.map(([name, type]) => [type, Object.keys(buildPayload(name) ?? {}).toSorted()]));
   const expectSound = (result: ReturnType<typeof normalise>) => {
     if (result === null) return;
     expect(FORGE_EVENTS).toContain(result.type);
@@ -502,7 +506,7 @@ describe('hostile bodies', () => {
     });
   });
 
-  it('what an object inherits is no field', () => {
+  it('ignores inherited properties', () => {
     const body: unknown = JSON.parse(
       '{"action":"opened","__proto__":{"issue":{"number":5}},"issue":{"__proto__":{"title":"x"}}}',
     );

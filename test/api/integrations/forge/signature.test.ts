@@ -98,7 +98,7 @@ describe('secrets', () => {
 
 describe('properties', () => {
   const hexOfAnyLength = fc.string({ unit: fc.constantFrom(...'0123456789abcdef'.split('')), minLength: 60, maxLength: 66 });
-  it('what is signed verifies', () => {
+  it('verifies its own signatures', () => {
     fc.assert(
       fc.property(fc.uint8Array(), fc.string({ minLength: 1 }), (bytes, key) => {
         expect(verifySignature(Buffer.from(bytes), sign(Buffer.from(bytes), key), { current: key })).toBe(true);

@@ -5,7 +5,7 @@ import { sign } from '../../../../api/integrations/forge/deliveries/signature.js
 import { realDeliveries } from '../../../../scripts/fixtures/forge-payloads.js';
 import { buildPerson } from '../../../factories/people.js';
 import { startApp, type TestApp } from '../../../support/app.js';
-import { post, receiptOf, relay, send } from './deliver.js';
+import { post, findReceipt, relay, send } from './deliver.js';
 
 const SECRET = "It's a Secret to Everybody";
 const PREVIOUS = 'the secret before it';
@@ -20,7 +20,7 @@ afterAll(() => app.close());
 const db = () => app.services.db;
 const getStatus = async (of = app) => (await of.as(await buildPerson(of)).get('/api/forge/webhooks/status')).body;
 const describeRows = (id: string) => db()('forge_deliveries').where({ delivery_id: id }).orderBy('receipt_id');
-const workOf = async (id: string) =>
+const findWork = async (id: string) =>
   db()('outbox')
     .where({ kind: 'forge.delivery' })
     .whereRaw("payload->>'receipt_id' in (select receipt_id::text from forge_deliveries where delivery_id = ?)", [id]);
@@ -208,7 +208,7 @@ describe('repeats', () => {
       { outcome: null, payload: expect.anything() },
       { outcome: 'duplicate', payload: null },
     ]);
-    expect(await workOf(id)).toHaveLength(1);
+    expect(await findWork(id)).toHaveLength(1);
   });
 
   it('also after it was applied, and with another event or body', async () => {
@@ -220,7 +220,7 @@ describe('repeats', () => {
       event: 'forge.pr_merged',
       duplicate: true,
     });
-    expect(await workOf(id)).toHaveLength(0);
+    expect(await findWork(id)).toHaveLength(0);
   });
 
   it('one of 20 at once is handled', async () => {
@@ -229,7 +229,7 @@ describe('repeats', () => {
     const answers = await Promise.all(Array.from({ length: 20 }, () => send(app, 'pull_request.opened', {}, { id })));
     expect(answers.map((answer) => answer.status)).toEqual(Array(20).fill(200));
     expect(answers.filter((answer) => !answer.body.duplicate)).toHaveLength(1);
-    expect(await workOf(id)).toHaveLength(1);
+    expect(await findWork(id)).toHaveLength(1);
     const after = await getStatus();
     expect(after.duplicates_total - before.duplicates_total).toBe(19);
     expect(after.received_total - before.received_total).toBe(20);
@@ -258,8 +258,8 @@ describe('repeats', () => {
     await send(app, 'push.branch', patch, { id: first });
     expect((await send(app, 'push.branch', patch, { id: second })).body.duplicate).toBe(false);
     await relay(app);
-    expect((await receiptOf(app, first)).reason).toBeNull();
-    expect(await receiptOf(app, second)).toMatchObject({ outcome: 'applied', reason: expect.stringContaining('same body') });
+    expect((await findReceipt(app, first)).reason).toBeNull();
+    expect(await findReceipt(app, second)).toMatchObject({ outcome: 'applied', reason: expect.stringContaining('same body') });
   });
 });
 
@@ -281,7 +281,7 @@ describe('what is not handled', () => {
     expect(await describeRows(id)).toMatchObject([
       { outcome: 'ignored', reason: expect.stringContaining(reason), payload: null },
     ]);
-    expect(await workOf(id)).toHaveLength(0);
+    expect(await findWork(id)).toHaveLength(0);
     expect((await getStatus()).ignored_total).toBe(ignored_total + 1);
   });
 
@@ -334,7 +334,7 @@ describe('what PostgreSQL cannot hold', () => {
     const id = uuidv7();
     const body = `{"action":"opened","repository":{"full_name":"acme/rocket"},"issue":{"number":7,"title":${json}}}`;
     expect(await post(app, body, { id, event: 'issues' })).toMatchObject({ status: 200, body: { event: 'forge.issue_opened' } });
-    expect((await receiptOf(app, id)).payload.issue.title).toBe(stored);
+    expect((await findReceipt(app, id)).payload.issue.title).toBe(stored);
   });
 
   it.each([

@@ -6,7 +6,7 @@ import { buildWebhook } from '../../../factories/webhooks.js';
 import { startApp, type TestApp } from '../../../support/app.js';
 import { type Receiver, startReceiver } from '../../../support/receiver.js';
 import { until } from '../../../support/worker.js';
-import { type Delivery, endedOf, QUICK, startDelivery, untilEmpty } from './support.js';
+import { type Delivery, readEnded, QUICK, startDelivery, untilEmpty } from './support.js';
 
 let app: TestApp;
 let team: TestTeam;
@@ -56,7 +56,7 @@ it('an endpoint that cannot be disabled yet holds up no outcome of others', asyn
     await until(async () => receiver.received.length > 0);
     await queueTest(stranger, other);
     await untilEmpty(app, other);
-    expect((await endedOf(app, other)).map(({ status }) => status)).toEqual(['succeeded']);
+    expect((await readEnded(app, other)).map(({ status }) => status)).toEqual(['succeeded']);
     expect(await isActive()).toBe(true);
   });
   await until(async () => !(await isActive()));

@@ -9,7 +9,7 @@ import { startApp, type TestApp } from '../../../support/app.js';
 import { type Receiver, startReceiver } from '../../../support/receiver.js';
 import { queuePrefix, until } from '../../../support/worker.js';
 import { startWorkerProcess } from '../../../support/worker-process.js';
-import { endedOf, fanOut, summarizeHealth, getId, QUICK, queueOf, startDelivery, untilEmpty } from './support.js';
+import { readEnded, fanOut, summarizeHealth, getId, QUICK, readQueue, startDelivery, untilEmpty } from './support.js';
 
 let app: TestApp;
 let team: TestTeam;
@@ -48,14 +48,14 @@ it('kill -9 between a request and the record of its outcome: sent again under th
   await until(async () => new Set(receiver.received.map(getId)).size >= 2);
   await kill(worker);
   const ids = new Set(receiver.received.map(getId));
-  expect(await queueOf(app, webhook)).toHaveLength(2);
+  expect(await readQueue(app, webhook)).toHaveLength(2);
   receiver.answer((_request, response) => response.end('ok'));
   const next = startDelivery(app);
   await untilEmpty(app, webhook);
   await next.stop();
   expect(receiver.received.length).toBeGreaterThanOrEqual(4);
   expect(new Set(receiver.received.map(getId))).toEqual(ids);
-  expect((await endedOf(app, webhook)).map(({ status }) => status)).toEqual(['succeeded', 'succeeded']);
+  expect((await readEnded(app, webhook)).map(({ status }) => status)).toEqual(['succeeded', 'succeeded']);
 });
 
 it('two worker processes killed in turn during fan-out and delivery: every change arrives, no id stands for two', async () => {
@@ -112,8 +112,8 @@ it('an endpoint that is deleted between two attempts receives nothing more, and 
   await until(async () => receiver.received.filter(({ url }) => url === '/other').length === 2);
   await delivery.stop();
   expect(receiver.received.filter(({ url }) => url === '/deleted')).toHaveLength(1);
-  expect(await queueOf(app, webhook)).toEqual([]);
-  expect(await endedOf(app, webhook)).toEqual([]);
+  expect(await readQueue(app, webhook)).toEqual([]);
+  expect(await readEnded(app, webhook)).toEqual([]);
 });
 
 /** One pass of a dispatcher whose name server tells this. */
@@ -124,7 +124,7 @@ async function deliverWith(webhook: TestWebhook, addresses: string[]) {
   dispatcher.add([webhook]);
   await dispatcher.pass();
   await dispatcher.drain(10_000);
-  return (await queueOf(app, webhook)).flatMap(({ attempts }) => attempts).at(-1);
+  return (await readQueue(app, webhook)).flatMap(({ attempts }) => attempts).at(-1);
 }
 
 const REFUSED = [['127.0.0.1'], ['10.0.0.1'], ['169.254.169.254'], ['93.184.216.34', '192.168.0.1'], ['0.0.0.0'], []];
@@ -151,9 +151,9 @@ it('a secret that no master key opens costs no attempt, and is told to the opera
   await create();
   const delivery = startDelivery(app);
   await delivery.fanOut();
-  await until(async () => (await queueOf(app, webhook))[0]?.next_attempt_at > new Date(Date.now() + 30_000));
+  await until(async () => (await readQueue(app, webhook))[0]?.next_attempt_at > new Date(Date.now() + 30_000));
   await delivery.stop();
-  expect(await queueOf(app, webhook)).toMatchObject([{ tries: 0, attempts: [], is_leased: false }]);
+  expect(await readQueue(app, webhook)).toMatchObject([{ tries: 0, attempts: [], is_leased: false }]);
   expect(await summarizeHealth(app, webhook)).toMatchObject({ failure_count: 0, last_failure_at: null });
   expect(receiver.received).toEqual([]);
 });

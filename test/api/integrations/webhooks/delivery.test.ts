@@ -11,7 +11,7 @@ import { buildWebhook } from '../../../factories/webhooks.js';
 import { startApp, type TestApp } from '../../../support/app.js';
 import { type Receiver, startReceiver } from '../../../support/receiver.js';
 import { until } from '../../../support/worker.js';
-import { type Delivery, endedOf, fanOut, summarizeHealth, getId, QUICK, startDelivery, untilEmpty, verify } from './support.js';
+import { type Delivery, readEnded, fanOut, summarizeHealth, getId, QUICK, startDelivery, untilEmpty, verify } from './support.js';
 
 let app: TestApp;
 let team: TestTeam;
@@ -133,7 +133,7 @@ it('a change reaches the endpoints that asked for it, signed, each of its names 
   expect(at('/done').map(getId)).toEqual([completed?.id]);
   expect(verify(done.secret, at('/done')[0]!).type).toBe('task.completed');
   expect(receiver.received).toHaveLength(5);
-  expect(await endedOf(app, done)).toMatchObject([
+  expect(await readEnded(app, done)).toMatchObject([
     {
       event_id: completed?.id,
       status: 'succeeded',

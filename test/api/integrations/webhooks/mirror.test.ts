@@ -4,7 +4,7 @@ import { buildAutomation, comment } from '../../../factories/automations.js';
 import { buildWebhook } from '../../../factories/webhooks.js';
 import { type Client, startApp, type TestApp } from '../../../support/app.js';
 import { type Receiver, startReceiver } from '../../../support/receiver.js';
-import { type Delivery, fanOut, QUICK, queueOf, startDelivery, untilEmpty, verify } from './support.js';
+import { type Delivery, fanOut, QUICK, readQueue, startDelivery, untilEmpty, verify } from './support.js';
 
 let app: TestApp;
 let team: TestTeam;
@@ -172,6 +172,6 @@ it('a large cascade takes few rows of the outbox, none without an endpoint, and 
     ['task.cascade_deleted', 50],
   ]);
   await fanOut(app);
-  expect(await queueOf(app, webhook)).toHaveLength(250);
+  expect(await readQueue(app, webhook)).toHaveLength(250);
   expect(await db()('automation_runs').where({ team_id: team.team_id })).toEqual([]);
 });

@@ -30,7 +30,7 @@ const NAMES: Record<string, string[]> = {
   'metadata.example': ['169.254.169.254'],
 };
 const lookUpAddresses = (host: string) => Promise.resolve(NAMES[host] ?? []);
-const configOf = (allowed: string, production = false): Config => ({
+const buildConfig = (allowed: string, production = false): Config => ({
   ...testConfig(app.database.url, app.services.config.DATA_DIR, { WEBHOOK_ALLOWED_HOSTS: allowed }),
   ...(production && { NODE_ENV: 'production' }),
 });
@@ -48,7 +48,7 @@ it.each([
   'https://PUBLIC.example:8443/x?y=z#w',
   'https://93.184.216.34/',
   'https://[2606:2800:220:1:248:1893:25c8:1946]/',
-])('%s may be saved', async (url) => expect(await verdict(configOf(''), url)).toBe('saved'));
+])('%s may be saved', async (url) => expect(await verdict(buildConfig(''), url)).toBe('saved'));
 
 it.each([
   'https://inside.example/',
@@ -78,7 +78,7 @@ it.each([
   'https://[fe80::1]/',
   'https://public.example:22/',
   'https://public.example:5432/',
-])('%s is refused, and nothing says why', async (url) => expect(await verdict(configOf(''), url)).toBe(UNREACHABLE));
+])('%s is refused, and nothing says why', async (url) => expect(await verdict(buildConfig(''), url)).toBe(UNREACHABLE));
 
 it.each([
   'http://public.example/',
@@ -92,7 +92,7 @@ it.each([
   'public.example',
   'https://',
 ])('%s is no address of a webhook', async (url) =>
-  expect(await verdict(configOf(''), url)).toBe('url must be an https address without credentials'),
+  expect(await verdict(buildConfig(''), url)).toBe('url must be an https address without credentials'),
 );
 
 it.each([
@@ -135,7 +135,9 @@ it.each([
   ['localhost', 'http://localhost:8123/', 'saved'],
   // A plain connection needs the host itself on the list, not an address that it leads to.
   ['127.0.0.1', 'http://here.example/', 'url must be an https address without credentials'],
-])('with %s on the list, %s: %s', async (allowed, url, expected) => expect(await verdict(configOf(allowed), url)).toBe(expected));
+])('with %s on the list, %s: %s', async (allowed, url, expected) =>
+  expect(await verdict(buildConfig(allowed), url)).toBe(expected),
+);
 
 it.each([
   ['inside.example', 'https://inside.example/', 'saved'],
@@ -145,7 +147,7 @@ it.each([
   ['127.0.0.1', 'https://here.example/', UNREACHABLE],
   ['0.0.0.0', 'https://any.example/', UNREACHABLE],
 ])('in production, with %s on the list, %s: %s', async (allowed, url, expected) =>
-  expect(await verdict(configOf(allowed, true), url)).toBe(expected),
+  expect(await verdict(buildConfig(allowed, true), url)).toBe(expected),
 );
 
 it.each(['*.example.com', 'https://example.com', 'user@host', 'a b', '*', 'host:99999'])('%s cannot be on the list', (host) => {
@@ -167,14 +169,14 @@ const send = (config: Config, url: string) =>
 
 it('holds at the connection too, whatever was saved', async () => {
   const { port } = new URL(receiver.url);
-  expect(await send(configOf('127.0.0.1'), receiver.url)).toBe(200);
-  expect(await send(configOf(`here.example:${port}`), `http://here.example:${port}/`)).toBe(200);
+  expect(await send(buildConfig('127.0.0.1'), receiver.url)).toBe(200);
+  expect(await send(buildConfig(`here.example:${port}`), `http://here.example:${port}/`)).toBe(200);
   const before = receiver.received.length;
-  expect(await send(configOf(''), receiver.url)).toBe('url_invalid');
-  expect(await send(configOf('here.example:1'), `http://here.example:${port}/`)).toBe('url_invalid');
-  expect(await send(configOf('10.0.0.5'), `https://here.example:${port}/`)).toBe('url_blocked');
-  expect(await send(configOf('127.0.0.1', true), receiver.url)).toBe('url_invalid');
-  expect(await send(configOf('here.example', true), `https://here.example:${port}/`)).toBe('url_blocked');
-  expect(await send(configOf('127.0.0.1', true), `https://127.0.0.1:${port}/`)).toBe('url_blocked');
+  expect(await send(buildConfig(''), receiver.url)).toBe('url_invalid');
+  expect(await send(buildConfig('here.example:1'), `http://here.example:${port}/`)).toBe('url_invalid');
+  expect(await send(buildConfig('10.0.0.5'), `https://here.example:${port}/`)).toBe('url_blocked');
+  expect(await send(buildConfig('127.0.0.1', true), receiver.url)).toBe('url_invalid');
+  expect(await send(buildConfig('here.example', true), `https://here.example:${port}/`)).toBe('url_blocked');
+  expect(await send(buildConfig('127.0.0.1', true), `https://127.0.0.1:${port}/`)).toBe('url_blocked');
   expect(receiver.received).toHaveLength(before);
 });

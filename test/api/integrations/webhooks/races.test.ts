@@ -4,7 +4,7 @@ import { buildDelivery, buildWebhook } from '../../../factories/webhooks.js';
 import { startApp, type TestApp } from '../../../support/app.js';
 import { type Receiver, startReceiver } from '../../../support/receiver.js';
 import { until } from '../../../support/worker.js';
-import { QUICK, queueOf, startDelivery } from './support.js';
+import { QUICK, readQueue, startDelivery } from './support.js';
 
 let app: TestApp;
 let team: TestTeam;
@@ -57,12 +57,12 @@ it('changes of endpoints during their deliveries never fail, and a deleted one l
   ]);
   expect(statuses.filter((status) => status >= 500)).toEqual([]);
   expect(await app.services.db('webhooks').where({ team_id: team.team_id })).toEqual([]);
-  for (const hook of hooks) await until(async () => (await queueOf(app, hook)).length === 0);
+  for (const hook of hooks) await until(async () => (await readQueue(app, hook)).length === 0);
   await delivery.stop();
   await other.stop();
 });
 
-it('of an endpoint with a long queue a part is deleted at once, and the rest by the workers in batches', async () => {
+it('deletes a part of a long queue at once, and the rest in batches by the workers', async () => {
   const { webhook_id } = await buildWebhook(app, team, 'https://hooks.example.com/');
   const { db } = app.services;
   await db.raw(
@@ -71,15 +71,15 @@ it('of an endpoint with a long queue a part is deleted at once, and the rest by 
     [webhook_id],
   );
   expect((await app.as(team.admin).delete(`/api/webhooks/${webhook_id}`)).status).toBe(200);
-  const left = await queueOf(app, { webhook_id });
+  const left = await readQueue(app, { webhook_id });
   expect(left).toHaveLength(3_500);
   const workers = [startDelivery(app), startDelivery(app)];
   await db.transaction(async (trx) => {
     // A worker that records the outcome of one of them is not waited for.
     await trx('webhook_queue').where({ webhook_id, event_id: left[3_000].event_id }).forUpdate();
-    await until(async () => (await queueOf(app, { webhook_id })).length === 1);
+    await until(async () => (await readQueue(app, { webhook_id })).length === 1);
   });
-  await until(async () => (await queueOf(app, { webhook_id })).length === 0);
+  await until(async () => (await readQueue(app, { webhook_id })).length === 0);
   await Promise.all(workers.map(({ stop }) => stop()));
 });
 
@@ -124,7 +124,7 @@ it('a team that is deleted during its deliveries receives nothing afterwards', a
   await until(async () => receiver.received.length > 0);
   const deleted = await app.as(empty.admin).delete(`/api/teams/${empty.team_id}`);
   expect(deleted.status).toBe(200);
-  await until(async () => (await queueOf(app, hook)).length === 0);
+  await until(async () => (await readQueue(app, hook)).length === 0);
   await delivery.stop();
   const told = receiver.received.length;
   const again = startDelivery(app);

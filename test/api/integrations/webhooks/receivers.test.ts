@@ -6,7 +6,17 @@ import { buildWebhook, type TestWebhook } from '../../../factories/webhooks.js';
 import { startApp, type TestApp } from '../../../support/app.js';
 import { type Receiver, startReceiver } from '../../../support/receiver.js';
 import { until } from '../../../support/worker.js';
-import { type Delivery, endedOf, fanOut, summarizeHealth, getId, QUICK, queueOf, startDelivery, untilEmpty } from './support.js';
+import {
+  type Delivery,
+  readEnded,
+  fanOut,
+  summarizeHealth,
+  getId,
+  QUICK,
+  readQueue,
+  startDelivery,
+  untilEmpty,
+} from './support.js';
 
 let app: TestApp;
 let team: TestTeam;
@@ -32,14 +42,14 @@ beforeEach(async () => {
 const db = () => app.services.db;
 const create = () => buildTask(app, team, project);
 const hook = (url = receiver.url, fields = {}) => buildWebhook(app, team, url, { events: ['task.created'], ...fields });
-const attemptsOf = async (webhook: TestWebhook) => [
-  ...(await queueOf(app, webhook)).flatMap(({ attempts }) => attempts),
-  ...(await endedOf(app, webhook)).flatMap(({ attempts }) => attempts),
+const findAttempts = async (webhook: TestWebhook) => [
+  ...(await readQueue(app, webhook)).flatMap(({ attempts }) => attempts),
+  ...(await readEnded(app, webhook)).flatMap(({ attempts }) => attempts),
 ];
 /** The endpoint has had this many attempts. */
 const untilTried = (webhook: TestWebhook, times: number) =>
   until(async () => {
-    const attempts = await attemptsOf(webhook);
+    const attempts = await findAttempts(webhook);
     return attempts.length >= times && attempts;
   });
 
@@ -70,7 +80,7 @@ it('500 at every attempt: eight by the timetable under one id, then failed', asy
   await untilEmpty(app, webhook);
   expect(receiver.received).toHaveLength(8);
   expect(new Set(receiver.received.map(getId)).size).toBe(1);
-  const [ended] = await endedOf(app, webhook);
+  const [ended] = await readEnded(app, webhook);
   expect(ended).toMatchObject({ status: 'failed', event_type: 'task.created' });
   expect(ended.attempts).toHaveLength(8);
   for (const attempt of ended.attempts)
@@ -102,7 +112,7 @@ it.each([[301], [302], [307], [304], [400], [404]])(
     await delivery.fanOut();
     await untilEmpty(app, webhook);
     expect(receiver.received.map(({ url }) => url)).toEqual(['/', '/']);
-    expect((await endedOf(app, webhook))[0]).toMatchObject({
+    expect((await readEnded(app, webhook))[0]).toMatchObject({
       status: 'succeeded',
       attempts: [{ status_code: status }, { status_code: 200 }],
     });
@@ -142,7 +152,7 @@ it.each<[string, (socket: Socket) => void, object]>([
   raw.close();
 });
 
-it('of an answer of a gigabyte only the beginning is read', async () => {
+it('reads only the beginning of a response of a gigabyte', async () => {
   let written = 0;
   const flood = await startRaw((socket) => {
     const chunk = Buffer.alloc(65_536, 'a');
@@ -159,7 +169,7 @@ it('of an answer of a gigabyte only the beginning is read', async () => {
   await create();
   await delivery.fanOut();
   await untilEmpty(app, webhook);
-  const [{ status, attempts }] = await endedOf(app, webhook);
+  const [{ status, attempts }] = await readEnded(app, webhook);
   expect({ status, length: attempts[0].response.length }).toEqual({ status: 'succeeded', length: 1_000 });
   expect(written).toBeLessThan(2 ** 26);
   flood.close();
@@ -179,7 +189,7 @@ it.each([
   await delivery.fanOut();
   if (seconds === 0) return untilEmpty(app, webhook).then(() => undefined);
   await untilTried(webhook, 1);
-  const [row] = await queueOf(app, webhook);
+  const [row] = await readQueue(app, webhook);
   const wait = (row.next_attempt_at.getTime() - new Date(row.attempts[0].at).getTime()) / 1_000;
   expect(Math.abs(wait - seconds)).toBeLessThan(30);
   expect(receiver.received).toHaveLength(1);
@@ -196,7 +206,7 @@ it('410: failed at once, the endpoint is disabled, its admins and the other endp
     async () =>
       (await db()('webhooks').where({ webhook_id: gone.webhook_id, disabled_reason: 'gone', is_active: false })).length === 1,
   );
-  expect(await endedOf(app, gone)).toMatchObject([{ status: 'failed', attempts: [{ status_code: 410 }] }]);
+  expect(await readEnded(app, gone)).toMatchObject([{ status: 'failed', attempts: [{ status_code: 410 }] }]);
   await delivery.fanOut();
   await untilEmpty(app, other);
   const told = receiver.received.find(({ url }) => url === '/other');
@@ -231,7 +241,7 @@ it('after days of failures only, the endpoint is disabled and what waits ends as
     async () => (await db()('webhooks').where({ webhook_id: webhook.webhook_id, disabled_reason: 'failing' })).length === 1,
   );
   await untilEmpty(app, webhook);
-  expect(await endedOf(app, webhook)).toMatchObject([{ status: 'failed' }, { status: 'failed' }]);
+  expect(await readEnded(app, webhook)).toMatchObject([{ status: 'failed' }, { status: 'failed' }]);
 });
 
 it('an endpoint receives at most ten requests at once, of two workers, and all of them in the end', async () => {
@@ -289,7 +299,7 @@ it('a failing endpoint gets one request at a time, and everything once it answer
   expect(most).toBe(1);
   isDead = false;
   await untilEmpty(app, webhook);
-  expect((await endedOf(app, webhook)).map(({ status }) => status)).toEqual(Array.from({ length: 15 }, () => 'succeeded'));
+  expect((await readEnded(app, webhook)).map(({ status }) => status)).toEqual(Array.from({ length: 15 }, () => 'succeeded'));
   expect(await summarizeHealth(app, webhook)).toMatchObject({ failure_count: 0, failing_since: null });
 });
 
@@ -305,8 +315,8 @@ it('endpoints that hang hold up neither others of their team nor other teams', a
   await untilEmpty(app, healthy);
   await untilEmpty(app, other);
   // The dead ones are still at their first attempts.
-  expect(await endedOf(app, dead[0]!)).toEqual([]);
-  expect((await queueOf(app, dead[0]!)).length).toBe(12);
+  expect(await readEnded(app, dead[0]!)).toEqual([]);
+  expect((await readQueue(app, dead[0]!)).length).toBe(12);
   await db()('webhooks')
     .whereIn(
       'webhook_id',

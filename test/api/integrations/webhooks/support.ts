@@ -57,13 +57,13 @@ export const verify = (secret: string, { body, headers }: Received) =>
 
 export const getId = ({ headers }: Received): string => headers['webhook-id'] as string;
 
-export const queueOf = (app: TestApp, { webhook_id }: { webhook_id: string }) =>
+export const readQueue = (app: TestApp, { webhook_id }: { webhook_id: string }) =>
   app.services.db('webhook_queue').where({ webhook_id }).orderBy('event_id');
-export const endedOf = (app: TestApp, { webhook_id }: { webhook_id: string }) =>
+export const readEnded = (app: TestApp, { webhook_id }: { webhook_id: string }) =>
   app.services.db('webhook_deliveries').where({ webhook_id }).orderBy('event_id');
 export const summarizeHealth = (app: TestApp, { webhook_id }: { webhook_id: string }) =>
   app.services.db('webhook_health').where({ webhook_id }).first();
 
 /** Waits until nothing is left to send to an endpoint. */
 export const untilEmpty = (app: TestApp, webhook: { webhook_id: string }) =>
-  until(async () => (await queueOf(app, webhook)).length === 0);
+  until(async () => (await readQueue(app, webhook)).length === 0);

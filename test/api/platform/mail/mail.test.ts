@@ -96,7 +96,7 @@ describe('sending', () => {
     expect(await app.services.db('mails')).toEqual([]);
   });
 
-  it('each is sent once, whoever dispatches at the same time', async () => {
+  it('sends each once under concurrent dispatchers', async () => {
     await Promise.all(Array.from({ length: 24 }, () => queue()));
     while ((await Promise.all([dispatch(), dispatch(), dispatch()])).some((tried) => tried > 0));
     expect(server.received).toHaveLength(24);
@@ -136,7 +136,7 @@ describe('sending', () => {
     });
   });
 
-  it('a refusal for good is not tried again, and can be seen', async () => {
+  it('does not retry a permanent refusal, and shows it', async () => {
     const { mail_id } = await queue();
     server.behave({ code: 550, at: 'receiver' });
     await dispatch();
@@ -254,7 +254,7 @@ describe('letters', () => {
     }
   });
 
-  it('what people write about themselves is shown, never run', () => {
+  it('shows names of users as text, never as markup', () => {
     const { html } = renderMail('password-changed', { name: '<img src=x onerror=alert(1)>"&' });
     expect(html).toContain('Hello &lt;img src=x onerror=alert(1)&gt;&quot;&amp;,');
   });

@@ -76,7 +76,7 @@ it('tells who did what to which entity, newest first, to guests too', async () =
   ]);
 });
 
-it('what the service did itself has no person', async () => {
+it('changes of the service have no user', async () => {
   await write(1, { user_id: null, actor_type: 'system' });
   expect(await list()).toMatchObject([{ user_id: null, user_name: null, actor_type: 'system' }]);
 });
@@ -184,7 +184,7 @@ it('finds lines of all months, page by page, in their order', async () => {
 });
 
 /** Lines of teams that are busy, or of others: as many as `count` says, shared by turns. */
-const writeOf = (teams: string[], count: number, entity: string, projectId: string) =>
+const buildWrite = (teams: string[], count: number, entity: string, projectId: string) =>
   app.services.db.raw(
     `insert into activity (actor_type, action, entity_type, entity_id, team_id, project_id, summary)
       select 'user', 'update', 'task', ?::text, (?::uuid[])[1 + n % ?::int], ?, 'x' from generate_series(1, ?::int) n`,
@@ -196,8 +196,8 @@ it.each([1, 40])('finds the newest of a quiet team without reading those of othe
   const busy = await buildTeam(app);
   const others = Array.from({ length: busyTeams - 1 }, () => uuidv7());
   await db.raw('truncate activity');
-  await writeOf([busy.team_id, ...others], 20_000, 'busy', uuidv7());
-  await writeOf([team.team_id], 20, 'quiet', project.project_id);
+  await buildWrite([busy.team_id, ...others], 20_000, 'busy', uuidv7());
+  await buildWrite([team.team_id], 20, 'quiet', project.project_id);
   const both = await buildPerson(app);
   for (const { team_id } of [team, busy]) await db('memberships').insert({ team_id, user_id: both.user_id, role: 'member' });
   const read = (statement: Statement, user: Person, projectId: string | null, entityId: string | null) => {
@@ -219,9 +219,9 @@ it.each([1, 40])('finds the newest of a quiet team without reading those of othe
   }
 });
 
-it('reads nothing of a project for whoever is not in its team', async () => {
+it('reads nothing of a project for a user outside its team', async () => {
   const { db } = app.services;
-  await writeOf([team.team_id], 500, 'old', project.project_id);
+  await buildWrite([team.team_id], 500, 'old', project.project_id);
   const stranger = await buildTeam(app);
   const values = [
     stranger.member.user_id,

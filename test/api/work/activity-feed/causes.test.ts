@@ -90,7 +90,7 @@ describe('an automation', () => {
     expect((await newest()).cause).toMatchObject({ approvers: [{ user_id: team.manager.user_id, name: null }] });
   });
 
-  it('of somebody’s own is not named to others', async () => {
+  it('of a personal automation is not named to others', async () => {
     const run = await buildRun(app, team, { actions: [change('done')], inTeam: false, status: 'running', statuses: ['pending'] });
     await perform(run, 0);
     const hidden = { type: 'automation', automation_id: null, automation_name: null, run_id: null, approvers: [] };

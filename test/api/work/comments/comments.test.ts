@@ -17,8 +17,8 @@ beforeEach(async () => {
 });
 
 const UNKNOWN = '019a9f00-0000-7000-8000-000000000001';
-const auditOf = (entityId: string) => app.services.db('audit_entries').where({ entity_id: entityId }).orderBy('timestamp');
-const usernameOf = async (user_id: string) => (await app.services.db('users').where({ user_id }).first()).username as string;
+const findAudit = (entityId: string) => app.services.db('audit_entries').where({ entity_id: entityId }).orderBy('timestamp');
+const findUsername = async (user_id: string) => (await app.services.db('users').where({ user_id }).first()).username as string;
 const path = () => `/api/tasks/${task.task_id}/comments`;
 const comment = async (by: { token: string }, fields: Record<string, unknown> = {}) => {
   const answer = await app.as(by).post(path(), { content: 'Looks good', ...fields });
@@ -40,7 +40,7 @@ describe('POST /api/tasks/:task_id/comments', () => {
       deleted: false,
       replies: [],
     });
-    const [entry] = await auditOf(body.comment_id);
+    const [entry] = await findAudit(body.comment_id);
     expect(entry).toMatchObject({
       feature: 'comments',
       action: 'create',
@@ -54,8 +54,8 @@ describe('POST /api/tasks/:task_id/comments', () => {
   });
 
   it('201 finds the mentioned members, each once, and nobody else', async () => {
-    const [max, gus] = [await usernameOf(team.manager.user_id), await usernameOf(team.guest.user_id)];
-    const stranger = await usernameOf((await buildPerson(app)).user_id);
+    const [max, gus] = [await findUsername(team.manager.user_id), await findUsername(team.guest.user_id)];
+    const stranger = await findUsername((await buildPerson(app)).user_id);
     const content = `@${max.toUpperCase()}, see @${gus}. @${max} @${stranger} mail@${gus} @nobody @`;
     expect(await comment(team.member, { content })).toMatchObject({ mentions: [team.manager.user_id, team.guest.user_id] });
   });
@@ -187,13 +187,13 @@ describe('PATCH /api/comments/:comment_id', () => {
       edited: false,
       updated_at: made.updated_at,
     });
-    expect(await auditOf(made.comment_id)).toHaveLength(1);
-    const content = `Ask @${await usernameOf(team.admin.user_id)}`;
+    expect(await findAudit(made.comment_id)).toHaveLength(1);
+    const content = `Ask @${await findUsername(team.admin.user_id)}`;
     expect(await client.patch(url, { content })).toMatchObject({
       status: 200,
       body: { content, edited: true, mentions: [team.admin.user_id], replies: [{ comment_id: reply.comment_id }] },
     });
-    expect((await auditOf(made.comment_id)).map((entry) => entry.action)).toEqual(['create', 'update']);
+    expect((await findAudit(made.comment_id)).map((entry) => entry.action)).toEqual(['create', 'update']);
   });
 
   it('403 refuses everyone but the author, 404 an unknown or deleted one', async () => {
@@ -224,7 +224,7 @@ describe('DELETE /api/comments/:comment_id', () => {
       status: 200,
       body: { success: true, comment_id: made.comment_id },
     });
-    expect((await auditOf(made.comment_id)).map((entry) => entry.action)).toEqual(['create', 'delete']);
+    expect((await findAudit(made.comment_id)).map((entry) => entry.action)).toEqual(['create', 'delete']);
     const list = async () => (await app.as(team.guest).get(path())).body;
     expect(await list()).toMatchObject([{ deleted: true, content: '', replies: [{ comment_id: reply.comment_id }] }]);
     expect((await app.as(team.admin).delete(`/api/comments/${reply.comment_id}`)).status).toBe(200);
@@ -254,8 +254,8 @@ it('no comment lands on a task trashed at the same time', async () => {
     expect(trashed.status).toBe(200);
     expect([201, 404]).toContain(added.status);
     // Audit stamps are the clock's, not the transaction's start: the comment was there before the task was gone, or never.
-    const [deleted] = (await auditOf(victim.task_id)).filter((entry) => entry.action === 'delete');
-    const commented = added.status === 201 ? await auditOf(added.body.comment_id) : [];
+    const [deleted] = (await findAudit(victim.task_id)).filter((entry) => entry.action === 'delete');
+    const commented = added.status === 201 ? await findAudit(added.body.comment_id) : [];
     for (const entry of commented) expect(entry.timestamp < deleted.timestamp).toBe(true);
     expect(await app.services.db('comments').where({ task_id: victim.task_id })).toHaveLength(commented.length);
   }

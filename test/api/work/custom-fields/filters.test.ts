@@ -24,8 +24,8 @@ const tasks = async (titles: string[]) => {
   for (const title of titles) made.push(await buildTask(app, team, project, { title }));
   return made;
 };
-const titlesOf = ({ body }: { body: { title: string }[] }) => body.map(({ title }) => title);
-const find = async (query: string, as = member()) => titlesOf(await as.get(`/api/tasks?${query}`));
+const getTitles = ({ body }: { body: { title: string }[] }) => body.map(({ title }) => title);
+const find = async (query: string, as = member()) => getTitles(await as.get(`/api/tasks?${query}`));
 
 it('filters every list by the value of a field', async () => {
   const [a, b, c] = await tasks(['a', 'b', 'c']);
@@ -179,5 +179,5 @@ it('streams a long list with its values, filtered and not', async () => {
   );
   await db()('custom_field_values').where({ field_id: points.field_id }).update({ value_number: 7 });
   const filtered = await member().get(`/api/tasks?team_id=${team.team_id}&custom_field[points]=7`);
-  expect(titlesOf(filtered)).toEqual(Array.from({ length: 1200 }, (_, at) => `Task ${at + 1}`));
+  expect(getTitles(filtered)).toEqual(Array.from({ length: 1200 }, (_, at) => `Task ${at + 1}`));
 });

@@ -6,7 +6,7 @@ import { itemWorld, UNKNOWN } from './world.js';
 const world = itemWorld();
 const post = (body: object) => world.member.post('/api/work-items', body);
 const path = ({ item_id }: { item_id: string }) => `/api/work-items/${item_id}`;
-const auditOf = (id: string) => world.app.services.db('audit_entries').where({ entity_id: id }).orderBy('timestamp');
+const findAudit = (id: string) => world.app.services.db('audit_entries').where({ entity_id: id }).orderBy('timestamp');
 const listFields = ({ body }: Answer) => body.detail.errors.map(({ field }: { field: string }) => field);
 
 describe('POST /api/work-items', () => {
@@ -143,7 +143,7 @@ describe('PUT /api/work-items/:item_id', () => {
     expect(task).toMatchObject({ due_date: null, priority: 'high', status: 'in_progress', version: 3 });
     const stale = await world.member.put(path(made), { title: 'x', version: 2 });
     expect(stale.body.changed_since).toMatchObject({ version: 3, fields: ['due_date', 'fields', 'status'] });
-    expect((await auditOf(made.item_id)).map(({ action }) => action)).toEqual(['create', 'update', 'update']);
+    expect((await findAudit(made.item_id)).map(({ action }) => action)).toEqual(['create', 'update', 'update']);
   });
 
   it.each(['task', 'project'] as const)(
@@ -160,7 +160,7 @@ describe('PUT /api/work-items/:item_id', () => {
           .where({ subject: `${type}.updated`, team_id: world.team.team_id })
           .orderBy('outbox_id');
         const of = rows.map(({ payload }) => payload).filter((payload) => payload[type][`${type}_id`] === made.item_id);
-        const entries = (await auditOf(made.item_id)).filter(({ action }) => action === 'update');
+        const entries = (await findAudit(made.item_id)).filter(({ action }) => action === 'update');
         return { version: item.version, events: of.map(({ changes }) => Object.keys(changes)), entries: entries.length };
       };
       expect(await put({ title: 'New', x: 2 })).toMatchObject({
@@ -174,7 +174,7 @@ describe('PUT /api/work-items/:item_id', () => {
         events: [expect.anything(), ['fields']],
         entries: 2,
       });
-      const { details } = (await auditOf(made.item_id)).at(-1);
+      const { details } = (await findAudit(made.item_id)).at(-1);
       expect(JSON.parse(details)).toMatchObject({ changes: { fields: { from_bytes: 7, to_bytes: 13 } }, version: 3 });
       // Refused as a whole.
       const stale = await world.member.put(path(made), { title: 'Newer', x: 4, version: 2 });

@@ -5,7 +5,7 @@ import { listIds, itemWorld, plantItems, UNKNOWN } from './world.js';
 const world = itemWorld();
 const list = (query: Record<string, string> = {}) => world.member.get(`/api/work-items?${new URLSearchParams(query).toString()}`);
 const all = ['task', 'note', 'file', 'whiteboard', 'doc'];
-const typesOf = ({ body }: Answer): string[] => body.map(({ type }: { type: string }) => type);
+const getTypes = ({ body }: Answer): string[] => body.map(({ type }: { type: string }) => type);
 
 describe('GET /api/work-items', () => {
   it('lists all six types of all the caller’s teams, oldest first, without long texts', async () => {
@@ -18,7 +18,7 @@ describe('GET /api/work-items', () => {
     await buildProject(world.app, await buildTeam(world.app));
     const answer = await list();
     expect(listIds(answer)).toEqual([...ids, theirs.body.item_id]);
-    expect(typesOf(answer)).toEqual(['project', ...all, 'doc']);
+    expect(getTypes(answer)).toEqual(['project', ...all, 'doc']);
     expect(answer.body[2]).not.toHaveProperty('content');
     expect(answer.body[1]).toMatchObject({ type: 'task', fields: { extra: 1 } });
     expect(answer.headers.get('x-total-count')).toBe('7');

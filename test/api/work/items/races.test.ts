@@ -21,7 +21,7 @@ const orphans = async () =>
     )
   ).rows;
 
-const statusesOf = (answers: Answer[]) => new Set(answers.map(({ status }) => status));
+const getStatuses = (answers: Answer[]) => new Set(answers.map(({ status }) => status));
 
 /** No invariant of the installation is broken by the races; the outbox is not processed here, and projects of the factory have no mark. */
 afterEach(async () => {
@@ -37,7 +37,7 @@ it(
       const project = await buildProject(world.app, world.team);
       const create = () => world.member.post('/api/notes', { title: 'Late', ...project });
       const answers = await race([create, create, () => removeProject(project), create, create]);
-      expect([...statusesOf(answers)].filter((status) => ![200, 201, 404].includes(status))).toEqual([]);
+      expect([...getStatuses(answers)].filter((status) => ![200, 201, 404].includes(status))).toEqual([]);
       expect(await orphans()).toEqual([]);
       const [created] = await db()('items').where(project).count();
       expect(Number(created?.['count'])).toBe(answers.filter(({ status }) => status === 201).length);

@@ -16,11 +16,11 @@ export interface ItemWorld {
 
 export const UNKNOWN = '019a9f00-0000-7000-8000-000000000001';
 
-/** Registers the hooks of a test file; what is returned is filled anew before each test. `patience` as in `startApp`. */
-export function itemWorld(patience?: number): ItemWorld {
+/** Registers the hooks of a test file; what is returned is filled anew before each test. `acquireTimeoutMs` as in `startApp`. */
+export function itemWorld(acquireTimeoutMs?: number): ItemWorld {
   const world = {} as ItemWorld;
   beforeAll(async () => {
-    world.app = await startApp({}, patience);
+    world.app = await startApp({}, acquireTimeoutMs);
   });
   afterAll(() => world.app.close());
   beforeEach(async () => {

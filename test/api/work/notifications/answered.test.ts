@@ -76,7 +76,7 @@ describe('a gate', () => {
     expect(await both()).toEqual([['message', 'message'], []]);
   });
 
-  it('is decided while somebody marks the request', async () => {
+  it('is decided while a user marks the request as read', async () => {
     const run = await asked();
     await db().transaction(async (other) => {
       await other('notifications').where({ run_id: run.run_id, user_id: team.admin.user_id }).forUpdate();

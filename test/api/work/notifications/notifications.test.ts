@@ -64,7 +64,7 @@ it('all are marked as read, but for what came after the newest that was seen, or
   expect(await unread(team.admin)).toEqual(['1']);
 });
 
-it('what is unread goes on page by page, also when pages are read meanwhile', async () => {
+it('lists unread notifications page by page, also when pages are read meanwhile', async () => {
   const ids = await tell(team.member, 5);
   await mark(team.member, ids[3], true);
   const seen: string[] = [];
@@ -80,7 +80,7 @@ it('what is unread goes on page by page, also when pages are read meanwhile', as
   expect(seen).toEqual(['5', '3', '2', '1']);
 });
 
-it('what another was told is not there, nor what a team told that one has left', async () => {
+it('omits notifications of other users and of former teams', async () => {
   const [theirs] = await tell(team.admin, 1);
   const [own] = await tell(team.member, 1);
   for (const id of [theirs, '0197a000-0000-7000-8000-000000000001', 'garbage']) {
@@ -96,7 +96,7 @@ it('what another was told is not there, nor what a team told that one has left',
   ).toEqual([null, null]);
 });
 
-it('what asked for an approval says what has become of it, gate by gate', async () => {
+it('an approval request shows the state of each gate', async () => {
   await givePasswords(app);
   const run = await buildRun(app, team, { actions: [GATE, GATE, GATE] });
   const ask = (kind: string) => tell(team.guest, 1, { run_id: run.run_id, kind });

@@ -15,8 +15,8 @@ beforeEach(async () => {
 });
 
 const UNKNOWN = '019a9f00-0000-7000-8000-000000000001';
-const auditOf = (entityId: string) => app.services.db('audit_entries').where({ entity_id: entityId }).orderBy('timestamp');
-const eventsOf = (subject: string) => app.services.db('outbox').where({ subject, team_id: team.team_id }).orderBy('outbox_id');
+const findAudit = (entityId: string) => app.services.db('audit_entries').where({ entity_id: entityId }).orderBy('timestamp');
+const findEvents = (subject: string) => app.services.db('outbox').where({ subject, team_id: team.team_id }).orderBy('outbox_id');
 const listIds = (list: { project_id: string }[]) => list.map(({ project_id }) => project_id);
 
 describe('POST /api/projects', () => {
@@ -51,12 +51,12 @@ describe('POST /api/projects', () => {
       rollback_available: true,
       timestamp: expect.any(String),
     });
-    expect(await auditOf(data.project_id)).toMatchObject([
+    expect(await findAudit(data.project_id)).toMatchObject([
       { audit_id: body.action_id, feature: 'projects', action: 'create', severity: 'LOW', team_id: team.team_id },
     ]);
     expect(await app.services.db('activity').where({ entity_id: data.project_id })).toHaveLength(1);
     expect(await app.services.db('item_keys').where({ item_id: data.project_id })).toMatchObject([{ item_type: 'project' }]);
-    const [event] = await eventsOf('project.created');
+    const [event] = await findEvents('project.created');
     expect(event.payload).toMatchObject({ project: data, actor_id: team.member.user_id });
     expect((await app.as(team.guest).get(`/api/projects/${data.project_id}`)).body).toEqual(data);
   });
@@ -168,19 +168,19 @@ describe('PATCH and PUT /api/projects/:project_id', () => {
       },
     });
     const changes = { name: { from: 'Apollo', to: 'Artemis' }, description: { from: 'Moon', to: null } };
-    const [entry] = await auditOf(project_id);
+    const [entry] = await findAudit(project_id);
     expect(entry).toMatchObject({ audit_id: answer.body.action_id, action: 'update' });
     expect(JSON.parse(entry.details)).toEqual({ changes, version: 2 });
-    const [event] = await eventsOf('project.updated');
+    const [event] = await findEvents('project.updated');
     expect(event.payload).toMatchObject({ project: answer.body.data, changes });
   });
 
   it('200 PATCH without a change leaves its audit entry, but neither activity nor event', async () => {
     const { project_id } = await buildProject(app, team, whole);
     const answer = await app.as(team.member).patch(`/api/projects/${project_id}`, { status: 'completed', team_id: team.team_id });
-    expect(await auditOf(project_id)).toMatchObject([{ audit_id: answer.body.action_id }]);
+    expect(await findAudit(project_id)).toMatchObject([{ audit_id: answer.body.action_id }]);
     expect(await app.services.db('activity').where({ entity_id: project_id })).toEqual([]);
-    expect(await eventsOf('project.updated')).toEqual([]);
+    expect(await findEvents('project.updated')).toEqual([]);
   });
 
   it('200 PUT takes every field back to its default and may repeat the team', async () => {
@@ -193,7 +193,7 @@ describe('PATCH and PUT /api/projects/:project_id', () => {
       start_date: null,
       end_date: null,
     });
-    expect(await auditOf(project_id)).toMatchObject([{ action: 'update', audit_id: answer.body.action_id }]);
+    expect(await findAudit(project_id)).toMatchObject([{ action: 'update', audit_id: answer.body.action_id }]);
   });
 
   it('400 refuses another team, malformed dates, and an end before the stored start', async () => {
@@ -209,7 +209,7 @@ describe('PATCH and PUT /api/projects/:project_id', () => {
     expect((await member.patch(url, { end_date: 'soon' })).status).toBe(400);
     expect((await member.put(url, { name: 'x', start_date: '2026-02-02', end_date: '2026-02-01' })).status).toBe(400);
     expect((await member.get(url)).body).toMatchObject(whole);
-    expect(await auditOf(project_id)).toEqual([]);
+    expect(await findAudit(project_id)).toEqual([]);
   });
 
   it('422 refuses a PUT without a name and a null name or status in a PATCH', async () => {
@@ -266,9 +266,9 @@ describe('DELETE /api/projects/:project_id', () => {
     });
     for (const { task_id } of [parent, child]) expect((await app.as(team.member).get(`/api/tasks/${task_id}`)).status).toBe(404);
     expect((await app.as(team.member).get(`/api/tasks?project_id=${project.project_id}`)).status).toBe(404);
-    const [entry] = await auditOf(project.project_id);
+    const [entry] = await findAudit(project.project_id);
     expect(entry).toMatchObject({ action: 'delete', audit_id: answer.headers.get('x-correlation-id') });
-    const [event] = await eventsOf('project.deleted');
+    const [event] = await findEvents('project.deleted');
     expect(event.payload).toMatchObject({ project });
   });
 
@@ -279,7 +279,7 @@ describe('DELETE /api/projects/:project_id', () => {
     );
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
     expect(answers.filter(({ status }) => status === 404)).toHaveLength(9);
-    expect(await auditOf(project_id)).toHaveLength(1);
+    expect(await findAudit(project_id)).toHaveLength(1);
   });
 
   it('no live task is left in a trashed project by creations at the same time', async () => {

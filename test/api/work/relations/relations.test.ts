@@ -31,7 +31,7 @@ const list = async (id: string, query = '', by: Person = team.guest) => {
   expect(answer.status).toBe(200);
   return answer.body as Record<string, unknown>[];
 };
-const edgesOf = (...ids: string[]) => db()('relations').whereIn('source_id', ids).orWhereIn('target_id', ids);
+const findEdges = (...ids: string[]) => db()('relations').whereIn('source_id', ids).orWhereIn('target_id', ids);
 
 describe('POST /api/work-items/relations', () => {
   it('201 stores the edge as given and leaves audit, activity and an event', async () => {
@@ -63,7 +63,7 @@ describe('POST /api/work-items/relations', () => {
     const { body } = await post(a, first, b);
     const again = swapped ? await post(b, second, a) : await post(a, second, b);
     expect([again.status, again.body]).toEqual([200, body]);
-    expect(await edgesOf(a)).toHaveLength(1);
+    expect(await findEdges(a)).toHaveLength(1);
   });
 
   it.each(['attached_to', 'caused_by', 'recurrence_of'])('%s has a direction: the reverse is another edge', async (type) => {
@@ -76,7 +76,7 @@ describe('POST /api/work-items/relations', () => {
     expect(status).toBe(201);
     expect(body).toMatchObject({ relation_id: `parent:${a}`, source_id: a, target_id: b, relation_type: 'belongs_to' });
     expect(await db()('tasks').where({ task_id: a }).first('parent_task_id')).toEqual({ parent_task_id: b });
-    expect(await edgesOf(a)).toEqual([]);
+    expect(await findEdges(a)).toEqual([]);
     expect((await post(b, 'parent_child', a)).status).toBe(200);
   });
 
@@ -87,7 +87,7 @@ describe('POST /api/work-items/relations', () => {
     expect((await post(a, 'parent_child', b)).status).toBe(201);
     const { status, body } = await post(b, 'parent_child', c);
     expect([status, body.error_code]).toEqual([409, 'RESOURCE_CONFLICT']);
-    expect(await edgesOf(b)).toEqual([]);
+    expect(await findEdges(b)).toEqual([]);
   });
 
   it('409 when a subtask relation would close a cycle through stored edges', async () => {
@@ -237,12 +237,12 @@ describe('reading edges', () => {
     await post(a, 'blocks', b);
     await post(a, 'blocked_by', c);
     await post(a, 'related_to', c);
-    const farOf = (rows: Record<string, unknown>[]) => rows.map(({ item }) => (item as { item_id: string }).item_id);
-    expect(farOf(await list(a, '?relation_type=blocks'))).toEqual([b]);
-    expect(farOf(await list(a, '?relation_type=blocking'))).toEqual([b]);
-    expect(farOf(await list(a, '?relation_type=blocked_by'))).toEqual([c]);
-    expect(farOf(await list(c, '?relation_type=related_to&direction=in'))).toEqual([a]);
-    expect(farOf(await list(c, '?direction=out'))).toEqual([]);
+    const buildFar = (rows: Record<string, unknown>[]) => rows.map(({ item }) => (item as { item_id: string }).item_id);
+    expect(buildFar(await list(a, '?relation_type=blocks'))).toEqual([b]);
+    expect(buildFar(await list(a, '?relation_type=blocking'))).toEqual([b]);
+    expect(buildFar(await list(a, '?relation_type=blocked_by'))).toEqual([c]);
+    expect(buildFar(await list(c, '?relation_type=related_to&direction=in'))).toEqual([a]);
+    expect(buildFar(await list(c, '?direction=out'))).toEqual([]);
   });
 
   it('lists children and parents with subtasks and stored containment', async () => {
@@ -295,7 +295,7 @@ describe('reading edges', () => {
     expect(await list(a)).toHaveLength(1);
     await app.as(team.member).delete(`/api/tasks/${b}`);
     expect((await app.as(team.manager).delete(`/api/trash/task/${b}`)).status).toBe(200);
-    expect(await edgesOf(a, b)).toEqual([]);
+    expect(await findEdges(a, b)).toEqual([]);
   });
 });
 

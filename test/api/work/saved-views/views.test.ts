@@ -61,7 +61,7 @@ it('saves, reads, changes and deletes a view', async () => {
   expect((await member().get(path)).status).toBe(404);
 });
 
-it('keeps a private view from everybody, and shows a shared one to its team alone', async () => {
+it('hides a private view from all other users, and shows a shared one to its team alone', async () => {
   const mine = (await save({ team_id: team.team_id })).body.view_id;
   const ours = (await save({ name: 'Ours', team_id: team.team_id, is_shared: true })).body.view_id;
   const stranger = await buildTeam(app);

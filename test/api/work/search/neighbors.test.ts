@@ -55,12 +55,12 @@ describe('words of another team', () => {
 
 /** 60,000 bytes that become 360,000 characters once they are normalized. */
 const EXPANDING = `一${'ﷺ'.repeat(19_990)}`;
-const notesOf = (of: TestTeam, count: number, content: string) =>
+const buildNotes = (of: TestTeam, count: number, content: string) =>
   Promise.all(Array.from({ length: count }, () => note(of, { content })));
 
 describe('texts that take long to index', () => {
   it('are indexed a few at a time, so that an indexing statement ends', async () => {
-    await notesOf(team, 12, EXPANDING);
+    await buildNotes(team, 12, EXPANDING);
     const { indexed, behind } = await drainMarks(app.services.db, [team.team_id], { maxMarks: 500, maxMs: 1, lockTimeoutMs: 0 });
     // None where the machine was busy for that millisecond.
     expect(indexed).toBeLessThanOrEqual(1);
@@ -77,7 +77,7 @@ describe('texts that take long to index', () => {
 
   it('of one team leave another team its share of the time', async () => {
     await app.services.db('memberships').insert({ team_id: stranger.team_id, user_id: team.member.user_id, role: 'guest' });
-    await notesOf(stranger, 40, '漢字'.repeat(10_000));
+    await buildNotes(stranger, 40, '漢字'.repeat(10_000));
     await note(team, { title: 'Gyroscope' });
     const teams = [stranger.team_id, team.team_id];
     // More than once, where a busy machine takes long for a single note.

@@ -45,15 +45,15 @@ beforeAll(async () => {
 afterAll(() => app.close());
 
 const sentFor = (query: string) => buildStatements(() => app.as(team.guest).post('/api/search', { query }));
-const planOf = (statement: OutboundResult): Promise<PlanNode> => explain(app.database.url, statement);
-const plansOf = async (query: string, name: string): Promise<PlanNode[]> => {
+const findPlan = (statement: OutboundResult): Promise<PlanNode> => explain(app.database.url, statement);
+const findPlans = async (query: string, name: string): Promise<PlanNode[]> => {
   const sent = await sentFor(query);
-  return Promise.all(sent.filter((statement) => statement.name === name).map(planOf));
+  return Promise.all(sent.filter((statement) => statement.name === name).map(findPlan));
 };
 const blocks = (node: PlanNode): number => (node['Shared Hit Blocks'] ?? 0) + (node['Shared Read Blocks'] ?? 0);
 
-it('a word of everybody is read in the caller’s team only', async () => {
-  const [plan] = await plansOf('everywhere ', 'search_items');
+it('a word that all teams have is read in the caller’s team only', async () => {
+  const [plan] = await findPlans('everywhere ', 'search_items');
   const nodes = nodesOf(plan as PlanNode);
   expect(nodes.map((node) => node['Index Name'])).toContain('search_words');
   for (const node of nodes.filter((each) => each['Relation Name'] === 'search_documents'))
@@ -64,7 +64,8 @@ it('a word of everybody is read in the caller’s team only', async () => {
 
 it('a word of strangers only costs what an unknown word costs', async () => {
   const searches: PlanNode[][] = [];
-  for (const query of ['abroad ', 'zirconium ', 'zirconiux ', 'qwrtplkjh ']) searches.push(await plansOf(query, 'search_items'));
+  for (const query of ['abroad ', 'zirconium ', 'zirconiux ', 'qwrtplkjh '])
+    searches.push(await findPlans(query, 'search_items'));
   // The second of each looks for similar words.
   expect(searches.map((plans) => plans.length)).toEqual([2, 2, 2, 2]);
   const spent = searches.map((plans) => plans.reduce((sum, plan) => sum + blocks(plan), 0));
@@ -77,7 +78,7 @@ it('the look for marks reads an index, not the marks of strangers', async () => 
     [team.team_id],
   );
   await app.services.db.raw('analyze search_dirty');
-  const [plan] = await plansOf('ours', 'search_items');
+  const [plan] = await findPlans('ours', 'search_items');
   expect(nodesOf(plan as PlanNode).map((node) => node['Index Name'])).toContain('search_dirty_pkey');
   expect(blocks(plan as PlanNode)).toBeLessThan(400);
 });

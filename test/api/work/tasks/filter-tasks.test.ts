@@ -17,7 +17,7 @@ interface Listed {
 }
 const flat = (tasks: Listed[]): Listed[] => tasks.flatMap((task) => [task, ...flat(task.subtasks)]);
 const titles = ({ body }: Answer): string[] => flat(body as Listed[]).map(({ title }) => title);
-const listOf = (more = '') => `/api/tasks?project_id=${world.project.project_id}${more}`;
+const buildListPath = (more = '') => `/api/tasks?project_id=${world.project.project_id}${more}`;
 const ask = (path: string) => world.member.get(path);
 const getNextPage = ({ headers }: Answer): string | undefined => /<([^>]+)>; rel="next"/.exec(headers.get('link') ?? '')?.[1];
 
@@ -73,7 +73,7 @@ describe('filters', () => {
     };
     const team = `/api/tasks?team_id=${world.team.team_id}`;
     for (const [query, found] of Object.entries(expected)) {
-      for (const path of [listOf(`&${query}`), `${team}&${query}`, `/api/tasks?${query}`]) {
+      for (const path of [buildListPath(`&${query}`), `${team}&${query}`, `/api/tasks?${query}`]) {
         expect([path, titles(await ask(path)).join(' ')]).toEqual([path, found]);
       }
     }
@@ -139,7 +139,7 @@ describe('pages', () => {
       .whereIn('task_id', ids)
       .orderByRaw('position nulls last, created_at, task_id')
       .pluck('task_id');
-    for (const scope of [listOf(), `/api/tasks?team_id=${world.team.team_id}`, '/api/tasks?priority=medium']) {
+    for (const scope of [buildListPath(), `/api/tasks?team_id=${world.team.team_id}`, '/api/tasks?priority=medium']) {
       for (const limit of [1, 2, 3, 6]) {
         const pages = await pagesFrom(`${scope}&limit=${limit}`);
         const seen = pages.map(({ body }) => flat(body as Listed[]).map(({ task_id }) => task_id));
@@ -150,14 +150,14 @@ describe('pages', () => {
         if (limit === 1) expect(seen.flat()).toEqual(order);
       }
     }
-    const [first] = await pagesFrom(listOf('&limit=7'));
+    const [first] = await pagesFrom(buildListPath('&limit=7'));
     expect((first as Answer).headers.get('link')).toBeNull();
   });
 
   it('keep the filters in the link, and lead back to the first page', async () => {
     for (const title of ['a', 'b', 'c']) await world.make({ title, priority: 'high' });
     await world.make({ title: 'd' });
-    const [one, two] = await pagesFrom(listOf('&priority=high&limit=2'));
+    const [one, two] = await pagesFrom(buildListPath('&priority=high&limit=2'));
     expect([titles(one as Answer), titles(two as Answer)]).toEqual([['a', 'b'], ['c']]);
     const first = /<([^>]+)>; rel="first"/.exec((two as Answer).headers.get('link') ?? '')?.[1] as string;
     expect(new URL(first, 'http://x').searchParams.toString()).toBe(
@@ -169,11 +169,11 @@ describe('pages', () => {
   it('go on after a task in the trash; 422 for a task that is gone or of another team', async () => {
     const [a] = [await world.make({ title: 'a' }), await world.make({ title: 'b' })];
     await world.member.delete(`/api/tasks/${a.task_id}`);
-    expect(titles(await ask(listOf(`&before=${a.task_id}`)))).toEqual(['b']);
+    expect(titles(await ask(buildListPath(`&before=${a.task_id}`)))).toEqual(['b']);
     const other = await buildTeam(world.app);
     const foreign = await buildTask(world.app, other, await buildProject(world.app, other));
     for (const cursor of [foreign.task_id, 'nothing', '%00', '']) {
-      const { status, body } = await ask(listOf(`&limit=1&before=${cursor}`));
+      const { status, body } = await ask(buildListPath(`&limit=1&before=${cursor}`));
       expect([cursor, status, body.error_code]).toEqual([cursor, 422, 'VALIDATION_ERROR']);
     }
     const stranger = world.app.as(await buildPerson(world.app));
@@ -182,7 +182,7 @@ describe('pages', () => {
 
   it('have a tag that changes with the page and with whether another one follows', async () => {
     const a = await world.make({ title: 'a' });
-    const path = listOf('&limit=1');
+    const path = buildListPath('&limit=1');
     const buildEtag = async () => (await ask(path)).headers.get('etag') as string;
     const alone = await buildEtag();
     const known = (etag: string) => world.member.get(path, undefined, { headers: { 'if-none-match': etag } });
@@ -196,7 +196,7 @@ describe('pages', () => {
 
   it('a list as the contract has it says where it was cut, and goes on there', async () => {
     const ids = await plantTasks(world, 10_003);
-    const whole = await ask(listOf());
+    const whole = await ask(buildListPath());
     expect(whole.body).toHaveLength(10_000);
     expect(whole.headers.get('x-truncated')).toBe('true');
     const rest = await ask(getNextPage(whole) as string);
@@ -204,13 +204,13 @@ describe('pages', () => {
     expect([rest.headers.get('x-truncated'), getNextPage(rest)]).toEqual([null, undefined]);
     const all = await ask('/api/tasks');
     expect([all.headers.get('x-truncated'), (await ask(getNextPage(all) as string)).body.length]).toEqual(['true', 3]);
-    expect((await pagesFrom(listOf('&limit=500&before=' + ids[9_000])))[2]?.body).toHaveLength(2);
+    expect((await pagesFrom(buildListPath('&limit=500&before=' + ids[9_000])))[2]?.body).toHaveLength(2);
   });
 
   it('a list without new parameters keeps its prepared statement', async () => {
     const sent = async (path: string) => (await buildStatements(() => ask(path))).map(({ name }) => name);
-    expect(await sent(listOf())).toContain('list_tasks_project');
-    expect(await sent(listOf('&status=todo'))).toContain('list_tasks_project_by_status');
-    expect(await sent(listOf('&limit=1'))).not.toContain('list_tasks_project');
+    expect(await sent(buildListPath())).toContain('list_tasks_project');
+    expect(await sent(buildListPath('&status=todo'))).toContain('list_tasks_project_by_status');
+    expect(await sent(buildListPath('&limit=1'))).not.toContain('list_tasks_project');
   });
 });

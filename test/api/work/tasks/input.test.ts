@@ -76,7 +76,7 @@ describe('values of another kind are a 422', () => {
   });
 });
 
-it('what is missing is called required, one by one and in a list', async () => {
+it('reports missing fields as required, one by one and in a list', async () => {
   const words = ({ errors }: { errors: { field: string; message: string }[] }) =>
     errors.map(({ field, message }) => `${field}: ${message}`);
   const single = await world.member.post('/api/tasks', {});

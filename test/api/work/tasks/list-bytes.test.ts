@@ -153,7 +153,7 @@ it('the bytes of a record are known beforehand: never too few, and at most a hun
     version: 2_147_483_647,
   });
   await fill(10);
-  const surplusOf = async (extra: Extra): Promise<number[]> => {
+  const measureSurplus = async (extra: Extra): Promise<number[]> => {
     const { rows } = await db.raw(
       `select ${markColumns('s', extra)}, octet_length(${extra.record('task_json(r)::text')}) as exact
        from (select task_id, parent_task_id, 0 as mark from tasks) t join tasks r using (task_id) ${extra.join} ${SIZE_JOIN}`,
@@ -162,7 +162,7 @@ it('the bytes of a record are known beforehand: never too few, and at most a hun
     const escapes = found?.escapes.split('\n').map(Number) ?? [];
     return (rows as { bytes: number; exact: number }[]).map(({ bytes, exact }, at) => bytes + Number(escapes[at]) - exact);
   };
-  for (const surplus of [await surplusOf(PLAIN), await surplusOf(WITH_FIELDS)]) {
+  for (const surplus of [await measureSurplus(PLAIN), await measureSurplus(WITH_FIELDS)]) {
     expect(surplus.length).toBeGreaterThanOrEqual(5);
     expect(Math.min(...surplus)).toBeGreaterThanOrEqual(0);
     expect(Math.max(...surplus)).toBeLessThanOrEqual(100);

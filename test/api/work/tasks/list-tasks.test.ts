@@ -10,7 +10,7 @@ interface Listed {
   title: string;
   subtasks: Listed[];
 }
-const listOf = () => `/api/tasks?project_id=${world.project.project_id}`;
+const buildListPath = () => `/api/tasks?project_id=${world.project.project_id}`;
 const ask = (path: string, etag?: string | null) =>
   world.member.get(path, undefined, etag ? { headers: { 'if-none-match': etag } } : {});
 /** `a(b c(d))`: ids with what is nested below them. */
@@ -28,7 +28,7 @@ describe('what is listed', () => {
     const last = await world.make({ title: 'f', parent_task_id: a.task_id });
     await world.member.patch(`/api/tasks/${last.task_id}`, { position: -1 });
     await world.member.patch(`/api/tasks/${b.task_id}`, { position: 0.5 });
-    for (const path of [listOf(), `/api/tasks?team_id=${world.team.team_id}`, '/api/tasks'])
+    for (const path of [buildListPath(), `/api/tasks?team_id=${world.team.team_id}`, '/api/tasks'])
       expect(shape((await ask(path)).body)).toBe('b a(f c(e) d)');
     expect(shape([(await ask(`/api/tasks/${a.task_id}`)).body])).toBe('a(f c(e) d)');
   });
@@ -38,7 +38,7 @@ describe('what is listed', () => {
     const b = await world.make({ title: 'b', parent_task_id: a.task_id, status: 'done' });
     await world.make({ title: 'c', parent_task_id: b.task_id });
     await world.make({ title: 'd', parent_task_id: a.task_id, status: 'in_review' });
-    const listed = async (filter: string) => shape((await ask(`${listOf()}${filter}`)).body);
+    const listed = async (filter: string) => shape((await ask(`${buildListPath()}${filter}`)).body);
     expect(await listed('')).toBe('a(b(c) d)');
     expect(await listed('&status=todo')).toBe('a c');
     for (const spelling of ['in_review', 'in-review', 'In-Review', 'IN_REVIEW'])
@@ -55,14 +55,14 @@ describe('what is listed', () => {
   it('team_id counts only without project_id; malformed ids find nothing', async () => {
     const foreign = await buildTeam(world.app);
     await world.make({ title: 'a' });
-    expect(shape((await ask(`${listOf()}&team_id=${foreign.team_id}`)).body)).toBe('a');
+    expect(shape((await ask(`${buildListPath()}&team_id=${foreign.team_id}`)).body)).toBe('a');
     for (const team_id of [foreign.team_id, 'garbage', world.team.team_id.toUpperCase()])
       expect((await ask(`/api/tasks?team_id=${team_id}`)).body).toEqual([]);
     expect((await ask('/api/tasks?project_id=garbage')).status).toBe(404);
     const stranger = world.app.as(await buildPerson(world.app));
-    expect((await stranger.get(listOf())).status).toBe(403);
+    expect((await stranger.get(buildListPath())).status).toBe(403);
     expect((await stranger.get('/api/tasks')).body).toEqual([]);
-    expect((await world.app.as(world.team.guest).get(listOf())).status).toBe(200);
+    expect((await world.app.as(world.team.guest).get(buildListPath())).status).toBe(200);
   });
 
   it('nothing from the trash: neither a task, nor the tasks of a project', async () => {
@@ -71,7 +71,7 @@ describe('what is listed', () => {
     const task = await world.make({ assigned_to: world.team.member.user_id });
     await world.member.delete(`/api/tasks/${task.task_id}`);
     await world.member.delete(`/api/projects/${project.project_id}`);
-    for (const path of [listOf(), '/api/tasks', '/api/tasks/my']) expect((await ask(path)).body).toEqual([]);
+    for (const path of [buildListPath(), '/api/tasks', '/api/tasks/my']) expect((await ask(path)).body).toEqual([]);
     expect((await ask(`/api/tasks?project_id=${project.project_id}`)).status).toBe(404);
   });
 
@@ -87,7 +87,7 @@ describe('what is listed', () => {
     expect(shape((await ask('/api/tasks')).body)).toBe('a b c');
   });
 
-  it('my tasks are flat, mine alone, and gone with my seat', async () => {
+  it('my tasks are flat, mine alone, and gone with my membership', async () => {
     const mine = { assigned_to: world.team.member.user_id };
     const a = await world.make({ title: 'a', ...mine });
     await world.make({ title: 'b', parent_task_id: a.task_id, ...mine });
@@ -102,11 +102,11 @@ describe('what is listed', () => {
 
 describe('ETag and If-None-Match of a list', () => {
   const LISTS = [
-    ['a project', listOf],
+    ['a project', buildListPath],
     ['a team', () => `/api/tasks?team_id=${world.team.team_id}`],
     ['everything', () => '/api/tasks'],
     ['my tasks', () => '/api/tasks/my'],
-    ['a status', () => `${listOf()}&status=todo`],
+    ['a status', () => `${buildListPath()}&status=todo`],
   ] as const;
 
   it.each(LISTS)('%s: 304 while unchanged, and another tag after each change', async (_what, buildPath) => {
@@ -147,21 +147,21 @@ describe('ETag and If-None-Match of a list', () => {
 
   it('losing a team changes it, and a list that may no longer be read is refused', async () => {
     await world.make();
-    const [all, project] = [await ask('/api/tasks'), await ask(listOf())];
+    const [all, project] = [await ask('/api/tasks'), await ask(buildListPath())];
     await world.app.services.db('memberships').where({ user_id: world.team.member.user_id }).delete();
     expect(await ask('/api/tasks', all.headers.get('etag'))).toMatchObject({ status: 200, body: [] });
-    expect((await ask(listOf(), project.headers.get('etag'))).status).toBe(403);
-    expect((await ask(listOf(), '*')).status).toBe(403);
+    expect((await ask(buildListPath(), project.headers.get('etag'))).status).toBe(403);
+    expect((await ask(buildListPath(), '*')).status).toBe(403);
     expect((await ask('/api/tasks?project_id=garbage', '*')).status).toBe(404);
   });
 
   it('an empty list has one too; HEAD tells it without the body; clients may keep it but must ask', async () => {
-    const etag = (await ask(listOf())).headers.get('etag');
-    expect((await ask(listOf(), etag)).status).toBe(304);
+    const etag = (await ask(buildListPath())).headers.get('etag');
+    expect((await ask(buildListPath(), etag)).status).toBe(304);
     await world.make();
-    const { headers } = await ask(listOf());
+    const { headers } = await ask(buildListPath());
     expect([headers.get('cache-control'), headers.get('vary')]).toEqual(['private, no-cache', 'Authorization']);
-    const head = await fetch(`${world.app.url}${listOf()}`, {
+    const head = await fetch(`${world.app.url}${buildListPath()}`, {
       method: 'HEAD',
       headers: { authorization: `Bearer ${world.team.member.token}` },
     });
@@ -229,7 +229,7 @@ describe('long lists', () => {
 
   it.each([999, 1000, 1001, 1501])('%s tasks come whole, nested, in order', async (count) => {
     const ids = await plantTasks(world, count, { family: 3 });
-    const { status, headers, body } = await ask(listOf());
+    const { status, headers, body } = await ask(buildListPath());
     expect([status, headers.get('x-truncated'), headers.get('content-type')]).toEqual([
       200,
       null,
@@ -238,7 +238,7 @@ describe('long lists', () => {
     const flattened = (tasks: Listed[]): string[] => tasks.flatMap(({ task_id, subtasks }) => [task_id, ...flattened(subtasks)]);
     expect(flattened(body)).toEqual(ids);
     expect(body.every((task: Listed) => task.subtasks.length === (task === body.at(-1) ? (count - 1) % 3 : 2))).toBe(true);
-    expect((await ask(listOf(), headers.get('etag'))).status).toBe(304);
+    expect((await ask(buildListPath(), headers.get('etag'))).status).toBe(304);
     const mine = await ask('/api/tasks/my');
     expect(mine.body.map((task: Listed) => task.task_id)).toEqual(ids);
   });
@@ -247,7 +247,7 @@ describe('long lists', () => {
     const ids = await plantTasks(world, 1600);
     await world.app.services.db('tasks').where({ task_id: ids[3] }).update({ parent_task_id: ids[1550] });
     await world.app.services.db('tasks').where({ task_id: ids[1550] }).update({ parent_task_id: ids[700] });
-    const { body } = await ask(listOf());
+    const { body } = await ask(buildListPath());
     expect(size(body)).toBe(1600);
     const found = body.find((task: Listed) => task.task_id === ids[700]);
     expect(found).toMatchObject({ subtasks: [{ task_id: ids[1550], subtasks: [{ task_id: ids[3] }] }] });
@@ -255,10 +255,10 @@ describe('long lists', () => {
 
   it('10,000 are whole, of 10,001 the first 10,000 with X-Truncated', async () => {
     const ids = await plantTasks(world, 10_000);
-    const whole = await ask(listOf());
+    const whole = await ask(buildListPath());
     expect([size(whole.body), whole.headers.get('x-truncated')]).toEqual([10_000, null]);
     await plantTasks(world, 1);
-    for (const path of [listOf(), '/api/tasks', '/api/tasks/my', `/api/tasks?team_id=${world.team.team_id}`]) {
+    for (const path of [buildListPath(), '/api/tasks', '/api/tasks/my', `/api/tasks?team_id=${world.team.team_id}`]) {
       const cut = await ask(path);
       expect([path, cut.headers.get('x-truncated')]).toEqual([path, 'true']);
       expect(cut.body.map((task: Listed) => task.task_id)).toEqual(ids);
@@ -288,12 +288,12 @@ describe('long lists', () => {
     ]);
   });
 
-  it('what changes while it is read shows as it is, and what goes leaves its children behind', async () => {
+  it('shows concurrent changes as stored, and keeps the children of a deleted task', async () => {
     // Long enough that the server cannot write everything into the socket's buffers at once.
     const ids = await plantTasks(world, 4000, { family: 4, description: 'é'.repeat(1500) });
     const { db } = world.app.services;
     let changed = false;
-    const { text } = await readSlowly(listOf(), async () => {
+    const { text } = await readSlowly(buildListPath(), async () => {
       if (changed) return;
       changed = true;
       await db('tasks').where({ task_id: ids[3996] }).update({ deleted_at: db.fn.now() });
@@ -304,10 +304,10 @@ describe('long lists', () => {
     expect(shape(body.slice(-4))).toBe('Changed(Planted 3993 Planted 3994 Planted 3995) Planted 3997 Planted 3998 Planted 3999');
   });
 
-  it('who loses the seat while reading gets no more of it', async () => {
+  it('stops the list for a caller who loses the role while reading', async () => {
     await plantTasks(world, 4000, { description: 'é'.repeat(1500) });
     let removed = false;
-    const { text } = await readSlowly(listOf(), async () => {
+    const { text } = await readSlowly(buildListPath(), async () => {
       if (removed) return;
       removed = true;
       await world.app.services.db('memberships').where({ user_id: world.team.member.user_id }).delete();
@@ -326,14 +326,14 @@ describe('long lists', () => {
         ).rows[0].count,
       );
     let waited = false;
-    await readSlowly(listOf(), async () => {
+    await readSlowly(buildListPath(), async () => {
       if (waited) return;
       waited = true;
       // The pieces that were asked for are read to their end; no other is while nobody takes what was sent.
       await until(async () => (await active()) === 0);
     });
     let broken = false;
-    const failing = readSlowly(listOf(), async () => {
+    const failing = readSlowly(buildListPath(), async () => {
       if (broken) return;
       broken = true;
       await world.app.services.db.raw('alter table tasks rename to tasks_away');
@@ -344,7 +344,7 @@ describe('long lists', () => {
 
   it('10,000 nested tasks go out in many pieces, whole', async () => {
     await plantTasks(world, 10_000, { family: 5, description: 'x'.repeat(400) });
-    const { text, pieces } = await readSlowly(listOf(), () => undefined);
+    const { text, pieces } = await readSlowly(buildListPath(), () => undefined);
     expect(size(JSON.parse(text) as Listed[])).toBe(10_000);
     expect(pieces).toBeGreaterThan(10);
   });

@@ -14,7 +14,7 @@ const world = taskWorld();
 const readSteps = async (sent: OutboundResult): Promise<PlanNode[]> => nodesOf(await explain(world.app.database.url, sent));
 
 /** How often a connection that ran a statement so many times planned it anew. */
-async function planningsOf({ name, text, values }: OutboundResult, runs: number): Promise<number> {
+async function countPlannings({ name, text, values }: OutboundResult, runs: number): Promise<number> {
   const client = new pg.Client(world.app.database.url);
   await client.connect();
   try {
@@ -171,7 +171,7 @@ it('a hot statement is planned once and for all', async () => {
   const sent = await buildStatements(() => Promise.all(requests.map((request) => request())));
   const hot = [...new Map(sent.filter(({ name }) => name !== 'touch_token').map((one) => [one.name, one])).values()];
   expect(hot.length).toBeGreaterThanOrEqual(7);
-  for (const statement of hot) expect([statement.name, await planningsOf(statement, 12)]).toEqual([statement.name, 5]);
+  for (const statement of hot) expect([statement.name, await countPlannings(statement, 12)]).toEqual([statement.name, 5]);
 }, 120_000);
 
 it('a hot request is one statement beside the credential’s', async () => {

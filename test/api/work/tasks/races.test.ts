@@ -71,7 +71,7 @@ it(
 );
 
 it(
-  'task_id: one creation a key, whichever door and project the racers take',
+  'task_id: one creation a key, whichever route and project the racers use',
   async () => {
     const other = await buildProject(world.app, world.team);
     await rounds(async (round) => {
@@ -119,7 +119,7 @@ it(
 );
 
 it(
-  'subtasks: moving a branch down while a twig grows on it never goes deeper than 20',
+  'subtasks: moving a subtree down while it grows never goes deeper than 20',
   async () => {
     let parent: string | undefined;
     for (let level = 0; level < 18; level += 1) parent = (await world.make({ parent_task_id: parent ?? null })).task_id;
@@ -142,7 +142,7 @@ it(
 );
 
 it(
-  'projects: a subtree moves as one, whoever nests and grows below it meanwhile',
+  'projects: a subtree moves as one, whatever is nested and added below it meanwhile',
   async () => {
     const other = await buildProject(world.app, world.team);
     await rounds(async () => {
@@ -202,7 +202,7 @@ it(
 );
 
 it(
-  'trash against a move: whoever creates where the task has gone to leaves nothing alive below it',
+  'trash against a move: a creation under the moved task leaves nothing alive below it',
   async () => {
     const [here, there] = [await buildProject(world.app, world.team), await buildProject(world.app, world.team)];
     await rounds(async () => {
@@ -228,7 +228,7 @@ it(
 );
 
 it(
-  'member removed during a write: no open task stays with the leaver, and the leaver writes nothing more',
+  'member removed during a write: keeps no open task and writes nothing more',
   async () => {
     await rounds(async () => {
       const leaver = await buildPerson(world.app);
@@ -259,7 +259,7 @@ it(
 );
 
 it(
-  'reads at the same moment: each caller gets the own answer, whoever asks for what',
+  'concurrent reads: each caller gets their own response',
   async () => {
     const stranger = world.app.as(await buildPerson(world.app));
     const guest = world.app.as(world.team.guest);

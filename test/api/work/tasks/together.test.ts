@@ -16,7 +16,7 @@ const getId = ({ headers }: Answer) => headers.get('x-correlation-id');
 const makeMany = (count: number) => Promise.all(Array.from({ length: count }, () => world.make()));
 
 /** Statements of this name that the requests sent. */
-async function countOf(name: string, requests: () => Promise<unknown>): Promise<number> {
+async function countAll(name: string, requests: () => Promise<unknown>): Promise<number> {
   return (await buildStatements(requests)).filter((statement) => statement.name === name).length;
 }
 
@@ -38,7 +38,7 @@ it('changes of many people and tokens: fewer statements than changes, and each i
   const tasks = await makeMany(24);
   const people: (Person | string)[] = [team.member, team.admin, team.manager, token];
   let answers: Answer[] = [];
-  const statements = await countOf('update_tasks', async () => {
+  const statements = await countAll('update_tasks', async () => {
     answers = await Promise.all(tasks.map(({ task_id }, i) => rename(as(people[i % 4] as Person | string), task_id, `by ${i}`)));
   });
   expect(statements).toBeLessThan(tasks.length);
@@ -72,7 +72,7 @@ it('creations of many people in two teams: fewer statements than tasks, and each
     { who: other.admin, ...theirs, team_id: other.team_id },
   ];
   let answers: Answer[] = [];
-  const statements = await countOf('create_tasks_of_many', async () => {
+  const statements = await countAll('create_tasks_of_many', async () => {
     answers = await Promise.all(
       Array.from({ length: 24 }, (_, i) => {
         const { who, project_id } = makers[i % 2] as (typeof makers)[number];
@@ -134,7 +134,7 @@ it('changes of one task never go together: every one counts', async () => {
   expect(written.sort()).toEqual(titles.sort());
 });
 
-it('a task or a project that somebody holds keeps nobody else waiting', async () => {
+it('a locked task or project delays no other request', async () => {
   const { member, project, team } = world;
   const [held, ...free] = (await makeMany(9)).map(({ task_id }) => task_id) as [string, ...string[]];
   const elsewhere = await buildProject(world.app, team);
@@ -152,7 +152,7 @@ it('a task or a project that somebody holds keeps nobody else waiting', async ()
   expect((await waiting).map(({ status }) => status)).toEqual([200, 201]);
 });
 
-it('what PostgreSQL refuses is refused alone, and the others are written once', async () => {
+it('rejects only what PostgreSQL rejects, and writes the others once', async () => {
   await trap('trapped', `raise exception 'no' using errcode = '53200'`);
   const tasks = await makeMany(12);
   const answers = await Promise.all(tasks.map(({ task_id }, i) => rename(world.member, task_id, i === 5 ? 'trapped' : 'new')));

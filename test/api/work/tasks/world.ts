@@ -22,12 +22,12 @@ export interface TaskWorld {
 
 type Trace = Record<string, unknown>;
 
-/** Registers the hooks of a test file; what is returned is filled anew before each test. `patience` as in `startApp`. */
-export function taskWorld(patience?: number): TaskWorld {
+/** Registers the hooks of a test file; what is returned is filled anew before each test. `acquireTimeoutMs` as in `startApp`. */
+export function taskWorld(acquireTimeoutMs?: number): TaskWorld {
   const world = {} as TaskWorld;
   const db = () => world.app.services.db;
   beforeAll(async () => {
-    world.app = await startApp({}, patience);
+    world.app = await startApp({}, acquireTimeoutMs);
   });
   afterAll(() => world.app.close());
   beforeEach(async () => {

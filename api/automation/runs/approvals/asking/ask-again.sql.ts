@@ -2,7 +2,7 @@ import { defineStatement } from '../../../../../db/statement.js';
 import { wakeRun } from '../../record/wake-run.sql.js';
 
 /**
- * Opens a lapsed gate again for as long as it was open, without its approvals, its text and the versions that its first yes has stored: they belong
+ * Opens an expired gate again for as long as it was open, without its approvals, its text and the versions that its first yes has stored: they belong
  * to what was asked before. $1 = run id, $2 = gate index, $3 = caller id, who counts among the people behind the run from now on, $4 = correlation id.
  * The caller has locked the run.
  */

@@ -5,7 +5,7 @@ import { conflict, notFound } from '../../../../platform/errors.js';
 import { findSeat } from '../../../../platform/access/seats.js';
 import { lockRun } from '../../execution/load-run.js';
 import { storeTail } from '../../staging/store-tail.js';
-import { lapseGateStatement } from '../gates.sql.js';
+import { expireGateStatement } from '../gates.sql.js';
 import { askAgainStatement } from './ask-again.sql.js';
 import { announceGate, type OpenedGate } from './announce-gate.js';
 
@@ -16,9 +16,9 @@ const openGateStatement = defineStatement({
 });
 
 /**
- * Asks again at a gate whose time has passed: the same run waits as long as before, its actions are staged anew, and the approvers are told. Whoever
- * asks counts among the people behind the run.
- * @throws RESOURCE_NOT_FOUND | PERMISSION_DENIED neither the creator nor a manager | RESOURCE_CONFLICT the gate has not lapsed, or was decided
+ * Asks again at a gate whose time has passed: the same run waits as long as before, its actions are staged anew, and the approvers are notified. The
+ * caller counts among the people behind the run.
+ * @throws RESOURCE_NOT_FOUND | PERMISSION_DENIED neither the creator nor a manager | RESOURCE_CONFLICT the gate has not expired, or was decided
  */
 export function askAgain(ctx: Context, runId: string): Promise<{ run_id: string; gate_index: number; expires_at: string }> {
   return inTransaction(ctx, async (ctx) => {
@@ -29,8 +29,8 @@ export function askAgain(ctx: Context, runId: string): Promise<{ run_id: string;
     authorizeManage('automation.dispatch', { team_id, created_by }, { userId: requireUser(ctx), seat });
     const [open] = await run<{ gate_index: number }>(ctx.db, openGateStatement, [runId]);
     const values = [runId, open?.gate_index ?? -1, requireUser(ctx), ctx.correlationId];
-    // What lapsed has lapsed, also if nobody has looked since.
-    await run(ctx.db, lapseGateStatement, values.slice(0, 2));
+    // A gate past its deadline has expired, even if nothing has read it since.
+    await run(ctx.db, expireGateStatement, values.slice(0, 2));
     const [opened] = row.status === 'paused' ? await run<OpenedGate>(ctx.db, askAgainStatement, values) : [];
     if (!open || !opened) throw conflict('The run has no expired approval');
     const { gate_index } = open;

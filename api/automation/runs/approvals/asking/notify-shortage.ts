@@ -13,7 +13,7 @@ interface Waiting {
 /**
  * Notifies the team's admins and the automation's creator that too few users can approve a gate that has just opened. The run
  * still waits until it is rejected or the gate expires: a gate never opens for lack of approvers
- * (docs/decisions.md#too-few-approvers).
+ * (docs/decisions/gate.md#too-few-approvers).
  */
 export async function notifyShortage(
   ctx: Context,

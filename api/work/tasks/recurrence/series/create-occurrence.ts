@@ -9,7 +9,7 @@ import { copyStatement, treeStatement } from '../occurrence-tree.sql.js';
 import { MAX_TREE } from '../rules.js';
 import type { CopiedFields, Series } from './series.js';
 
-interface Copied extends CopiedFields {
+interface CopiedTask extends CopiedFields {
   /** False if the assignee left the team. */
   assignee_stays: boolean;
 }
@@ -26,7 +26,7 @@ const occurrenceStatement = defineStatement({
 });
 
 /** Returns the fields of the next occurrence. */
-const buildSuccessor = (task: Copied, series: Series, due_date: string): NewTask => ({
+const buildSuccessor = (task: CopiedTask, series: Series, due_date: string): NewTask => ({
   ...copyColumns(task),
   project_id: task.project_id,
   assigned_to: task.assignee_stays ? task.assigned_to : null,
@@ -39,7 +39,7 @@ const buildSuccessor = (task: Copied, series: Series, due_date: string): NewTask
 });
 
 /** Records on the new occurrence that the tree was truncated. */
-const recordCut = (ctx: Context, { team_id, project_id, title }: Copied, taskId: string): Promise<string> =>
+const recordCut = (ctx: Context, { team_id, project_id, title }: CopiedTask, taskId: string): Promise<string> =>
   recordChange(ctx, {
     team_id: team_id as string,
     project_id,
@@ -59,7 +59,7 @@ const recordCut = (ctx: Context, { team_id, project_id, title }: Copied, taskId:
  * @throws the errors of `createTask`
  */
 export async function createOccurrence(ctx: Context, series: Series, due: string): Promise<string> {
-  const [old] = await run<Copied>(ctx.db, occurrenceStatement, [series.last_task_id]);
+  const [old] = await run<CopiedTask>(ctx.db, occurrenceStatement, [series.last_task_id]);
   if (!old) throw new Error(`Series ${series.series_id} has lost its task`);
   const tree = await run<Pick<CopiedFields, 'task_id' | 'due_date'>>(ctx.db, treeStatement, [old.task_id]);
   const { taskId } = await createTask(ctx, buildSuccessor(old, series, due));

@@ -106,7 +106,7 @@ export const systemContext = (services: Services, series: Series): Context => ({
 
 /**
  * Builds the context of a series: it acts as its creator, with the creator's current permissions
- * (docs/decisions.md#acting-as-the-creator). If the creator may not write, it acts as the user who completed the last occurrence.
+ * (docs/decisions/automation.md#acting-as-the-creator). If the creator may not write, it acts as the user who completed the last occurrence.
  * Undefined if neither may.
  */
 export async function actorContext(services: Services, series: Series): Promise<Context | undefined> {

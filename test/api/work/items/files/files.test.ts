@@ -1,6 +1,6 @@
 import { buildPerson, buildProject, buildTeam, type TestTeam } from '../../../../factories/people.js';
 import { startApp, type TestApp } from '../../../../support/app.js';
-import { download, onDisk, randomContent, sha256, storageOf, strays, upload, uploadParts } from './world.js';
+import { download, onDisk, randomContent, sha256, readStorage, strays, upload, uploadParts } from './world.js';
 
 /** Upload, download, deletion, restore and purge of a file. */
 
@@ -117,7 +117,7 @@ describe('the trash', () => {
   };
 
   it('keeps and counts a file until it is purged', async () => {
-    const before = await storageOf(app, team.team_id);
+    const before = await readStorage(app, team.team_id);
     const id = await life();
     expect(await app.as(team.guest).delete(`/api/files/${id}`)).toMatchObject({ status: 403 });
     expect((await app.as(team.member).delete(`/api/files/${id}`)).body).toMatchObject({
@@ -125,12 +125,12 @@ describe('the trash', () => {
       restore_url: `/api/trash/file/${id}/restore`,
     });
     expect((await download(app, team.member, id)).status).toBe(404);
-    expect((await storageOf(app, team.team_id)).charged).toBe(before.charged + 12);
+    expect((await readStorage(app, team.team_id)).charged).toBe(before.charged + 12);
     expect((await app.as(team.member).post(`/api/trash/file/${id}/restore`)).status).toBe(200);
     expect((await download(app, team.member, id)).bytes.toString()).toBe('twelve bytes');
     await app.as(team.member).delete(`/api/files/${id}`);
     expect((await app.as(team.manager).delete(`/api/trash/file/${id}`)).body).toEqual({ success: true, purged: 1 });
-    expect(await storageOf(app, team.team_id)).toEqual(before);
+    expect(await readStorage(app, team.team_id)).toEqual(before);
     expect(await app.services.db('files').where({ item_id: id })).toEqual([]);
   });
 
@@ -144,7 +144,7 @@ describe('the trash', () => {
     await app.as(other.member).delete(`/api/files/${body.file_id}`);
     await app.as(other.member).delete(`/api/projects/${project.project_id}`);
     expect((await app.as(other.admin).delete(`/api/trash?team_id=${other.team_id}`)).body).toEqual({ purged: 3 });
-    expect(await storageOf(app, other.team_id)).toEqual({ charged: 5, stored: 5 });
+    expect(await readStorage(app, other.team_id)).toEqual({ charged: 5, stored: 5 });
   });
 });
 

@@ -8,7 +8,7 @@ import { killApiProcesses, startApiProcess } from '../../../../resilience/api-pr
 import { startApp, type TestApp } from '../../../../support/app.js';
 import { startS3Server } from '../../../../support/s3-server.js';
 import { until } from '../../../../support/worker.js';
-import { beginUpload } from './by-hand.js';
+import { beginUpload } from './upload-parts.js';
 import { buildForm, onDisk, randomContent, strays, upload } from './world.js';
 
 /** Uploads that end in the middle. None leaves a row without bytes; what bytes a crash leaves, the sweep removes. */

@@ -4,7 +4,7 @@ import { serviceContext } from '../../../../../api/platform/context.js';
 import { buildProject, buildTeam } from '../../../../factories/people.js';
 import { startApp, type TestApp } from '../../../../support/app.js';
 import { until } from '../../../../support/worker.js';
-import { onDisk, randomContent, storageOf, strays, upload } from './world.js';
+import { onDisk, randomContent, readStorage, strays, upload } from './world.js';
 
 /** Uploads, deletions and purges at the same time. The counter of a team always equals the sum of its files. */
 
@@ -23,7 +23,7 @@ afterEach(async () => {
 
 /** Removes the bytes of purged files, as the sweep does a day later. */
 const removeOrphans = () => sweepObjects(app.services, 0);
-const countOf = (statuses: number[]) =>
+const countAll = (statuses: number[]) =>
   Object.fromEntries([...new Set(statuses)].map((status) => [status, statuses.filter((each) => each === status).length]));
 
 it.each(['a team that stores nothing yet', 'a team with files'])('20 uploads never exceed the quota of %s', async (what) => {
@@ -34,12 +34,12 @@ it.each(['a team that stores nothing yet', 'a team with files'])('20 uploads nev
   const answers = await Promise.all(
     Array.from({ length: 20 }, () => upload(app, team.member, { fields, content: randomContent(1000) })),
   );
-  expect(countOf(answers.map(({ status }) => status))).toEqual({ 201: 7, 402: 13 });
+  expect(countAll(answers.map(({ status }) => status))).toEqual({ 201: 7, 402: 13 });
   expect(answers.find(({ status }) => status === 402)?.body).toMatchObject({
     error_code: 'QUOTA_EXCEEDED',
     message: 'The team has no room for this file',
   });
-  expect(await storageOf(app, team.team_id)).toEqual({ charged: 7000, stored: 7000 });
+  expect(await readStorage(app, team.team_id)).toEqual({ charged: 7000, stored: 7000 });
 });
 
 it('a smaller quota keeps what is there, and the first byte too many ends an upload', async () => {
@@ -69,9 +69,9 @@ it('uploads against the deletion of their project leave no live file in the tras
     expect(answers.filter(({ status }) => status !== 201 && status !== 404)).toEqual([]);
     const stored = answers.filter(({ status }) => status === 201).length;
     expect(await app.services.db('items').where({ project_id }).whereNull('deleted_at')).toEqual([]);
-    expect(await storageOf(app, team.team_id)).toEqual({ charged: 5000 * stored, stored: 5000 * stored });
+    expect(await readStorage(app, team.team_id)).toEqual({ charged: 5000 * stored, stored: 5000 * stored });
     await app.as(team.admin).delete(`/api/trash/project/${project_id}`);
-    expect(await storageOf(app, team.team_id)).toEqual({ charged: 0, stored: 0 });
+    expect(await readStorage(app, team.team_id)).toEqual({ charged: 0, stored: 0 });
     // What was purged keeps its bytes until the sweep.
     await removeOrphans();
   }
@@ -91,20 +91,20 @@ it('uploads against the deletion of their team leave no live file behind', async
   }
 });
 
-it('of restore and purge at the same time one wins, and the counter follows', async () => {
+it('performs one of a concurrent restore and purge, and updates the counter', async () => {
   const team = await buildTeam(app);
   const fields = { team_id: team.team_id };
   for (let round = 0; round < ROUNDS * 3; round += 1) {
-    const before = (await storageOf(app, team.team_id)).charged;
+    const before = (await readStorage(app, team.team_id)).charged;
     const { body } = await upload(app, team.member, { fields, content: 'abc' });
     await app.as(team.member).delete(`/api/files/${body.file_id}`);
     const [restored, purged] = await Promise.all([
       app.as(team.manager).post(`/api/trash/file/${body.file_id}/restore`),
       app.as(team.manager).delete(`/api/trash/file/${body.file_id}`),
     ]);
-    expect(countOf([restored.status, purged.status])).toEqual({ 200: 1, 404: 1 });
+    expect(countAll([restored.status, purged.status])).toEqual({ 200: 1, 404: 1 });
     const kept = restored.status === 200 ? 3 : 0;
-    expect(await storageOf(app, team.team_id)).toEqual({ charged: before + kept, stored: before + kept });
+    expect(await readStorage(app, team.team_id)).toEqual({ charged: before + kept, stored: before + kept });
     await removeOrphans();
   }
 });
@@ -118,7 +118,7 @@ it('purges and uploads of one team at the same time keep the counter', async () 
     app.as(team.admin).delete(`/api/trash?team_id=${team.team_id}`),
     ...Array.from({ length: 8 }, () => upload(app, team.member, { fields, content: 'newer' })),
   ]);
-  expect([emptied.body, countOf(answers.map(({ status }) => status))]).toEqual([{ purged: 8 }, { 201: 8 }]);
-  expect(await storageOf(app, team.team_id)).toEqual({ charged: 40, stored: 40 });
+  expect([emptied.body, countAll(answers.map(({ status }) => status))]).toEqual([{ purged: 8 }, { 201: 8 }]);
+  expect(await readStorage(app, team.team_id)).toEqual({ charged: 40, stored: 40 });
   await removeOrphans();
 });

@@ -30,7 +30,7 @@ afterAll(() => {
 
 const readBytes = async (stream: Readable | undefined): Promise<Buffer | undefined> =>
   stream && Buffer.concat(await stream.toArray());
-const digestOf = async (stream: Readable | undefined) => sha256((await readBytes(stream)) as Buffer);
+const computeDigest = async (stream: Readable | undefined) => sha256((await readBytes(stream)) as Buffer);
 const chunks = (...parts: Buffer[]) => Readable.from(parts);
 
 async function allKeys(store: ObjectStore): Promise<string[]> {
@@ -46,9 +46,9 @@ describe.each(['disk', 's3'])('the store on %s', (name) => {
   it('returns what it was given, whole and in parts', async () => {
     const [key, content] = [newObjectKey(), randomContent(200_000)];
     await store().put(key, chunks(content.subarray(0, 1), content.subarray(1, 70_000), content.subarray(70_000)));
-    expect(await digestOf(await store().get(key))).toBe(sha256(content));
-    expect(await digestOf(await store().get(key, { first: 0, last: 0 }))).toBe(sha256(content.subarray(0, 1)));
-    expect(await digestOf(await store().get(key, { first: 65_535, last: 199_999 }))).toBe(sha256(content.subarray(65_535)));
+    expect(await computeDigest(await store().get(key))).toBe(sha256(content));
+    expect(await computeDigest(await store().get(key, { first: 0, last: 0 }))).toBe(sha256(content.subarray(0, 1)));
+    expect(await computeDigest(await store().get(key, { first: 65_535, last: 199_999 }))).toBe(sha256(content.subarray(65_535)));
   });
 
   it('keeps an empty object', async () => {
@@ -95,7 +95,7 @@ describe.each(['disk', 's3'])('the store on %s', (name) => {
         return { key, content };
       }),
     );
-    for (const { key, content } of written) expect(await digestOf(await store().get(key))).toBe(sha256(content));
+    for (const { key, content } of written) expect(await computeDigest(await store().get(key))).toBe(sha256(content));
   });
 
   it('removes what crashes have left, and not what is being written', async () => {

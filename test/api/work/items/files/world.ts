@@ -108,7 +108,7 @@ export async function strays(app: TestApp): Promise<{ orphans: string[]; lost: s
 }
 
 /** Bytes that a team is charged for, and the sum of its rows. */
-export async function storageOf(app: TestApp, teamId: string): Promise<{ charged: number; stored: number }> {
+export async function readStorage(app: TestApp, teamId: string): Promise<{ charged: number; stored: number }> {
   const { db } = app.services;
   const row = await db('team_storage').where({ team_id: teamId }).first<{ bytes: number } | undefined>('bytes');
   const [sum] = await db('files as f')

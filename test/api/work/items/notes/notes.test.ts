@@ -23,7 +23,7 @@ const MAX_BYTES = 102_400;
 const create = (fields: Record<string, unknown> = {}) => member.post('/api/notes', { title: 'Minutes', ...project, ...fields });
 const note = async (fields: Record<string, unknown> = {}): Promise<{ note_id: string }> => (await create(fields)).body;
 const path = ({ note_id }: { note_id: string }) => `/api/notes/${note_id}`;
-const auditOf = (id: string) => app.services.db('audit_entries').where({ entity_id: id }).orderBy('timestamp');
+const findAudit = (id: string) => app.services.db('audit_entries').where({ entity_id: id }).orderBy('timestamp');
 const listFields = ({ body }: Answer) => body.detail.errors.map(({ field }: { field: string }) => field);
 const titles = ({ body }: Answer) => body.map(({ title }: { title: string }) => title);
 
@@ -107,7 +107,7 @@ describe('POST /api/notes', () => {
   it('leaves an audit entry, an activity line and an event that tells all but the text', async () => {
     const answer = await create({ content: 'secret words', kind: 'idea' });
     const { note_id } = answer.body;
-    expect(await auditOf(note_id)).toMatchObject([
+    expect(await findAudit(note_id)).toMatchObject([
       { audit_id: answer.headers.get('x-correlation-id'), feature: 'notes', action: 'create', entity_type: 'note' },
     ]);
     expect(await app.services.db('activity').where({ entity_id: note_id })).toMatchObject([{ summary: 'created the note' }]);
@@ -179,8 +179,8 @@ describe('PATCH and PUT /api/notes/:note_id', () => {
     expect(answer).toMatchObject({ status: 200, body: { title: 'Minutes', content: 'second', kind: 'idea', version: 2 } });
     expect(answer.headers.get('etag')).toBe('"2"');
     const again = await member.patch(path(made), { content: 'second' });
-    expect([again.body.version, (await auditOf(made.note_id)).length]).toEqual([2, 2]);
-    const [, entry] = await auditOf(made.note_id);
+    expect([again.body.version, (await findAudit(made.note_id)).length]).toEqual([2, 2]);
+    const [, entry] = await findAudit(made.note_id);
     expect(JSON.parse(entry.details)).toEqual({ changes: { content: { from_bytes: 5, to_bytes: 6 } }, version: 2 });
   });
 
@@ -230,13 +230,13 @@ describe('PATCH and PUT /api/notes/:note_id', () => {
     expect((await member.get(path(made), undefined, { headers })).status).toBe(200);
   });
 
-  it('of many writers with the same version one wins', async () => {
+  it('accepts one of many writers with the same version', async () => {
     const made = await note();
     const answers = await Promise.all(
       Array.from({ length: 12 }, (_, nth) => member.patch(path(made), { title: `by ${nth}`, version: 1 })),
     );
     expect(answers.map(({ status }) => status).sort((a, b) => a - b)).toEqual([200, ...Array(11).fill(409)]);
-    expect(await auditOf(made.note_id)).toHaveLength(2);
+    expect(await findAudit(made.note_id)).toHaveLength(2);
   });
 });
 

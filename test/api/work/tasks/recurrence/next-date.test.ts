@@ -3,7 +3,7 @@ import { RRule } from 'rrule';
 import { dayIn, nextDue, nextOnSchedule, shiftDue } from '../../../../../api/work/tasks/recurrence/next-date.js';
 import type { Recurrence } from '../../../../../api/work/tasks/recurrence/rules.js';
 
-const recurrenceOf = (rule: string, rest: Partial<Recurrence> = {}): Recurrence => ({
+const buildRecurrence = (rule: string, rest: Partial<Recurrence> = {}): Recurrence => ({
   rule,
   mode: 'on_complete',
   timezone: 'UTC',
@@ -14,7 +14,7 @@ const recurrenceOf = (rule: string, rest: Partial<Recurrence> = {}): Recurrence 
 
 /** The first `n` due dates after the anchor, each worked out from the one before, as a series does it. */
 function series(rule: string, anchor: string, n: number, rest: Partial<Recurrence> = {}): string[] {
-  const recurrence = recurrenceOf(rule, rest);
+  const recurrence = buildRecurrence(rule, rest);
   const dates: string[] = [];
   for (let after = anchor; dates.length < n; ) {
     const next = nextDue({ recurrence, anchor }, after);
@@ -85,7 +85,7 @@ describe('weeks and days', () => {
   });
 
   it('every other week keeps its week when one occurrence was put off', () => {
-    const calendar = { recurrence: recurrenceOf('FREQ=WEEKLY;INTERVAL=2'), anchor: '2026-01-05' };
+    const calendar = { recurrence: buildRecurrence('FREQ=WEEKLY;INTERVAL=2'), anchor: '2026-01-05' };
     expect(nextDue(calendar, '2026-01-07')).toEqual({ due: '2026-01-19' });
     expect(nextDue(calendar, '2026-01-20')).toEqual({ due: '2026-02-02' });
   });
@@ -149,7 +149,7 @@ describe('ends', () => {
 
   it('says why there is no next date', () => {
     const none = (rule: string, anchor: string, rest: Partial<Recurrence> = {}) =>
-      nextDue({ recurrence: recurrenceOf(rule, rest), anchor }, anchor);
+      nextDue({ recurrence: buildRecurrence(rule, rest), anchor }, anchor);
     expect(none('FREQ=DAILY', '2026-01-05', { until: '2026-01-05' })).toEqual({ none: 'until' });
     expect(none('FREQ=DAILY;INTERVAL=7;BYDAY=MO', '2026-01-06')).toEqual({ none: 'no_date' });
     expect(none('FREQ=YEARLY', '9999-05-05')).toEqual({ none: 'no_date' });
@@ -166,14 +166,14 @@ describe('ends', () => {
       'FREQ=YEARLY',
       'FREQ=DAILY;BYMONTHDAY=30;BYDAY=MO',
     ]) {
-      expect(nextDue({ recurrence: recurrenceOf(rule), anchor: '0001-01-31' }, '2026-01-05')).toHaveProperty('due');
+      expect(nextDue({ recurrence: buildRecurrence(rule), anchor: '0001-01-31' }, '2026-01-05')).toHaveProperty('due');
     }
     expect(process.cpuUsage(before).user / 1_000).toBeLessThan(3_000);
   });
 });
 
 describe('on a schedule', () => {
-  const daily = { recurrence: recurrenceOf('FREQ=DAILY', { mode: 'on_schedule' }), anchor: '2026-01-05T09:00:00.000Z' };
+  const daily = { recurrence: buildRecurrence('FREQ=DAILY', { mode: 'on_schedule' }), anchor: '2026-01-05T09:00:00.000Z' };
   const at = (now: string) => nextOnSchedule(daily, '2026-01-05T09:00:00.000Z', new Date(now));
 
   it('the next date while it is to come', () => {
@@ -243,7 +243,7 @@ describe('against a second library', () => {
         ].join(';');
         const after = new Date(start.getTime() + later * 86_400_000);
         const next = nextDue(
-          { recurrence: recurrenceOf(rule), anchor: start.toISOString().slice(0, 10) },
+          { recurrence: buildRecurrence(rule), anchor: start.toISOString().slice(0, 10) },
           after.toISOString().slice(0, 10),
         );
         // It searches day by day, up to the year 9999: a bound keeps the rare rules that never come true from taking minutes.
@@ -257,7 +257,7 @@ describe('against a second library', () => {
     );
   });
 
-  it('and where a month lacks the day, the date is that month’s last', () => {
+  it('uses the last day of a month that lacks the day', () => {
     fc.assert(
       fc.property(fc.constantFrom(29, 30, 31), anchor, fc.integer({ min: 1, max: 36 }), (day, start, months) => {
         const first = new Date(Date.UTC(start.getUTCFullYear(), 0, day)).toISOString().slice(0, 10);

@@ -3,7 +3,7 @@ import { startApp, type TestApp } from '../../support/app.js';
 
 const soon = () => new Promise((resolve) => setTimeout(resolve, 10));
 
-describe('gather', () => {
+describe('the batch loader', () => {
   it('asks at once for a key that comes alone, and together for those that come meanwhile', async () => {
     const batches: number[][] = [];
     const double = createBatchLoader(async (keys: number[]) => {

@@ -7,12 +7,12 @@ import {
   lockTeamGraphStatement,
   type WalkDirection,
   walkStatements,
-} from './prevent-cycle.sql.js';
+} from './prevent-circular-relation.sql.js';
 
-/** Kinds of edges that must not form a cycle. */
+/** Kinds of edges that must not become circular. */
 export type AcyclicKind = 'contains' | 'blocks';
 
-/** Teams that one check locks (docs/decisions.md#cycle-checks). */
+/** Teams that one check locks (docs/decisions/work.md#cycle-checks). */
 const MAX_TEAMS = 16;
 
 /** A canonical edge, with the teams of its ends: `from_id` contains or blocks `to_id`. */
@@ -24,8 +24,8 @@ export interface AcyclicEdge {
   to_team_id: string;
 }
 
-/** The error of an edge that would close a cycle. */
-export const closesCycle = () =>
+/** The error of an edge that would make a relation circular. */
+export const circularRelation = () =>
   conflict('The relation would close a cycle', {
     detail:
       'The items are already related the other way round, directly or through others. Delete a relation between them first, or swap source and target.',
@@ -48,7 +48,7 @@ async function walkEdges(ctx: Context, { kind, ...ends }: AcyclicEdge, direction
 const isComplete = ({ items, team_ids }: Walk): boolean => items <= MAX_ITEMS && team_ids.length <= MAX_TEAMS;
 
 /**
- * Walks down from the edge's end, or up from its beginning if the first is too large: either of them alone finds every cycle. So a team
+ * Walks down from the edge's end, or up from its beginning if the first is too large: either of them alone finds every circular relation. So a team
  * that hangs many items below another team's item does not keep that team from relating it.
  * @throws RESOURCE_CONFLICT both walks meet too many items or teams
  */
@@ -73,13 +73,13 @@ async function teamsToLock(ctx: Context, edge: AcyclicEdge): Promise<string[]> {
 }
 
 /**
- * Refuses an edge that would close a cycle, and keeps others from closing one before the commit: locks the graphs of both teams and of each
- * team that the walk meets, then walks again, until no team is new. Whatever edge of a cycle is not yet committed at the last walk begins
+ * Rejects an edge that would make a relation circular, and keeps others from doing so before the commit: locks the graphs of both teams and of each
+ * team that the walk meets, then walks again, until no team is new. Whatever edge of a circle is not yet committed at the last walk begins
  * or ends at an item that the walk meets, so its transaction holds a lock that this one has: there is none. No lock spans all teams,
  * because one team would then stop the others.
- * @throws RESOURCE_CONFLICT a cycle, or too many items or teams to check
+ * @throws RESOURCE_CONFLICT a circular relation, or too many items or teams to check
  */
-export async function preventCycle(ctx: Context, edge: AcyclicEdge): Promise<void> {
+export async function preventCircularRelation(ctx: Context, edge: AcyclicEdge): Promise<void> {
   const locked = new Set<string>();
   let wanted = await teamsToLock(ctx, edge);
   for (;;) {
@@ -90,7 +90,7 @@ export async function preventCycle(ctx: Context, edge: AcyclicEdge): Promise<voi
       locked.add(id);
     }
     const found = await walk(ctx, edge);
-    if (found.reached) throw closesCycle();
+    if (found.reached) throw circularRelation();
     if (found.team_ids.every((id) => locked.has(id))) return;
     wanted = found.team_ids;
   }

@@ -8,10 +8,10 @@ import type { Answer } from '../../../support/app.js';
 import { send } from '../../integrations/forge/deliver.js';
 import { connect } from '../mcp/agents.js';
 import { answerTurn } from '../providers/converse.js';
-import { planOf, say, status, world } from './world.js';
+import { buildPlan, say, status, world } from './world.js';
 
 /** An attack past the model: by a person, a token, an automation or a code host. */
-export interface DoorCase {
+export interface EntryCase {
   name: string;
   /** What has to be there first. Its result goes to `attack`. */
   prepare?: () => Promise<unknown>;
@@ -57,12 +57,12 @@ async function failWith(names: Record<string, string>): Promise<string> {
 }
 
 /** The races of confirmations are in `plans/races.test.ts`, a provider without an end in `providers/call-model.test.ts`. */
-export const DOOR_CASES: DoorCase[] = [
+export const ENTRY_CASES: EntryCase[] = [
   {
     name: 'the target of a plan is edited before its confirmation',
     also: ['decision_log'], // The plan ends.
     prepare: async () => {
-      const plan = await planOf(status('T1'));
+      const plan = await buildPlan(status('T1'));
       await asPerson(world.team.manager).patch(`/api/tasks/${world.ids.task}`, { title: 'Payroll' });
       return plan.action_id;
     },
@@ -74,7 +74,7 @@ export const DOOR_CASES: DoorCase[] = [
   {
     name: 'confirmations of another text race with discards: the discard wins',
     also: ['decision_log'], // The plan ends.
-    prepare: async () => (await planOf(status('T1'))).action_id,
+    prepare: async () => (await buildPlan(status('T1'))).action_id,
     attack: async (action_id: string) => {
       const other = { plan_hash: `sha256:${'0'.repeat(64)}` };
       const race = Array.from({ length: 20 }, (_, nth) => confirm(action_id, nth % 2 === 0 ? other : { confirmed: false }));
@@ -86,7 +86,7 @@ export const DOOR_CASES: DoorCase[] = [
   },
   {
     name: 'somebody uses the session and the plan of another person',
-    prepare: async () => (await planOf(status('T1'))).action_id,
+    prepare: async () => (await buildPlan(status('T1'))).action_id,
     attack: async (action_id: string) => {
       const { session_id } = world.session;
       for (const person of [world.team.admin, world.strangers.admin]) {

@@ -8,7 +8,7 @@ import type { TeamPlan } from './schema.js';
  * Changes a team's plan; the same plan changes nothing.
  * @throws RESOURCE_NOT_FOUND
  */
-export function changePlan(ctx: Context, teamId: string, plan: BillingTier): Promise<TeamPlan> {
+export function changeBillingTier(ctx: Context, teamId: string, plan: BillingTier): Promise<TeamPlan> {
   return inTransaction(ctx, async (ctx) => {
     const team = await lockTeam(ctx, teamId);
     if (team.plan !== plan) {

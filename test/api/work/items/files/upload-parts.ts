@@ -3,7 +3,7 @@ import { connect, type Socket } from 'node:net';
 import { buildForm, FORM_TYPE, type Part } from './world.js';
 
 /** An upload whose bytes a test sends as it likes. */
-export interface UploadByHand {
+export interface ManualUpload {
   socket: Socket;
   /** Everything received so far. */
   received: () => string;
@@ -25,7 +25,7 @@ interface Options {
 }
 
 /** Begins an upload on a connection of its own. */
-export async function beginUpload({ url, token, fields, content, sent, after = [] }: Options): Promise<UploadByHand> {
+export async function beginUpload({ url, token, fields, content, sent, after = [] }: Options): Promise<ManualUpload> {
   const parts = Object.entries(fields).map(([name, value]) => ({ name, content: value }));
   const form = buildForm([...parts, { name: 'file', filename: 'slow.bin', content }, ...after]);
   const socket = connect(Number(new URL(url).port), '127.0.0.1');

@@ -6,7 +6,7 @@ let reads = 0;
  * Runs the further reads of all long lists of this process two at a time, so that eight readers hold up others little more than one. A list's
  * first read does not wait here. Rejects as `read` does.
  */
-export function inTurn<Result>(read: () => Promise<Result>): Promise<Result> {
+export function queueRead<Result>(read: () => Promise<Result>): Promise<Result> {
   const lane = reads++ % lanes.length;
   const result = (lanes[lane] as Promise<unknown>).then(read);
   lanes[lane] = result.catch(() => undefined);

@@ -1,6 +1,6 @@
 import { defineStatement, type Statement } from '../../../db/statement.js';
 
-/** Items that one check visits (docs/decisions.md#cycle-checks). */
+/** Items that one check visits (docs/decisions/work.md#cycle-checks). */
 export const MAX_ITEMS = 10_000;
 
 /** The edges that leave item b of a walk, and the subtasks or the parent, as rows of item_id and team_id. */

@@ -14,7 +14,7 @@ interface Line {
   /** Null in lines of older versions of the service. */
   audit_id: string | null;
 }
-interface Told {
+interface CauseAndChanges {
   cause: ActivityCause | null;
   changes: ActivityChanges | null;
 }
@@ -23,11 +23,11 @@ interface Told {
  * Returns what caused the changes of a page of lines, and what they changed, by audit id. The caller may read the lines. An entry that is
  * archived is absent.
  */
-export async function findCauses(ctx: Context, lines: readonly Line[]): Promise<Map<string | null, Told>> {
+export async function findCauses(ctx: Context, lines: readonly Line[]): Promise<Map<string | null, CauseAndChanges>> {
   const known = lines.filter(({ audit_id }) => audit_id !== null);
   if (known.length === 0) return new Map();
   const ids = [known.map(({ audit_id }) => audit_id), known.map(({ activity_id }) => activity_id)];
-  type Row = Told & { audit_id: string };
+  type Row = CauseAndChanges & { audit_id: string };
   const rows = await run<Row & Record<string, unknown>>(ctx.db, causesStatement, [requireUser(ctx), ...ids, FIELDS, TYPES]);
   return new Map(rows.map(({ audit_id, cause, changes }) => [audit_id, { cause, changes }]));
 }

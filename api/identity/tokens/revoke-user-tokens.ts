@@ -9,7 +9,7 @@ const statement = defineStatement({
 });
 
 /** Permanently revokes every token of a user and discards what they have proposed. Returns their number. */
-export async function revokeTokensOf(ctx: Context, userId: string): Promise<number> {
+export async function revokeUserTokens(ctx: Context, userId: string): Promise<number> {
   const revoked = await run<{ token_id: string }>(ctx.db, statement, [userId]);
   if (revoked.length > 0)
     await closePlansOfTokens(

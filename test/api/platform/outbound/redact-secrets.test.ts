@@ -66,7 +66,7 @@ it.each([
   expect(left).not.toMatch(/p@ss|w\+rd|cEBz|BAc3|QHNz/);
 });
 
-it('what only looks escaped is kept as it was written', () => {
+it('keeps text that only looks escaped', () => {
   const text = '\\u00e9 %41 &amp;lt; C:\\new\\\\ 100% &copy; +1 \\ud83d "\\/" &#9999999; \\';
   expect(redactSecrets(['hidden'], `${text} hid\\u0064en ${text}`)).toBe(`${text} [secret] ${text}`);
 });
