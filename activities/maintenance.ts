@@ -18,10 +18,22 @@ import { mailExpiringTokens } from '../api/identity/tokens/mail-expiring-tokens.
 import { purgeExpired } from '../api/bulk/trash/purge-expired.js';
 import { deleteExpiredSecrets } from '../api/integrations/webhooks/delete-expired-secrets.js';
 import { maintainPartitions } from '../db/partitions.js';
+import { defineStatement, run } from '../db/statement.js';
 import type { MaintenanceJob, MaintenanceActivities } from '../workflows/contract.js';
 
+/** $1 = time in ms. */
+const deleteCallersStatement = defineStatement({
+  name: 'delete_expired_callers',
+  text: /* sql */ `
+    with deleted as (delete from rate_limits where expire < $1 returning key)
+    select count(*)::int as callers from deleted`,
+});
+
 /** Deletes counters whose window has ended; otherwise every calling address would keep a row forever. */
-const deleteExpiredCallers = (db: Services['db']): Promise<number> => db('rate_limits').where('expire', '<', Date.now()).delete();
+async function deleteExpiredCallers(db: Services['db']): Promise<number> {
+  const [deleted] = await run<{ callers: number }>(db, deleteCallersStatement, [Date.now()]);
+  return deleted?.callers ?? 0;
+}
 
 /** Problems are logged and tried again at the next call; the gauges of partitions tell when that is not enough. */
 async function partitions({ db, log }: Services): Promise<string> {

@@ -10,6 +10,8 @@ import type { Logger } from '../../api/platform/telemetry/log.js';
 import { watchPool } from '../../api/platform/telemetry/metrics.js';
 import { openDatabase, SERVING } from '../../db/connection.js';
 import { poolUse } from '../../db/knex-internals.js';
+import { run } from '../../db/statement.js';
+import { beatStatement, forgetProcessesStatement } from './heartbeat.sql.js';
 import { startIndexer } from './index-loop.js';
 import { listenForOutbox } from './outbox-listener.js';
 import { openExportDatabase } from '../bulk.js';
@@ -121,8 +123,8 @@ export function startWorker(config: Config, log: Logger, onReady: () => void): R
    */
   const beat = async (): Promise<void> => {
     const details = JSON.stringify({ temporal: link.client() !== undefined, pid: process.pid });
-    await relayDb('heartbeats').insert({ process: name, seen_at: relayDb.fn.now(), details }).onConflict('process').merge();
-    await relayDb('heartbeats').where('seen_at', '<', relayDb.raw("now() - interval '1 hour'")).delete();
+    await run(relayDb, beatStatement, [name, details]);
+    await run(relayDb, forgetProcessesStatement, []);
     if (isReadyPending) onReady();
     isReadyPending = false;
   };

@@ -1,3 +1,4 @@
+import { defineStatement, run } from '../../db/statement.js';
 import { ArchivedEntries, findUnrecorded, listArchives } from './archive/archived-entries.js';
 import type { Services } from '../platform/context.js';
 import type { Break, BreakKind } from './break.js';
@@ -28,6 +29,13 @@ export interface AuditReport extends Omit<SealsReport, 'breaks'> {
   /** Defects, at most 20 per check; empty if the log is intact. */
   breaks: Break[];
 }
+
+const unlimitedStatement = defineStatement({ name: 'verify_without_time_limit', text: 'set local statement_timeout = 0' });
+/** Neither of the two takes a snapshot, so all that follows sees what was committed before the lock. */
+const keepMonthsStatement = defineStatement({
+  name: 'verify_keeps_months',
+  text: 'lock table audit_entries in access share mode',
+});
 
 const noEntry = (kind: BreakKind, chain: string | null, detail: string): Break => ({
   kind,
@@ -64,10 +72,9 @@ export async function verifyChain(
   await sealPending({ db });
   const snapshot = await db.transaction(
     async (trx) => {
-      // No time limit.
-      await trx.raw('set local statement_timeout = 0');
-      // No month may be archived meanwhile. A lock takes no snapshot, so all that follows sees what was committed before it.
-      await trx.raw('lock table audit_entries in access share mode');
+      await run(trx, unlimitedStatement, []);
+      // No month may be archived meanwhile.
+      await run(trx, keepMonthsStatement, []);
       const archives = await listArchives(trx);
       const seals = await verifySeals(trx, new ArchivedEntries(archives, archive));
       const unrecorded = await findUnrecorded(trx, archives);

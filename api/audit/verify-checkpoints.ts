@@ -1,5 +1,6 @@
 import { createReadStream } from 'node:fs';
 import type { Knex } from 'knex';
+import { defineStatement, run } from '../../db/statement.js';
 import type { Break, BreakKind } from './break.js';
 import { type Checkpoint, hashLine, NO_LINE, readLine } from './checkpoint.js';
 import type { PublicKeys } from './signing-keys.js';
@@ -32,18 +33,25 @@ async function* readLines(path: string): AsyncGenerator<Buffer> {
   }
 }
 
+/** $1 = chains, $2 = sequences, $3 = hashes, hexadecimal: one head each. */
+const missingHeadStatement = defineStatement({
+  name: 'find_missing_head',
+  text: /* sql */ `
+    select h.chain, h.sequence, h.entry_hash, encode(s.entry_hash, 'hex') as now
+    from unnest($1::uuid[], $2::bigint[], $3::text[]) as h(chain, sequence, entry_hash)
+    left join audit_seals s using (chain, sequence)
+    where encode(s.entry_hash, 'hex') is distinct from h.entry_hash
+    order by h.chain limit 1`,
+});
+
 /** Returns the first of these heads that is not on its chain, with the hash now at its position, if any. */
 async function missingHead(db: Knex, heads: Head[]): Promise<(Head & { now: string | null }) | undefined> {
-  const { rows } = await db.raw<{ rows: (Head & { now: string | null })[] }>(
-    /* sql */ `
-select h.chain, h.sequence, h.entry_hash, encode(s.entry_hash, 'hex') as now
-from unnest(?::uuid[], ?::bigint[], ?::text[]) as h(chain, sequence, entry_hash)
-left join audit_seals s using (chain, sequence)
-where encode(s.entry_hash, 'hex') is distinct from h.entry_hash
-order by h.chain limit 1`,
-    [heads.map((head) => head.chain), heads.map((head) => head.sequence), heads.map((head) => head.entry_hash)],
-  );
-  return rows[0];
+  const [row] = await run<Head & { now: string | null }>(db, missingHeadStatement, [
+    heads.map((head) => head.chain),
+    heads.map((head) => head.sequence),
+    heads.map((head) => head.entry_hash),
+  ]);
+  return row;
 }
 
 /**

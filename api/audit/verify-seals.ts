@@ -1,4 +1,5 @@
 import type { Knex } from 'knex';
+import { defineStatement, run } from '../../db/statement.js';
 import type { ArchivedEntries } from './archive/archived-entries.js';
 import { type Break, MAX_BREAKS } from './break.js';
 import { GENESIS, HASHED_FIELDS, INSTANCE_CHAIN, type Link, linkEntry, type StoredEntry } from './chain.js';
@@ -29,21 +30,26 @@ type SealedEntry = StoredEntry & { chain: string; sequence: number; sealed_id: s
 
 type Seal = Pick<SealedEntry, 'chain' | 'sequence' | 'sealed_id' | 'prev_hash' | 'entry_hash'>;
 
+/** $1 = chain, $2 = sequence. */
+const readSealsStatement = defineStatement({
+  name: 'verify_read_seals',
+  text: /* sql */ `
+    select chain, sequence, audit_id as sealed_id, prev_hash, entry_hash from audit_seals
+    where (chain, sequence) > ($1::uuid, $2::bigint) order by chain, sequence limit ${PAGE}`,
+});
+/** $1 = audit ids. */
+const readEntriesStatement = defineStatement({
+  name: 'verify_read_entries',
+  text: `select ${HASHED_FIELDS.join(', ')} from audit_entries where audit_id = any($1::uuid[])`,
+});
+
 /**
  * Returns the seals after `place` with their entries, by chain and sequence. Two statements: with the ids of a page at hand the planner
  * leaves out all partitions but one or two, where a join would look into each of them for each entry.
  */
 async function readPage(db: Knex, place: ChainPosition): Promise<SealedEntry[]> {
-  const { rows: seals } = await db.raw<{ rows: Seal[] }>(
-    /* sql */ `
-select chain, sequence, audit_id as sealed_id, prev_hash, entry_hash from audit_seals
-where (chain, sequence) > (?::uuid, ?::bigint) order by chain, sequence limit ${PAGE}`,
-    [place.chain, place.sequence],
-  );
-  const { rows } = await db.raw<{ rows: StoredEntry[] }>(
-    `select ${HASHED_FIELDS.join(', ')} from audit_entries where audit_id = any(?::uuid[])`,
-    [seals.map(({ sealed_id }) => sealed_id)],
-  );
+  const seals = await run<Seal>(db, readSealsStatement, [place.chain, place.sequence]);
+  const rows = await run<StoredEntry>(db, readEntriesStatement, [seals.map(({ sealed_id }) => sealed_id)]);
   const entries = new Map(rows.map((entry) => [entry.audit_id, entry]));
   return seals.map((seal) => ({ ...seal, ...(entries.get(seal.sealed_id) ?? { audit_id: null }) }) as SealedEntry);
 }
@@ -67,12 +73,17 @@ async function inspectSeal(seal: SealedEntry, previous: Link, archives: Archived
   return hash === sealed ? null : broken('entry_changed', `The entry${place} has the hash ${hash}, sealed was ${sealed}`);
 }
 
+/** $1 = chains. */
+const readHeadsStatement = defineStatement({
+  name: 'verify_read_heads',
+  text: 'select chain, h.sequence, h.entry_hash from unnest($1::uuid[]) c(chain) left join audit_heads h using (chain) order by chain',
+});
+
 /** Compares the heads of `chains` with their last seals. */
 async function inspectHeads(db: Knex, chains: Map<string, Link>): Promise<Break[]> {
-  const { rows } = await db.raw<{ rows: { chain: string; sequence: number | null; entry_hash: Buffer | null }[] }>(
-    'select chain, h.sequence, h.entry_hash from unnest(?::uuid[]) c(chain) left join audit_heads h using (chain) order by chain',
-    [[...chains.keys()]],
-  );
+  const rows = await run<{ chain: string; sequence: number | null; entry_hash: Buffer | null }>(db, readHeadsStatement, [
+    [...chains.keys()],
+  ]);
   return rows.flatMap(({ chain, sequence, entry_hash }): Break[] => {
     const last = chains.get(chain) as Link;
     if (sequence === last.sequence && entry_hash?.equals(last.hash)) return [];
@@ -82,12 +93,16 @@ async function inspectHeads(db: Knex, chains: Map<string, Link>): Promise<Break[
   });
 }
 
+const headsWithoutSealsStatement = defineStatement({
+  name: 'find_heads_without_seals',
+  text: /* sql */ `
+    select chain, sequence from audit_heads h where not exists (select from audit_seals s where s.chain = h.chain)
+    order by chain limit ${MAX_BREAKS}`,
+});
+
 /** Returns heads of chains without any seal. */
 async function findHeadsWithoutSeals(db: Knex): Promise<Break[]> {
-  const { rows } = await db.raw<{ rows: { chain: string; sequence: number }[] }>(
-    `select chain, sequence from audit_heads h where not exists (select from audit_seals s where s.chain = h.chain)
-     order by chain limit ${MAX_BREAKS}`,
-  );
+  const rows = await run<{ chain: string; sequence: number }>(db, headsWithoutSealsStatement, []);
   return rows.map(({ chain, sequence }) => ({
     kind: 'head_mismatch',
     chain,
@@ -98,12 +113,20 @@ async function findHeadsWithoutSeals(db: Knex): Promise<Break[]> {
 }
 
 /**
+ * Statistics may be outdated, and a page must never scan a month. Each page is planned with its ids, since a plan for any ids would look into
+ * every partition.
+ */
+const planPagesStatement = defineStatement({
+  name: 'verify_plan_pages',
+  text: `select set_config('enable_seqscan', 'off', true), set_config('plan_cache_mode', 'force_custom_plan', true)`,
+});
+
+/**
  * Walks every chain from its first seal to its head, up to the first break of each. `db` is one snapshot. Linear in the number of entries,
  * in the memory of one page. Closes the files of `archives`.
  */
 export async function verifySeals(db: Knex, archives: ArchivedEntries): Promise<SealsReport> {
-  // Statistics may be outdated, and a page must never scan a month.
-  await db.raw('set local enable_seqscan = off');
+  await run(db, planPagesStatement, []);
   const report: SealsReport = { chains: 0, entries: 0, archived: 0, breaks: [] };
   const ended = new Map<string, Link>();
   let chain: string | undefined;

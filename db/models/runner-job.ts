@@ -2,7 +2,7 @@ import { BaseModel } from './base.js';
 
 /** States of a job; the first three are open. */
 export const JOB_STATUSES = ['queued', 'claimed', 'running', 'succeeded', 'failed', 'lost', 'cancelled', 'timed_out'] as const;
-export type JobStatus = (typeof JOB_STATUSES)[number];
+export type RunnerJobStatus = (typeof JOB_STATUSES)[number];
 
 /** A piece of a variable's value: text, or a secret that is filled in when a runner takes the job. */
 export type EnvPiece = string | { secret: string };
@@ -19,7 +19,7 @@ export class RunnerJob extends BaseModel {
 
   declare job_id: string;
   declare team_id: string;
-  declare status: JobStatus;
+  declare status: RunnerJobStatus;
   declare command: string;
   declare env: StoredEnv;
   declare labels: string[];

@@ -14,3 +14,32 @@ export class Team extends BaseModel {
   declare created_at: Date;
   declare deleted_at: Date | null;
 }
+
+/** An invitation to a team: of an address, or of a user by id. */
+export class Invitation extends BaseModel {
+  static override readonly tableName = 'invitations';
+  static override readonly idColumn = 'invitation_id';
+
+  declare invitation_id: string;
+  declare team_id: string;
+  declare email: string | null;
+  declare user_id: string | null;
+  declare role: 'guest' | 'member' | 'manager' | 'admin';
+  declare invited_by: string;
+  declare created_at: Date;
+  declare expires_at: Date;
+  declare accepted_at: Date | null;
+  declare revoked_at: Date | null;
+}
+
+/** A conversation of a team, created with it. */
+export class Conversation extends BaseModel {
+  static override readonly tableName = 'conversations';
+  static override readonly idColumn = 'conversation_id';
+
+  declare conversation_id: string;
+  declare team_id: string;
+  declare title: string;
+  declare is_default: boolean;
+  declare created_at: Date;
+}

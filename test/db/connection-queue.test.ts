@@ -1,7 +1,7 @@
 import { ConnectionQueue, type Holder } from '../../db/connection-queue.js';
 
 const LONG = 60_000;
-const queueOf = (size: number, acquireTimeoutMs = LONG) =>
+const createQueue = (size: number, acquireTimeoutMs = LONG) =>
   new ConnectionQueue(size, acquireTimeoutMs, () => new Error('too late'));
 const person = (name: string, ...teams: string[]): Holder => ({ person: name, teams, fairnessKey: teams[0] ?? name });
 
@@ -26,14 +26,14 @@ const settled = () => new Promise((resolve) => setImmediate(resolve));
 const times = (count: number, work: (nth: number) => void) => Array.from({ length: count }, (_, nth) => work(nth));
 
 it('lets a request in at once while nobody has used up anything', () => {
-  const queue = queueOf(8);
+  const queue = createQueue(8);
   expect(queue.enter(person('a', 'x'))).toBeUndefined();
   expect(queue.enter(undefined)).toBeUndefined();
   expect(queue.use()).toEqual({ size: 8, used: 2, waiting: 0 });
 });
 
 it('one person holds at most 3 of 8, whatever waits', async () => {
-  const queue = queueOf(8);
+  const queue = createQueue(8);
   const { admitted, enter } = line(queue);
   times(32, (nth) => enter(`a${nth}`, person('a')));
   await settled();
@@ -47,7 +47,7 @@ it('one person holds at most 3 of 8, whatever waits', async () => {
 });
 
 it('a team holds at most 5 of 8, however many its members are', async () => {
-  const queue = queueOf(8);
+  const queue = createQueue(8);
   const { admitted, enter } = line(queue);
   times(20, (nth) => enter(`member ${nth}`, person(`m${nth}`, 'team')));
   await settled();
@@ -59,7 +59,7 @@ it('a team holds at most 5 of 8, however many its members are', async () => {
 });
 
 it('membership in a busy team keeps nobody waiting who has another team', async () => {
-  const queue = queueOf(8);
+  const queue = createQueue(8);
   const { admitted, enter } = line(queue);
   times(20, (nth) => enter(`member ${nth}`, person(`m${nth}`, 'busy')));
   enter('also elsewhere', person('victim', 'busy', 'calm'));
@@ -68,7 +68,7 @@ it('membership in a busy team keeps nobody waiting who has another team', async 
 });
 
 it('the last connection is kept for what belongs to nobody alone, and that goes first', async () => {
-  const queue = queueOf(8);
+  const queue = createQueue(8);
   const { admitted, enter } = line(queue);
   times(8, (nth) => enter(`p${nth}`, person(`p${nth}`)));
   enter('shared 0', undefined);
@@ -82,7 +82,7 @@ it('the last connection is kept for what belongs to nobody alone, and that goes 
 });
 
 it('teams take turns, persons of a team take turns, and a person’s requests keep their order', async () => {
-  const queue = queueOf(4);
+  const queue = createQueue(4);
   const holders = ['h1', 'h2', 'h3'].map((name) => person(name));
   for (const holder of holders) expect(queue.enter(holder)).toBeUndefined();
   const { admitted, enter } = line(queue);
@@ -110,15 +110,15 @@ it('teams take turns, persons of a team take turns, and a person’s requests ke
 });
 
 it('a newcomer does not pass those who wait for the same, and does pass those who have used up their share', async () => {
-  const queue = queueOf(8);
+  const queue = createQueue(8);
   const { admitted, enter } = line(queue);
   times(4, (nth) => enter(`a${nth}`, person('a', 'x')));
   enter('b0', person('b', 'x'));
   expect(admitted).toEqual(['a0', 'a1', 'a2', 'b0']);
 });
 
-it('who waits too long is told so and is out of the line', async () => {
-  const queue = queueOf(2, 20);
+it('rejects a request that waits too long, and removes it from the queue', async () => {
+  const queue = createQueue(2, 20);
   const holder = person('a');
   expect(queue.enter(holder)).toBeUndefined();
   await expect(queue.enter(holder)).rejects.toThrow('too late');
@@ -136,7 +136,7 @@ it.each([
   [8, 3],
   [20, 8],
 ])('in a pool of %i a person may hold %i, and always one', (size, share) => {
-  const queue = queueOf(size);
+  const queue = createQueue(size);
   const { admitted, enter } = line(queue);
   times(size, (nth) => enter(String(nth), person('a')));
   expect(admitted).toHaveLength(share);

@@ -1,8 +1,7 @@
 /** Assumptions of db/knex-internals.ts about knex: a new version that behaves differently fails here. */
 import type { Knex } from 'knex';
-import { type ConnectionQueue } from '../../db/connection-queue.js';
 import { openDatabase } from '../../db/connection.js';
-import { beginWithFirstStatement, countedFor, wrapPool, poolUse, queueForConnections } from '../../db/knex-internals.js';
+import { countedFor, poolUse, wrapPool } from '../../db/knex-internals.js';
 import { Team } from '../../db/models/team.js';
 import { run } from '../../db/statement.js';
 import { cloneDatabase, type TestDatabase } from '../support/database.js';
@@ -46,7 +45,7 @@ it('a transaction begins with its first statement, and is one', async () => {
   expect(sent.at(-1)).toBe('COMMIT;');
 });
 
-it('what a transaction did is undone, also in a savepoint alone', async () => {
+it('rolls back a transaction, or a savepoint alone', async () => {
   await db.raw('create table probe (n int)');
   await db.transaction(async (trx) => {
     await trx('probe').insert({ n: 1 });
@@ -101,7 +100,7 @@ it('every way to a connection is counted, and given back', async () => {
   expect(uses).toEqual(Object.keys(ways).map(() => 1));
 });
 
-it('what is held counts for its holder, and the pool itself for nobody', async () => {
+it('counts a connection for its holder, and the pool for no one', async () => {
   const open = await Promise.all([counted().transaction(), counted().transaction()]);
   await expect(counted().raw('select 1')).rejects.toThrow('No connection was free in time');
   await expect(counted().raw('select 1')).rejects.toMatchObject({ name: 'KnexTimeoutError' });
@@ -117,10 +116,4 @@ it('knows the pool behind it', async () => {
   expect(wrapPool(db)).toBe(db);
   await view.transaction(async (trx) => expect(wrapPool(trx)).toBe(trx));
   expect(view.isTransaction).toBeFalsy();
-});
-
-it('a knex that lacks something is refused when the pool is opened', () => {
-  expect(() => beginWithFirstStatement({ client: {} } as Knex)).toThrow('knex has no transaction() any more');
-  const gone = { client: { acquireConnection: 1 } } as unknown as Knex;
-  expect(() => queueForConnections(gone, {} as ConnectionQueue)).toThrow('knex has no acquireConnection() any more');
 });

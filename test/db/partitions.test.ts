@@ -28,7 +28,7 @@ const partition = (table: string, months = 0): string => {
 /** Names that a statement returns in its column `name`. */
 const names = async (sql: string, ...values: string[]): Promise<string[]> =>
   (await db.raw<{ rows: { name: string }[] }>(sql, values)).rows.map(({ name }) => name);
-const partitionsOf = (table: string): Promise<string[]> =>
+const listPartitions = (table: string): Promise<string[]> =>
   names('select inhrelid::regclass::text as name from pg_inherits where inhparent = ?::regclass order by 1', table);
 
 /** Writes audit entries whose ids are `months` from now. Returns where they went. */
@@ -51,10 +51,10 @@ const gauge = async (name: string): Promise<Record<string, number>> => {
   return Object.fromEntries(rows.map(({ table, value }) => [table, value]));
 };
 
-describe('the chore', () => {
+describe('the maintenance job', () => {
   it('finds the partitions of the present and the next three months, and a default one', async () => {
     for (const table of ['audit_entries', 'activity'])
-      expect(await partitionsOf(table)).toEqual([...[0, 1, 2, 3].map((n) => partition(table, n)), `${table}_default`]);
+      expect(await listPartitions(table)).toEqual([...[0, 1, 2, 3].map((n) => partition(table, n)), `${table}_default`]);
     expect(await gauge('assent_partitions_ahead')).toMatchObject({ audit_entries: 3, activity: 3 });
     expect(await chore()).toBe('made 0 partitions, dropped 0, left 0 for later');
   });
@@ -145,8 +145,8 @@ insert into activity (activity_id, actor_type, action, entity_type, entity_id, s
 select uuidv7(make_interval(months => -n)), 'user', 'update', 'task', 'x', 'x' from unnest('{1,13,14,15,20}'::int[]) n`);
     expect(await gauge('assent_partition_default_rows')).toMatchObject({ activity: 2 });
     expect(await chore()).toBe('made 0 partitions, dropped 2, left 0 for later');
-    expect(await partitionsOf('activity')).toContain(partition('activity', -13));
-    expect(await partitionsOf('activity')).not.toContain(partition('activity', -14));
+    expect(await listPartitions('activity')).toContain(partition('activity', -13));
+    expect(await listPartitions('activity')).not.toContain(partition('activity', -14));
     expect(await db('activity')).toHaveLength(2);
   });
 
@@ -168,7 +168,7 @@ select uuidv7(make_interval(months => -n)), 'user', 'update', 'task', 'x', 'x' f
   it('never drops audit entries', async () => {
     await db.raw(`select make_partition('audit_entries', '2020-01-01', 0)`);
     expect(await chore()).toBe('made 0 partitions, dropped 0, left 0 for later');
-    expect(await partitionsOf('audit_entries')).toContain('audit_entries_2020_01');
+    expect(await listPartitions('audit_entries')).toContain('audit_entries_2020_01');
     await expect(db.raw(`select drop_partitions_before('audit_entries', now())`)).rejects.toMatchObject({ code: '42501' });
   });
 
@@ -178,7 +178,7 @@ create table parcels (parcel_id uuid primary key, tries int not null default 0) 
 select register_partitions('parcels', 'day', ahead => 2, keep => 30, options => 'fillfactor = 85');
 select make_partition('parcels', date_trunc('day', now() at time zone 'UTC') - n * interval '1 day', 0) from unnest('{29,30,31}'::int[]) n;
 insert into parcels select uuidv7(make_interval(days => -n)) from unnest('{0,30,31}'::int[]) n`);
-    expect(await partitionsOf('parcels')).toHaveLength(3 + 3 + 1);
+    expect(await listPartitions('parcels')).toHaveLength(3 + 3 + 1);
     expect(
       await db('pg_class').whereLike('relname', 'parcels\\_%').where({ relkind: 'r' }).distinct().pluck('reloptions'),
     ).toEqual([['fillfactor=85']]);
@@ -197,7 +197,7 @@ it.each(['update', 'delete', 'truncate'])('%s is refused on every partition, by 
     delete: (t: string) => `delete from ${t}`,
     truncate: (t: string) => `truncate ${t}`,
   }[verb] as (table: string) => string;
-  const tables = await partitionsOf('audit_entries');
+  const tables = await listPartitions('audit_entries');
   expect(tables).toHaveLength(5);
   for (const [at, table] of tables.entries()) {
     await writeLater(table.endsWith('default') ? 60 : at);

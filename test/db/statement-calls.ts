@@ -19,8 +19,8 @@ export interface StatementCall {
 }
 
 /** Returns the shapes of a type, without null and undefined; a brand or a constraint counts as what it is assignable to. */
-function shapesOf(checker: ts.TypeChecker, type: ts.Type): Set<Shape> {
-  if (type.isUnion()) return new Set(type.types.flatMap((part) => [...shapesOf(checker, part)]));
+function getShapes(checker: ts.TypeChecker, type: ts.Type): Set<Shape> {
+  if (type.isUnion()) return new Set(type.types.flatMap((part) => [...getShapes(checker, part)]));
   if (type.flags & (ts.TypeFlags.Null | ts.TypeFlags.Undefined | ts.TypeFlags.Void)) return new Set();
   if (type.flags & (ts.TypeFlags.Any | ts.TypeFlags.Unknown | ts.TypeFlags.Never)) return new Set(['unknown']);
   const plain: [Shape, ts.Type][] = [
@@ -60,7 +60,7 @@ function readColumns(checker: ts.TypeChecker, row: ts.TypeNode | undefined): Map
   if (!row) return new Map();
   const type = checker.getTypeFromTypeNode(row);
   return new Map(
-    type.getProperties().map((property) => [property.name, shapesOf(checker, checker.getTypeOfSymbolAtLocation(property, row))]),
+    type.getProperties().map((property) => [property.name, getShapes(checker, checker.getTypeOfSymbolAtLocation(property, row))]),
   );
 }
 
@@ -85,7 +85,7 @@ export function listCalls(folders: readonly string[], known: ReadonlySet<string>
         columns: readColumns(checker, node.typeArguments?.[0]),
         values:
           values && ts.isArrayLiteralExpression(values) && !values.elements.some((element) => ts.isSpreadElement(element))
-            ? values.elements.map((element) => shapesOf(checker, checker.getTypeAtLocation(element)))
+            ? values.elements.map((element) => getShapes(checker, checker.getTypeAtLocation(element)))
             : null,
       });
     };

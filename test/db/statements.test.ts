@@ -99,7 +99,7 @@ afterAll(async () => {
 });
 
 /** Faults of one call against one of its statements. */
-function faultsOf({ place, columns, values }: StatementCall, name: string): string[] {
+function findFaults({ place, columns, values }: StatementCall, name: string): string[] {
   const found = described.get(name);
   if (!found) return [];
   const read = [...columns].flatMap(([column, shapes]) => {
@@ -131,7 +131,7 @@ it('every caller reads columns that exist, by their types, and passes parameters
   expect(calls.length).toBeGreaterThan(450);
   // A function that is given its statement, or builds it for each call, names none: at most one call of ten.
   expect(calls.filter(({ names }) => names.length === 0).length).toBeLessThan(calls.length / 10);
-  expect(calls.flatMap((call) => call.names.flatMap((name) => faultsOf(call, name)))).toEqual([]);
+  expect(calls.flatMap((call) => call.names.flatMap((name) => findFaults(call, name)))).toEqual([]);
 }, 120_000);
 
 it('tells a column that is missing or of another type, and parameters that do not fit', () => {
@@ -141,11 +141,11 @@ it('tells a column that is missing or of another type, and parameters that do no
     columns: new Map(Object.entries(columns).map(([name, shape]) => [name, new Set([shape])])),
     values: values && values.map((shape) => new Set([shape])),
   });
-  expect(faultsOf(call({ role: 'string' }, ['string', 'string']), 'seat_of')).toEqual([]);
-  expect(faultsOf(call({ role: 'number', seat: 'string' }, ['string', 'boolean']), 'seat_of')).toEqual([
+  expect(findFaults(call({ role: 'string' }, ['string', 'string']), 'seat_of')).toEqual([]);
+  expect(findFaults(call({ role: 'number', seat: 'string' }, ['string', 'boolean']), 'seat_of')).toEqual([
     'here: role of seat_of is text, not number',
     'here: seat_of returns no seat',
     'here: $2 of seat_of is uuid, not boolean',
   ]);
-  expect(faultsOf(call({}, ['string']), 'seat_of')).toEqual(['here: seat_of takes 2 parameters, not 1']);
+  expect(findFaults(call({}, ['string']), 'seat_of')).toEqual(['here: seat_of takes 2 parameters, not 1']);
 });

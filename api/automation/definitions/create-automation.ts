@@ -1,4 +1,5 @@
-import { Automation } from '../../../db/models/automation.js';
+import { Automation } from '../../../db/models/automation/automation.js';
+import { defineStatement, run } from '../../../db/statement.js';
 import { type Context, inTransaction, requireUser } from '../../platform/context.js';
 import { invalid } from '../../platform/errors.js';
 import { newId } from '../../platform/ids.js';
@@ -14,8 +15,14 @@ import type { CreateAutomation, SavedAutomation } from './schema.js';
 import { storeVersion } from './versions/create-version.js';
 import { findWarnings } from './warnings.js';
 
-/** Maximum number of automations per team, or per user for personal ones (docs/decisions.md#automation-limits). */
+/** Maximum number of automations per team, or per user for personal ones (docs/decisions/automation.md#automation-limits). */
 const MAX_AUTOMATIONS = 1000;
+
+/** $1 = id of a team or a user. */
+const lockLimitStatement = defineStatement({
+  name: 'lock_automation_limit',
+  text: "select pg_advisory_xact_lock(hashtextextended('automations of ' || $1::text, 0))",
+});
 
 /**
  * Serializes concurrent creations by an advisory lock of their own. A row lock on the team would conflict with ending a
@@ -24,7 +31,7 @@ const MAX_AUTOMATIONS = 1000;
  */
 async function checkLimit(ctx: Context, teamId: string | null): Promise<void> {
   const userId = requireUser(ctx);
-  await ctx.db.raw('select pg_advisory_xact_lock(hashtextextended(?, 0))', [`automations of ${teamId ?? userId}`]);
+  await run(ctx.db, lockLimitStatement, [teamId ?? userId]);
   const mine = teamId === null ? { team_id: null, created_by: userId } : { team_id: teamId };
   const count = await Automation.query(ctx.db).where(mine).modify('live').resultSize();
   if (count >= MAX_AUTOMATIONS) throw invalid(`A team can have at most ${MAX_AUTOMATIONS} automations`);

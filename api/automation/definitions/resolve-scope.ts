@@ -1,3 +1,4 @@
+import { Team } from '../../../db/models/team.js';
 import { authorize } from '../../platform/access/access.js';
 import type { Context } from '../../platform/context.js';
 import { invalid, notFound } from '../../platform/errors.js';
@@ -16,9 +17,7 @@ interface AutomationScope {
  * team
  */
 export async function resolveScope(ctx: Context, { team_id, project_id }: AutomationScope): Promise<AutomationScope> {
-  if (team_id !== null && !(await ctx.db('teams').where({ team_id }).whereNull('deleted_at').first<object | undefined>())) {
-    throw notFound('Team');
-  }
+  if (team_id !== null && !(await Team.query(ctx.db).findById(team_id).modify('live'))) throw notFound('Team');
   const projectTeam = project_id === null ? null : await teamOfProject(ctx, project_id);
   for (const team of new Set([team_id, projectTeam])) if (team !== null) authorize('automation.write', await findSeat(ctx, team));
   if (team_id !== null && projectTeam !== null && team_id !== projectTeam)

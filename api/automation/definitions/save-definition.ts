@@ -1,11 +1,11 @@
-import { raw } from 'objection';
-import type { Automation } from '../../../db/models/automation.js';
+import { fn } from 'objection';
+import type { Automation } from '../../../db/models/automation/automation.js';
 import { type Context, requireUser } from '../../platform/context.js';
 import { recordChange } from '../../platform/changes/record-change.js';
 import { enablersAfter } from './schedule/enabled-by.js';
 import { storeVersion } from './versions/create-version.js';
 
-interface Saved {
+interface VersionNote {
   change_note: string | null;
   restored_from?: number;
   /** The caller sent no actions: the previous version's actions remain. */
@@ -18,14 +18,14 @@ export async function saveDefinition(
   ctx: Context,
   before: Automation,
   fields: Partial<Automation>,
-  { change_note, restored_from, keeps_actions, trace }: Saved,
+  { change_note, restored_from, keeps_actions, trace }: VersionNote,
 ): Promise<Automation> {
   const after = await before.$query(ctx.db).patchAndFetch({
     ...fields,
     ...(await enablersAfter(ctx, before, fields)),
     version: before.version + 1,
     updated_by: requireUser(ctx),
-    updated_at: raw('now()') as never,
+    updated_at: fn.now(),
   });
   await storeVersion(ctx, after, change_note, restored_from ?? null, keeps_actions);
   await recordChange(ctx, {

@@ -1,4 +1,4 @@
-import { raw } from 'objection';
+import { fn } from 'objection';
 import { type Context, inTransaction, requireUser } from '../../platform/context.js';
 import { recordChange } from '../../platform/changes/record-change.js';
 import { assertActionsAllowed } from '../secrets/assert-actions-allowed.js';
@@ -22,7 +22,7 @@ export function toggleAutomation(ctx: Context, automationId: string, input: Togg
     if (is_active) await requirePresentCreator(ctx, automation);
     // A manual change clears the previous reason.
     const enablers = await enablersAfter(ctx, automation, { is_active });
-    const switched = { is_active, disabled_reason: null, ...enablers, updated_by: requireUser(ctx), updated_at: raw('now()') };
+    const switched = { is_active, disabled_reason: null, ...enablers, updated_by: requireUser(ctx), updated_at: fn.now() };
     if (is_active !== automation.is_active || automation.disabled_reason !== null)
       await automation.$query(ctx.db).patch(switched);
     const ends = !is_active && input.cancel_running === true;

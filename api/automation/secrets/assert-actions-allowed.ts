@@ -1,3 +1,4 @@
+import { TeamSecret } from '../../../db/models/automation/team-secret.js';
 import { dispatchRunnerJob } from '../actions/dispatch-runner-job.js';
 import { secretHandles } from '../actions/secret-handles.js';
 import { isAllowed, type Seat } from '../../platform/access/access.js';
@@ -27,12 +28,12 @@ export async function findForbiddenAction(ctx: Context, teamId: string | null, a
   if (names.length === 0 && jobs.length === 0) return undefined;
   const seat = await findSeat(ctx, teamId);
   if (isAllowed('secret.use_anywhere', seat)) return undefined;
-  const unrestricted = await ctx
-    .db('team_secrets')
+  const unrestricted = await TeamSecret.query(ctx.db)
     .where({ team_id: teamId, allowed_hosts: '{}' })
     .whereIn('name', names)
     .orderBy('name')
-    .first<{ name: string } | undefined>('name');
+    .select('name')
+    .first();
   if (unrestricted) return `The secret ${unrestricted.name} has no allowed hosts: requires the admin role in the team`;
   return forbiddenJob(seat, jobs);
 }

@@ -1,3 +1,4 @@
+import { TeamSecret } from '../../../db/models/automation/team-secret.js';
 import { authorize } from '../../platform/access/access.js';
 import { type Context, inTransaction } from '../../platform/context.js';
 import { conflict, notFound } from '../../platform/errors.js';
@@ -15,7 +16,7 @@ const NAMED = 10;
 export function deleteSecret(ctx: Context, teamId: string, name: string, force: boolean): Promise<void> {
   return inTransaction(ctx, async (ctx) => {
     authorize('secret.write', await seatInTeam(ctx, teamId));
-    const deleted = await ctx.db('team_secrets').where({ team_id: teamId, name }).delete();
+    const deleted = await TeamSecret.query(ctx.db).deleteById([teamId, name]);
     if (deleted === 0) throw notFound('Secret');
     const automations = await findReferences(ctx.db, teamId, name);
     if (automations.length > 0 && !force) {

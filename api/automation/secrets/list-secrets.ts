@@ -1,3 +1,4 @@
+import { TeamSecret } from '../../../db/models/automation/team-secret.js';
 import { authorize } from '../../platform/access/access.js';
 import type { Context } from '../../platform/context.js';
 import { seatInTeam } from '../../platform/access/seats.js';
@@ -9,10 +10,7 @@ import type { SecretList } from './schema.js';
  */
 export async function listSecrets(ctx: Context, teamId: string): Promise<SecretList> {
   authorize('secret.list', await seatInTeam(ctx, teamId));
-  const details = await ctx
-    .db('team_secrets')
-    .where({ team_id: teamId })
-    .orderBy('name')
-    .select<SecretList['details']>('name', 'allowed_hosts');
+  const rows = await TeamSecret.query(ctx.db).where({ team_id: teamId }).orderBy('name').select('name', 'allowed_hosts');
+  const details = rows.map(({ name, allowed_hosts }) => ({ name, allowed_hosts }));
   return { team_id: teamId, secrets: details.map(({ name }) => name), details };
 }

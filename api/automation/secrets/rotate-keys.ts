@@ -1,3 +1,4 @@
+import { run } from '../../../db/statement.js';
 import type { Services } from '../../platform/context.js';
 import { masterKeyIds, encryptField, decryptField } from '../../platform/crypto/encryption.js';
 import { SEALED_COLUMNS, type SealedColumn } from './sealed-columns.js';
@@ -21,9 +22,8 @@ const KEY_ID = (column: string) =>
 /** Lists the master keys in use: an old key may be removed once nothing uses it. */
 export async function listKeyUse({ db }: Pick<Services, 'db'>): Promise<KeyUsage[]> {
   const each = SEALED_COLUMNS.map(async ({ table, column }) => {
-    const { rows } = await db.raw<{ rows: Omit<KeyUsage, 'table'>[] }>(
-      `select ${KEY_ID(column)} as key_id, count(*)::int as count from ${table} where ${column} is not null group by 1 order by 1`,
-    );
+    const text = `select ${KEY_ID(column)} as key_id, count(*)::int as count from ${table} where ${column} is not null group by 1 order by 1`;
+    const rows = await run<Omit<KeyUsage, 'table'>>(db, { name: '', text }, []);
     return rows.map((row) => ({ table, ...row }));
   });
   return (await Promise.all(each)).flat();
@@ -32,13 +32,10 @@ export async function listKeyUse({ db }: Pick<Services, 'db'>): Promise<KeyUsage
 /** Returns rows not encrypted with the newest key, in primary key order. */
 async function nextRows({ db, config }: Vault, { table, column, key }: SealedColumn, after: Row | undefined): Promise<Row[]> {
   const [newest = ''] = masterKeyIds(config);
-  const from = after ? `and (${key.join(', ')}) > (${key.map(() => '?').join(', ')})` : '';
-  const { rows } = await db.raw<{ rows: Row[] }>(
-    `select *, ${column} as sealed from ${table} where ${column} is not null and ${KEY_ID(column)} <> ? ${from}
-     order by ${key.join(', ')} limit ${BATCH}`,
-    [newest, ...(after ? key.map((name) => after[name]) : [])] as never,
-  );
-  return rows;
+  const from = after ? `and (${key.join(', ')}) > (${key.map((_, at) => `$${at + 2}`).join(', ')})` : '';
+  const text = `select *, ${column} as sealed from ${table} where ${column} is not null and ${KEY_ID(column)} <> $1 ${from}
+    order by ${key.join(', ')} limit ${BATCH}`;
+  return run<Row>(db, { name: '', text }, [newest, ...(after ? key.map((name) => after[name]) : [])]);
 }
 
 /** Encrypts one value again with the newest key. Returns false if its key is unavailable. A concurrent change wins. */
@@ -53,10 +50,9 @@ async function reencrypt(
   } catch {
     return false;
   }
-  const same = Object.fromEntries([...key.map((name) => [name, row[name]]), [column, row.sealed]]) as Record<string, never>;
-  await db(table)
-    .where(same)
-    .update({ [column]: encryptField(config, purpose, owner(row), text) });
+  const same = key.map((name, at) => `and ${name} = $${at + 3}`).join(' ');
+  const update = { name: '', text: `update ${table} set ${column} = $1 where ${column} = $2 ${same}` };
+  await run(db, update, [encryptField(config, purpose, owner(row), text), row.sealed, ...key.map((name) => row[name])]);
   return true;
 }
 

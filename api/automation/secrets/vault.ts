@@ -1,3 +1,4 @@
+import { TeamSecret } from '../../../db/models/automation/team-secret.js';
 import { defineStatement, run } from '../../../db/statement.js';
 import type { Services } from '../../platform/context.js';
 import { type EncryptedEnvelope, decryptEnvelope } from '../../platform/crypto/encryption.js';
@@ -58,6 +59,6 @@ export async function missingSecrets(
   names: readonly string[],
 ): Promise<string[]> {
   if (names.length === 0) return [];
-  const known = await db('team_secrets').where({ team_id: teamId }).whereIn('name', names).pluck<string[]>('name');
-  return names.filter((name) => !known.includes(name));
+  const known = await TeamSecret.query(db).where({ team_id: teamId }).whereIn('name', names).select('name');
+  return names.filter((name) => !known.some((secret) => secret.name === name));
 }

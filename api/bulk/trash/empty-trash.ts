@@ -9,10 +9,9 @@ import { purgeBefore } from './purge-before.js';
  */
 export async function emptyTrash(ctx: Context, teamId: string): Promise<number> {
   authorize('trash.empty', await seatInTeam(ctx, teamId));
-  const { rows } = await ctx.db.raw<{ rows: [{ until: string }] }>('select now()::text as until');
   return purgeBefore(ctx, {
     teamId,
-    until: rows[0].until,
+    days: 0,
     cause: 'emptied',
     allow: async (ctx) => authorize('trash.empty', await findSeat(ctx, teamId)),
   });

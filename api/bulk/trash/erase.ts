@@ -1,7 +1,8 @@
-import type { Project } from '../../../db/models/project.js';
+import { ForgeRepository } from '../../../db/models/forge-repository.js';
+import { Project } from '../../../db/models/project.js';
 import { defineStatement, run, type Statement } from '../../../db/statement.js';
 import { unlinkItems } from '../../agent/sessions/end-sessions.js';
-import { endAutomationsOf } from '../../automation/definitions/delete-automation-row.js';
+import { endAutomationsIn } from '../../automation/definitions/delete-automation-row.js';
 import type { Context } from '../../platform/context.js';
 import type { Change } from '../../platform/changes/record-change.js';
 import { deleteCyclesOfProject } from '../../work/cycles/delete-cycle.js';
@@ -29,6 +30,12 @@ export interface Purge {
   onFailure?: (error: unknown, placeId: string) => void;
 }
 
+/** $1 = ids of items of any type. */
+const eraseKeysStatement = defineStatement({
+  name: 'erase_item_keys',
+  text: 'delete from item_keys where item_id = any($1)',
+});
+
 /**
  * $1 = ids of tasks in the trash, of one project that the caller has locked. Deletes dependents first and item keys last, which
  * frees the ids. A remaining subtask from another deletion moves to the top level. Runs, effects, activity and audit entries
@@ -40,12 +47,11 @@ const STEPS: Statement[] = [
   ['erase_forge_links', 'delete from forge_links where task_id = any($1)'],
   ['erase_agent_links_of_tasks', 'delete from agent_links where item_id = any($1)'],
   ['erase_tasks', 'delete from tasks where task_id = any($1)'],
-  ['erase_item_keys', 'delete from item_keys where item_id = any($1)'],
 ].map(([name = '', text = '']) => defineStatement({ name, text }));
 
 /** Permanently deletes tasks and everything that belongs to them alone. Records no audit entry; the caller does. */
 export async function eraseTasks(ctx: Context, taskIds: string[]): Promise<void> {
-  for (const step of STEPS) await run(ctx.db, step, [taskIds]);
+  for (const step of [...STEPS, eraseKeysStatement]) await run(ctx.db, step, [taskIds]);
 }
 
 /** $1 = item ids. Deletes the rows of uploaded files, whose teams get their room back. The sweep removes the bytes. */
@@ -62,12 +68,11 @@ const ITEM_STEPS: Statement[] = [
   ['erase_files', ERASE_FILES],
   ['erase_agent_links_of_items', 'delete from agent_links where item_id = any($1)'],
   ['erase_items', 'delete from items where item_id = any($1)'],
-  ['erase_keys_of_items', 'delete from item_keys where item_id = any($1)'],
 ].map(([name = '', text = '']) => defineStatement({ name, text }));
 
 /** Permanently deletes notes, files, whiteboards and docs. Records no audit entry; the caller does. */
 export async function eraseItems(ctx: Context, itemIds: string[]): Promise<void> {
-  for (const step of ITEM_STEPS) await run(ctx.db, step, [itemIds]);
+  for (const step of [...ITEM_STEPS, eraseKeysStatement]) await run(ctx.db, step, [itemIds]);
 }
 
 const someTasksStatement = defineStatement({
@@ -80,7 +85,7 @@ const someItemsStatement = defineStatement({
 });
 
 /** Permanently deletes a project's rows of one table, in batches. Returns their ids. */
-async function eraseAllOf(
+async function eraseInBatches(
   ctx: Context,
   projectId: string,
   statement: Statement,
@@ -100,15 +105,15 @@ async function eraseAllOf(
  */
 export async function eraseProject(ctx: Context, project: Project, cause: Cause): Promise<number> {
   const { project_id, team_id, name, cascade_id } = project;
-  const task_ids = await eraseAllOf(ctx, project_id, someTasksStatement, eraseTasks);
-  const item_ids = await eraseAllOf(ctx, project_id, someItemsStatement, eraseItems);
+  const task_ids = await eraseInBatches(ctx, project_id, someTasksStatement, eraseTasks);
+  const item_ids = await eraseInBatches(ctx, project_id, someItemsStatement, eraseItems);
   const purged = 1 + task_ids.length + item_ids.length;
-  const repositories = await ctx.db('forge_repositories').where({ project_id }).delete();
-  const automations = await endAutomationsOf(ctx, { project_id });
+  const repositories = await ForgeRepository.query(ctx.db).where({ project_id }).delete();
+  const automations = await endAutomationsIn(ctx, { project_id });
   await deleteCyclesOfProject(ctx, project_id);
   await unlinkItems(ctx, [project_id]);
-  await ctx.db('projects').where({ project_id }).delete();
-  await ctx.db('item_keys').where({ item_id: project_id }).delete();
+  await Project.query(ctx.db).deleteById(project_id);
+  await run(ctx.db, eraseKeysStatement, [[project_id]]);
   const change: Change = {
     team_id,
     project_id,

@@ -7,14 +7,10 @@ import { purgeBefore } from './purge-before.js';
  * @throws the first database error, after all others are done
  */
 export async function purgeExpired(services: Services): Promise<number> {
-  const { rows } = await services.db.raw<{ rows: [{ until: string }] }>(
-    'select (now() - make_interval(days => ?))::text as until',
-    [services.config.TRASH_RETENTION_DAYS],
-  );
   const errors: unknown[] = [];
   const purged = await purgeBefore(serviceContext(services, 'trash'), {
     teamId: null,
-    until: rows[0].until,
+    days: services.config.TRASH_RETENTION_DAYS,
     cause: 'retention',
     allow: async () => undefined,
     onFailure: (err, place_id) => {

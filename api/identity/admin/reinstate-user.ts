@@ -1,3 +1,4 @@
+import { User } from '../../../db/models/identity/user.js';
 import { type Context, inTransaction } from '../../platform/context.js';
 import { conflict } from '../../platform/errors.js';
 import { lockUser } from './lock-user.js';
@@ -14,7 +15,7 @@ export function reinstateUser(ctx: Context, userId: string): Promise<UserStatus>
     const { status } = await lockUser(ctx, userId);
     if (status === 'deprovisioned') throw conflict('User is deprovisioned');
     if (status === 'suspended') {
-      await ctx.db('users').where({ user_id: userId }).update({ status: 'active' });
+      await User.query(ctx.db).findById(userId).patch({ status: 'active' });
       await recordAdminAction(ctx, 'reinstate', userId, {});
     }
     return { success: true, user_id: userId, status: 'active' };

@@ -1,7 +1,8 @@
+import { User } from '../../../db/models/identity/user.js';
 import { type Context, inTransaction } from '../../platform/context.js';
 import { conflict } from '../../platform/errors.js';
 import { voidApprovals } from '../../automation/runs/approvals/void-approvals.js';
-import { disableAutomationsOf, lockAutomationsOf } from '../../automation/definitions/ownership/disable-automations.js';
+import { disableUserAutomations, lockUserAutomations } from '../../automation/definitions/ownership/disable-automations.js';
 import { endSessions } from '../auth/sessions/end-session.js';
 import { lockRemovableUser } from './lock-user.js';
 import { recordAdminAction } from './record-admin-action.js';
@@ -14,17 +15,17 @@ import type { UserStatus } from './schema.js';
  */
 export function suspendUser(ctx: Context, userId: string, reason: string): Promise<UserStatus> {
   return inTransaction(ctx, async (ctx) => {
-    // Lock order: automations before accounts (docs/decisions.md#lock-order).
-    await lockAutomationsOf(ctx, userId, null);
+    // Lock order: automations before accounts (docs/decisions/platform.md#lock-order).
+    await lockUserAutomations(ctx, userId, null);
     const { status } = await lockRemovableUser(ctx, userId);
     if (status === 'deprovisioned') throw conflict('User is deprovisioned');
     if (status === 'active') {
-      await ctx.db('users').where({ user_id: userId }).update({ status: 'suspended' });
+      await User.query(ctx.db).findById(userId).patch({ status: 'suspended' });
       const sessions = await endSessions(ctx, userId);
       const voided = await voidApprovals(ctx, userId);
-      const disabled = await lockAutomationsOf(ctx, userId, null);
+      const disabled = await lockUserAutomations(ctx, userId, null);
       await recordAdminAction(ctx, 'suspend', userId, { reason, sessions, ...voided, ...disabled });
-      await disableAutomationsOf(ctx, userId, null, 'is suspended');
+      await disableUserAutomations(ctx, userId, null, 'is suspended');
     }
     return { success: true, user_id: userId, status: 'suspended' };
   });

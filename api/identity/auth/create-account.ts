@@ -1,4 +1,6 @@
 import { createHash } from 'node:crypto';
+import { User } from '../../../db/models/identity/user.js';
+import { defineStatement, run } from '../../../db/statement.js';
 import type { Context } from '../../platform/context.js';
 import { conflict } from '../../platform/errors.js';
 import { newId } from '../../platform/ids.js';
@@ -12,6 +14,17 @@ interface NewAccount {
   role: InstanceRole;
   loginOtpExempt: boolean;
 }
+
+/**
+ * $1 = user id, $2 = address, $3 = name, $4 = username, $5 = avatar, $6 = role, $7 = password hash, $8 = whether sign-in needs no emailed code.
+ * No row: the address or the username is taken.
+ */
+const insertStatement = defineStatement({
+  name: 'insert_user',
+  text: /* sql */ `
+    insert into users (user_id, email, name, display_name, username, avatar, role, password_hash, login_otp_exempt)
+    values ($1, $2, $3, $3, $4, $5, $6, $7, $8) on conflict do nothing returning 1`,
+});
 
 /** Returns an avatar generated from the name: a URL, never null. */
 const buildAvatar = (userId: string, name: string): string => {
@@ -29,12 +42,10 @@ const buildAvatar = (userId: string, name: string): string => {
 /** Returns the local part of the address, with a number if it is taken. */
 async function freeUsername(ctx: Context, email: string): Promise<string> {
   const base = (email.split('@')[0] ?? 'user').replace(/[^\w.-]/g, '').slice(0, 60) || 'user';
-  const taken = new Set(
-    await ctx
-      .db('users')
-      .where('username', 'like', `${base.replace(/[_%\\]/g, '\\$&')}%`)
-      .pluck<string[]>('username'),
-  );
+  const rows = await User.query(ctx.db)
+    .where('username', 'like', `${base.replace(/[_%\\]/g, '\\$&')}%`)
+    .select('username');
+  const taken = new Set(rows.map(({ username }) => username));
   for (let n = 1; ; n += 1) {
     const name = n === 1 ? base : `${base}${n}`;
     if (!taken.has(name)) return name;
@@ -51,19 +62,10 @@ export async function createAccount(ctx: Context, account: NewAccount): Promise<
   const user_id = newId();
   // The username may be taken between lookup and insert; the loop then picks another number.
   for (;;) {
-    const row = {
-      user_id,
-      email,
-      name,
-      username: await freeUsername(ctx, email),
-      display_name: name,
-      avatar: buildAvatar(user_id, name),
-      role,
-      password_hash: passwordHash,
-      login_otp_exempt: loginOtpExempt,
-    };
-    const inserted = await ctx.db('users').insert(row).onConflict().ignore().returning('user_id');
-    if (inserted.length === 1) return user_id;
-    if (await ctx.db('users').where({ email }).first('user_id')) throw conflict(`${email} already has an account`);
+    const username = await freeUsername(ctx, email);
+    const avatar = buildAvatar(user_id, name);
+    const values = [user_id, email, name, username, avatar, role, passwordHash, loginOtpExempt];
+    if ((await run(ctx.db, insertStatement, values)).length === 1) return user_id;
+    if (await User.query(ctx.db).findOne({ email }).select('user_id')) throw conflict(`${email} already has an account`);
   }
 }

@@ -1,5 +1,6 @@
 import type { Knex } from 'knex';
 import { inBatches } from '../../../db/in-batches.js';
+import { defineStatement, run } from '../../../db/statement.js';
 
 /** Deletable rows by table. Sessions come last; the audit log keeps what they did. */
 const OVER: Record<string, string> = {
@@ -16,12 +17,17 @@ const OVER: Record<string, string> = {
 };
 const BATCH = 1_000;
 
+const statements = Object.entries(OVER).map(([table, over]) =>
+  defineStatement({
+    name: `delete_expired_${table}`,
+    text: /* sql */ `
+      delete from ${table} where ctid = any(array(select ctid from ${table} where ${over} limit ${BATCH} for update skip locked)) returning 1`,
+  }),
+);
+
 /** Deletes expired sign-in data in batches, each with its own commit. Safe to repeat. Returns the number of rows. */
 export async function deleteExpiredAccountData(db: Knex): Promise<number> {
   let total = 0;
-  for (const [table, over] of Object.entries(OVER)) {
-    const statement = `delete from ${table} where ctid = any(array(select ctid from ${table} where ${over} limit ${BATCH} for update skip locked))`;
-    total += await inBatches(BATCH, async () => (await db.raw<{ rowCount: number }>(statement)).rowCount);
-  }
+  for (const statement of statements) total += await inBatches(BATCH, async () => (await run(db, statement, [])).length);
   return total;
 }

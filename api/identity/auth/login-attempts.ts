@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { TrustedDevice, User } from '../../../db/models/identity/user.js';
 import { defineStatement, run } from '../../../db/statement.js';
 import { type Config, webAddress } from '../../platform/config.js';
 import { type Context, inTransaction } from '../../platform/context.js';
@@ -44,9 +45,21 @@ const releaseAttemptStatement = defineStatement({
     where subject = $1`,
 });
 
+/** $1 = subjects. */
+const deleteStatement = defineStatement({
+  name: 'delete_login_attempts',
+  text: 'delete from login_attempts where subject = any($1::text[]) returning locked_until > now() as locked',
+});
+
+/** $1 = subject, $2 = hash of the token that unlocks it. */
+const storeTokenStatement = defineStatement({
+  name: 'store_unlock_token',
+  text: 'update login_attempts set unlock_hash = $2 where subject = $1',
+});
+
 /**
  * Returns the counter's key. A trusted device has its own counter, so nobody else can lock its owner out there
- * (docs/decisions.md#login-lockout).
+ * (docs/decisions/identity.md#login-lockout).
  */
 export const getSubject = (address: string, deviceId: string | null): string =>
   deviceId ? `device ${deviceId}` : `mail ${address}`;
@@ -65,36 +78,29 @@ export async function releaseAttempt({ db }: Pick<Context, 'db'>, { subject, las
 
 /** Resets the counter after a success. */
 export async function clearAttempts({ db }: Pick<Context, 'db'>, { subject }: LoginAttempt): Promise<void> {
-  await db('login_attempts').where({ subject }).delete();
+  await run(db, deleteStatement, [[subject]]);
 }
 
 /** Returns the account behind a counter; null for an unknown address. */
 export async function findOwner({ db }: Pick<Context, 'db'>, subject: string): Promise<string | null> {
   const [kind, name = ''] = subject.split(' ', 2);
   const row = await (kind === 'device'
-    ? db('trusted_devices').where({ device_id: name })
-    : db('users').where({ email: name })
-  ).first<{ user_id: string } | undefined>('user_id');
+    ? TrustedDevice.query(db).findById(name).select('user_id')
+    : User.query(db).findOne({ email: name }).select('user_id'));
   return row?.user_id ?? null;
 }
 
 /** Unlocks an account and its devices. @returns whether anything was locked */
 export async function clearLocks({ db }: Pick<Context, 'db'>, account: { user_id: string; email: string }): Promise<boolean> {
-  const devices = await db('trusted_devices').where({ user_id: account.user_id }).pluck<string[]>('device_id');
-  const subjects = [getSubject(account.email, null), ...devices.map((id) => getSubject(account.email, id))];
-  const deleted = await db('login_attempts')
-    .whereIn('subject', subjects)
-    .delete()
-    .returning<{ locked: boolean | null }[]>(db.raw('locked_until > now() as locked'));
+  const devices = await TrustedDevice.query(db).where({ user_id: account.user_id }).select('device_id');
+  const subjects = [null, ...devices.map(({ device_id }) => device_id)].map((id) => getSubject(account.email, id));
+  const deleted = await run<{ locked: boolean | null }>(db, deleteStatement, [subjects]);
   return deleted.some(({ locked }) => locked === true);
 }
 
 async function mailLock(ctx: Context, account: Account, { subject }: LoginAttempt): Promise<void> {
   const token = randomBytes(32).toString('base64url');
-  await ctx
-    .db('login_attempts')
-    .where({ subject })
-    .update({ unlock_hash: computeHash(token) });
+  await run(ctx.db, storeTokenStatement, [subject, computeHash(token)]);
   const { LOCKOUT_MINUTES: minutes } = ctx.config;
   await queueMail(ctx, {
     to: account.email,

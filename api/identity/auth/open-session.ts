@@ -6,6 +6,7 @@ import { computeHash, issueToken } from './authenticate.js';
 import { invalidCredentials } from './check-password.js';
 import { clearAttempts, type LoginAttempt } from './login-attempts.js';
 import { getMe } from './get-me.js';
+import { insertSession } from './sessions/session.sql.js';
 import type { SignedIn } from './schema.js';
 import { newId } from '../../platform/ids.js';
 import type { InstanceRole } from '../../platform/access/actor.js';
@@ -43,6 +44,14 @@ const useDevice = defineStatement({
   text: 'update trusted_devices set last_seen_at = now() where device_id = $1 returning 1',
 });
 
+/** $1 = device id, $2 = user id, $3 = hash of its token, $4 = IP address, $5 = user agent, $6 = days of its life. */
+const insertDevice = defineStatement({
+  name: 'insert_trusted_device',
+  text: /* sql */ `
+    insert into trusted_devices (device_id, user_id, token_hash, ip_address, user_agent, expires_at)
+    values ($1, $2, $3, $4, $5, now() + make_interval(days => $6))`,
+});
+
 /** Locks the account and checks that the proof is still valid after the slow comparison. @throws AUTHENTICATION_REQUIRED */
 async function lockVerifiedProof({ db }: Context, account: VerifiedAccount): Promise<void> {
   const { user_id, password_hash, two_factor, device_id } = account;
@@ -51,18 +60,12 @@ async function lockVerifiedProof({ db }: Context, account: VerifiedAccount): Pro
   if (device_id && (await run(db, useDevice, [device_id])).length === 0) throw invalidCredentials();
 }
 
-/** Trusts this device for 30 days (docs/decisions.md#trusted-devices). The token is returned once; only its SHA-256 is stored. */
+/** Trusts this device for 30 days (docs/decisions/identity.md#trusted-devices). The token is returned once; only its SHA-256 is stored. */
 async function trustDevice(ctx: Context, userId: string): Promise<{ deviceId: string; token: string }> {
   const deviceId = newId();
   const token = randomBytes(32).toString('base64url');
-  await ctx.db('trusted_devices').insert({
-    device_id: deviceId,
-    user_id: userId,
-    token_hash: computeHash(token),
-    ip_address: ctx.ip,
-    user_agent: ctx.userAgent,
-    expires_at: ctx.db.raw('now() + make_interval(days => ?)', [ctx.config.TRUSTED_DEVICE_DAYS]),
-  });
+  const days = ctx.config.TRUSTED_DEVICE_DAYS;
+  await run(ctx.db, insertDevice, [deviceId, userId, computeHash(token), ctx.ip, ctx.userAgent, days]);
   return { deviceId, token };
 }
 
@@ -76,14 +79,8 @@ export async function openSession(ctx: Context, account: VerifiedAccount, { trus
   const sessionId = newId();
   const device = trust ? await trustDevice(ctx, account.user_id) : undefined;
   const deviceId = device?.deviceId ?? account.device_id;
-  await ctx.db('sessions').insert({
-    session_id: sessionId,
-    user_id: account.user_id,
-    ip_address: ctx.ip,
-    user_agent: ctx.userAgent,
-    device_id: deviceId,
-    expires_at: ctx.db.raw('now() + make_interval(days => ?)', [ctx.config.SESSION_DAYS]),
-  });
+  const client = [ctx.ip, ctx.userAgent];
+  await run(ctx.db, insertSession, [sessionId, account.user_id, ...client, ctx.config.SESSION_DAYS, 0, deviceId, null, null]);
   const person = { userId: account.user_id, email: account.email, role: account.role };
   const signedIn: Context = { ...ctx, actor: { type: 'user', ...person, sessionId, impersonatorId: null } };
   await recordChange(signedIn, {

@@ -1,5 +1,6 @@
-import { defineStatement, run } from '../../../db/statement.js';
 import type { Team } from '../../../db/models/team.js';
+import { User } from '../../../db/models/identity/user.js';
+import { defineStatement, run } from '../../../db/statement.js';
 import { authorize, type Seat } from '../../platform/access/access.js';
 import { type Context, inTransaction } from '../../platform/context.js';
 import { conflict, notFound } from '../../platform/errors.js';
@@ -21,7 +22,7 @@ const memberStatement = defineStatement({
 
 /** @throws RESOURCE_NOT_FOUND unknown or deprovisioned user */
 async function checkUser(ctx: Context, userId: string): Promise<void> {
-  const user = await ctx.db('users').where({ user_id: userId }).first<{ status: string } | undefined>('status');
+  const user = await User.query(ctx.db).findById(userId).select('status');
   if (!user || user.status === 'deprovisioned') throw notFound('User');
 }
 

@@ -1,6 +1,5 @@
-import { raw } from 'objection';
 import { Membership } from '../../../db/models/membership.js';
-import { Team } from '../../../db/models/team.js';
+import { Conversation, Team } from '../../../db/models/team.js';
 import { defineStatement, run } from '../../../db/statement.js';
 import { type Context, inTransaction, requireUser } from '../../platform/context.js';
 import { DomainError } from '../../platform/errors.js';
@@ -25,6 +24,20 @@ const countTeams = defineStatement({
     select count(*)::int as created from (select from teams where created_by = $1 and deleted_at is null limit $2) t`,
 });
 
+/** $1 = user ids. Returns the users who may join a team; they cannot be deprovisioned before the commit. */
+const lockKnown = defineStatement({
+  name: 'lock_known_users',
+  text: "select user_id from users where user_id = any($1::uuid[]) and status <> 'deprovisioned' for key share",
+});
+
+/** $1 = team id, $2 = user ids, $3 = role. `clock_timestamp()` advances within the transaction: the creator sorts first. */
+const insertOthers = defineStatement({
+  name: 'insert_memberships',
+  text: /* sql */ `
+    insert into memberships (team_id, user_id, role, joined_at)
+    select $1, u.user_id, $3, clock_timestamp() from unnest($2::uuid[]) as u (user_id)`,
+});
+
 /** @throws QUOTA_EXCEEDED (400) the caller has created the most teams that one user may */
 async function checkQuota(ctx: Context): Promise<void> {
   const max = teamsPerUser(ctx.config);
@@ -39,23 +52,16 @@ async function checkQuota(ctx: Context): Promise<void> {
 
 /** Returns those users who exist and may join a team, in the given order. */
 async function knownAmong(ctx: Context, userIds: string[]): Promise<string[]> {
-  const rows = await ctx
-    .db('users')
-    .whereIn('user_id', userIds)
-    .whereNot({ status: 'deprovisioned' })
-    .forKeyShare()
-    .select('user_id');
-  const known = new Set(rows.map((row: { user_id: string }) => row.user_id));
+  const rows = await run<{ user_id: string }>(ctx.db, lockKnown, [userIds]);
+  const known = new Set(rows.map(({ user_id }) => user_id));
   return userIds.filter((id) => known.has(id));
 }
 
 /** Inserts the creator as admin and the others as members, in the given order. */
 async function insertMembers(ctx: Context, team_id: string, others: readonly string[]): Promise<void> {
-  // `clock_timestamp()` advances within the transaction: the creator sorts first.
-  const joined_at = raw('clock_timestamp()');
   await Membership.query(ctx.db).insert({ team_id, user_id: requireUser(ctx), role: 'admin' });
   if (others.length === 0) return;
-  await Membership.query(ctx.db).insert(others.map((user_id) => ({ team_id, user_id, role: 'member' as const, joined_at })));
+  await run(ctx.db, insertOthers, [team_id, others, 'member']);
 }
 
 /**
@@ -77,7 +83,7 @@ export function createTeam(ctx: Context, { name, description, member_ids }: Crea
       .returning('*');
     const { team_id } = created;
     await insertMembers(ctx, team_id, joining);
-    await ctx.db('conversations').insert({ team_id, title: 'General', is_default: true });
+    await Conversation.query(ctx.db).insert({ team_id, title: 'General', is_default: true });
     await recordChange(ctx, {
       team_id,
       feature: 'teams',

@@ -1,4 +1,4 @@
-import { raw } from 'objection';
+import { fn } from 'objection';
 import { Membership } from '../../../db/models/membership.js';
 import { Project } from '../../../db/models/project.js';
 import { authorize } from '../../platform/access/access.js';
@@ -26,7 +26,7 @@ export function deleteTeam(ctx: Context, teamId: string): Promise<void> {
     const project = await Project.query(ctx.db).where({ team_id: teamId }).modify('live').first();
     if (project) throw conflict('The team has active projects; move them to the trash first');
     const after = await runTeamData(ctx, 'onTeamDeleted', teamId);
-    await team.$query(ctx.db).patch({ deleted_at: raw('now()') });
+    await team.$query(ctx.db).patch({ deleted_at: fn.now() });
     await recordChange(ctx, {
       team_id: teamId,
       feature: 'teams',

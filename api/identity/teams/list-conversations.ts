@@ -1,3 +1,4 @@
+import { Conversation as ConversationRow } from '../../../db/models/team.js';
 import { authorize } from '../../platform/access/access.js';
 import type { Context } from '../../platform/context.js';
 import { readTeam } from './read-team.js';
@@ -10,10 +11,14 @@ import type { Conversation } from './schema.js';
 export async function listConversations(ctx: Context, teamId: string): Promise<Conversation[]> {
   const { seat } = await readTeam(ctx, teamId);
   authorize('team.read', seat);
-  const rows = await ctx
-    .db('conversations')
+  const rows = await ConversationRow.query(ctx.db)
     .where({ team_id: teamId })
     .orderBy(['created_at', 'conversation_id'])
-    .select<(Omit<Conversation, 'created_at'> & { created_at: Date })[]>('conversation_id', 'title', 'is_default', 'created_at');
-  return rows.map((row) => ({ ...row, created_at: row.created_at.toISOString() }));
+    .select('conversation_id', 'title', 'is_default', 'created_at');
+  return rows.map(({ conversation_id, title, is_default, created_at }) => ({
+    conversation_id,
+    title,
+    is_default,
+    created_at: created_at.toISOString(),
+  }));
 }

@@ -1,4 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto';
+import { defineStatement, run } from '../../../db/statement.js';
 import { webAddress } from '../../platform/config.js';
 import { type Context, inTransaction, requireUser } from '../../platform/context.js';
 import { conflict } from '../../platform/errors.js';
@@ -16,6 +17,15 @@ export const stateHash = sha256;
 export const redirectUri = ({ config }: Pick<Context, 'config'>, key: string): string =>
   webAddress(config, `/api/integrations/${key}/callback`);
 
+/** $1 = hash of the state, $2 = user id, $3 = provider, $4 = verifier. Deletes expired requests. */
+const requestStatement = defineStatement({
+  name: 'request_integration',
+  text: /* sql */ `
+    with expired as (delete from integration_requests where expires_at < now())
+    insert into integration_requests (state_hash, user_id, provider, sealed_verifier, expires_at)
+    values ($1, $2, $3, $4, now() + make_interval(mins => ${MINUTES}))`,
+});
+
 /**
  * Starts a connection and returns the service's address where the caller grants access. The state in it works once, within ten
  * minutes, for this user and this service; the verifier stays on the server (RFC 7636).
@@ -29,14 +39,9 @@ export function connect(ctx: Context, key: string, { scopes }: Connect): Promise
   return inTransaction(ctx, async (ctx) => {
     const userId = requireUser(ctx);
     const [state, verifier] = [randomBytes(32).toString('base64url'), randomBytes(32).toString('base64url')];
-    await ctx.db('integration_requests').where('expires_at', '<', ctx.db.fn.now()).delete();
-    await ctx.db('integration_requests').insert({
-      state_hash: stateHash(state),
-      user_id: userId,
-      provider: key,
-      sealed_verifier: encryptField(ctx.config, 'vault', `${userId}/${key}`, JSON.stringify({ verifier, scopes: requested })),
-      expires_at: ctx.db.raw('now() + make_interval(mins => ?)', [MINUTES]),
-    });
+    const secret = JSON.stringify({ verifier, scopes: requested });
+    const sealed = encryptField(ctx.config, 'vault', `${userId}/${key}`, secret);
+    await run(ctx.db, requestStatement, [stateHash(state), userId, key, sealed]);
     await recordConnection(ctx, key, 'stage', { scopes: requested });
     const url = new URL(settings.authorizeUrl);
     const query = {

@@ -1,3 +1,4 @@
+import { defineStatement, run } from '../../../db/statement.js';
 import type { Services } from '../../platform/context.js';
 import { type EncryptedEnvelope, decryptEnvelope, encryptEnvelope } from '../../platform/crypto/encryption.js';
 import { getOwner } from './connections.js';
@@ -5,17 +6,32 @@ import type { Provider } from './provider.js';
 import { listProviders } from './registry.js';
 import { GrantRefused, requestTokens, type Tokens } from './request-tokens.js';
 
-interface Revocation extends EncryptedEnvelope {
+interface Revocation extends EncryptedEnvelope, Record<string, unknown> {
   revocation_id: string;
   user_id: string;
   provider: string;
   is_expired: boolean;
 }
 
-const toRow = ({ db }: Services, revocationId: string): Promise<Revocation | undefined> =>
-  db('integration_revocations')
-    .where({ revocation_id: revocationId })
-    .first('*', db.raw('coalesce(expires_at < now(), false) as is_expired'));
+/** $1 = revocation id. */
+const readStatement = defineStatement({
+  name: 'read_revocation',
+  text: /* sql */ `
+    select revocation_id, user_id, provider, data_key, sealed_value, coalesce(expires_at < now(), false) as is_expired
+    from integration_revocations where revocation_id = $1`,
+});
+/** $1 = revocation id, $2 = data key, $3 = tokens, $4 = seconds until they expire, or null. */
+const renewStatement = defineStatement({
+  name: 'renew_revocation',
+  text: /* sql */ `
+    update integration_revocations set data_key = $2, sealed_value = $3, expires_at = now() + make_interval(secs => $4)
+    where revocation_id = $1`,
+});
+/** $1 = revocation id. */
+const deleteStatement = defineStatement({
+  name: 'delete_revocation',
+  text: 'delete from integration_revocations where revocation_id = $1',
+});
 
 /**
  * Returns a valid token. Renews an expired one first: a service revokes only tokens it knows, and the refresh token would stay
@@ -29,11 +45,8 @@ async function validToken(services: Services, provider: Provider, row: Revocatio
   if (!row.is_expired || !tokens.refresh_token || !settings) return tokens.access_token;
   const grant = await requestTokens(settings, { grant_type: 'refresh_token', refresh_token: tokens.refresh_token });
   const sealed = encryptEnvelope(services.config, owner, JSON.stringify(grant.tokens));
-  const expires_at = services.db.raw('now() + make_interval(secs => ?)', [grant.expiresIn]);
-  await services
-    .db('integration_revocations')
-    .where({ revocation_id: row.revocation_id })
-    .update({ data_key: sealed.data_key, sealed_value: sealed.sealed_value, expires_at });
+  const values = [row.revocation_id, sealed.data_key, sealed.sealed_value, grant.expiresIn];
+  await run(services.db, renewStatement, values);
   return grant.tokens.access_token;
 }
 
@@ -42,19 +55,19 @@ async function validToken(services: Services, provider: Provider, row: Revocatio
  * @throws OutboundFailure | Error with our own message: the service cannot do it now
  */
 export async function revokeConnection(services: Services, revocationId: string): Promise<string> {
-  const row = await toRow(services, revocationId);
+  const [row] = await run<Revocation>(services.db, readStatement, [revocationId]);
   if (!row) return 'nothing to do: already revoked';
   const provider = listProviders().find(({ key }) => key === row.provider);
-  let outcome = 'forgotten: the service knows no way to take it back';
+  let outcome = 'forgotten: the service offers no revocation';
   if (provider?.revoke && provider.settings(services.config)) {
     try {
       await provider.revoke(services.config, await validToken(services, provider, row));
-      outcome = 'taken back';
+      outcome = 'revoked';
     } catch (thrown) {
       if (!(thrown instanceof GrantRefused)) throw thrown;
       outcome = 'forgotten: it was no good any more';
     }
   }
-  await services.db('integration_revocations').where({ revocation_id: revocationId }).delete();
+  await run(services.db, deleteStatement, [revocationId]);
   return outcome;
 }

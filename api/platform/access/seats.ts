@@ -1,3 +1,4 @@
+import { Team } from '../../../db/models/team.js';
 import { defineStatement, run } from '../../../db/statement.js';
 import type { Seat } from './access.js';
 import { type Context, requireUser } from '../context.js';
@@ -22,7 +23,7 @@ export async function findSeat(ctx: Context, teamId: string): Promise<Seat | nul
  * @throws RESOURCE_NOT_FOUND if the team does not exist or is deleted
  */
 export async function seatInTeam(ctx: Context, teamId: string): Promise<Seat | null> {
-  const team = await ctx.db('teams').where({ team_id: teamId }).whereNull('deleted_at').first<{ team_id: string }>('team_id');
+  const team = await Team.query(ctx.db).findById(teamId).modify('live').select('team_id');
   if (!team) throw notFound('Team');
   return findSeat(ctx, teamId);
 }

@@ -75,6 +75,14 @@ const releaseStatement = defineStatement({
   text: `delete from idempotency_keys k where ${THIS_KEY} and request_id = $4 and status is null and not ${committed('k')}`,
 });
 
+const deleteStatement = defineStatement({
+  name: 'delete_expired_keys',
+  text: /* sql */ `
+    delete from idempotency_keys where (user_id, key, address) in (
+      select user_id, key, address from idempotency_keys where claimed_at < now() - interval '${LIFE_HOURS} hours'
+      order by claimed_at limit ${BATCH} for update skip locked) returning 1`,
+});
+
 /** Claims the key in its own commit. Returns false when it is already claimed. */
 export async function claimKey(db: Knex, use: IdempotentRequest): Promise<boolean> {
   return (await run(db, claimStatement, [...getKey(use), use.fingerprint, use.requestId])).length === 1;
@@ -101,12 +109,5 @@ export async function releaseKey(db: Knex, use: IdempotentRequest): Promise<void
 }
 
 /** Deletes expired keys in batches, each with its own commit. Safe to repeat. Returns their number. */
-export function deleteExpiredKeys(db: Knex): Promise<number> {
-  return inBatches(BATCH, async () => {
-    const { rowCount } = await db.raw<{ rowCount: number }>(/* sql */ `
-      delete from idempotency_keys where (user_id, key, address) in (
-        select user_id, key, address from idempotency_keys where claimed_at < now() - interval '${LIFE_HOURS} hours'
-        order by claimed_at limit ${BATCH} for update skip locked)`);
-    return rowCount;
-  });
-}
+export const deleteExpiredKeys = (db: Knex): Promise<number> =>
+  inBatches(BATCH, async () => (await run(db, deleteStatement, [])).length);

@@ -1,3 +1,4 @@
+import { defineStatement, run } from '../../../db/statement.js';
 import type { Context } from '../context.js';
 
 /** Work that the relay dispatches after a commit. `recordChange` and `enqueueEvents` write events. */
@@ -37,7 +38,13 @@ export type OutboxKind =
   /** `{job_id}`: start or wake the workflow of a runner's job. Written by database triggers. */
   | 'runner.job';
 
+/** $1 = kind, $2 = subject, $3 = payload, $4 = correlation id. */
+const enqueueStatement = defineStatement({
+  name: 'enqueue_work',
+  text: 'insert into outbox (kind, subject, payload, correlation_id) values ($1, $2, $3, $4)',
+});
+
 /** Enqueues work in the transaction that caused it. `subject` is for operators who read the table. */
 export async function enqueue(ctx: Context, kind: OutboxKind, subject: string, payload: Record<string, unknown>): Promise<void> {
-  await ctx.db('outbox').insert({ kind, subject, payload: JSON.stringify(payload), correlation_id: ctx.correlationId });
+  await run(ctx.db, enqueueStatement, [kind, subject, JSON.stringify(payload), ctx.correlationId]);
 }

@@ -1,4 +1,4 @@
-import { raw } from 'objection';
+import { fn } from 'objection';
 import { authorize, isAllowed, getRule } from '../../platform/access/access.js';
 import { type Context, inTransaction, requireUser } from '../../platform/context.js';
 import { forbidden } from '../../platform/errors.js';
@@ -7,7 +7,7 @@ import { findSeat } from '../../platform/access/seats.js';
 import { loadComment } from './load-comment.js';
 
 /**
- * Permanently deletes a comment: clears its text and keeps the row (docs/decisions.md#deleted-comments).
+ * Permanently deletes a comment: clears its text and keeps the row (docs/decisions/work.md#deleted-comments).
  * @throws RESOURCE_NOT_FOUND unknown, deleted, or its task is in the trash | PERMISSION_DENIED not a member, a guest, or neither the author
  * nor a manager
  */
@@ -19,7 +19,7 @@ export function deleteComment(ctx: Context, commentId: string): Promise<void> {
     if (comment.author_id !== requireUser(ctx) && !isAllowed('comment.moderate', seat)) {
       throw forbidden(`Only the author or a ${getRule('comment.moderate').seat} can delete a comment`);
     }
-    await comment.$query(ctx.db).patch({ content: '', mentions: [], deleted_at: raw('now()') });
+    await comment.$query(ctx.db).patch({ content: '', mentions: [], deleted_at: fn.now() });
     await recordChange(ctx, {
       team_id: task.team_id,
       project_id: task.project_id,

@@ -1,4 +1,4 @@
-import { raw } from 'objection';
+import { fn } from 'objection';
 import type { Comment } from '../../../db/models/comment.js';
 import { authorize } from '../../platform/access/access.js';
 import { type Context, inTransaction, requireUser } from '../../platform/context.js';
@@ -28,10 +28,7 @@ export function editComment(ctx: Context, commentId: string, { content }: EditCo
     if (comment.author_id !== requireUser(ctx)) throw forbidden('Only the author can edit a comment');
     if (comment.content === content) return shown(ctx, comment);
     const mentions = await findMentions(ctx, task.team_id, content);
-    const edited = await comment
-      .$query(ctx.db)
-      .patch({ content, mentions, edited: true, updated_at: raw('now()') })
-      .returning('*');
+    const edited = await comment.$query(ctx.db).patch({ content, mentions, edited: true, updated_at: fn.now() }).returning('*');
     await recordChange(ctx, {
       team_id: task.team_id,
       project_id: task.project_id,

@@ -1,5 +1,6 @@
 import { Project } from '../../../db/models/project.js';
 import { Team } from '../../../db/models/team.js';
+import { defineStatement, run } from '../../../db/statement.js';
 import { authorize } from '../../platform/access/access.js';
 import { type Context, inTransaction, requireUser } from '../../platform/context.js';
 import { notFound } from '../../platform/errors.js';
@@ -9,6 +10,11 @@ import { checkOrder, wholeProject } from './project-fields.js';
 import type { CreateProject, ProjectWrite } from './schema.js';
 import { rereadProject, verifiedWrite } from './verify-written.js';
 import { newId } from '../../platform/ids.js';
+
+const insertKeyStatement = defineStatement({
+  name: 'insert_project_key',
+  text: `insert into item_keys (item_id, item_type) values ($1, 'project')`,
+});
 
 /**
  * Creates a project in one of the caller's teams. `project_id` is chosen by imports only.
@@ -26,7 +32,7 @@ export async function createProject(
     const team = await Team.query(ctx.db).findById(team_id).modify('live').forKeyShare();
     if (!team) throw notFound('Team');
     authorize('project.write', await findSeat(ctx, team_id));
-    await ctx.db('item_keys').insert({ item_id: project_id, item_type: 'project' });
+    await run(ctx.db, insertKeyStatement, [project_id]);
     await Project.query(ctx.db).insert({ project_id, team_id, created_by: requireUser(ctx), ...fields });
     const project = await rereadProject(ctx, project_id, fields);
     const auditId = await recordChange(ctx, {

@@ -1,3 +1,4 @@
+import { Project } from '../../../db/models/project.js';
 import type { Context } from '../../platform/context.js';
 import { notFound } from '../../platform/errors.js';
 
@@ -6,12 +7,7 @@ import { notFound } from '../../platform/errors.js';
  * @throws RESOURCE_NOT_FOUND
  */
 export async function teamOfProject(ctx: Context, projectId: string): Promise<string> {
-  const project = await ctx
-    .db('projects')
-    .where({ project_id: projectId })
-    .whereNull('deleted_at')
-    .forKeyShare()
-    .first<{ team_id: string } | undefined>('team_id');
+  const project = await Project.query(ctx.db).select('team_id').findById(projectId).modify('live').forKeyShare();
   if (!project) throw notFound('Project');
   return project.team_id;
 }

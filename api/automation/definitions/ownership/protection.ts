@@ -1,5 +1,5 @@
-import { raw } from 'objection';
-import type { Automation } from '../../../../db/models/automation.js';
+import { fn } from 'objection';
+import type { Automation } from '../../../../db/models/automation/automation.js';
 import { authorize } from '../../../platform/access/access.js';
 import { type Context, requireUser } from '../../../platform/context.js';
 import { invalid } from '../../../platform/errors.js';
@@ -22,11 +22,11 @@ export async function checkProtection(ctx: Context, automation: Protectable, wan
 
 /**
  * Sets the protection of an automation without a new version: the actions do not change, so the admin must not become their
- * author. The caller has locked its row and checked the permission (docs/decisions.md#protection).
+ * author. The caller has locked its row and checked the permission (docs/decisions/automation.md#protection).
  */
 export async function setProtection(ctx: Context, automation: Automation, is_protected: boolean): Promise<void> {
   const before = automation.is_protected;
-  await automation.$query(ctx.db).patch({ is_protected, updated_by: requireUser(ctx), updated_at: raw('now()') as never });
+  await automation.$query(ctx.db).patch({ is_protected, updated_by: requireUser(ctx), updated_at: fn.now() });
   await recordChange(ctx, {
     team_id: automation.team_id,
     project_id: automation.project_id,

@@ -1,3 +1,4 @@
+import { AutomationRun } from '../../../../db/models/automation/automation-run.js';
 import { run } from '../../../../db/statement.js';
 import type { GateView } from '../../../../workflows/contract.js';
 import type { Services } from '../../../platform/context.js';
@@ -39,10 +40,10 @@ export const NEVER_OPENED: GateView = {
  * open run that no other execution has claimed is restarted from them. A run that does not exist is left alone.
  */
 async function restartBehind({ db }: Services, runId: string, execution: string): Promise<GateView> {
-  const row = await db('automation_runs')
-    .where({ run_id: runId })
-    .whereRaw('coalesce(claimed_by, ?) = ?', [execution, execution])
-    .first<{ run_id: string; incarnation: number } | undefined>('run_id', 'incarnation');
+  const row = await AutomationRun.query(db)
+    .findById(runId)
+    .where((mine) => void mine.whereNull('claimed_by').orWhere({ claimed_by: execution }))
+    .select('run_id', 'incarnation');
   if (row) await restartRun(db, row);
   return NEVER_OPENED;
 }

@@ -1,6 +1,8 @@
-import { Automation } from '../../../../db/models/automation.js';
-import { AutomationRun } from '../../../../db/models/automation-run.js';
-import { AutomationVersion } from '../../../../db/models/automation-version.js';
+import { Automation } from '../../../../db/models/automation/automation.js';
+import { AutomationRun } from '../../../../db/models/automation/automation-run.js';
+import { AutomationVersion } from '../../../../db/models/automation/automation-version.js';
+import { RunAction } from '../../../../db/models/automation/run-action.js';
+import { defineStatement, run } from '../../../../db/statement.js';
 import { isAllowed } from '../../../platform/access/access.js';
 import { type Context, inTransaction, requireUser } from '../../../platform/context.js';
 import { conflict, forbidden, invalid, notFound } from '../../../platform/errors.js';
@@ -9,7 +11,6 @@ import { findSeat } from '../../../platform/access/seats.js';
 import { assertActionsAllowed } from '../../secrets/assert-actions-allowed.js';
 import { createRun } from '../record/create-run.js';
 import { authorizeManage } from '../../definitions/policy.js';
-import type { ActionStatus } from '../record/rules.js';
 import { deriveRetryId } from './retry-id.js';
 import { actionsToSkip } from './rules.js';
 import type { RetriedRun, RetryRun } from './schema.js';
@@ -41,13 +42,19 @@ async function lockDeadLetter(ctx: Context, runId: string): Promise<{ failed: Au
   return { failed, automation };
 }
 
+/** $1 = id of the first run. */
+const lockStatement = defineStatement({
+  name: 'lock_replays',
+  text: 'select pg_advisory_xact_lock(hashtextextended($1, 0))',
+});
+
 /**
  * Serializes the replays of one failure and rejects a second one while the first is running. Replays of different runs lock
  * different rows, and the first run may have been deleted, so the advisory lock is on its id.
  * @throws RESOURCE_CONFLICT
  */
 async function lockReplays({ db }: Context, firstRunId: string): Promise<void> {
-  await db.raw('select pg_advisory_xact_lock(hashtextextended(?, 0))', [firstRunId]);
+  await run(db, lockStatement, [firstRunId]);
   const open = await AutomationRun.query(db)
     .where({ first_run_id: firstRunId })
     .whereNull('finished_at')
@@ -62,10 +69,7 @@ const findVersion = async (ctx: Context, automationId: string, version: number):
 /** Returns the indexes in `next` that a replay of only the failed actions skips. */
 async function skippedIndexes(ctx: Context, failed: AutomationRun, next: AutomationVersion): Promise<number[]> {
   const first = await findVersion(ctx, failed.automation_id, failed.automation_version);
-  const rows = await ctx
-    .db('run_actions')
-    .where({ run_id: failed.run_id })
-    .select<{ index: number; status: ActionStatus }[]>('index', 'status');
+  const rows = await RunAction.query(ctx.db).where({ run_id: failed.run_id }).select('index', 'status');
   const statuses = new Map(rows.map(({ index, status }) => [index, status]));
   const before = first.actions.map((action, index) => ({ ...action, status: statuses.get(index) ?? 'pending' }));
   return actionsToSkip(before, next.actions);
@@ -73,7 +77,7 @@ async function skippedIndexes(ctx: Context, failed: AutomationRun, next: Automat
 
 /**
  * Replays a failed run as a new run on the same event. The failed run and its failed replays stay on the list until one replay
- * succeeds (docs/decisions.md#replays).
+ * succeeds (docs/decisions/automation.md#replays).
  * @throws RESOURCE_NOT_FOUND no dead letter | PERMISSION_DENIED neither the creator nor a manager; below admin, an earlier
  * version of a protected automation, or a secret that only admins may use | INVALID_REQUEST the stored event was truncated |
  * RESOURCE_CONFLICT a replay is running

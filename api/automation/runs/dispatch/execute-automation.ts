@@ -1,4 +1,6 @@
-import type { Automation } from '../../../../db/models/automation.js';
+import type { Automation } from '../../../../db/models/automation/automation.js';
+import { Project } from '../../../../db/models/project.js';
+import { User } from '../../../../db/models/identity/user.js';
 import { type Context, inTransaction, requireUser } from '../../../platform/context.js';
 import { recordChange } from '../../../platform/changes/record-change.js';
 import { assertActionsAllowed } from '../../secrets/assert-actions-allowed.js';
@@ -30,12 +32,11 @@ async function evaluateAutomation(
   now: Date,
 ) {
   if (condition === null) return { skip_reason: null };
-  const [project = null] =
-    project_id === null ? [] : await ctx.db('projects').where({ project_id }).select<object[]>('project_id', 'name', 'status');
-  const [actor = null] = await ctx
-    .db('users')
-    .where({ user_id: requireUser(ctx) })
-    .select<object[]>('user_id', 'name', 'email');
+  const project =
+    project_id === null
+      ? null
+      : ((await Project.query(ctx.db).findById(project_id).select('project_id', 'name', 'status')) ?? null);
+  const actor = (await User.query(ctx.db).findById(requireUser(ctx)).select('user_id', 'name', 'email')) ?? null;
   const { matched, error } = evaluateCondition(condition, conditionScope(event, { project, actor, now }));
   return { skip_reason: matched ? null : ('condition_false' as const), condition_error: error };
 }
@@ -71,7 +72,7 @@ export function executeAutomation(
       entity_type: 'automation_run',
       entity_id: run_id,
       title: name,
-      summary: `${isTest ? 'tested' : 'started'} ${name} by hand`,
+      summary: `${isTest ? 'tested' : 'started'} ${name} manually`,
       details: { automation_id: automationId, automation_version: version, is_test: isTest },
     });
     return { run_id, automation_id: automationId, status: verdict.skip_reason ? 'skipped' : 'queued' };

@@ -1,3 +1,4 @@
+import { Automation } from '../../../../db/models/automation/automation.js';
 import type { Services } from '../../../platform/context.js';
 import type { RunStatus } from '../record/rules.js';
 import { endRun } from './end-run.js';
@@ -10,8 +11,8 @@ import type { RunRow } from './load-run.js';
  */
 export async function endIfDeleted(services: Services, run: RunRow): Promise<RunStatus | undefined> {
   const { automation_id, automation_name } = run;
-  const automation = services.db('automations').where({ automation_id }).whereNotNull('deleted_at');
-  if (!(await automation.first<object | undefined>('automation_id'))) return undefined;
+  const deleted = Automation.query(services.db).findById(automation_id).whereNotNull('deleted_at').select('automation_id');
+  if (!(await deleted)) return undefined;
   const summary = `ended a run of ${automation_name}: the automation has been deleted`;
   await endRun(services, run, { status: 'cancelled', feature: 'automations', action: 'execute', summary });
   return 'cancelled';

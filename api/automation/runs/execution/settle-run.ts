@@ -1,12 +1,16 @@
+import { defineStatement, run as sql } from '../../../../db/statement.js';
 import type { Services } from '../../../platform/context.js';
 import { type ActionRow, buildError, type RunStatus, settle } from '../record/rules.js';
 import { endRun, type LastEffect } from './end-run.js';
 import type { RunRow } from './load-run.js';
 
-/** A successful replay removes the first failure and every other failed replay of it from the dead letter. */
-const MARK_REPLAYED = /* sql */ `
-  update automation_runs set retried_by = :by
-  where (run_id = :first or first_run_id = :first) and status = 'failed' and retried_by is null`;
+/** $1 = the replay, $2 = the first run. A successful replay removes the first failure and every other failed replay of it from the dead letter. */
+const markReplayedStatement = defineStatement({
+  name: 'mark_replayed',
+  text: /* sql */ `
+    update automation_runs set retried_by = $1
+    where (run_id = $2 or first_run_id = $2) and status = 'failed' and retried_by is null`,
+});
 
 /**
  * Ends a run by its actions, in the transaction that has locked it, and returns the final status. `how`: a gate was rejected, or
@@ -27,7 +31,7 @@ export async function settleRun(
     summary: `ended a run of ${run.automation_name}: ${settled.status}`,
     last,
   });
-  const { run_id: by, first_run_id: first } = run;
-  if (first && settled.status === 'succeeded') await services.db.raw(MARK_REPLAYED, { by, first });
+  const { run_id, first_run_id } = run;
+  if (first_run_id && settled.status === 'succeeded') await sql(services.db, markReplayedStatement, [run_id, first_run_id]);
   return settled.status;
 }

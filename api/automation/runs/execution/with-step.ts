@@ -1,4 +1,5 @@
 import type { Knex } from 'knex';
+import { RunAction } from '../../../../db/models/automation/run-action.js';
 import { run } from '../../../../db/statement.js';
 import type { ActionOutcome, ActionResult, Wait } from '../../../../workflows/contract.js';
 import type { Services } from '../../../platform/context.js';
@@ -41,7 +42,7 @@ export type StepOutcome = Pick<Step, 'status' | 'error'> & {
   restarted?: true;
 };
 
-/** The last gate before a step, if a change of a target after the yes opens it again. */
+/** The last gate before a step, if a change of a target after the approval opens it again. */
 export interface AskingGate {
   gate_index: number;
   /** How often that has happened. */
@@ -70,7 +71,7 @@ const toActionResult = (step: Pick<Step, 'status' | 'on_failure' | 'error'>): Pi
 const DEFAULT_ATTEMPTS = 3;
 /**
  * Returns the maximum attempts of an action. A local action runs once unless the automation asks for more: our own database would
- * refuse it again (docs/decisions.md#attempts).
+ * refuse it again (docs/decisions/automation.md#attempts).
  */
 export function maxAttempts({ actions }: RunRow, index: number): number {
   const { type, retry } = actions[index] as { type: string; retry?: { max_attempts: number } };
@@ -135,8 +136,6 @@ async function restartBehind(db: Knex, begun: ActiveStep): Promise<ActionResult>
 
 /** Returns the outcome of a step whose run has ended or belongs to another execution. */
 async function toResult(db: Knex, owner: RunExecution, index: number): Promise<ActionResult> {
-  const step = await db('run_actions')
-    .where({ run_id: owner.runId, index })
-    .first<Step | undefined>('status', 'on_failure', 'error');
+  const step = await RunAction.query(db).findById([owner.runId, index]).select('status', 'on_failure', 'error');
   return { ...(step ? toActionResult(step) : { outcome: 'skipped' }), ended: await findTerminalStatus(db, owner) };
 }

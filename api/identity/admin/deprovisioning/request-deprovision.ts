@@ -1,8 +1,10 @@
-import type { DeprovisionStepName } from '../../../../workflows/contract.js';
+import { DeprovisionJob, DeprovisionStepRow } from '../../../../db/models/identity/deprovision-job.js';
 import { Membership } from '../../../../db/models/membership.js';
 import type { Team } from '../../../../db/models/team.js';
+import { User } from '../../../../db/models/identity/user.js';
+import { defineStatement, run } from '../../../../db/statement.js';
 import { voidApprovals } from '../../../automation/runs/approvals/void-approvals.js';
-import { disableAutomationsOf, lockAutomationsOf } from '../../../automation/definitions/ownership/disable-automations.js';
+import { disableUserAutomations, lockUserAutomations } from '../../../automation/definitions/ownership/disable-automations.js';
 import { type Context, inTransaction } from '../../../platform/context.js';
 import { conflict, invalid } from '../../../platform/errors.js';
 import { enqueue } from '../../../platform/outbox/outbox.js';
@@ -15,25 +17,24 @@ import { lockRemovableUser } from '../lock-user.js';
 import { recordAdminAction } from '../record-admin-action.js';
 import type { Deprovision, JobRef } from './schema.js';
 
+/** $1 = user id. */
+const teamsStatement = defineStatement({
+  name: 'list_live_teams_of_user',
+  text: /* sql */ `
+    select team_id from memberships where user_id = $1 and team_id in (select team_id from teams where deleted_at is null) order by team_id`,
+});
+
 /** @throws INVALID_REQUEST unknown or inactive user */
 async function checkSuccessor(ctx: Context, userId: string, successor: string): Promise<void> {
   // Locked until the commit: the successor cannot be removed concurrently.
-  const known = await ctx
-    .db('users')
-    .where({ user_id: successor, status: 'active' })
-    .forShare()
-    .first<object | undefined>('user_id');
+  const known = await User.query(ctx.db).findOne({ user_id: successor, status: 'active' }).forShare().select('user_id');
   if (!known || successor === userId) throw invalid('reassign_to must be another active user');
 }
 
 /** Locks the user's teams in a fixed order and returns those that would be left without an admin. */
 async function teamsWithoutAdmin(ctx: Context, userId: string): Promise<Team[]> {
-  const seats = await Membership.query(ctx.db)
-    .where({ user_id: userId })
-    .whereIn('team_id', ctx.db('teams').whereNull('deleted_at').select('team_id'))
-    .orderBy('team_id');
   const orphans: Team[] = [];
-  for (const { team_id } of seats) {
+  for (const { team_id } of await run<{ team_id: string }>(ctx.db, teamsStatement, [userId])) {
     const team = await lockTeam(ctx, team_id);
     const seat = await Membership.query(ctx.db).findById([team_id, userId]);
     if (seat?.role === 'admin' && !(await hasOtherAdmin(ctx, team_id, userId))) orphans.push(team);
@@ -68,23 +69,22 @@ async function settleTeams(ctx: Context, userId: string, successor: string | nul
  */
 export function requestDeprovision(ctx: Context, userId: string, { reason, reassign_to }: Deprovision): Promise<JobRef> {
   return inTransaction(ctx, async (ctx) => {
-    // Lock order: automations before accounts, as in saving an automation (docs/decisions.md#lock-order).
-    await lockAutomationsOf(ctx, userId, null);
+    // Lock order: automations before accounts, as in saving an automation (docs/decisions/platform.md#lock-order).
+    await lockUserAutomations(ctx, userId, null);
     const user = await lockRemovableUser(ctx, userId);
     // Read under the lock, so one of many concurrent requests creates the job.
-    const known = await ctx.db('deprovision_jobs').where({ user_id: userId }).first<JobRef | undefined>('job_id', 'status');
-    if (known) return known;
+    const known = await DeprovisionJob.query(ctx.db).findOne({ user_id: userId }).select('job_id', 'status');
+    if (known) return { job_id: known.job_id, status: known.status };
     if (user.status === 'deprovisioned') throw conflict('User is deprovisioned');
     // Nobody can add them to a team from here on (create-membership.ts locks the user FOR KEY SHARE).
-    await ctx.db('users').where({ user_id: userId }).forUpdate().first('user_id');
+    await User.query(ctx.db).findById(userId).forUpdate().select('user_id');
     const successor = reassign_to ?? null;
     if (successor !== null) await checkSuccessor(ctx, userId, successor);
     const inherited = await settleTeams(ctx, userId, successor);
-    await ctx.db('users').where({ user_id: userId }).update({ status: 'deprovisioned' });
+    await User.query(ctx.db).findById(userId).patch({ status: 'deprovisioned' });
     const voided = await voidApprovals(ctx, userId);
-    const disabled = await lockAutomationsOf(ctx, userId, null);
-    const [job] = await ctx
-      .db('deprovision_jobs')
+    const disabled = await lockUserAutomations(ctx, userId, null);
+    const { job_id, status } = await DeprovisionJob.query(ctx.db)
       .insert({
         user_id: userId,
         reassign_to: successor,
@@ -92,8 +92,7 @@ export function requestDeprovision(ctx: Context, userId: string, { reason, reass
         requested_by: ctx.actor.type === 'system' ? null : ctx.actor.userId,
         correlation_id: ctx.correlationId,
       })
-      .returning<JobRef[]>(['job_id', 'status']);
-    const { job_id } = job as JobRef;
+      .returning(['job_id', 'status']);
     await enqueue(ctx, 'user.deprovision', userId, { job_id });
     await recordAdminAction(ctx, 'deprovision', userId, {
       job_id,
@@ -103,10 +102,10 @@ export function requestDeprovision(ctx: Context, userId: string, { reason, reass
       ...voided,
       ...disabled,
     });
-    const automations = await disableAutomationsOf(ctx, userId, null, 'has been deprovisioned');
+    const automations = await disableUserAutomations(ctx, userId, null, 'has been deprovisioned');
     // The job's first step is done with the request: performed later, it would count none.
-    const step = { job_id, step: 'deactivateAutomations' satisfies DeprovisionStepName, team_id: null };
-    await ctx.db('deprovision_steps').insert({ ...step, result: JSON.stringify({ automations }) });
-    return job as JobRef;
+    const step = { job_id, step: 'deactivateAutomations' as const, team_id: null };
+    await DeprovisionStepRow.query(ctx.db).insert({ ...step, result: { automations } });
+    return { job_id, status };
   });
 }

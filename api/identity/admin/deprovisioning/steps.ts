@@ -1,6 +1,7 @@
+import { DeprovisionStepRow } from '../../../../db/models/identity/deprovision-job.js';
 import type { DeprovisionResult, DeprovisionStepName } from '../../../../workflows/contract.js';
 import { Team } from '../../../../db/models/team.js';
-import { disableAutomationsOf } from '../../../automation/definitions/ownership/disable-automations.js';
+import { disableUserAutomations } from '../../../automation/definitions/ownership/disable-automations.js';
 import type { Seat } from '../../../platform/access/access.js';
 import type { AuditAction } from '../../../platform/changes/audit-actions.js';
 import type { Context } from '../../../platform/context.js';
@@ -8,7 +9,7 @@ import { endConnections } from '../../../integrations/connections/end-connection
 import { readMember } from '../../teams/read-members.js';
 import { removeMembership } from '../../teams/remove-membership.js';
 import { runTeamData } from '../../teams/team-data.js';
-import { revokeTokensOf } from '../../tokens/revoke-tokens-of.js';
+import { revokeUserTokens } from '../../tokens/revoke-user-tokens.js';
 import { endSessions } from '../../auth/sessions/end-session.js';
 import { recordAdminAction } from '../record-admin-action.js';
 import { askOthers } from './ask-others.js';
@@ -34,17 +35,15 @@ async function leaveTeam(ctx: Context, job: LockedJob, teamId: string | null): P
   const heir = job.reassign_to && (await readMember(ctx, team.team_id, job.reassign_to));
   const successor = heir ? job.reassign_to : null;
   const tasks = await removeMembership(ctx, team, member, {
-    summary: `removed ${member.display_name}, who left for good`,
+    summary: `removed ${member.display_name}, who was deprovisioned`,
     successor,
   });
   return { tasks, role: member.role, successor };
 }
 
 async function seatLeft({ db }: Context, { job_id }: LockedJob, teamId: string | null): Promise<Seat | null> {
-  const left = await db('deprovision_steps')
-    .where({ job_id, step: 'leaveTeam', team_id: teamId })
-    .first<{ result: { role: Seat | null } } | undefined>('result');
-  return left?.result.role ?? null;
+  const left = await DeprovisionStepRow.query(db).findOne({ job_id, step: 'leaveTeam', team_id: teamId }).select('result');
+  return (left?.result['role'] ?? null) as Seat | null;
 }
 
 /** Steps by the name of their activity. Each runs in one transaction with the row that marks it done. */
@@ -54,7 +53,7 @@ export const STEPS: Record<
 > = {
   revokeTokens: async (ctx, job) =>
     ofPerson(ctx, job, 'revoke_tokens', {
-      tokens: await revokeTokensOf(ctx, job.user_id),
+      tokens: await revokeUserTokens(ctx, job.user_id),
       connections: (await endConnections(ctx, job.user_id, null)).length,
     }),
   endSessions: async (ctx, job) =>
@@ -64,7 +63,7 @@ export const STEPS: Record<
     }),
   // The request disables them and is this step; only jobs that older versions requested still need it.
   deactivateAutomations: async (ctx, job) => ({
-    automations: await disableAutomationsOf(ctx, job.user_id, null, 'has been deprovisioned'),
+    automations: await disableUserAutomations(ctx, job.user_id, null, 'has been deprovisioned'),
   }),
   leaveTeam,
   async askOthers(ctx, job, teamId) {

@@ -1,6 +1,8 @@
+import { run } from '../../../../db/statement.js';
 import { type Context, inTransaction } from '../../../platform/context.js';
 import { conflict } from '../../../platform/errors.js';
 import { sendMailNow } from '../../../platform/mail/queue-mail.js';
+import { endSession } from '../../auth/sessions/session.sql.js';
 import { recordAdminAction } from '../record-admin-action.js';
 
 /**
@@ -11,12 +13,7 @@ export function stopImpersonation(ctx: Context): Promise<void> {
   return inTransaction(ctx, async (ctx) => {
     const { actor } = ctx;
     if (actor.type !== 'user' || actor.impersonatorId === null) throw conflict('Not impersonating');
-    const [ended] = await ctx
-      .db('sessions')
-      .where({ session_id: actor.sessionId })
-      .whereNull('ended_at')
-      .update({ ended_at: ctx.db.fn.now() })
-      .returning<{ impersonation_mail_id: string }[]>('impersonation_mail_id');
+    const [ended] = await run<{ impersonation_mail_id: string }>(ctx.db, endSession, [actor.sessionId, actor.userId]);
     if (!ended) return;
     await sendMailNow(ctx, ended.impersonation_mail_id);
     await recordAdminAction(ctx, 'impersonate_end', actor.userId, { session_id: actor.sessionId });

@@ -1,10 +1,13 @@
+import { TrustedDevice } from '../../../../db/models/identity/user.js';
+import { run } from '../../../../db/statement.js';
 import { type Context, inTransaction } from '../../../platform/context.js';
 import { notFound } from '../../../platform/errors.js';
 import { recordChange } from '../../../platform/changes/record-change.js';
 import type { Device } from './schema.js';
-import { requireSession } from './signed-in.js';
+import { listDevicesOfUser } from './session.sql.js';
+import { requireSignInSession } from './signed-in.js';
 
-interface Row {
+interface Row extends Record<string, unknown> {
   device_id: string;
   ip_address: string | null;
   user_agent: string | null;
@@ -16,17 +19,8 @@ interface Row {
 
 /** Lists the caller's trusted devices, newest first; `current` is the one this session was opened with. */
 export async function listDevices(ctx: Context): Promise<Device[]> {
-  const { userId, sessionId } = requireSession(ctx);
-  const ofThisSession = ctx.db.raw(
-    'device_id is not distinct from (select device_id from sessions where session_id = ?) as current',
-    [sessionId],
-  );
-  const rows = await ctx
-    .db('trusted_devices')
-    .where({ user_id: userId })
-    .where('expires_at', '>', ctx.db.fn.now())
-    .orderBy('device_id', 'desc')
-    .select<Row[]>('device_id', 'ip_address', 'user_agent', 'created_at', 'last_seen_at', 'expires_at', ofThisSession);
+  const { userId, sessionId } = requireSignInSession(ctx);
+  const rows = await run<Row>(ctx.db, listDevicesOfUser, [userId, sessionId]);
   return rows.map((row) => ({
     ...row,
     created_at: row.created_at.toISOString(),
@@ -38,8 +32,8 @@ export async function listDevices(ctx: Context): Promise<Device[]> {
 /** Revokes a trusted device: its next sign-in needs an emailed code. @throws RESOURCE_NOT_FOUND unknown, or another user's */
 export function revokeDevice(ctx: Context, deviceId: string): Promise<{ success: true; device_id: string }> {
   return inTransaction(ctx, async (ctx) => {
-    const { userId } = requireSession(ctx);
-    const deleted = await ctx.db('trusted_devices').where({ device_id: deviceId, user_id: userId }).delete();
+    const { userId } = requireSignInSession(ctx);
+    const deleted = await TrustedDevice.query(ctx.db).where({ device_id: deviceId, user_id: userId }).delete();
     if (deleted === 0) throw notFound('Device');
     const entity = { entity_type: 'trusted_device' as const, entity_id: deviceId };
     await recordChange(ctx, { team_id: null, feature: 'auth', action: 'device_revoke', severity: 'MEDIUM', ...entity });

@@ -2,15 +2,12 @@ import { defineStatement, run } from '../../../../db/statement.js';
 import { type Context, inTransaction } from '../../../platform/context.js';
 import { notFound } from '../../../platform/errors.js';
 import { recordChange } from '../../../platform/changes/record-change.js';
-import { requireSession } from './signed-in.js';
+import { endSession } from './session.sql.js';
+import { requireSignInSession } from './signed-in.js';
 
 async function end(ctx: Context, sessionId: string, action: 'logout' | 'session_revoke'): Promise<void> {
-  const { userId } = requireSession(ctx);
-  const ended = await ctx
-    .db('sessions')
-    .where({ session_id: sessionId, user_id: userId, ended_at: null })
-    .update({ ended_at: ctx.db.fn.now() });
-  if (ended === 0) throw notFound('Session');
+  const { userId } = requireSignInSession(ctx);
+  if ((await run(ctx.db, endSession, [sessionId, userId])).length === 0) throw notFound('Session');
   await recordChange(ctx, {
     team_id: null,
     feature: 'auth',
@@ -23,7 +20,7 @@ async function end(ctx: Context, sessionId: string, action: 'logout' | 'session_
 
 /** Ends the caller's session; its token is rejected from the next request on. */
 export async function logOut(ctx: Context): Promise<{ success: true }> {
-  await inTransaction(ctx, (ctx) => end(ctx, requireSession(ctx).sessionId, 'logout'));
+  await inTransaction(ctx, (ctx) => end(ctx, requireSignInSession(ctx).sessionId, 'logout'));
   return { success: true };
 }
 

@@ -1,8 +1,10 @@
+import { run } from '../../../../db/statement.js';
 import type { Context } from '../../../platform/context.js';
 import type { Session } from './schema.js';
-import { requireSession } from './signed-in.js';
+import { listSessionsOfUser } from './session.sql.js';
+import { requireSignInSession } from './signed-in.js';
 
-interface Row {
+interface Row extends Record<string, unknown> {
   session_id: string;
   ip_address: string | null;
   user_agent: string | null;
@@ -12,13 +14,8 @@ interface Row {
 
 /** Lists the caller's sessions, newest first. Impersonations are omitted: impersonation is reported by email. */
 export async function listSessions(ctx: Context): Promise<Session[]> {
-  const { userId, sessionId } = requireSession(ctx);
-  const rows = await ctx
-    .db('sessions')
-    .where({ user_id: userId, ended_at: null, impersonator_id: null })
-    .whereRaw('expires_at > now() and last_seen_at > now() - make_interval(hours => ?)', [ctx.config.SESSION_IDLE_HOURS])
-    .orderBy('session_id', 'desc')
-    .select<Row[]>('session_id', 'ip_address', 'user_agent', 'created_at', 'last_seen_at');
+  const { userId, sessionId } = requireSignInSession(ctx);
+  const rows = await run<Row>(ctx.db, listSessionsOfUser, [userId, ctx.config.SESSION_IDLE_HOURS]);
   return rows.map((row) => ({
     ...row,
     created_at: row.created_at.toISOString(),

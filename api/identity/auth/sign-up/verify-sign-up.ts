@@ -1,3 +1,4 @@
+import { defineStatement, run } from '../../../../db/statement.js';
 import { type Context, inTransaction } from '../../../platform/context.js';
 import { DomainError } from '../../../platform/errors.js';
 import { recordChange } from '../../../platform/changes/record-change.js';
@@ -14,12 +15,20 @@ const badCode = () => new DomainError('AUTHENTICATION_REQUIRED', 'Invalid or exp
 /** Advisory lock id (any constant) that serializes candidates for the first account. */
 export const FIRST_ACCOUNT_LOCK = 5_300_001;
 
-/** Returns `admin` for the first account of an installation and for configured addresses (docs/decisions.md#first-account). */
+const lockStatement = defineStatement({
+  name: 'lock_first_account',
+  text: `select pg_advisory_xact_lock(${FIRST_ACCOUNT_LOCK})`,
+});
+
+/** A row if the installation has an account. */
+const anyStatement = defineStatement({ name: 'find_any_account', text: 'select from users limit 1' });
+
+/** Returns `admin` for the first account of an installation and for configured addresses (docs/decisions/identity.md#first-account). */
 async function chooseRole(ctx: Context, email: string): Promise<InstanceRole> {
   if (ctx.config.ADMIN_EMAILS.includes(email)) return 'admin';
-  const isEmpty = async () => (await ctx.db('users').first('user_id')) === undefined;
+  const isEmpty = async () => (await run(ctx.db, anyStatement, [])).length === 0;
   if (!(await isEmpty())) return 'user';
-  await ctx.db.raw('select pg_advisory_xact_lock(?)', [FIRST_ACCOUNT_LOCK]);
+  await run(ctx.db, lockStatement, []);
   return (await isEmpty()) ? 'admin' : 'user';
 }
 

@@ -1,3 +1,5 @@
+import { fn } from 'objection';
+import { User } from '../../../../db/models/identity/user.js';
 import { type Context, inTransaction, requireUser } from '../../../platform/context.js';
 import { conflict, invalid } from '../../../platform/errors.js';
 import type { Activated } from './schema.js';
@@ -12,15 +14,14 @@ import { recordTwoFactorChange } from './record-two-factor-change.js';
 export function activateTwoFactor(ctx: Context, { code }: { code: string }): Promise<Activated> {
   return inTransaction(ctx, async (ctx) => {
     const user_id = requireUser(ctx);
-    const user = await ctx
-      .db('users')
-      .where({ user_id, two_factor_enabled_at: null })
+    const user = await User.query(ctx.db)
+      .findOne({ user_id, two_factor_enabled_at: null })
       .whereNotNull('two_factor_secret')
       .forUpdate()
-      .first<{ user_id: string; email: string; name: string } | undefined>('user_id', 'email', 'name');
+      .select('user_id', 'email', 'name');
     if (!user) throw conflict('Nothing to activate: enroll first');
     if (!(await useAuthenticatorCode(ctx, user_id, code.replaceAll(/\s/g, '')))) throw invalid('Incorrect code');
-    await ctx.db('users').where({ user_id }).update({ two_factor_enabled_at: ctx.db.fn.now() });
+    await User.query(ctx.db).findById(user_id).patch({ two_factor_enabled_at: fn.now() });
     const recovery_codes = await renewRecoveryCodes(ctx, user_id);
     await recordTwoFactorChange(ctx, user, true);
     return { enabled: true as const, recovery_codes };

@@ -1,3 +1,4 @@
+import { User } from '../../../../db/models/identity/user.js';
 import { type Context, inTransaction } from '../../../platform/context.js';
 import { conflict } from '../../../platform/errors.js';
 import { recordChange } from '../../../platform/changes/record-change.js';
@@ -16,10 +17,10 @@ export async function enrollTwoFactor(ctx: Context, { password }: { password: st
   const enrolment = newSecret(account.email);
   await inTransaction(ctx, async (ctx) => {
     await clearAttempts(ctx, attempt);
-    const enrolled = await ctx
-      .db('users')
-      .where({ user_id: account.user_id, two_factor_enabled_at: null })
-      .update({ two_factor_secret: sealSecret(ctx, account.user_id, enrolment.secret), two_factor_step: null });
+    const enrolled = await User.query(ctx.db)
+      .findById(account.user_id)
+      .where({ two_factor_enabled_at: null })
+      .patch({ two_factor_secret: sealSecret(ctx, account.user_id, enrolment.secret), two_factor_step: null });
     if (enrolled === 0) throw conflict('Two-factor authentication is already enabled');
     await recordChange(ctx, {
       team_id: null,

@@ -1,5 +1,6 @@
 import { randomInt } from 'node:crypto';
 import { Secret, TOTP } from 'otpauth';
+import { RecoveryCode } from '../../../../db/models/identity/user.js';
 import { defineStatement, run } from '../../../../db/statement.js';
 import type { Context } from '../../../platform/context.js';
 import { keyedHashes, encryptField, decryptField } from '../../../platform/crypto/encryption.js';
@@ -30,7 +31,7 @@ export function newSecret(email: string): { secret: string; otpauth_url: string 
 export const sealSecret = ({ config }: Pick<Context, 'config'>, userId: string, secret: string): Buffer =>
   encryptField(config, 'two-factor', userId, secret);
 
-interface Stored extends Record<string, unknown> {
+interface StoredSecret extends Record<string, unknown> {
   two_factor_secret: Buffer | null;
   /** Database time, ms. */
   at: number;
@@ -41,7 +42,7 @@ const readStatement = defineStatement({
   text: `select two_factor_secret, extract(epoch from now()) * 1000 as at from users where user_id = $1`,
 });
 
-/** $1 = user id, $2 = time step. Accepts a step once, and no earlier one afterwards (docs/decisions.md#second-factor-steps). */
+/** $1 = user id, $2 = time step. Accepts a step once, and no earlier one afterwards (docs/decisions/identity.md#second-factor-steps). */
 const stepStatement = defineStatement({
   name: 'use_two_factor_step',
   text: /* sql */ `
@@ -53,7 +54,7 @@ const stepStatement = defineStatement({
  * it authorizes.
  */
 export async function useAuthenticatorCode(ctx: Context, userId: string, code: string): Promise<boolean> {
-  const [stored] = await run<Stored>(ctx.db, readStatement, [userId]);
+  const [stored] = await run<StoredSecret>(ctx.db, readStatement, [userId]);
   if (!stored?.two_factor_secret) return false;
   const totp = createTotp(decryptField(ctx.config, 'two-factor', userId, stored.two_factor_secret));
   const delta = totp.validate({ token: code, timestamp: stored.at, window: 1 });
@@ -71,10 +72,10 @@ const recoveryHashes = ({ config }: Pick<Context, 'config'>, userId: string, cod
 export async function renewRecoveryCodes(ctx: Context, userId: string): Promise<string[]> {
   const one = () => Array.from({ length: RECOVERY_LENGTH }, () => ALPHABET[randomInt(ALPHABET.length)]).join('');
   const codes = Array.from({ length: RECOVERY_CODES }, () => one().replace(/^(.{5})/, '$1-'));
-  await ctx.db('recovery_codes').where({ user_id: userId }).delete();
-  await ctx
-    .db('recovery_codes')
-    .insert(codes.map((code) => ({ user_id: userId, code_hash: recoveryHashes(ctx, userId, code)[0] })));
+  await RecoveryCode.query(ctx.db).where({ user_id: userId }).delete();
+  await RecoveryCode.query(ctx.db).insert(
+    codes.map((code) => ({ user_id: userId, code_hash: recoveryHashes(ctx, userId, code)[0] as Buffer })),
+  );
   return codes;
 }
 
@@ -85,8 +86,7 @@ export async function renewRecoveryCodes(ctx: Context, userId: string): Promise<
 export async function useSecondFactor(ctx: Context, userId: string, code: string): Promise<boolean> {
   const bare = code.replaceAll(/\s/g, '');
   if (/^\d{6}$/.test(bare)) return useAuthenticatorCode(ctx, userId, bare);
-  const deleted = await ctx
-    .db('recovery_codes')
+  const deleted = await RecoveryCode.query(ctx.db)
     .where({ user_id: userId })
     .whereIn('code_hash', recoveryHashes(ctx, userId, code))
     .delete();

@@ -1,36 +1,38 @@
+import type { Team } from '../../../../db/models/team.js';
+import { defineStatement, run } from '../../../../db/statement.js';
 import type { Seat } from '../../../platform/access/access.js';
 import { type Context, inTransaction, requireUser } from '../../../platform/context.js';
 import { conflict, notFound } from '../../../platform/errors.js';
-import type { Team } from '../../../../db/models/team.js';
 import { createMembership } from '../create-membership.js';
 import { lockTeam } from '../lock-team.js';
 import type { Member } from '../schema.js';
 
-interface Invited {
+interface InvitationRow extends Record<string, unknown> {
   team_id: string;
   role: Seat;
   accepted_at: Date | null;
   open: boolean;
 }
 
+/** $1 = invitation id, $2 = user id. */
+const readStatement = defineStatement({
+  name: 'read_own_invitation',
+  text: /* sql */ `
+    select team_id, role, accepted_at, expires_at > now() as open from invitations
+    where invitation_id = $1 and revoked_at is null and invited_by in (select user_id from users where status = 'active')
+      and (user_id = $2 or email in (select email from users where user_id = $2))`,
+});
+
 /** Returns the invitation if it is for the caller or their address and not revoked; paused while its sender is suspended. */
-const readOwn = (ctx: Context, invitationId: string): Promise<Invited | undefined> =>
-  ctx
-    .db('invitations')
-    .where({ invitation_id: invitationId })
-    .whereNull('revoked_at')
-    .whereIn('invited_by', ctx.db('users').where({ status: 'active' }).select('user_id'))
-    .where((invitee) => {
-      const me = ctx.db('users').where({ user_id: requireUser(ctx) });
-      void invitee.where({ user_id: requireUser(ctx) }).orWhereIn('email', me.select('email'));
-    })
-    .first<Invited | undefined>('team_id', 'role', 'accepted_at', ctx.db.raw('expires_at > now() as open'));
+async function readOwn(ctx: Context, invitationId: string): Promise<InvitationRow | undefined> {
+  return (await run<InvitationRow>(ctx.db, readStatement, [invitationId, requireUser(ctx)]))[0];
+}
 
 /**
  * Locks the team of an invitation to the caller, and reads the invitation: every change of it locks the team, so the result holds until the commit.
  * @throws RESOURCE_NOT_FOUND no such invitation, revoked, declined, or for another user; the team is deleted | RESOURCE_CONFLICT accepted before
  */
-export async function lockOwnInvitation(ctx: Context, invitationId: string): Promise<{ team: Team; invitation: Invited }> {
+export async function lockOwnInvitation(ctx: Context, invitationId: string): Promise<{ team: Team; invitation: InvitationRow }> {
   const seen = await readOwn(ctx, invitationId);
   if (!seen) throw notFound('Invitation');
   const team = await lockTeam(ctx, seen.team_id);

@@ -1,4 +1,5 @@
 import type { Team } from '../../../../db/models/team.js';
+import { User } from '../../../../db/models/identity/user.js';
 import { defineStatement, run, type Statement } from '../../../../db/statement.js';
 import type { Seat } from '../../../platform/access/access.js';
 import { webAddress } from '../../../platform/config.js';
@@ -13,7 +14,7 @@ import type { Invitation } from './schema.js';
 const LIFE_DAYS = 7;
 /**
  * Pending invitations per team, and invitations per user and day over all teams; they prevent spam
- * (docs/decisions.md#invitation-limits).
+ * (docs/decisions/identity.md#invitation-limits).
  */
 const MAX_PENDING = 100;
 const MAX_DAILY = 200;
@@ -67,8 +68,8 @@ const countMails = defineStatement({
 /** Returns the address to which the invitation is mailed. */
 async function findAddress(ctx: Context, invitee: Invitee): Promise<string> {
   if ('email' in invitee) return invitee.email;
-  const [email] = await ctx.db('users').where({ user_id: invitee.user_id }).pluck<string[]>('email');
-  return email as string;
+  const user = (await User.query(ctx.db).findById(invitee.user_id).select('email')) as User;
+  return user.email;
 }
 
 /** @throws INVALID_REQUEST too many pending in the team, or sent by the caller within a day */
@@ -82,14 +83,11 @@ async function checkQuota(ctx: Context, teamId: string): Promise<void> {
 async function mailInvitation(ctx: Context, team: Team, email: string, role: Seat): Promise<void> {
   const [counted] = await run<{ mailed: number; own: number }>(ctx.db, countMails, [email, requireUser(ctx)]);
   if (!counted || counted.own > MAX_DAILY_MAILS_OF_USER || counted.mailed > MAX_DAILY_MAILS) return;
-  const [by] = await ctx
-    .db('users')
-    .where({ user_id: requireUser(ctx) })
-    .pluck<string[]>('display_name');
+  const by = (await User.query(ctx.db).findById(requireUser(ctx)).select('display_name')) as User;
   await queueMail(ctx, {
     to: email,
     template: 'team-invitation',
-    data: { team: team.name, by: by as string, role, days: LIFE_DAYS, url: webAddress(ctx.config, '/app/invitations') },
+    data: { team: team.name, by: by.display_name, role, days: LIFE_DAYS, url: webAddress(ctx.config, '/app/invitations') },
     usefulMinutes: LIFE_DAYS * 24 * 60,
   });
 }

@@ -1,3 +1,5 @@
+import { fn } from 'objection';
+import { Invitation } from '../../../../db/models/team.js';
 import { authorize } from '../../../platform/access/access.js';
 import { type Context, inTransaction } from '../../../platform/context.js';
 import { conflict, notFound } from '../../../platform/errors.js';
@@ -13,14 +15,11 @@ export function revokeInvitation(ctx: Context, teamId: string, invitationId: str
   return inTransaction(ctx, async (ctx) => {
     const team = await lockTeam(ctx, teamId);
     authorize('member.manage', await findSeat(ctx, teamId));
-    const found = ctx.db('invitations').where({ team_id: teamId, invitation_id: invitationId });
-    const invitation = await found
-      .clone()
-      .first<{ email: string | null; user_id: string | null; accepted_at: Date | null; revoked_at: Date | null } | undefined>();
+    const invitation = await Invitation.query(ctx.db).findOne({ team_id: teamId, invitation_id: invitationId });
     if (!invitation) throw notFound('Invitation');
     if (invitation.accepted_at) throw conflict('The invitation is already accepted; remove the member instead');
     if (invitation.revoked_at) return;
-    await found.update({ revoked_at: ctx.db.fn.now() });
+    await invitation.$query(ctx.db).patch({ revoked_at: fn.now() });
     await recordChange(ctx, {
       team_id: teamId,
       feature: 'teams',

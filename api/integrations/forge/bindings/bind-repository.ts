@@ -1,3 +1,5 @@
+import { ForgeRepository } from '../../../../db/models/forge-repository.js';
+import { defineStatement, run } from '../../../../db/statement.js';
 import { bindingProof } from '../../../platform/config.js';
 import { authorize } from '../../../platform/access/access.js';
 import { type Context, inTransaction, requireUser } from '../../../platform/context.js';
@@ -9,6 +11,19 @@ import { authorizeBinding, isInstanceAdmin } from '../policy.js';
 import { provePush } from './prove-push.js';
 import type { BindRepository, RepositoryBinding } from '../schema.js';
 import { teamOfProject } from '../../../work/projects/team-of-project.js';
+
+/** $1 = repository. */
+const lockStatement = defineStatement({
+  name: 'lock_bindings_of_repository',
+  text: 'select pg_advisory_xact_lock(hashtextextended($1, 8))',
+});
+/** $1 = repository, $2 = team id, $3 = project id or null, $4 = whether issues are synced, $5 = caller id. Returns no row if it is bound. */
+const bindStatement = defineStatement({
+  name: 'bind_repository',
+  text: /* sql */ `
+    insert into forge_repositories (repo, team_id, project_id, sync_issues, created_by) values ($1, $2, $3, $4, $5)
+    on conflict (repo, team_id, project_id) do nothing returning *`,
+});
 
 /**
  * @throws RESOURCE_NOT_FOUND no live project | INVALID_REQUEST a project of another team (PERMISSION_DENIED for its non-members)
@@ -33,7 +48,7 @@ async function checkProof(ctx: Context, teamId: string, repo: string): Promise<v
 
 /**
  * Binds a repository to a team and optionally to one of its projects; its events then reach only the teams that bound it. A team
- * may bind it to several projects; only an instance admin may bind it for a second team (docs/decisions.md#repository-bindings).
+ * may bind it to several projects; only an instance admin may bind it for a second team (docs/decisions/integrations.md#repository-bindings).
  * @throws RESOURCE_NOT_FOUND team or project | PERMISSION_DENIED below admin, without proof of the repository, or bound to
  * another team | INVALID_REQUEST a project of another team | RESOURCE_CONFLICT already bound | INTERNAL_ERROR 503 no proof
  * available
@@ -49,17 +64,12 @@ export async function bindRepository(ctx: Context, input: BindRepository): Promi
     if (sync_issues) authorize('task.write', seat);
     if (project_id) await checkProject(ctx, project_id, team_id);
     // Serializes two teams that bind the same repository concurrently.
-    await ctx.db.raw('select pg_advisory_xact_lock(hashtextextended(?, 8))', [repo]);
-    const elsewhere = await ctx.db('forge_repositories').where({ repo }).whereNot({ team_id }).first<{ repo: string }>('repo');
+    await run(ctx.db, lockStatement, [repo]);
+    const elsewhere = await ForgeRepository.query(ctx.db).select('repo').findOne({ repo }).whereNot({ team_id });
     if (elsewhere && !isInstanceAdmin(ctx.actor)) {
       throw forbidden('Another team has bound this repository; only an administrator can bind it to a second team');
     }
-    const [row] = await ctx
-      .db('forge_repositories')
-      .insert({ repo, team_id, project_id, sync_issues, created_by: requireUser(ctx) })
-      .onConflict(ctx.db.raw('(repo, team_id, project_id)'))
-      .ignore()
-      .returning<BindingRow[]>('*');
+    const [row] = await run<BindingRow>(ctx.db, bindStatement, [repo, team_id, project_id, sync_issues, requireUser(ctx)]);
     if (!row) throw conflict('The repository is already bound');
     await recordChange(ctx, {
       team_id,

@@ -1,9 +1,8 @@
+import { ForgeRepository } from '../../../../db/models/forge-repository.js';
 import { authorize } from '../../../platform/access/access.js';
 import type { Context } from '../../../platform/context.js';
 import { seatInTeam } from '../../../platform/access/seats.js';
 import type { ListRepositories, RepositoryBinding } from '../schema.js';
-
-const COLUMNS = ['binding_id', 'repo', 'team_id', 'project_id', 'sync_issues', 'created_by', 'created_at'] as const;
 
 /** A binding's database row. */
 export type BindingRow = Omit<RepositoryBinding, 'created_at'> & { created_at: Date };
@@ -17,12 +16,10 @@ export const presentBinding = (row: BindingRow): RepositoryBinding => ({ ...row,
  */
 export async function listRepositories(ctx: Context, { team_id, limit, offset }: ListRepositories): Promise<RepositoryBinding[]> {
   authorize('forge.read', await seatInTeam(ctx, team_id));
-  const rows = await ctx
-    .db('forge_repositories')
+  const rows = await ForgeRepository.query(ctx.db)
     .where({ team_id })
     .orderBy(['created_at', 'binding_id'])
     .limit(limit)
-    .offset(offset)
-    .select<BindingRow[]>(...COLUMNS);
+    .offset(offset);
   return rows.map(presentBinding);
 }

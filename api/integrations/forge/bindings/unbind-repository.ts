@@ -1,8 +1,8 @@
+import { ForgeRepository } from '../../../../db/models/forge-repository.js';
 import { type Context, inTransaction } from '../../../platform/context.js';
 import { notFound } from '../../../platform/errors.js';
 import { recordChange } from '../../../platform/changes/record-change.js';
 import { findSeat } from '../../../platform/access/seats.js';
-import type { BindingRow } from './list-repositories.js';
 import { authorizeBinding } from '../policy.js';
 
 /**
@@ -11,15 +11,11 @@ import { authorizeBinding } from '../policy.js';
  */
 export function unbindRepository(ctx: Context, bindingId: string): Promise<void> {
   return inTransaction(ctx, async (ctx) => {
-    const binding = await ctx
-      .db('forge_repositories')
-      .where({ binding_id: bindingId })
-      .forUpdate()
-      .first<BindingRow | undefined>();
+    const binding = await ForgeRepository.query(ctx.db).findById(bindingId).forUpdate();
     if (!binding) throw notFound('Binding');
     const { team_id, project_id, repo, sync_issues } = binding;
     authorizeBinding(ctx.actor, await findSeat(ctx, team_id));
-    await ctx.db('forge_repositories').where({ binding_id: bindingId }).delete();
+    await binding.$query(ctx.db).delete();
     await recordChange(ctx, {
       team_id,
       project_id,

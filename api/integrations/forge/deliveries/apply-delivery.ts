@@ -1,3 +1,4 @@
+import { defineStatement, run } from '../../../../db/statement.js';
 import { type Context, inTransaction } from '../../../platform/context.js';
 import { connectedAs } from '../../connections/connected-as.js';
 import { recordCycleTimes } from '../cycle-time/record-cycle-times.js';
@@ -8,7 +9,7 @@ import { publishEvent } from './publish-event.js';
 import { normalise } from '../rules.js';
 import { syncIssue } from '../links/sync-issue.js';
 
-interface Receipt {
+interface Receipt extends Record<string, unknown> {
   receipt_id: string;
   delivery_id: string;
   event: string | null;
@@ -40,6 +41,18 @@ async function apply(service: Context, receipt: Receipt): Promise<Verdict> {
   return { outcome: 'failed', reason: `Issue sync: ${refusals.join('; ')}` };
 }
 
+const lockStatement = defineStatement({
+  name: 'lock_forge_delivery',
+  text: /* sql */ `
+    select receipt_id, delivery_id, event, payload, reason from forge_deliveries
+    where receipt_id = $1 and outcome is null for update`,
+});
+/** $1 = receipt id, $2 = outcome, $3 = reason. */
+const finishStatement = defineStatement({
+  name: 'finish_forge_delivery',
+  text: 'update forge_deliveries set outcome = $2, reason = $3 where receipt_id = $1',
+});
+
 /**
  * Applies an accepted delivery in the relay's transaction: issue sync, links, one event for each subscribed team, and the outcome
  * on the receipt. Ignores a delivery that is unknown or already applied.
@@ -47,18 +60,10 @@ async function apply(service: Context, receipt: Receipt): Promise<Verdict> {
  */
 export function applyDelivery(ctx: Context, receiptId: string): Promise<void> {
   return inTransaction(ctx, async (ctx) => {
-    const receipt = await ctx
-      .db('forge_deliveries')
-      .where({ receipt_id: receiptId })
-      .whereNull('outcome')
-      .forUpdate()
-      .first<Receipt | undefined>('receipt_id', 'delivery_id', 'event', 'payload', 'reason');
+    const [receipt] = await run<Receipt>(ctx.db, lockStatement, [receiptId]);
     if (!receipt) return;
     const { outcome, reason } = await apply(ctx, receipt);
     const reasons = [receipt.reason, reason].filter((part) => part !== null).join('; ');
-    await ctx
-      .db('forge_deliveries')
-      .where({ receipt_id: receiptId })
-      .update({ outcome, reason: reasons || null });
+    await run(ctx.db, finishStatement, [receiptId, outcome, reasons || null]);
   });
 }

@@ -1,3 +1,4 @@
+import { defineStatement, run } from '../../../../db/statement.js';
 import { unboundReach } from '../../../platform/config.js';
 import type { Context } from '../../../platform/context.js';
 import { type NormalisedEvent } from '../rules.js';
@@ -22,61 +23,55 @@ export interface Audience {
   linkable: string[] | null;
 }
 
+/** $1 = repository, $2 = receipt id. */
+const bindingsStatement = defineStatement({
+  name: 'bindings_of_repository',
+  text: /* sql */ `
+    select r.binding_id, r.team_id, r.project_id, r.sync_issues, u.user_id, u.email, u.role, u.status, r.created_at <= d.received_at as came_after
+    from forge_repositories r
+    join users u on u.user_id = r.created_by
+    join teams t on t.team_id = r.team_id
+    join forge_deliveries d on d.receipt_id = $2
+    where r.repo = $1 and t.deleted_at is null order by r.created_at, r.binding_id`,
+});
+
+interface BindingRow extends Omit<Binding, 'creator'>, Record<string, unknown> {
+  came_after: boolean;
+  user_id: string;
+  email: string;
+  role: InstanceRole;
+  status: string;
+}
+
 /** Returns the bindings of a repository; `came_after`: the delivery came after the binding was created. */
 async function findBindings(ctx: Context, repo: string, receiptId: string): Promise<(Binding & { came_after: boolean })[]> {
-  const rows = await ctx
-    .db('forge_repositories as r')
-    .join('users as u', 'u.user_id', 'r.created_by')
-    .join('teams as t', 't.team_id', 'r.team_id')
-    .where('r.repo', repo)
-    .whereNull('t.deleted_at')
-    .orderBy(['r.created_at', 'r.binding_id'])
-    .join('forge_deliveries as d', 'd.receipt_id', ctx.db.raw('?::uuid', [receiptId]))
-    .select<
-      (Omit<Binding, 'creator'> & {
-        came_after: boolean;
-        user_id: string;
-        email: string;
-        role: InstanceRole;
-        status: string;
-      })[]
-    >(
-      'r.binding_id',
-      'r.team_id',
-      'r.project_id',
-      'r.sync_issues',
-      'u.user_id',
-      'u.email',
-      'u.role',
-      'u.status',
-      ctx.db.raw('r.created_at <= d.received_at as came_after'),
-    );
+  const rows = await run<BindingRow>(ctx.db, bindingsStatement, [repo, receiptId]);
   return rows.map(({ user_id, email, role, status, ...binding }) => ({
     ...binding,
     creator: { userId: user_id, email, role, active: status === 'active' },
   }));
 }
 
+/** $1 = trigger types. */
+const subscribedStatement = defineStatement({
+  name: 'teams_subscribed_to_forge',
+  text: /* sql */ `
+    select distinct a.team_id from automations a join teams t on t.team_id = a.team_id
+    where a.trigger_type = any($1::text[]) and a.is_active and a.deleted_at is null and a.project_id is null and t.deleted_at is null`,
+});
+
 /**
  * Returns the teams with an enabled team-wide automation for the event. An unbound repository reaches each of them separately, so
  * that an event carries only its own team's tasks. It never reaches automations of a project.
  */
 async function subscribedTeams(ctx: Context, type: string): Promise<string[]> {
-  const rows = await ctx
-    .db('automations as a')
-    .join('teams as t', 't.team_id', 'a.team_id')
-    .whereIn('a.trigger_type', listForgeTriggers(type))
-    .where('a.is_active', true)
-    .whereNull('a.deleted_at')
-    .whereNull('a.project_id')
-    .whereNull('t.deleted_at')
-    .distinct<{ team_id: string }[]>('a.team_id');
+  const rows = await run<{ team_id: string }>(ctx.db, subscribedStatement, [listForgeTriggers(type)]);
   return rows.map((row) => row.team_id);
 }
 
 /**
  * Returns the recipients of a receipt's event: the teams that had bound its repository when it arrived. An unbound repository
- * reaches every team or none, by configuration. Returns null if no team receives it (docs/decisions.md#unbound-repositories).
+ * reaches every team or none, by configuration. Returns null if no team receives it (docs/decisions/integrations.md#unbound-repositories).
  */
 export async function findAudience(
   ctx: Context,

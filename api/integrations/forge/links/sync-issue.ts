@@ -31,7 +31,7 @@ const lockStatement = defineStatement({
 /**
  * $1 = repository, $2 = issue number, $3 = this receipt's id. Returns the latest state of the issue, by the code host's clock,
  * among the deliveries of three days, applied or not. Code hosts redeliver for that long and keep no order
- * (docs/decisions.md#issue-order).
+ * (docs/decisions/integrations.md#issue-order).
  */
 const newestStatement = defineStatement({
   name: 'forge_newest_of_issue',
@@ -49,6 +49,11 @@ const linkedStatement = defineStatement({
   text: /* sql */ `
     select t.task_id from forge_links l join tasks t using (task_id)
     where l.repo = $1 and l.kind = 'issue' and l.number = $2 and t.team_id = $3 and t.deleted_at is null order by t.task_id`,
+});
+
+const storedStatement = defineStatement({
+  name: 'stored_task_of_issue',
+  text: 'select deleted_at from tasks where task_id = $1',
 });
 
 const linkStatement = defineStatement({
@@ -98,7 +103,7 @@ function actAsCreator(ctx: Context, { creator }: Binding, { deliveryId }: Issue)
 
 async function open(ctx: Context, projectId: string, issue: Issue, status: 'todo' | 'done'): Promise<void> {
   const task = buildTask(issue, projectId, status);
-  const [stored] = await ctx.db('tasks').where({ task_id: task.task_id }).select('deleted_at');
+  const [stored] = await run<{ deleted_at: Date | null }>(ctx.db, storedStatement, [task.task_id]);
   // A task in the trash stays there: a user's deletion outranks the issue.
   if (stored?.deleted_at) return;
   if (!stored) await createTask(ctx, task);

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Knex } from 'knex';
 import { openDatabase } from '../../../../db/connection.js';
+import { run } from '../../../../db/statement.js';
 import { DATABASE_GAUGES, type DatabaseGauge } from './database-gauges.js';
 
 /** Minimum interval between two rounds, ms; further scrapes reuse the values. */
@@ -10,7 +11,7 @@ const ROUND_MS = 8_000;
 /** Time limit of one gauge, ms. */
 const STATEMENT_MS = 1_000;
 /** Maximum wait of a scrape for a round, ms; it then returns the previous values. */
-const PATIENCE_MS = 2_000;
+const ROUND_TIMEOUT_MS = 2_000;
 /** Reports whether the last round read every gauge. */
 const SUCCESS: DatabaseGauge = {
   name: 'assent_database_gauges_success',
@@ -40,11 +41,11 @@ function text({ name, help, labels }: DatabaseGauge, rows: readonly Row[]): stri
   return `# HELP ${name} ${help}\n# TYPE ${name} gauge\n${lines.join('')}`;
 }
 
-const read = async (db: Knex, { sql }: DatabaseGauge): Promise<Row[]> => (await db.raw<{ rows: Row[] }>(sql)).rows;
+const read = (db: Knex, { name, sql }: DatabaseGauge): Promise<Row[]> => run<Row>(db, { name, text: sql }, []);
 
 /** Reads the gauges one after the other on a separate connection, so neither a scrape nor a slow statement delays requests. */
 export function createDatabaseGauges(url: string, gauges: readonly DatabaseGauge[] = DATABASE_GAUGES): DatabaseGauges {
-  const limits = { statementTimeout: STATEMENT_MS, patience: STATEMENT_MS };
+  const limits = { statementTimeout: STATEMENT_MS, acquireTimeoutMs: STATEMENT_MS };
   const db = openDatabase({ url, poolSize: 1, name: 'assent-metrics', ...limits });
   const values = new Map<DatabaseGauge, Row[]>();
   let round: Promise<void> | undefined;
@@ -64,7 +65,7 @@ export function createDatabaseGauges(url: string, gauges: readonly DatabaseGauge
         startedAt = performance.now();
         round = readAll().finally(() => (round = undefined));
       }
-      if (round) await Promise.race([round, sleep(PATIENCE_MS, undefined, { ref: false })]);
+      if (round) await Promise.race([round, sleep(ROUND_TIMEOUT_MS, undefined, { ref: false })]);
       const success = gauges.every((gauge) => values.has(gauge)) ? 1 : 0;
       return [...gauges.map((gauge) => text(gauge, values.get(gauge) ?? [])), text(SUCCESS, [{ value: success }])].join('');
     },

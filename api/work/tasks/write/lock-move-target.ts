@@ -2,7 +2,8 @@ import { defineStatement, run } from '../../../../db/statement.js';
 import { authorize, type Seat } from '../../../platform/access/access.js';
 import { type Context, requireUser } from '../../../platform/context.js';
 import { forbidden, invalid, notFound } from '../../../platform/errors.js';
-import { preventCycle } from '../../graph/prevent-cycle.js';
+import { preventCircularRelation } from '../../graph/prevent-circular-relation.js';
+import { parentToMoveBelowStatement } from './lock-move-target.sql.js';
 import { lockProjects } from './lock-projects.js';
 import { MAX_SUBTASK_DEPTH } from '../rules.js';
 import { staleVersion } from './stale-version.js';
@@ -69,32 +70,11 @@ async function checkProject(ctx: Context, teamId: string, projectId: string): Pr
 }
 
 /**
- * $1 = task id, $2 = new parent id, $3 = project id, $4 = maximum depth. Descendants in the trash count, because they can be
- * restored.
- */
-const parentStatement = defineStatement({
-  name: 'parent_to_move_below',
-  text: /* sql */ `
-    with recursive up as (
-      select t.task_id, t.parent_task_id, 1 as level from tasks t where t.task_id = $2
-      union all
-      select t.task_id, t.parent_task_id, up.level + 1 from up join tasks t on t.task_id = up.parent_task_id where up.level <= $4::int
-    ), down as (
-      select $1::text as task_id, 1 as level
-      union all
-      select t.task_id, down.level + 1 from down join tasks t on t.parent_task_id = down.task_id where down.level <= $4::int
-    )
-    select (select t.project_id = $3 from tasks t where t.task_id = $2 and t.deleted_at is null) as here,
-      exists (select from up where task_id = $1) as circular,
-      (select max(level) from up) + (select max(level) from down) as depth`,
-});
-
-/**
  * @throws RESOURCE_NOT_FOUND unknown or in the trash | INVALID_REQUEST of another project, the task itself or a descendant, too
  * deep
  */
 async function checkParent(ctx: Context, taskId: string, { project_id, parent_task_id }: TaskLocation): Promise<void> {
-  const [parent] = await run<{ here: boolean | null; circular: boolean; depth: number }>(ctx.db, parentStatement, [
+  const [parent] = await run<{ here: boolean | null; circular: boolean; depth: number }>(ctx.db, parentToMoveBelowStatement, [
     taskId,
     parent_task_id,
     project_id,
@@ -113,7 +93,7 @@ async function checkParent(ctx: Context, taskId: string, { project_id, parent_ta
 async function checkNesting(ctx: Context, teamId: string, taskId: string, parentId: string, target: TaskLocation): Promise<void> {
   await checkParent(ctx, taskId, target);
   const teams = { from_team_id: teamId, to_team_id: teamId };
-  await preventCycle(ctx, { kind: 'contains', from_id: parentId, to_id: taskId, ...teams });
+  await preventCircularRelation(ctx, { kind: 'contains', from_id: parentId, to_id: taskId, ...teams });
 }
 
 /** Lock order: tasks, then memberships. Removing a member locks the member's tasks and then waits for the membership. */

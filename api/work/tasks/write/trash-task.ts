@@ -6,21 +6,32 @@ import type { Change } from '../../../platform/changes/record-change.js';
 import { markItems } from '../../graph/mark-for-search.js';
 import { enqueueCascade, recordCascade } from '../../graph/record-cascade.js';
 import { findSeat } from '../../../platform/access/seats.js';
-import { lockProjectOf } from './lock-projects.js';
+import { lockProjectOfLiveTask } from './lock-projects.js';
 import { newId } from '../../../platform/ids.js';
 import type { TrashedTask } from '../schema.js';
 
-/** The task and its live descendants. */
-const SUBTREE = /* sql */ `
-  with recursive tree as (
-    select task_id from tasks where task_id = ? and deleted_at is null
-    union all
-    select c.task_id from tree join tasks c on c.parent_task_id = tree.task_id and c.deleted_at is null
-  )
-  select t.task_id, t.title, t.team_id, t.project_id from tasks t join tree using (task_id)
-  order by t.task_id for update of t`;
+/** $1 = task id. Locks and returns the task and its live descendants. */
+const lockSubtreeStatement = defineStatement({
+  name: 'lock_subtree_to_trash',
+  text: /* sql */ `
+    with recursive tree as (
+      select task_id from tasks where task_id = $1 and deleted_at is null
+      union all
+      select c.task_id from tree join tasks c on c.parent_task_id = tree.task_id and c.deleted_at is null
+    )
+    select t.task_id, t.title, t.team_id, t.project_id from tasks t join tree using (task_id)
+    order by t.task_id for update of t`,
+});
 
-/** $1 = task id, $2 = caller id. Reads the role without a lock: whoever has none must not make the task's team wait. */
+/** $1 = task ids, $2 = caller id, $3 = cascade id, $4 = id of the task whose record is returned. */
+const trashStatement = defineStatement({
+  name: 'trash_tasks',
+  text: /* sql */ `
+    update tasks set deleted_at = now(), deleted_by = $2, cascade_id = $3, version = version + 1 where task_id = any($1)
+    returning deleted_at, case when task_id = $4 then task_json(tasks) end as json`,
+});
+
+/** $1 = task id, $2 = caller id. Reads the role without a lock: a caller without one must not make the task's team wait. */
 const seatStatement = defineStatement({
   name: 'seat_before_trash',
   text: /* sql */ `
@@ -34,7 +45,7 @@ const seatStatement = defineStatement({
  */
 export function trashTask(ctx: Context, taskId: string): Promise<TrashedTask> {
   return inTransaction(ctx, async (ctx) => {
-    interface Row {
+    interface Row extends Record<string, unknown> {
       task_id: string;
       title: string;
       team_id: string;
@@ -45,26 +56,18 @@ export function trashTask(ctx: Context, taskId: string): Promise<TrashedTask> {
     authorize('task.write', place.seat);
     const cascade_id = newId();
     // A creation locks the project FOR KEY SHARE until its commit, so after this lock no descendant can be missed.
-    await lockProjectOf(ctx, taskId);
-    const { rows } = await ctx.db.raw<{ rows: Row[] }>(SUBTREE, [taskId]);
+    await lockProjectOfLiveTask(ctx, taskId);
+    const rows = await run<Row>(ctx.db, lockSubtreeStatement, [taskId]);
     const task = rows.find((row) => row.task_id === taskId);
     if (!task) throw notFound('Task');
     authorize('task.write', await findSeat(ctx, task.team_id));
     const task_ids = rows.flatMap((row) => (row === task ? [] : [row.task_id]));
-    const moved = await ctx
-      .db('tasks')
-      // One array instead of one parameter per task: a statement accepts 65,535 parameters.
-      .whereRaw('task_id = any(?)', [rows.map((row) => row.task_id)])
-      .update({
-        deleted_at: ctx.db.fn.now(),
-        deleted_by: requireUser(ctx),
-        cascade_id,
-        version: ctx.db.raw('version + 1'),
-      })
-      .returning<{ deleted_at: Date; json: unknown }[]>([
-        'deleted_at',
-        ctx.db.raw('case when task_id = ? then task_json(tasks) end as json', [taskId]),
-      ]);
+    const moved = await run<{ deleted_at: Date; json: unknown }>(ctx.db, trashStatement, [
+      rows.map((row) => row.task_id),
+      requireUser(ctx),
+      cascade_id,
+      taskId,
+    ]);
     const trashed = moved.find(({ json }) => json !== null);
     if (!trashed) throw notFound('Task');
     await markItems(ctx, task.team_id, task_ids);

@@ -1,18 +1,22 @@
 import type { Knex } from 'knex';
+import { fn } from 'objection';
+import { RunAction } from '../../../../../db/models/automation/run-action.js';
+import { run as sql } from '../../../../../db/statement.js';
 import type { GateView } from '../../../../../workflows/contract.js';
 import type { Services } from '../../../../platform/context.js';
 import { GATE_DEFAULTS, type GateRole } from '../../../actions/rules.js';
 import { announceGate, type OpenedGate } from './announce-gate.js';
-import { dryRunOutput } from '../../../actions/dry-run-output.js';
 import { MAX_MESSAGE } from '../../../actions/require-approval.js';
 import { renderText } from '../../../language/template.js';
 import { type RunExecution, claimRun } from '../../execution/claim-run.js';
+import { recordDryRun } from '../../execution/dry-run.js';
 import { endIfDeleted } from '../../execution/end-if-deleted.js';
 import { type RunRow, systemContext } from '../../execution/load-run.js';
 import { publish } from '../../execution/publish.js';
 import { NEVER_OPENED, readGate } from '../read-gate.js';
 import { restartRun } from '../../execution/restart-run.js';
 import { storeTail } from '../../staging/store-tail.js';
+import { openGateStatement, pauseRunStatement, stageStepsStatement } from './open-gate.sql.js';
 
 /** Parameters of `require_approval`, validated when the automation was saved. */
 interface GateParams {
@@ -38,35 +42,26 @@ function fillMessage({ message }: GateParams, event: Record<string, unknown>): s
 }
 
 /** Passes the gate of a test run: notifies nobody and records who would have been asked. */
-async function passInTest(db: Knex, { run_id, event }: RunRow, index: number, params: GateParams): Promise<GateView> {
-  const gate = { role: params.role ?? GATE_DEFAULTS.role, message: fillMessage(params, event) };
-  await db('run_actions')
-    .where({ run_id, index })
-    .update({ status: 'succeeded', output: dryRunOutput('Wait for an approval', gate), attempts: 1, finished_at: db.fn.now() });
+async function passInTest(db: Knex, run: RunRow, index: number, params: GateParams): Promise<GateView> {
+  const gate = { role: params.role ?? GATE_DEFAULTS.role, message: fillMessage(params, run.event) };
+  await recordDryRun(db, run, index, 'Wait for an approval', gate);
   return { ...NEVER_OPENED, state: 'approved', requiredRole: gate.role };
 }
 
-const OPENED = ['required_role', 'required_approvals', 'message', 'expires_at'] as const;
-
 /** Inserts the gate; returns undefined if it exists already. */
 async function insertGate(db: Knex, run: RunRow, index: number, params: GateParams): Promise<OpenedGate | undefined> {
-  const inSeconds = (seconds: number) => db.raw('now() + make_interval(secs => ?)', [seconds]);
-  const [opened] = await db('gates')
-    .insert({
-      run_id: run.run_id,
-      gate_index: index,
-      required_role: params.role ?? GATE_DEFAULTS.role,
-      required_approvals: params.required_approvals ?? GATE_DEFAULTS.requiredApprovals,
-      allow_self_approval: params.allow_self_approval ?? GATE_DEFAULTS.allowSelfApproval,
-      signed_in: params.signed_in ?? false,
-      asks_again: params.if_changed === 'ask_again',
-      message: fillMessage(params, run.event),
-      expires_at: inSeconds(params.expires_in_seconds ?? GATE_DEFAULTS.expiresInSeconds),
-      remind_at: params.remind_after_seconds === undefined ? null : inSeconds(params.remind_after_seconds),
-    })
-    .onConflict()
-    .ignore()
-    .returning<OpenedGate[]>([...OPENED]);
+  const [opened] = await sql<OpenedGate>(db, openGateStatement, [
+    run.run_id,
+    index,
+    params.role ?? GATE_DEFAULTS.role,
+    params.required_approvals ?? GATE_DEFAULTS.requiredApprovals,
+    params.allow_self_approval ?? GATE_DEFAULTS.allowSelfApproval,
+    params.signed_in ?? false,
+    params.if_changed === 'ask_again',
+    fillMessage(params, run.event),
+    params.expires_in_seconds ?? GATE_DEFAULTS.expiresInSeconds,
+    params.remind_after_seconds ?? null,
+  ]);
   return opened;
 }
 
@@ -74,10 +69,9 @@ async function insertGate(db: Knex, run: RunRow, index: number, params: GatePara
 async function stage(services: Services, run: RunRow, index: number, gate: OpenedGate): Promise<void> {
   const { db } = services;
   const { run_id } = run;
-  const gate_expires_at = db('gates').where({ run_id, gate_index: index }).select('expires_at');
-  await db('automation_runs').where({ run_id }).update({ status: 'paused', gate_expires_at });
-  await db('run_actions').where({ run_id, index }).update({ status: 'running', started_at: db.fn.now(), attempts: 1 });
-  await db('run_actions').where({ run_id, status: 'pending' }).where('index', '>', index).update({ status: 'staged' });
+  await sql(db, pauseRunStatement, [run_id, index]);
+  await RunAction.query(db).findById([run_id, index]).patch({ status: 'running', started_at: fn.now(), attempts: 1 });
+  await sql(db, stageStepsStatement, [run_id, index]);
   const tail = await storeTail(services, run, index);
   const ctx = systemContext(services, run);
   const summary = `asked for the approval of a ${gate.required_role}`;
@@ -87,9 +81,8 @@ async function stage(services: Services, run: RunRow, index: number, gate: Opene
 
 /** Returns true if a step before this one is not done: the rows were restored from a backup and are behind the execution. */
 async function hasStepsLeft(db: Knex, { run_id }: RunRow, index: number): Promise<boolean> {
-  const left = db('run_actions').where({ run_id }).where('index', '<', index);
-  const step = await left.whereNotIn('status', ['succeeded', 'failed', 'skipped']).first<object | undefined>('index');
-  return step !== undefined;
+  const left = RunAction.query(db).where({ run_id }).where('index', '<', index);
+  return (await left.whereNotIn('status', ['succeeded', 'failed', 'skipped']).resultSize()) > 0;
 }
 
 /**

@@ -1,3 +1,5 @@
+import { fn, type PartialModelObject } from 'objection';
+import { TaskSeries } from '../../../../../db/models/task-series.js';
 import type { SeriesView } from '../../../../../workflows/contract.js';
 import type { AuditAction } from '../../../../platform/changes/audit-actions.js';
 import { withRetries, type Services } from '../../../../platform/context.js';
@@ -9,7 +11,7 @@ import { createOccurrence } from './create-occurrence.js';
 import { END_WORDS, type EndReason } from '../rules.js';
 import { actorContext, lockSeries, type Occurrence, type Series, systemContext } from './series.js';
 
-const NO_ACTOR = 'neither its creator nor whoever did the last one may write in the team';
+const NO_ACTOR = 'neither its creator nor the user who completed the last one may write in the team';
 
 type LockedSeries = { series: Series; task: Occurrence | undefined };
 
@@ -28,8 +30,9 @@ const toView = ({ series, task }: LockedSeries, state: SeriesView['state'], rest
   ...rest,
 });
 
-const update = (services: Services, { series_id }: Series, fields: Record<string, unknown>): Promise<unknown> =>
-  services.db('task_series').where({ series_id }).update(fields);
+const update = async ({ db }: Services, { series_id }: Series, fields: PartialModelObject<TaskSeries>): Promise<void> => {
+  await TaskSeries.query(db).findById(series_id).patch(fields);
+};
 
 /** Records the end or the blocking of a series on its newest occurrence. */
 async function recordStop(
@@ -55,7 +58,7 @@ async function recordStop(
 
 async function end(services: Services, locked: LockedSeries, reason: EndReason): Promise<SeriesView> {
   await update(services, locked.series, {
-    ended_at: services.db.fn.now(),
+    ended_at: fn.now(),
     end_reason: reason,
     next_at: null,
     blocked_reason: null,

@@ -1,4 +1,4 @@
-import { BaseModel } from './base.js';
+import { BaseModel } from '../base.js';
 
 /** One execution of an automation. The row is authoritative; the workflow only drives it. */
 export class AutomationRun extends BaseModel {

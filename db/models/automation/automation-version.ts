@@ -1,5 +1,5 @@
 import type { StoredAction } from './automation.js';
-import { BaseModel } from './base.js';
+import { BaseModel } from '../base.js';
 
 /** A saved version of an automation. Runs are pinned to one, so later edits never affect them. */
 export class AutomationVersion extends BaseModel {

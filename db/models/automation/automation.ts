@@ -1,4 +1,4 @@
-import { BaseModel } from './base.js';
+import { BaseModel } from '../base.js';
 
 /** A stored action: `params` are separate from the rest, whichever notation the caller used. */
 export interface StoredAction {
