@@ -1,5 +1,5 @@
 import pg from 'pg';
-import type { OutboundResult } from './statements.js';
+import type { SentStatement } from './statements.js';
 
 /** A step of a plan as EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) tells it. */
 export interface PlanNode {
@@ -28,7 +28,7 @@ const literal = (value: unknown): string => (value === null ? 'null' : pg.escape
 const SETTLING = 7;
 
 /** The plan that a connection settles on, as it was run once more. What the runs write is undone. */
-export async function explain(url: string, { name, text, values }: OutboundResult): Promise<PlanNode> {
+export async function explain(url: string, { name, text, values }: SentStatement): Promise<PlanNode> {
   const client = new pg.Client(url);
   await client.connect();
   try {

@@ -6,7 +6,7 @@ import { send } from '../api/integrations/forge/deliver.js';
 import { buildPerson, buildProject, buildTask, buildTeam, type TestTeam } from '../factories/people.js';
 import { skippedRuns } from '../factories/runs.js';
 import { startApp, type TestApp } from '../support/app.js';
-import { buildStatements } from '../support/statements.js';
+import { captureStatements } from '../support/statements.js';
 import { queuePrefix, runWorker, until } from '../support/worker.js';
 
 let app: TestApp;
@@ -165,7 +165,7 @@ it('the subtasks are copied by one statement, each with its traces', async () =>
   const task = await build();
   await plantSubtasks(task, 30, '2026-01-06');
   let successor = { task_id: '' };
-  const sent = await buildStatements(async () => {
+  const sent = await captureStatements(async () => {
     await done(task.task_id);
     successor = await occurrence(task, 2);
   });

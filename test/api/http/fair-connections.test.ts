@@ -6,7 +6,7 @@ import { subscribe } from '../../factories/events.js';
 import { buildPerson, buildProject, buildTask, buildTeam, type TestTeam } from '../../factories/people.js';
 import { type Answer, startApp, type TestApp } from '../../support/app.js';
 import { lockWaiters } from '../../support/database.js';
-import { buildStatements } from '../../support/statements.js';
+import { captureStatements } from '../../support/statements.js';
 import { until } from '../../support/worker.js';
 
 let app: TestApp;
@@ -129,7 +129,7 @@ it('only the task whose id another request is about to use waits', async () => {
   const create = () => app.as(team.member).post('/api/tasks', { title: 'x', task_id: 'reserved', ...project });
   const stuck = Promise.all(many(8, create));
   await until(async () => (await lockWaiters(db())) > 0);
-  const sent = await buildStatements(() =>
+  const sent = await captureStatements(() =>
     Promise.all(many(8, () => app.as(stranger.member).post('/api/tasks', { title: 'x', ...theirs }))),
   );
   const shared = sent.filter(({ name }) => name === 'create_tasks_of_many');

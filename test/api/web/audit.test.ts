@@ -5,7 +5,7 @@ import { deriveKeyId, signingKey } from '../../../api/audit/signing-keys.js';
 import { buildProject, buildTask, buildTeam, type TestTeam } from '../../factories/people.js';
 import { buildRun } from '../../factories/runs.js';
 import { startApp, type TestApp } from '../../support/app.js';
-import { buildStatements } from '../../support/statements.js';
+import { captureStatements } from '../../support/statements.js';
 import { tamper } from '../audit/support.js';
 import { writeEntry } from '../audit/log/entries.js';
 import { type Browser, givePasswords, signIn } from './browser.js';
@@ -84,7 +84,7 @@ it('names what entries are about, with a link, and nothing of another team', asy
   }
   await app.as(team.manager).delete(`/api/tasks/${task.task_id}`);
   expect((await browser.get(PATH)).html).not.toContain(`href="/app/items/${task.task_id}"`);
-  expect((await buildStatements(() => browser.get(PATH))).filter(({ name }) => name === 'audit_subjects')).toHaveLength(1);
+  expect((await captureStatements(() => browser.get(PATH))).filter(({ name }) => name === 'audit_subjects')).toHaveLength(1);
 });
 
 it('continues on the next page with the same filter', async () => {
@@ -112,7 +112,7 @@ it('checks the chain on request, and names the entry that was changed', async ()
 
 it('reads the teams and seals once a page', async () => {
   await write();
-  const names = (await buildStatements(() => browser.get(`${PATH}?check=1`))).map(({ name }) => name);
+  const names = (await captureStatements(() => browser.get(`${PATH}?check=1`))).map(({ name }) => name);
   expect(names.filter((name) => name === 'audit_teams')).toHaveLength(1);
 });
 

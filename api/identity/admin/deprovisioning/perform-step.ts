@@ -5,7 +5,7 @@ import { inTransaction, type Services, serviceContext } from '../../../platform/
 import { lockJob, jobContext } from './lock-job.js';
 import { STEPS } from './steps.js';
 
-/** $1 = job id, $2 = step, $3 = team id or null, $4 = result. The time is that of this step, so that the steps of one transaction have an order. */
+/** $1 = job id, $2 = step, $3 = team id or null, $4 = result. `done_at` is when the step ends, not when its transaction began. */
 const insertStep = defineStatement({
   name: 'insert_deprovision_step',
   text: /* sql */ `

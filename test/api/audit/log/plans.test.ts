@@ -7,7 +7,7 @@ import { buildTeam, type TestTeam } from '../../../factories/people.js';
 import { startApp, type TestApp } from '../../../support/app.js';
 import { rowsRead } from '../../../support/rows-read.js';
 import { explain, nodesOf } from '../../../support/plans.js';
-import { buildStatements } from '../../../support/statements.js';
+import { captureStatements } from '../../../support/statements.js';
 import { withQuery, writeEntry, writeMany } from './entries.js';
 
 let app: TestApp;
@@ -43,7 +43,7 @@ it.each([
   ['the statistics', 'stats'],
 ])('%s', async (_name, query) => {
   const path = query === 'stats' ? '/api/audit/stats?days=90' : withQuery('/api/audit/logs', query as Record<string, string>);
-  const statements = await buildStatements(() => app.as(team.admin).get(path));
+  const statements = await captureStatements(() => app.as(team.admin).get(path));
   const reads = statements.filter(({ name }) => name.startsWith('audit_'));
   expect(reads.length).toBeGreaterThan(1);
   const slow: string[] = [];

@@ -11,7 +11,7 @@ import { buildPerson, buildTeam, type Person, type TestTeam } from '../../../fac
 import { startApp, type TestApp } from '../../../support/app.js';
 import { givePasswords, signIn } from '../../web/browser.js';
 import { explain, nodesOf, type PlanNode } from '../../../support/plans.js';
-import { buildStatements } from '../../../support/statements.js';
+import { captureStatements } from '../../../support/statements.js';
 
 const CROWD = 150_000;
 /** Of one statement; a block is 8 kB. The largest lists here have fifty rows with all that hangs on them. */
@@ -140,7 +140,7 @@ async function greedy(requests: Record<string, () => Promise<{ status: number }>
   const found: string[] = [];
   for (const [what, request] of Object.entries(requests)) {
     let status = 0;
-    const sent = await buildStatements(async () => {
+    const sent = await captureStatements(async () => {
       ({ status } = await request());
     });
     if (status !== 200) found.push(`${what}: ${status}`);
@@ -249,7 +249,7 @@ it('the page of approvals reads no more than its fifty cards', async () => {
 
 it('the strip of days stops counting, and counts no more automations than a page may', async () => {
   const strip = async (who: Person, automationId?: string) => {
-    const sent = await buildStatements(async () => void (await countRunsByDay(buildContext(who), days, automationId)));
+    const sent = await captureStatements(async () => void (await countRunsByDay(buildContext(who), days, automationId)));
     const plans = await Promise.all(sent.map((statement) => explain(app.database.url, statement)));
     return { blocks: Math.max(...plans.map(blocks)), rows: Math.max(...plans.map(rowsRead)) };
   };

@@ -1,6 +1,6 @@
 import { purgeExpired } from '../../../../api/bulk/trash/purge-expired.js';
 import { buildPerson } from '../../../factories/people.js';
-import { buildStatements } from '../../../support/statements.js';
+import { captureStatements } from '../../../support/statements.js';
 import { itemWorld, plantItems, UNKNOWN } from '../../work/items/world.js';
 
 // Notes, files, whiteboards and docs in the trash: alone, and with their project.
@@ -111,7 +111,7 @@ describe('with the project', () => {
   });
 
   it('10,000 items go and come back in as many statements as one', async () => {
-    const count = async (act: () => Promise<unknown>) => (await buildStatements(act)).length;
+    const count = async (act: () => Promise<unknown>) => (await captureStatements(act)).length;
     await world.make('doc');
     const few = [await count(removeProject), await count(restoreProject)];
     await plantItems(world, 10_000);

@@ -123,7 +123,7 @@ it('a row that the database refuses: neither the statement’s values nor the ro
   expect(verify.status).toBe(500);
   expectQuiet(1);
   const failure = lines.find((line) => line.includes('23514')) as string;
-  expect(failure).toContain('insert into');
+  expect(failure).toContain('violates check constraint');
 });
 
 it('sending the mails, and failing to', async () => {

@@ -5,7 +5,7 @@ import { sign } from '../../../../api/integrations/forge/deliveries/signature.js
 import { deliveries, type DeliveryName, withFields } from '../../../../scripts/fixtures/forge-payloads.js';
 import type { Answer, TestApp } from '../../../support/app.js';
 
-export interface OutboundResult {
+export interface DeliveryOptions {
   event?: string | null;
   /** null sends none. */
   id?: string | null;
@@ -17,7 +17,7 @@ export interface OutboundResult {
 export function post(
   app: TestApp,
   bytes: string | Buffer,
-  { event = 'push', id = uuidv7(), secret, headers }: OutboundResult = {},
+  { event = 'push', id = uuidv7(), secret, headers }: DeliveryOptions = {},
 ) {
   const raw = Buffer.from(bytes);
   return app.as().post('/api/forge/webhooks', undefined, {
@@ -36,7 +36,7 @@ export const send = (
   app: TestApp,
   name: DeliveryName,
   patch: Record<string, unknown> = {},
-  sent: OutboundResult = {},
+  sent: DeliveryOptions = {},
 ): Promise<Answer> =>
   post(app, JSON.stringify(withFields(deliveries[name].body, patch)), { event: deliveries[name].event, ...sent });
 

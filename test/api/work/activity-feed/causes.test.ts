@@ -3,7 +3,7 @@ import { buildSession, staged } from '../../../factories/agent.js';
 import { buildProject, buildTask, buildTeam, type Person, type TestTeam } from '../../../factories/people.js';
 import { buildRun, GATE, type TestRun } from '../../../factories/runs.js';
 import { startApp, type TestApp } from '../../../support/app.js';
-import { buildStatements } from '../../../support/statements.js';
+import { captureStatements } from '../../../support/statements.js';
 import { givePasswords, signIn } from '../../web/browser.js';
 
 // A line of what a machine changed names the machine, for whom it acted and who approved it, and tells short values.
@@ -137,7 +137,7 @@ it('reads causes by one statement a page, and lines of an older version without'
   for (const status of ['in_progress', 'in_review', 'done'])
     await app.as(team.manager).patch(`/api/tasks/${task.task_id}`, { status });
   const read = () => app.as(team.guest).get(`/api/activity?entity_id=${task.task_id}`);
-  const names = (await buildStatements(read)).map(({ name }) => name);
+  const names = (await captureStatements(read)).map(({ name }) => name);
   expect(names.filter((name) => name === 'activity_causes')).toHaveLength(1);
   await app.services.db('activity').where({ entity_id: task.task_id }).update({ audit_id: null });
   expect((await read()).body[0]).toMatchObject({ summary: expect.stringContaining('status'), cause: null, changes: null });

@@ -4,7 +4,7 @@
  */
 import pg from 'pg';
 import { explain, nodesOf, type PlanNode } from '../../../support/plans.js';
-import { buildStatements } from '../../../support/statements.js';
+import { captureStatements } from '../../../support/statements.js';
 import { itemWorld, plantItems } from './world.js';
 
 const world = itemWorld();
@@ -99,7 +99,7 @@ it('reading, listing and writing items probes indexes only, as many as the answe
   const scans: string[] = [];
   const costly: string[] = [];
   for (const [what, request] of Object.entries(requests)) {
-    for (const statement of await buildStatements(request)) {
+    for (const statement of await captureStatements(request)) {
       // An insertion with an id of its own runs once.
       if (statement.name === 'create_item' || /^(touch|authenticate)/.test(statement.name)) continue;
       const nodes = nodesOf(await explain(world.app.database.url, statement));
@@ -114,7 +114,7 @@ it('reading, listing and writing items probes indexes only, as many as the answe
 
 it('a list of keys reads its indexes only, not the rows', async () => {
   await grow();
-  const sent = await buildStatements(() => world.member.get('/api/work-items'));
+  const sent = await captureStatements(() => world.member.get('/api/work-items'));
   const keys = sent.find(({ name }) => name === 'work_item_keys_all_teams');
   expect(keys).toBeDefined();
   const nodes = nodesOf(await explain(world.app.database.url, keys as NonNullable<typeof keys>));

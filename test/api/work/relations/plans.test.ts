@@ -5,7 +5,7 @@
 import { buildProject, buildTask, buildTeam, type TestTeam } from '../../../factories/people.js';
 import { startApp, type TestApp } from '../../../support/app.js';
 import { explain, nodesOf } from '../../../support/plans.js';
-import { buildStatements } from '../../../support/statements.js';
+import { captureStatements } from '../../../support/statements.js';
 
 const OTHERS = 20_000;
 const CHAIN = 200;
@@ -48,8 +48,8 @@ it('creating, listing and deleting an edge probes indexes only', async () => {
   const relate = (source_id: string, target_id: string) =>
     as.post('/api/work-items/relations', { source_id, target_id, relation_type: 'blocks' });
   const statements = [
-    ...(await buildStatements(() => relate(first, last))),
-    ...(await buildStatements(() => as.get(`/api/work-items/${first}/relations`))),
+    ...(await captureStatements(() => relate(first, last))),
+    ...(await captureStatements(() => as.get(`/api/work-items/${first}/relations`))),
   ];
   expect(statements.map(({ name }) => name)).toEqual(
     expect.arrayContaining(['relation_ends', 'lock_item_keys', 'edge_state', 'walk_graph_below', 'store_edge', 'list_relations']),

@@ -7,7 +7,7 @@ import { openDatabase } from '../../../../db/connection.js';
 import { buildProject, buildTask, buildTeam, type TestTeam } from '../../../factories/people.js';
 import { startApp, type TestApp } from '../../../support/app.js';
 import { explain, nodesOf, type PlanNode } from '../../../support/plans.js';
-import { type OutboundResult, buildStatements } from '../../../support/statements.js';
+import { type SentStatement, captureStatements } from '../../../support/statements.js';
 
 const STRANGERS = 30_000;
 
@@ -44,8 +44,8 @@ beforeAll(async () => {
 }, 180_000);
 afterAll(() => app.close());
 
-const sentFor = (query: string) => buildStatements(() => app.as(team.guest).post('/api/search', { query }));
-const findPlan = (statement: OutboundResult): Promise<PlanNode> => explain(app.database.url, statement);
+const sentFor = (query: string) => captureStatements(() => app.as(team.guest).post('/api/search', { query }));
+const findPlan = (statement: SentStatement): Promise<PlanNode> => explain(app.database.url, statement);
 const findPlans = async (query: string, name: string): Promise<PlanNode[]> => {
   const sent = await sentFor(query);
   return Promise.all(sent.filter((statement) => statement.name === name).map(findPlan));

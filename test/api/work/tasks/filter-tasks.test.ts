@@ -2,7 +2,7 @@ import { filteredCall } from '../../../../api/work/tasks/read/list-filtered-task
 import { buildPerson, buildProject, buildTask, buildTeam } from '../../../factories/people.js';
 import type { Answer } from '../../../support/app.js';
 import { explain, nodesOf } from '../../../support/plans.js';
-import { buildStatements } from '../../../support/statements.js';
+import { captureStatements } from '../../../support/statements.js';
 import { plantTasks, taskWorld } from './world.js';
 
 // Filters and pages of GET /api/tasks, which come on top of the contract's list.
@@ -208,7 +208,7 @@ describe('pages', () => {
   });
 
   it('a list without new parameters keeps its prepared statement', async () => {
-    const sent = async (path: string) => (await buildStatements(() => ask(path))).map(({ name }) => name);
+    const sent = async (path: string) => (await captureStatements(() => ask(path))).map(({ name }) => name);
     expect(await sent(buildListPath())).toContain('list_tasks_project');
     expect(await sent(buildListPath('&status=todo'))).toContain('list_tasks_project_by_status');
     expect(await sent(buildListPath('&limit=1'))).not.toContain('list_tasks_project');

@@ -5,16 +5,16 @@
 import pg from 'pg';
 import { buildToken } from '../../../factories/people.js';
 import { explain, nodesOf, type PlanNode } from '../../../support/plans.js';
-import { type OutboundResult, buildStatements } from '../../../support/statements.js';
+import { type SentStatement, captureStatements } from '../../../support/statements.js';
 import { plantTasks, taskWorld } from './world.js';
 
 const world = taskWorld();
 
 /** The steps of the plan that a connection settles on, and how often each was taken. */
-const readSteps = async (sent: OutboundResult): Promise<PlanNode[]> => nodesOf(await explain(world.app.database.url, sent));
+const readSteps = async (sent: SentStatement): Promise<PlanNode[]> => nodesOf(await explain(world.app.database.url, sent));
 
 /** How often a connection that ran a statement so many times planned it anew. */
-async function countPlannings({ name, text, values }: OutboundResult, runs: number): Promise<number> {
+async function countPlannings({ name, text, values }: SentStatement, runs: number): Promise<number> {
   const client = new pg.Client(world.app.database.url);
   await client.connect();
   try {
@@ -33,7 +33,7 @@ const isEmptyPartition = (node: PlanNode): boolean =>
   /^(audit_entries|activity)_/.test(node['Relation Name'] ?? '') && node['Shared Hit Blocks'] === 0;
 
 /** Scans of a whole table, and sorts. */
-const slowSteps = async (statement: OutboundResult): Promise<string[]> =>
+const slowSteps = async (statement: SentStatement): Promise<string[]> =>
   (await readSteps(statement))
     .filter((node) => /^(Seq Scan|Sort|Incremental Sort)$/.test(node['Node Type']) && !isEmptyPartition(node))
     .map((node) => [statement.name, node['Node Type'], node['Relation Name']].filter(Boolean).join(' '));
@@ -118,7 +118,7 @@ it('no hot request scans a table or sorts', async () => {
   const seen = new Set<string>();
   const slow: string[] = [];
   for (const [what, request] of Object.entries(requests)) {
-    for (const statement of await buildStatements(request)) {
+    for (const statement of await captureStatements(request)) {
       seen.add(statement.name);
       slow.push(...(await slowSteps(statement)).map((step) => `${what}: ${step}`));
     }
@@ -149,7 +149,7 @@ it('creating reads the tasks of a small installation one by one too, not their w
   const parent = await world.make();
   const scans: string[] = [];
   for (const more of [{}, { parent_task_id: parent.task_id }, { task_id: 'known' }, { task_id: 'known' }]) {
-    const sent = await buildStatements(() => world.member.post('/api/tasks', { title: 'x', ...world.project, ...more }));
+    const sent = await captureStatements(() => world.member.post('/api/tasks', { title: 'x', ...world.project, ...more }));
     for (const statement of sent) scans.push(...(await slowSteps(statement)));
   }
   expect(scans.filter((step) => / (tasks|item_keys)$/.test(step))).toEqual([]);
@@ -168,7 +168,7 @@ it('a hot statement is planned once and for all', async () => {
     () => member.post('/api/tasks', { title: 'x', ...project }),
     () => member.patch(path, { title: 'y', version: 1 }),
   ];
-  const sent = await buildStatements(() => Promise.all(requests.map((request) => request())));
+  const sent = await captureStatements(() => Promise.all(requests.map((request) => request())));
   const hot = [...new Map(sent.filter(({ name }) => name !== 'touch_token').map((one) => [one.name, one])).values()];
   expect(hot.length).toBeGreaterThanOrEqual(7);
   for (const statement of hot) expect([statement.name, await countPlannings(statement, 12)]).toEqual([statement.name, 5]);
@@ -187,7 +187,9 @@ it('a hot request is one statement beside the credential’s', async () => {
     mine: () => world.member.get('/api/tasks/my'),
   };
   for (const [what, request] of Object.entries(requests)) {
-    const names = (await buildStatements(request)).map(({ name }) => name).filter((name) => !/^(authenticate|touch)/.test(name));
+    const names = (await captureStatements(request))
+      .map(({ name }) => name)
+      .filter((name) => !/^(authenticate|touch)/.test(name));
     expect([what, names.length]).toEqual([what, 1]);
   }
 });
@@ -196,9 +198,9 @@ it('beside the hot requests there are sorts of a few rows, and still no scans', 
   await grow();
   const { task_id } = await world.make();
   await world.member.patch(`/api/tasks/${task_id}`, { title: 'y' });
-  const stale = await buildStatements(() => world.member.patch(`/api/tasks/${task_id}`, { title: 'z', version: 1 }));
+  const stale = await captureStatements(() => world.member.patch(`/api/tasks/${task_id}`, { title: 'z', version: 1 }));
   // Each team's tasks come in order; the pages of all teams are put into one.
-  const everything = await buildStatements(() => world.member.get('/api/tasks'));
+  const everything = await captureStatements(() => world.member.get('/api/tasks'));
   const names = [...stale, ...everything].map(({ name }) => name);
   expect(names).toEqual(expect.arrayContaining(['changes_since_version', 'list_tasks_visible']));
   const steps: string[] = [];
@@ -213,9 +215,9 @@ it('a piece of a long list is one walk along the index of the ids, also for some
     world.team.member.user_id,
   ]);
   await plantTasks(world, 1500);
-  const sent = await buildStatements(() => world.member.get(`/api/tasks?project_id=${world.project.project_id}`));
+  const sent = await captureStatements(() => world.member.get(`/api/tasks?project_id=${world.project.project_id}`));
   const [piece] = sent.filter(({ name }) => name === 'task_records');
-  const probes = (await readSteps(piece as OutboundResult)).filter((node) => node['Relation Name'] !== undefined);
+  const probes = (await readSteps(piece as SentStatement)).filter((node) => node['Relation Name'] !== undefined);
   expect(probes.map((node) => [node['Relation Name'], node['Index Name'], node['Actual Loops']])).toEqual([
     ['tasks', 'tasks_pkey', 1],
     ['memberships', expect.stringContaining('memberships'), 1],

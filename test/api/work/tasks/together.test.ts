@@ -4,7 +4,7 @@ import { subscribe } from '../../../factories/events.js';
 import { buildPerson, buildProject, buildTeam, buildToken, type Person } from '../../../factories/people.js';
 import type { Answer, Client } from '../../../support/app.js';
 import { until } from '../../../support/worker.js';
-import { buildStatements } from '../../../support/statements.js';
+import { captureStatements } from '../../../support/statements.js';
 import { taskWorld } from './world.js';
 
 const world = taskWorld(60_000);
@@ -17,7 +17,7 @@ const makeMany = (count: number) => Promise.all(Array.from({ length: count }, ()
 
 /** Statements of this name that the requests sent. */
 async function countAll(name: string, requests: () => Promise<unknown>): Promise<number> {
-  return (await buildStatements(requests)).filter((statement) => statement.name === name).length;
+  return (await captureStatements(requests)).filter((statement) => statement.name === name).length;
 }
 
 /** Whether it has ended within so many milliseconds. */
