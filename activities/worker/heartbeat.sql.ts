@@ -9,7 +9,7 @@ export const beatStatement = defineStatement({
 });
 
 /** Deletes the heartbeats of processes that ended. */
-export const forgetProcessesStatement = defineStatement({
-  name: 'forget_processes',
+export const deleteEndedStatement = defineStatement({
+  name: 'delete_ended_heartbeats',
   text: "delete from heartbeats where seen_at < now() - interval '1 hour'",
 });

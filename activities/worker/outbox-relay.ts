@@ -7,6 +7,7 @@ import {
   dispatchFailed,
   dispatchOutbox,
   removeRows,
+  retryDispatches,
 } from '../../api/platform/outbox/dispatch-outbox.js';
 import { EventMatcher, type MatchResult, type ClaimedEvent } from '../../api/platform/outbox/match-events.js';
 import { EVENTS_PER_TEAM, NO_OWNER, pollStatement } from '../../api/platform/outbox/match-events.sql.js';
@@ -180,6 +181,11 @@ export class OutboxRelay {
   private async removeDispatched(): Promise<void> {
     await sleep(REMOVE_AFTER_MS);
     while (this.dispatched.length > 0) await removeRows(this.services, this.dispatched.splice(0));
+  }
+
+  /** Makes rows due whose dispatch failed: Temporal is reachable again. */
+  async retryNow(): Promise<void> {
+    await retryDispatches(this.services, this.dispatchers());
   }
 
   /**

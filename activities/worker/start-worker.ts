@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { smtpTransport } from '../../api/platform/mail/smtp.js';
 import { queueDigests } from '../../api/platform/mail/mail-budget.js';
@@ -10,8 +9,7 @@ import type { Logger } from '../../api/platform/telemetry/log.js';
 import { watchPool } from '../../api/platform/telemetry/metrics.js';
 import { openDatabase, SERVING } from '../../db/connection.js';
 import { poolUse } from '../../db/knex-internals.js';
-import { run } from '../../db/statement.js';
-import { beatStatement, forgetProcessesStatement } from './heartbeat.sql.js';
+import { startHeartbeat } from './heartbeat.js';
 import { startIndexer } from './index-loop.js';
 import { listenForOutbox } from './outbox-listener.js';
 import { openExportDatabase } from '../bulk.js';
@@ -21,7 +19,6 @@ import { startReconciler } from './reconcile-loop.js';
 import { startTemporalConnection } from './temporal-connection.js';
 import { startWebhooks } from './webhook-loop.js';
 
-const HEARTBEAT_MS = 5_000;
 const POLL_MS = 1_000;
 /** A due mail wakes the dispatcher; this interval expires old mails. */
 const MAIL_POLL_MS = 30_000;
@@ -33,7 +30,7 @@ const NOTIFY_INTERVAL_MS = 5;
 const DRAIN_MS = 20_000;
 
 export interface RunningWorker {
-  /** True while Temporal is reachable. */
+  /** True while Temporal answers. */
   isConnected: () => boolean;
   /**
    * Runs a full pass of the reconciler now; normally every ten minutes. Returns the number of runs, series, jobs and schedules restarted.
@@ -114,31 +111,22 @@ export function startWorker(config: Config, log: Logger, onReady: () => void): R
   // The relay is in this process, so activities notify it without PostgreSQL.
   const services: Services = { db, config, log, notifyRelay: throttleTrailing(() => relay.wake(), NOTIFY_INTERVAL_MS) };
 
-  let isReadyPending = false;
-  // One row per worker, so that a live worker does not hide a dead one, or the reverse.
-  const name = `worker:${randomUUID()}`;
-  /**
-   * Writes a heartbeat with the connection state to Temporal, which the API reports, then tells the launcher that this worker is
-   * ready. If the database is unavailable, the next heartbeat does both.
-   */
-  const beat = async (): Promise<void> => {
-    const details = JSON.stringify({ temporal: link.client() !== undefined, pid: process.pid });
-    await run(relayDb, beatStatement, [name, details]);
-    await run(relayDb, forgetProcessesStatement, []);
-    if (isReadyPending) onReady();
-    isReadyPending = false;
-  };
-  const tryBeat = (): void => void beat().catch((error: unknown) => log.warn({ err: error }, 'no heartbeat'));
   const link = startTemporalConnection(services, {
     localActivitySlots: config.DATABASE_POOL_SIZE,
     exportDb,
     onPolling() {
       dispatch.wake();
       reconciler.connected();
-      isReadyPending = true;
-      tryBeat();
+      heart.announce();
+    },
+    onReachable(isReachable) {
+      // The alert follows the heartbeat, and what waited for Temporal must not wait for its next attempt too.
+      heart.beat();
+      if (isReachable)
+        void outbox.retryNow().then(dispatch.wake, (error: unknown) => log.warn({ err: error }, 'not retried yet'));
     },
   });
+  const heart = startHeartbeat(relayDb, log, link.isReachable, onReady);
   const webhooks = startWebhooks({ ...services, db: open('assent-webhooks', 2, true) });
   const relayServices: Services = { ...services, db: relayDb, wakeWebhooks: webhooks.deliver };
   const outbox = new OutboxRelay(relayServices, link.dispatchers);
@@ -154,14 +142,13 @@ export function startWorker(config: Config, log: Logger, onReady: () => void): R
     webhooks.wake();
   });
   const reconciler = startReconciler((kind) => link.reconcile(services, kind), log);
-  const heart = setInterval(tryBeat, HEARTBEAT_MS);
 
   return {
-    isConnected: () => link.client() !== undefined,
+    isConnected: link.isReachable,
     reconcile: () => link.reconcile(services, 'full'),
     /** Stops taking work from Temporal, then lets the relay and the sealer finish their pass, then closes the pools. */
     async stop() {
-      clearInterval(heart);
+      heart.stop();
       await Promise.race([link.stop(), sleep(DRAIN_MS, undefined, { ref: false })]);
       await Promise.all([relay.stop(), deliveries.stop(), dispatch.stop(), mails?.stop(), reconciler.stop(), listener.stop()]);
       await outbox.settled();

@@ -3,6 +3,7 @@ import { Client, isGrpcServiceError, type WorkflowClientInterceptor } from '@tem
 import { defaultPayloadConverter, type SearchAttributeType } from '@temporalio/common';
 import { NativeConnection, type Worker } from '@temporalio/worker';
 import type { Knex } from 'knex';
+import type { Config } from '../../api/platform/config.js';
 import type { Services } from '../../api/platform/context.js';
 import { logScope } from '../../api/platform/telemetry/log.js';
 import { CORRELATION_HEADER, taskQueue } from '../../workflows/contract.js';
@@ -13,7 +14,7 @@ import { PROCESSES } from '../processes.js';
 import type { PassKind } from './reconcile-loop.js';
 import { reconcileAll } from './reconciler.js';
 import { connectionOptions } from './connect-temporal.js';
-import { watchStore } from './watch-store.js';
+import { trackReachability, watchStore } from './watch-store.js';
 import { createWorkers, runAll, shutdown } from './workers.js';
 
 /** Everything that uses one connection. */
@@ -78,6 +79,9 @@ async function ensureSearchAttributes(client: Client, connection: NativeConnecti
   return all;
 }
 
+const createClient = (connection: NativeConnection, { TEMPORAL_NAMESPACE: namespace }: Config): Client =>
+  new Client({ connection, namespace, interceptors: { workflow: [correlated] } });
+
 export interface TemporalLink {
   /**
    * Reconciles the rows with Temporal and restarts what was lost. Returns the number of runs, series, jobs, revocations and
@@ -86,14 +90,18 @@ export interface TemporalLink {
   reconcile: (services: Services, pass: PassKind) => Promise<number>;
   /** None while Temporal is unreachable. */
   dispatchers: () => readonly AnyDispatcher[];
+  /** True while Temporal answers: it did at the latest request, which every connection makes every two seconds. */
+  isReachable: () => boolean;
   client: () => Client | undefined;
   /** Drains the workers: running tasks may finish, no new ones start. */
   stop: () => Promise<void>;
 }
 
 interface LinkOptions {
-  /** Called when the workers of a new connection poll. */
+  /** Called when the workers of a new connection poll, and again after each outage. */
   onPolling: () => void;
+  /** Called when Temporal answers no more, and when it does again: what waits in the outbox can be dispatched at once. */
+  onReachable?: (isReachable: boolean) => void;
   localActivitySlots: number;
   /** The pool of exports (activities/bulk.ts); by default that of the services. */
   exportDb?: Knex;
@@ -124,35 +132,36 @@ async function waitForPollers(client: Client, queue: string, isOver: () => boole
  */
 export function startTemporalConnection(
   services: Services,
-  { onPolling, localActivitySlots, exportDb = services.db, processes = PROCESSES }: LinkOptions,
+  { onPolling, onReachable = () => undefined, localActivitySlots, exportDb = services.db, processes = PROCESSES }: LinkOptions,
 ): TemporalLink {
   const { config, log } = services;
+  const coreQueue = taskQueue(config.TASK_QUEUE_PREFIX, 'core');
   let stopped = false;
-  let workers: readonly Worker[] = [];
   let current: Connected | undefined;
+  let workers: readonly Worker[] = [];
+  const reachability = trackReachability(onReachable);
 
   const session = async (): Promise<void> => {
     const connection = await NativeConnection.connect(connectionOptions(config));
+    const client = createClient(connection, config);
     let stopWatching = (): void => undefined;
     try {
-      const client = new Client({ connection, namespace: config.TEMPORAL_NAMESPACE, interceptors: { workflow: [correlated] } });
       const searchable = await ensureSearchAttributes(client, connection, services);
       workers = await createWorkers(services, connection, { slots: localActivitySlots, exportDb, processes });
-      const running = runAll(workers);
-      const queue = taskQueue(config.TASK_QUEUE_PREFIX, 'core');
       current = connect(services, client, searchable, processes);
-      const isOver = (): boolean => current?.client !== client;
-      const announce = (): void => void waitForPollers(client, queue, isOver).then((polling) => polling && onPolling());
+      const running = runAll(workers);
+      const announce = (): void =>
+        void waitForPollers(client, coreQueue, () => current?.client !== client).then((polling) => polling && onPolling());
+      reachability.set(true);
       announce();
-      stopWatching = watchStore(client, () => {
-        log.warn('Temporal reconnected, possibly with another store; reconciling');
+      stopWatching = watchStore(client, log, reachability, () => {
         void ensureSearchAttributes(client, connection, services).then(announce);
       });
       await running;
     } finally {
       stopWatching();
-      current = undefined;
-      workers = [];
+      reachability.set(false);
+      [current, workers] = [undefined, []];
       await connection.close().catch(() => undefined);
     }
   };
@@ -168,9 +177,10 @@ export function startTemporalConnection(
     }
   })();
   return {
-    dispatchers: () => current?.dispatchers ?? [],
-    reconcile: async (passed, pass) => (current ? reconcileAll(current.client, current.dispatchers, passed, pass) : 0),
+    dispatchers: () => (reachability.get() && current ? current.dispatchers : []),
+    isReachable: reachability.get,
     client: () => current?.client,
+    reconcile: async (passed, pass) => (current ? reconcileAll(current.client, current.dispatchers, passed, pass) : 0),
     async stop() {
       stopped = true;
       shutdown(workers);

@@ -151,6 +151,31 @@ it('Temporal mute under way: deliveries are applied and events matched all the s
   await all(automation, 'succeeded', 3, 60_000);
 }, 180_000);
 
+it('reports a Temporal that stops answering, dispatches nothing meanwhile, and starts what waited when it answers again', async () => {
+  const automation = await buildAutomation(app, team, { actions: [comment('done')] });
+  await proxy.restore();
+  const worker = startHere();
+  await buildTask(app, team, project);
+  await all(automation, 'succeeded', 1);
+  const isReported = async (temporal: boolean) =>
+    (await db()('heartbeats').pluck<{ temporal: boolean }[]>('details')).every((details) => details.temporal === temporal);
+  expect(await isReported(true)).toBe(true);
+  proxy.swallow(true);
+  await until(() => isReported(false));
+  expect(worker.isConnected()).toBe(false);
+  await buildTask(app, team, project);
+  await until(async () => (await statuses(automation)).length === 2);
+  // A row that was leased before the outage was noticed.
+  await db()('outbox')
+    .where({ kind: 'run.start' })
+    .update({ attempts: 6, next_attempt_at: db().raw("now() + interval '1 hour'") });
+  proxy.swallow(false);
+  await proxy.cut();
+  await proxy.restore();
+  await all(automation, 'succeeded', 2);
+  await until(() => isReported(true));
+}, 180_000);
+
 it('polls within seconds after a lost connection, and listens again', async () => {
   const automation = await buildAutomation(app, team, { actions: [comment('done')] });
   await proxy.restore();

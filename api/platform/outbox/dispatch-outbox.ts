@@ -58,9 +58,29 @@ where o.kind = $1 and o.kind <> 'event' and o.next_attempt_at <= now() and o.cre
 order by o.next_attempt_at, o.outbox_id limit $3`,
 });
 
+/** Rows of a kind that an outage can have left with a later attempt: those of the seconds before it was noticed. */
+const RETRIED_ROWS = 2_000;
+
+/** $1 = kinds, $2 = row limit of each. Rows with a later attempt alone are read, however many are due. */
+const retryStatement = defineStatement({
+  name: 'retry_outbox',
+  text: /* sql */ `
+update outbox set next_attempt_at = now()
+where outbox_id = any(array(select l.outbox_id from unnest($1::text[]) as wanted(kind) cross join lateral (
+  select o.outbox_id from outbox o
+  where o.kind = wanted.kind and o.kind <> 'event' and o.next_attempt_at > now() and o.next_attempt_at < 'infinity'
+  order by o.next_attempt_at, o.outbox_id limit $2 for update skip locked
+) l)) and ${ASYNC_COMMIT}`,
+});
+
 export async function removeRows({ db }: Pick<Services, 'db'>, ids: readonly number[]): Promise<number> {
   if (ids.length > 0) await run(db, removeStatement, [ids]);
   return ids.length;
+}
+
+/** Makes rows of these dispatchers due that wait for their next attempt, or are leased elsewhere: dispatching twice is safe. */
+export async function retryDispatches({ db }: Pick<Services, 'db'>, dispatchers: readonly AnyDispatcher[]): Promise<void> {
+  await run(db, retryStatement, [dispatchers.flatMap(({ kinds }) => kinds), RETRIED_ROWS]);
 }
 
 /**
