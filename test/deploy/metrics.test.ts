@@ -138,6 +138,17 @@ describe('the gauges of the database', () => {
     expect(text).toMatch(new RegExp(`^assent_outbox_rows\\{kind="pile"\\} ${MAX_ROWS}$`, 'm'));
   });
 
+  it('show a mail as overdue since its creation, however often it is tried in vain', async () => {
+    const { db } = app.services;
+    await db.raw(`insert into mails (recipient, template, correlation_id, attempts, created_at, next_attempt_at)
+      values ('a@assent.test', 'notice', uuidv7(), 5, now() - interval '10 minutes', now() + interval '1 minute')`);
+    const [text] = await collect(app.database.url, /^assent_database_gauges_success 1$/m);
+    await db('mails').delete();
+    expect(Number(/^assent_mails_overdue_seconds (\S+)$/m.exec(text)?.[1])).toBeGreaterThanOrEqual(600);
+    const [after] = await collect(app.database.url, /^assent_database_gauges_success 1$/m);
+    expect(after).toMatch(/^assent_mails_overdue_seconds 0$/m);
+  });
+
   it('are read once for scrapes that follow each other', async () => {
     await app.services.db.raw('create sequence rounds');
     const texts = await collect(app.database.url, /^rounds \d+$/m, [gauge('rounds', `select nextval('rounds')::int as value`)]);

@@ -137,9 +137,12 @@ export const DATABASE_GAUGES: readonly DatabaseGauge[] = [
   },
   {
     name: 'assent_mails_overdue_seconds',
-    help: 'How long the next mail has been due',
+    // Not from the next attempt, which each failure moves: with the mail server down no mail would ever be overdue.
+    help: 'Age of the oldest mail that is due or was tried in vain, of the first 10000 that wait',
     labels: [],
-    sql: `select greatest(0, ${age('min(next_attempt_at)')}) as value from mails where state = 'queued'`,
+    sql: `select ${age('min(created_at)')} as value
+      from (select created_at, attempts, next_attempt_at from mails where state = 'queued' limit ${MAX_ROWS}) queued
+      where attempts > 0 or next_attempt_at <= now()`,
   },
   {
     name: 'assent_webhook_deliveries_waiting',
