@@ -1,10 +1,11 @@
 import { once } from 'node:events';
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { openDatabase, SERVING } from '../db/connection.js';
 import { poolUse } from '../db/knex-internals.js';
 import { createRelayNotifier } from './platform/outbox/relay-notifier.js';
-import { loadConfig } from './platform/config.js';
+import { loadConfig, shutdownDelayMs } from './platform/config.js';
 import { refuseUnknownSchema } from './platform/database/refuse-schema.js';
 import { createLogger } from './platform/telemetry/log.js';
 import { createApp } from './http/app.js';
@@ -32,6 +33,7 @@ const notifyDb = openDatabase({ url: config.DATABASE_URL, poolSize: 1, name: 'as
 
 const app = createApp({ db, config, log, notifyRelay: createRelayNotifier(notifyDb) });
 const handle = app.callback();
+let stopping = false;
 let draining = false;
 const underWay = new Set<ServerResponse>();
 const server = createServer(
@@ -48,17 +50,19 @@ watchPool('assent-api', () => poolUse(db));
 const gauges = createDatabaseGauges(config.DATABASE_URL);
 const ops = createOpsServer(async () => {
   const { ready, checks } = await readiness(db);
-  return { ready: ready && !draining, draining, checks };
+  return { ready: ready && !stopping, draining: stopping, checks };
 }, [gauges.collect]);
 
 /**
- * Readiness goes first, then no new connections, then what is under way ends, then the pools close. Every answer from now on says
+ * Readiness goes first, and requests are still accepted for SHUTDOWN_DELAY_SECONDS; then no new connections, then what is under way ends, then the pools close. Every answer from now on says
  * that it is the last one on its connection: a client that goes on asking would keep us until the deadline, and be cut off by it.
  */
 async function stop(signal: string): Promise<void> {
-  if (draining) return;
-  draining = true;
+  if (stopping) return;
+  stopping = true;
   log.info({ signal }, 'stopping');
+  await sleep(shutdownDelayMs(config));
+  draining = true;
   const closed = once(server, 'close');
   server.close();
   for (const response of underWay) response.shouldKeepAlive = false;

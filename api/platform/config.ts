@@ -24,6 +24,15 @@ export const Settings = z.object({
   PORT: port(3000).describe('The API'),
   METRICS_PORT: port(4000).describe('/livez, /readyz and /metrics of the API'),
   WORKER_METRICS_PORT: port(4001).describe('/livez and /metrics of the worker'),
+  SHUTDOWN_DELAY_SECONDS: z.coerce
+    .number()
+    .int()
+    .min(0)
+    .max(300)
+    .optional()
+    .describe(
+      'Time for which a stopping API is not ready but accepts requests, so that a load balancer notices; 5 in production',
+    ),
   BASE_URL: z.url().optional().describe('Public address, used in links; required in production'),
   LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
   DATA_DIR: z.string().default('.data').describe('Development data, signed audit checkpoints, uploaded files'),
@@ -254,6 +263,10 @@ export function loadConfig(env: NodeJS.ProcessEnv = process.env): Config {
 
 /** Returns true except in production. */
 export const isDevelopment = (config: Config): boolean => config.NODE_ENV !== 'production';
+
+/** Returns the time in ms between the signal to stop and the end of new requests: a load balancer looks at `/readyz` meanwhile. */
+export const shutdownDelayMs = (config: Config): number =>
+  1_000 * (config.SHUTDOWN_DELAY_SECONDS ?? (isDevelopment(config) ? 0 : 5));
 
 /** Returns an absolute URL of the web app, for emails. */
 export const webAddress = ({ BASE_URL, PORT }: Config, path: `/${string}`): string =>

@@ -117,6 +117,15 @@ it('a request under way when the signal comes is finished, new ones are not take
   expect((await app.services.db('tasks').where({ task_id: task.task_id }).first()).title).toBe('finished');
 });
 
+it('after the signal it is not ready but takes requests until the delay is over, so that a load balancer cuts off nobody', async () => {
+  const api = await startApiProcess(app, { SHUTDOWN_DELAY_SECONDS: '3' });
+  const stopped = api.stop();
+  await until(async () => (await fetch(`${api.opsUrl}/readyz`)).status === 503);
+  expect(await send(api.url, 'GET', '/api/tasks', false)).toEqual({ status: 200 });
+  expect(await stopped).toBe(0);
+  expect(await send(api.url, 'GET', '/api/tasks', false)).toEqual({ error: 'ECONNREFUSED' });
+});
+
 it('without a worker the API answers, is ready, and reports it; with one it reports that', async () => {
   const api = await startApiProcess(app);
   const ready = async () => (await (await fetch(`${api.opsUrl}/readyz`)).json()) as { ready: boolean; checks: object };
