@@ -6,24 +6,37 @@ import { createLogger } from '../api/platform/telemetry/log.js';
 import { openDatabase } from '../db/connection.js';
 import { COMMANDS, usage } from './admin/commands.js';
 
-const { values, positionals } = parseArgs({
-  allowPositionals: true,
-  strict: true,
-  options: {
-    email: { type: 'string' },
-    name: { type: 'string' },
-    admin: { type: 'boolean' },
-    'no-login-code': { type: 'boolean' },
-    status: { type: 'string' },
-    reason: { type: 'string' },
-    'reassign-to': { type: 'string' },
-    plan: { type: 'string' },
-    mb: { type: 'string' },
-    'older-than-hours': { type: 'string' },
-  },
-});
+const OPTIONS = {
+  help: { type: 'boolean', short: 'h' },
+  email: { type: 'string' },
+  name: { type: 'string' },
+  admin: { type: 'boolean' },
+  'no-login-code': { type: 'boolean' },
+  status: { type: 'string' },
+  reason: { type: 'string' },
+  'reassign-to': { type: 'string' },
+  plan: { type: 'string' },
+  mb: { type: 'string' },
+  'older-than-hours': { type: 'string' },
+} as const;
+
+/** Parses the arguments. Ends with the list of commands where there are unknown ones. */
+function parse() {
+  try {
+    return parseArgs({ allowPositionals: true, strict: true, options: OPTIONS });
+  } catch (error) {
+    console.error(`${(error as Error).message}\n\n${usage()}`);
+    return process.exit(2);
+  }
+}
+
+const { values, positionals } = parse();
 const [name = '', about = ''] = positionals;
 const command = COMMANDS[name];
+if (values.help) {
+  console.log(usage());
+  process.exit(0);
+}
 if (!command || (about === '' && !command.alone)) {
   console.error(usage());
   process.exit(2);

@@ -1,4 +1,5 @@
 import Koa from 'koa';
+import { type Config, isDevelopment } from '../platform/config.js';
 import type { Services } from '../platform/context.js';
 import { DomainError, invalid } from '../platform/errors.js';
 import { newId } from '../platform/ids.js';
@@ -16,7 +17,9 @@ import { createRouter } from './router.js';
 
 /** Its clients read errors as JSON-RPC. */
 const MCP_PATH = '/api/mcp';
-const NO_ENDPOINT = 'Check the path: the API document lists all of them.';
+/** Production does not serve the API document. */
+const pathAdvice = (config: Config): string =>
+  isDevelopment(config) ? 'Check the path: /api/docs lists all of them.' : 'Check the method and the path.';
 
 const CLIENT_REQUEST_ID = /^[\w-]{1,64}$/;
 
@@ -83,7 +86,8 @@ export function createApp(services: Services): Koa {
   // No route matched: 204 to OPTIONS, 405 with Allow if the path exists, else 404.
   app.use((ctx) => {
     const allowed = router.methodsAt(ctx.path);
-    if (allowed.length === 0) throw new DomainError('RESOURCE_NOT_FOUND', 'No such endpoint', { detail: NO_ENDPOINT });
+    if (allowed.length === 0)
+      throw new DomainError('RESOURCE_NOT_FOUND', 'No such endpoint', { detail: pathAdvice(services.config) });
     const headers = { Allow: allowed.join(', ') };
     if (ctx.method !== 'OPTIONS') throw new DomainError('METHOD_NOT_ALLOWED', `${ctx.method} is not allowed here`, { headers });
     ctx.status = 204;

@@ -13,6 +13,9 @@ import { WEBHOOK_LIMITS, webhookSettings } from './settings/webhook-settings.js'
 const port = (fallback: number) => z.coerce.number().int().min(0).max(65_535).default(fallback);
 const count = (fallback: number, min = 1, max = 1_000_000_000) => z.coerce.number().int().min(min).max(max).default(fallback);
 const secret = z.string().refine((value) => Buffer.byteLength(value) >= 32, 'must be at least 32 bytes');
+/** Such as postgres://h1,h2/db or ?host=h1,h2, which libpq takes and our driver does not. */
+const hasSeveralHosts = (address: string): boolean =>
+  /^[^/]*\/\/[^/?#]*,/.test(address.replace(/\/\/[^/?#]*@/, '//')) || /[?&]host=[^&]*(,|%2C)/i.test(address);
 const isMasterKey = (value: string): boolean => Buffer.from(value, 'base64').length === 32;
 /** A limit per minute; 0 disables it. */
 const perMinute = (fallback: number) => count(fallback, 0);
@@ -47,6 +50,11 @@ export const Settings = z.object({
   DATABASE_URL: z
     .string()
     .regex(/^postgres(ql)?:\/\//, 'must be a postgresql:// address')
+    .refine(
+      (address) => !hasSeveralHosts(address),
+      'names several hosts: give one name that moves to the new primary (docs/operate/failover.md)',
+    )
+    .refine((address) => URL.canParse(address), 'is malformed: write special characters of the password as %XX')
     .describe('PostgreSQL 18'),
   DATABASE_POOL_SIZE: count(8, 1, 200).describe('Connections of each process for its main work'),
   TEMPORAL_ADDRESS: z.string().default('127.0.0.1:7233'),

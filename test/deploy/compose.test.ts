@@ -41,6 +41,7 @@ interface Service {
   depends_on?: Record<string, { condition: string }>;
   healthcheck?: { test?: string[]; disable?: boolean };
   read_only?: boolean;
+  mem_limit?: string;
   cap_drop?: string[];
   security_opt?: string[];
 }
@@ -103,6 +104,12 @@ describe('what the outside can reach', () => {
         security_opt: ['no-new-privileges:true'],
       });
     }
+  });
+
+  test('a container that runs for good has a limit of memory', () => {
+    for (const [name, each] of services)
+      if (runsForEver(each))
+        expect([name, withDefaults(each.mem_limit ?? '')]).toEqual([name, expect.stringMatching(/^\d+[mg]$/)]);
   });
 });
 

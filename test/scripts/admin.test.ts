@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { serviceContext } from '../../api/platform/context.js';
 import { listMails } from '../../api/platform/mail/list-mails.js';
 import { COMMANDS, usage } from '../../scripts/admin/commands.js';
@@ -83,6 +84,16 @@ it('puts a team on another plan', async () => {
   expect(await command('set-plan', team_id, { plan: 'scale' })).toEqual([`team ${team_id} is on scale, with audit_logs`]);
   await expect(command('set-plan', team_id, { plan: 'gold' })).rejects.toThrow('--plan');
   await expect(command('set-plan', 'garbage', { plan: 'free' })).rejects.toThrow('Team not found');
+});
+
+it.each([
+  [['create-user', '--help'], 0, 'stdout'],
+  [['create-user', '--unknown'], 2, 'stderr'],
+] as const)('prints the commands for %j', (args, status, stream) => {
+  const ended = spawnSync(process.execPath, ['dist/scripts/admin.js', ...args], { encoding: 'utf8' });
+  expect(ended.status).toBe(status);
+  expect(ended[stream]).toContain('create-user --email');
+  expect(ended.stderr).not.toMatch(/^\s+at /m);
 });
 
 it('says how each is called', () => {

@@ -74,6 +74,20 @@ it('a malformed MAIL_URL is refused without being shown', () => {
   expect(loadConfig({ ...production, MAIL_URL })).toMatchObject({ MAIL_URL });
 });
 
+it('refuses a DATABASE_URL with several hosts, or a malformed one, without showing it', () => {
+  for (const [DATABASE_URL, refusal] of [
+    ['postgres://a:hunter2@h1,h2/assent', /DATABASE_URL: names several hosts/],
+    ['postgres://a:hunter2@h1:5432,h2:5432/assent?target_session_attrs=read-write', /DATABASE_URL: names several hosts/],
+    ['postgres://a:hunter2@/assent?host=h1,h2', /DATABASE_URL: names several hosts/],
+    ['postgres://a:hunter2/#1@h1/assent', /DATABASE_URL: is malformed/],
+  ] as const) {
+    expect(() => loadConfig({ ...production, DATABASE_URL })).toThrow(refusal);
+    expect(() => loadConfig({ ...production, DATABASE_URL })).not.toThrow(/hunter2/);
+  }
+  const DATABASE_URL = 'postgres://a:b,c@h1:5432/assent?application_name=a,b';
+  expect(loadConfig({ ...production, DATABASE_URL })).toMatchObject({ DATABASE_URL });
+});
+
 it('production does not make up a missing webhook secret', () => {
   expect(loadConfig(production).FORGE_WEBHOOK_SECRET).toBeUndefined();
 });

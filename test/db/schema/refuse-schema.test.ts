@@ -6,6 +6,7 @@ import { MIGRATION_NAMES } from '../../../db/migrations/index.js';
 import { SCHEMA_EXIT_STATUS } from '../../../db/schema/check-schema.js';
 import { killApiProcesses, startApiProcess } from '../../resilience/api-process.js';
 import { startApp, type TestApp } from '../../support/app.js';
+import { startPooler } from './pooler.js';
 
 let app: TestApp;
 
@@ -41,11 +42,11 @@ const SCHEMAS = [
 ] as const;
 
 /** Starts a process over the app's database that is expected to end; returns its exit code and its log. */
-async function startAndEnd(file: string): Promise<{ status: number | null; log: string }> {
+async function startAndEnd(file: string, url = app.database.url): Promise<{ status: number | null; log: string }> {
   const { config } = app.services;
   const env = {
     ...process.env,
-    DATABASE_URL: app.database.url,
+    DATABASE_URL: url,
     DATA_DIR: config.DATA_DIR,
     TEMPORAL_ADDRESS: config.TEMPORAL_ADDRESS,
     WORKFLOW_BUNDLE: config.WORKFLOW_BUNDLE,
@@ -78,6 +79,23 @@ describe.each(SCHEMAS)('the schema is %s', (_what, change, words) => {
       ready: false,
       checks: { postgres: { ok: true }, migrations: { ok: false, detail: expect.stringMatching(words) as unknown } },
     });
+  });
+});
+
+describe('a pooler between the API and PostgreSQL', () => {
+  it.each([
+    ['that refuses the settings of a connection', true],
+    ['that drops the settings of a connection', false],
+  ])('%s is refused by name at the start', async (_what, refuses) => {
+    const pooler = await startPooler(app.database.url, refuses);
+    try {
+      const { status, log } = await startAndEnd('api/server.js', pooler.url);
+      expect(status).toBe(SCHEMA_EXIT_STATUS);
+      expect(log).toMatch(/DATABASE_URL leads to a connection pooler such as PgBouncer/);
+      expect(log).not.toMatch(/listening/);
+    } finally {
+      pooler.close();
+    }
   });
 });
 
