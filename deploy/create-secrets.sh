@@ -49,6 +49,7 @@ random_hex 24 | store postgres_password
 random_hex 24 | store owner_db_password
 random_hex 24 | store app_db_password
 random_hex 24 | store temporal_db_password
+random_hex 24 | store replication_db_password
 printf 'postgres://assent_owner:%s@postgres:5432/assent' "$(cat secrets/owner_db_password)" | store database_owner_url
 printf 'postgres://assent_app:%s@postgres:5432/assent' "$(cat secrets/app_db_password)" | store database_url
 

@@ -9,7 +9,18 @@ import { runningState } from './embedded/run-state.mjs';
 import { checkNode, dataDir, loadEnvFile, root } from './embedded/settings.mjs';
 
 /** Commands that need no running service: they read the sources, or start their own servers. So does audit-verify of an export. */
-const STANDALONE = new Set(['openapi', 'client', 'chaos', 'bench', 'timing', 'bench-growth', 'fuzz', 'house', 'runner']);
+const STANDALONE = new Set([
+  'openapi',
+  'client',
+  'chaos',
+  'bench',
+  'timing',
+  'bench-growth',
+  'fuzz',
+  'house',
+  'runner',
+  'production',
+]);
 const [name = '', ...args] = process.argv.slice(2);
 
 /**

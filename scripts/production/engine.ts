@@ -1,0 +1,60 @@
+import { homedir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { existsSync } from 'node:fs';
+import { shell } from './shell.js';
+
+/** What runs containers. */
+export interface Engine {
+  /** The command of Compose, and that of the engine, as words. */
+  compose: string[];
+  docker: string[];
+  env: NodeJS.ProcessEnv;
+  isPodman: boolean;
+  stop: () => void;
+}
+
+const SCRIPTS = resolve('scripts/production/podman');
+/** Interval of health checks, ms: Podman leaves them to systemd, which containers of CI do not have. */
+const HEALTH_MS = 3_000;
+
+const works = (command: string[]): Promise<boolean> =>
+  shell(command).then(
+    () => true,
+    () => false,
+  );
+
+/** Runs the health checks of all containers of the project again and again. Returns what stops it. */
+function checkHealth(env: NodeJS.ProcessEnv): () => void {
+  let stopped = false;
+  const look = async (): Promise<void> => {
+    const ids = await shell(['podman', 'ps', '--quiet', '--filter', 'label=com.docker.compose.project=assent'], { env }).catch(
+      () => '',
+    );
+    await Promise.all(
+      ids.split('\n').map((id) => id && shell(['podman', 'healthcheck', 'run', id], { env }).catch(() => undefined)),
+    );
+    if (!stopped) setTimeout(() => void look(), HEALTH_MS).unref();
+  };
+  void look();
+  return () => {
+    stopped = true;
+  };
+}
+
+/**
+ * Returns the Docker Engine of this machine, or else Podman, which it installs and provides with stand-ins of the images.
+ * @throws Error where neither is possible
+ */
+export async function prepareEngine(): Promise<Engine> {
+  if (await works(['docker', 'info'])) {
+    return { compose: ['docker', 'compose'], docker: ['docker'], env: process.env, isPodman: false, stop: () => undefined };
+  }
+  if (process.getuid?.() !== 0 || !existsSync('/usr/bin/apt-get')) {
+    throw new Error('There is no Docker Engine. Install one, or run this as root on Debian, where Podman is installed instead.');
+  }
+  const CONTAINERS_DIR = join(process.env['XDG_CACHE_HOME'] ?? join(homedir(), '.cache'), 'assent', 'containers');
+  const env = { ...process.env, CONTAINERS_DIR, DOCKER_HOST: `unix://${CONTAINERS_DIR}/podman.sock`, DOCKER_BUILDKIT: '0' };
+  for (const script of ['install.sh', 'images.sh']) await shell(['sh', join(SCRIPTS, script)], { env, shows: true });
+  const compose = [join(CONTAINERS_DIR, 'build', 'bin', 'docker-compose')];
+  return { compose, docker: ['podman'], env, isPodman: true, stop: checkHealth(env) };
+}
