@@ -19,5 +19,5 @@ export default {
   // Patience for a busy machine: no test measures time.
   testTimeout: 120_000,
   // More than two cores keep busy: many tests wait for a process to start, a lock, or a timer of Temporal.
-  maxWorkers: 3,
+  maxWorkers: 4,
 };

@@ -45,7 +45,8 @@ const TEST = {
   checkpoint_timeout: '1h',
   max_wal_size: '1GB',
   shared_buffers: '128MB',
-  max_connections: '100',
+  // Each test file has pools for an API and often for workers, and several files run at once.
+  max_connections: '300',
 };
 
 /**

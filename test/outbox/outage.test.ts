@@ -43,8 +43,8 @@ afterEach(async () => {
   await app.close();
 });
 
-/** Less than a call to a Temporal that does not answer takes, and far more than a busy machine needs, ms. */
-const AT_ONCE_MS = 10_000;
+/** Less than the 30 s after which the reconciler would help, and far more than a busy machine needs, ms. */
+const AT_ONCE_MS = 25_000;
 const db = () => app.services.db;
 /** The worker in this process, at once: nothing waits for Temporal. */
 function startHere(): RunningWorker {
