@@ -30,9 +30,8 @@ function checkHealth(env: NodeJS.ProcessEnv): () => void {
     const ids = await shell(['podman', 'ps', '--quiet', '--filter', 'label=com.docker.compose.project=assent'], { env }).catch(
       () => '',
     );
-    await Promise.all(
-      ids.split('\n').map((id) => id && shell(['podman', 'healthcheck', 'run', id], { env }).catch(() => undefined)),
-    );
+    const checks = ids.split('\n').filter((id) => id !== '');
+    await Promise.all(checks.map((id) => shell(['podman', 'healthcheck', 'run', id], { env }).catch(() => undefined)));
     if (!stopped) setTimeout(() => void look(), HEALTH_MS).unref();
   };
   void look();
