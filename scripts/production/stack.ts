@@ -1,7 +1,7 @@
 import { appendFileSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { anyFreePort } from '../embedded/ports.mjs';
+import { freePorts } from '../chaos/product.js';
 import type { Engine } from './engine.js';
 import type { Report } from './report.js';
 import { shell } from './shell.js';
@@ -38,7 +38,7 @@ const podmanOverride = (): string =>
 /** Clones HEAD, makes secrets and settings, builds the image and starts everything. @throws Error with the end of what Compose printed */
 export async function createStack(engine: Engine, report: Report): Promise<Stack> {
   const dir = join(process.env['XDG_CACHE_HOME'] ?? join(homedir(), '.cache'), 'assent', 'production');
-  const [api, mail, prometheus, ui] = [await anyFreePort(), await anyFreePort(), await anyFreePort(), await anyFreePort()];
+  const [api, mail, prometheus, ui] = await freePorts(4);
   const env = { ...engine.env };
   const compose: Stack['compose'] = (args, options = {}) =>
     shell([...engine.compose, '--profile', 'dev', '--profile', 'monitoring', ...args], { cwd: dir, env, ...options });
