@@ -66,6 +66,9 @@ rootfs haproxy trixie minbase haproxy
 go_program temporal-server "go.temporal.io/server/cmd/server@v$temporal_version"
 go_program temporal-sql-tool "go.temporal.io/server/cmd/tools/sql@v$temporal_version"
 go_program temporal-ui "github.com/temporalio/ui-server/v2/cmd/server@v$ui_version"
+# The same program that `npm start` builds or downloads.
+cli="$HOME/.cache/assent/temporal-1.5.1/temporal"
+[ -x "$work/bin/temporal" ] || [ ! -x "$cli" ] || cp "$cli" "$work/bin/temporal"
 go_program temporal "github.com/temporalio/cli/cmd/temporal@v1.5.1"
 
 if [ ! -x "$work/bin/mailpit" ]; then
