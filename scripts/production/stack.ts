@@ -1,4 +1,4 @@
-import { appendFileSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { appendFileSync, existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { freePorts } from '../chaos/product.js';
@@ -35,72 +35,76 @@ const podmanOverride = (): string =>
     .map((name) => `  ${name}: { logging: !override { driver: k8s-file } }\n`)
     .join('')}`;
 
-/** Clones HEAD, makes secrets and settings, builds the image and starts everything. @throws Error with the end of what Compose printed */
-export async function createStack(engine: Engine, report: Report): Promise<Stack> {
-  const dir = join(process.env['XDG_CACHE_HOME'] ?? join(homedir(), '.cache'), 'assent', 'production');
-  const [api, mail, prometheus, ui] = await freePorts(4);
-  const env = { ...engine.env };
-  const compose: Stack['compose'] = (args, options = {}) =>
-    shell([...engine.compose, '--profile', 'dev', '--profile', 'monitoring', ...args], { cwd: dir, env, ...options });
-  const stack: Stack = {
-    engine,
-    dir,
-    url: `http://127.0.0.1:${api}`,
-    mailUrl: `http://127.0.0.1:${mail}`,
-    prometheusUrl: `http://127.0.0.1:${prometheus}`,
-    compose,
-    script: (name, args = []) =>
-      shell(['sh', join('deploy', name), ...args], {
-        cwd: dir,
-        env: {
-          ...env,
-          COMPOSE: `${engine.compose.join(' ')} --profile dev --profile monitoring`,
-          DOCKER: engine.docker.join(' '),
-        },
-      }),
-    containers: async (service) => (await compose(['ps', '--quiet', service])).split('\n').filter((id) => id !== ''),
-    sql: async (text, service = 'postgres') =>
-      (
-        await compose(['exec', '-T', service, 'psql', '--username=postgres', '--dbname=assent', '--no-align', '--tuples-only'], {
-          input: text,
-        })
-      )
-        .split('\n')
-        .filter((line) => line !== ''),
-    remove: () => compose(['down', '--volumes', '--remove-orphans', '--timeout', '5']).then(() => undefined),
-  };
-  if (
-    await shell(['test', '-d', dir]).then(
-      () => true,
-      () => false,
-    )
-  ) {
-    await stack.remove().catch(() => undefined);
-    rmSync(dir, { recursive: true });
-  }
+/** Ports that the installation publishes. */
+interface Ports {
+  api: number;
+  mail: number;
+  prometheus: number;
+  ui: number;
+}
+
+/** Clones HEAD into the folder, and makes secrets and settings there. */
+async function writeInstallation(dir: string, ports: Ports, isPodman: boolean): Promise<void> {
+  rmSync(dir, { recursive: true, force: true });
   mkdirSync(join(dir, '..'), { recursive: true });
   await shell(['git', 'clone', '--quiet', resolve('.'), dir]);
   await shell(['sh', 'deploy/create-secrets.sh', '--mailpit'], { cwd: dir });
-  if (engine.isPodman) writeFileSync(join(dir, 'podman.override.yml'), podmanOverride());
-  const files = [...FILES, ...(engine.isPodman ? ['podman.override.yml'] : [])].join(':');
+  if (isPodman) writeFileSync(join(dir, 'podman.override.yml'), podmanOverride());
+  const settings = {
+    COMPOSE_FILE: [...FILES, ...(isPodman ? ['podman.override.yml'] : [])].join(':'),
+    BASE_URL: `http://localhost:${ports.api}`,
+    TRUST_PROXY_HOPS: 1,
+    API_PORT: ports.api,
+    MAILPIT_PORT: ports.mail,
+    PROMETHEUS_PORT: ports.prometheus,
+    TEMPORAL_UI_PORT: ports.ui,
+  };
   appendFileSync(
     join(dir, '.env'),
-    [
-      `COMPOSE_FILE=${files}`,
-      `BASE_URL=http://localhost:${api}`,
-      'TRUST_PROXY_HOPS=1',
-      `API_PORT=${api}`,
-      `MAILPIT_PORT=${mail}`,
-      `PROMETHEUS_PORT=${prometheus}`,
-      `TEMPORAL_UI_PORT=${ui}`,
-      '',
-    ].join('\n'),
+    Object.entries(settings)
+      .map(([name, value]) => `${name}=${value}\n`)
+      .join(''),
   );
+}
+
+/** Returns the commands of an installation in a folder. */
+function openStack(engine: Engine, dir: string, ports: Ports): Stack {
+  const { env } = engine;
+  const words = [...engine.compose, '--profile', 'dev', '--profile', 'monitoring'];
+  const compose: Stack['compose'] = (args, options = {}) => shell([...words, ...args], { cwd: dir, env, ...options });
+  const scriptEnv = { ...env, COMPOSE: words.join(' '), DOCKER: engine.docker.join(' ') };
+  const lines = (printed: string): string[] => printed.split('\n').filter((line) => line !== '');
+  const psql = ['psql', '--username=postgres', '--dbname=assent', '--no-align', '--tuples-only'];
+  return {
+    engine,
+    dir,
+    url: `http://127.0.0.1:${ports.api}`,
+    mailUrl: `http://127.0.0.1:${ports.mail}`,
+    prometheusUrl: `http://127.0.0.1:${ports.prometheus}`,
+    compose,
+    script: (name, args = []) => shell(['sh', join('deploy', name), ...args], { cwd: dir, env: scriptEnv }),
+    containers: async (service) => lines(await compose(['ps', '--quiet', service])),
+    sql: async (text, service = 'postgres') => lines(await compose(['exec', '-T', service, ...psql], { input: text })),
+    remove: async () => void (await compose(['--profile', 'replica', 'down', '--volumes', '--remove-orphans', '--timeout', '5'])),
+  };
+}
+
+/**
+ * Builds the image of HEAD and starts everything, in place of what an earlier run left.
+ * @throws Error with the end of what Compose printed
+ */
+export async function createStack(engine: Engine, report: Report): Promise<Stack> {
+  const dir = join(process.env['XDG_CACHE_HOME'] ?? join(homedir(), '.cache'), 'assent', 'production');
+  const [api = 0, mail = 0, prometheus = 0, ui = 0] = await freePorts(4);
+  const ports = { api, mail, prometheus, ui };
+  const stack = openStack(engine, dir, ports);
+  if (existsSync(dir)) await stack.remove().catch(() => undefined);
+  await writeInstallation(dir, ports, engine.isPodman);
   const since = Date.now();
-  await compose(['build', '--quiet', 'settings']);
+  await stack.compose(['build', '--quiet', 'settings']);
   report.say(`image built in ${Math.round((Date.now() - since) / 1_000)} s`);
   const began = Date.now();
-  await compose(['up', '--detach', '--wait']);
+  await stack.compose(['up', '--detach', '--wait']);
   const seconds = Math.round((Date.now() - began) / 1_000);
   report.add('all services healthy after `up --wait`', `${seconds} s`, '120 s', seconds <= 120);
   return stack;

@@ -14,10 +14,10 @@ const PER_SECOND = 20;
 const NEXT = '0.2.999';
 
 /** A change of the schema in the first of its three steps, as a release has them: columns, an index, a table. */
-const MIGRATION = `alter table tasks add column rehearsal text;
-create index tasks_rehearsal on tasks (rehearsal) where rehearsal is not null;
-alter table automation_runs add column rehearsal integer not null default 0;
-create table rehearsals (rehearsal_id uuid primary key default uuidv7());
+const MIGRATION = `alter table tasks add column trial text;
+create index tasks_trial on tasks (trial) where trial is not null;
+alter table automation_runs add column trial integer not null default 0;
+create table trials (trial_id uuid primary key default uuidv7());
 `;
 
 const edit = (file: string, from: RegExp | string, to: string): void => {
@@ -29,17 +29,13 @@ const edit = (file: string, from: RegExp | string, to: string): void => {
 /** Turns the checkout of the installation into the next version: another number and a migration more. */
 function writeNextVersion({ dir }: Stack): void {
   const migrations = join(dir, 'db', 'migrations');
-  writeFileSync(join(migrations, '9000_rehearsal.sql'), MIGRATION);
+  writeFileSync(join(migrations, '9000_trial.sql'), MIGRATION);
   writeFileSync(
-    join(migrations, '9000_rehearsal.ts'),
-    "import { sqlMigration } from './sql-files.js';\nexport const { up, down } = sqlMigration('9000_rehearsal.sql');\n",
+    join(migrations, '9000_trial.ts'),
+    "import { sqlMigration } from './sql-files.js';\nexport const { up, down } = sqlMigration('9000_trial.sql');\n",
   );
-  edit(
-    join(migrations, 'index.ts'),
-    'import * as baseline',
-    "import * as rehearsal from './9000_rehearsal.js';\nimport * as baseline",
-  );
-  edit(join(migrations, 'index.ts'), /(Record<string, Knex\.Migration> = \{[^}]*)\}/, "$1  '9000_rehearsal': rehearsal,\n}");
+  edit(join(migrations, 'index.ts'), 'import * as baseline', "import * as trial from './9000_trial.js';\nimport * as baseline");
+  edit(join(migrations, 'index.ts'), /(Record<string, Knex\.Migration> = \{[^}]*)\}/, "$1  '9000_trial': trial,\n}");
   edit(join(dir, 'db', 'schema', 'check-schema.ts'), /VERSION = '[\d.]+'/, `VERSION = '${NEXT}'`);
   edit(join(dir, '.env'), /$/, `ASSENT_VERSION=${NEXT}\n`);
 }

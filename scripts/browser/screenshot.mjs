@@ -6,10 +6,10 @@
 import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { chromium } from 'playwright-core';
-import { CHROMIUM_ARGUMENTS, obtainChromium } from './embedded/chromium.mjs';
-import { printFailure, StartError } from './embedded/errors.mjs';
-import { runningState } from './embedded/run-state.mjs';
-import { dataDir, loadEnvFile } from './embedded/settings.mjs';
+import { CHROMIUM_ARGUMENTS, obtainChromium } from '../embedded/chromium.mjs';
+import { printFailure, StartError } from '../embedded/errors.mjs';
+import { runningState } from '../embedded/run-state.mjs';
+import { dataDir, loadEnvFile } from '../embedded/settings.mjs';
 
 const USAGE = 'npm run screenshot -- /app/approvals shot.png [--as max@demo.test] [--width 1280] [--dark] [--time SELECTOR]';
 
@@ -34,7 +34,7 @@ function given() {
 }
 
 async function signIn(page, email) {
-  const { password } = JSON.parse(readFileSync(new URL('./embedded/demo-facts.json', import.meta.url), 'utf8'));
+  const { password } = JSON.parse(readFileSync(new URL('../embedded/demo-facts.json', import.meta.url), 'utf8'));
   await page.goto('/app/sign-in');
   await page.fill('[name=email]', email);
   await page.fill('[name=password]', password);
