@@ -2,6 +2,7 @@
 # What the official entrypoint does with the settings that docker-compose.yml gives: creates the cluster at the first start, runs the files of
 # /docker-entrypoint-initdb.d on a server that only its socket reaches, then starts the server.
 set -Eeo pipefail
+mkdir -p /var/run/postgresql 2>/dev/null || true
 [ -n "$POSTGRES_PASSWORD_FILE" ] && POSTGRES_PASSWORD="$(cat "$POSTGRES_PASSWORD_FILE")"
 mkdir -p "$PGDATA"
 chmod 700 "$PGDATA"
