@@ -43,8 +43,6 @@ afterEach(async () => {
   await app.close();
 });
 
-/** Less than the 30 s after which the reconciler would help, and far more than a busy machine needs, ms. */
-const AT_ONCE_MS = 25_000;
 const db = () => app.services.db;
 /** The worker in this process, at once: nothing waits for Temporal. */
 function startHere(): RunningWorker {
@@ -75,7 +73,7 @@ async function deliver(): Promise<void> {
     'x-hub-signature-256': sign(Buffer.from(body), 'outage'),
   };
   expect((await app.as().post('/api/forge/webhooks', undefined, { raw: body, headers })).status).toBe(200);
-  await until(() => db()('forge_deliveries').where({ delivery_id: delivery }).whereNotNull('outcome').first(), AT_ONCE_MS);
+  await until(() => db()('forge_deliveries').where({ delivery_id: delivery }).whereNotNull('outcome').first());
 }
 
 /** A cron automation whose Temporal was killed, with its data kept, while the other tests of this file run: its times pass meanwhile. */
@@ -144,7 +142,7 @@ it('Temporal mute under way: deliveries are applied and events matched all the s
   await until(() => db()('outbox').where({ kind: 'run.start' }).where('attempts', '>', 0).first());
   await deliver();
   await buildTask(app, team, project);
-  await until(async () => (await statuses(automation)).length === 3, AT_ONCE_MS);
+  await until(async () => (await statuses(automation)).length === 3);
   proxy.swallow(false);
   await proxy.cut();
   await proxy.restore();
@@ -186,7 +184,7 @@ it('polls within seconds after a lost connection, and listens again', async () =
     await killConnections(app, 'assent-outbox-listener');
     await killConnections(app, 'assent-relay');
     await buildTask(app, team, project);
-    await all(automation, 'succeeded', count, AT_ONCE_MS);
+    await all(automation, 'succeeded', count);
   }
   await until(async () => {
     const sql = "select from pg_stat_activity where application_name = 'assent-outbox-listener' and query like 'listen%'";
