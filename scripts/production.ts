@@ -5,7 +5,7 @@ import { checkFailover } from './production/failover.js';
 import { Report } from './production/report.js';
 import { checkRestore } from './production/restore.js';
 import { checkSmoke } from './production/smoke.js';
-import { createStack, type Stack } from './production/stack.js';
+import { createStack, findStack, type Stack } from './production/stack.js';
 import { checkUpgrade } from './production/upgrade.js';
 
 const USAGE = `Proves an installation in containers: brings docker-compose.yml up, uses it, breaks it, upgrades it, restores it, and prints a table.
@@ -13,6 +13,7 @@ const USAGE = `Proves an installation in containers: brings docker-compose.yml u
   npm run production                     every check
     --only smoke,alerts                  some of them: smoke, upgrade, failover, restore, alerts
     --keep                               leaves the containers running
+    --again                              uses the installation that --keep left
 
 With a Docker Engine the official images are pulled. Without one, on a Debian machine as root, Podman is installed from Debian's packages and
 stand-ins of the images are built from the registries of Debian, Go and npm, once a machine: it prints what it installs. The installation has a
@@ -31,6 +32,7 @@ const { values } = parseArgs({
   options: {
     only: { type: 'string' },
     keep: { type: 'boolean', default: false },
+    again: { type: 'boolean', default: false },
     help: { type: 'boolean', short: 'h', default: false },
   },
 });
@@ -42,7 +44,7 @@ if (values.help || names.some((name) => !Object.hasOwn(CHECKS, name))) {
 
 const report = new Report();
 const engine = await prepareEngine();
-const stack = await createStack(engine, report);
+const stack = values.again ? findStack(engine) : await createStack(engine, report);
 try {
   for (const name of names) await report.check(name, () => (CHECKS[name] as (typeof CHECKS)[string])(stack, report));
 } finally {

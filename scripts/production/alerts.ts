@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createCall, openGates, type User } from './caller.js';
+import { createCall, EMAIL, openGates, type User } from './caller.js';
 import { getUser } from './smoke.js';
 import type { Report } from './report.js';
 import { until } from './shell.js';
@@ -47,7 +47,7 @@ async function causeWork(user: User, stack: Stack): Promise<void> {
   await user.call('POST', '/api/tasks', { title: 'gated by an outage', project_id: user.projectId }).catch(() => undefined);
   const address = `someone-${Date.now()}@example.com`;
   await user.call('POST', `/api/teams/${user.teamId}/invitations`, { email: address, role: 'member' }).catch(() => undefined);
-  await createCall(stack.url)('POST', '/api/auth/password/forgot', { email: 'ops@example.com' }).catch(() => undefined);
+  await createCall(stack.url)('POST', '/api/auth/password/forgot', { email: EMAIL }).catch(() => undefined);
 }
 
 async function checkOutage(stack: Stack, report: Report, user: User, outage: (typeof OUTAGES)[number]): Promise<void> {

@@ -27,7 +27,7 @@ export const createCall =
     return (text === '' ? {} : JSON.parse(text)) as T;
   };
 
-const EMAIL = 'ops@example.com';
+export const EMAIL = `ops-${Date.now()}@example.com`;
 
 /** The code of the newest email to the user. */
 async function readCode(stack: Stack): Promise<string | undefined> {

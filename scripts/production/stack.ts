@@ -1,4 +1,4 @@
-import { appendFileSync, existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { appendFileSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { freePorts } from '../chaos/product.js';
@@ -89,12 +89,31 @@ function openStack(engine: Engine, dir: string, ports: Ports): Stack {
   };
 }
 
+const findDir = (): string => join(process.env['XDG_CACHE_HOME'] ?? join(homedir(), '.cache'), 'assent', 'production');
+
+/** Returns the installation that an earlier run has kept. @throws Error if there is none */
+export function findStack(engine: Engine): Stack {
+  const dir = findDir();
+  const settings = new Map(
+    readFileSync(join(dir, '.env'), 'utf8')
+      .split('\n')
+      .map((line) => line.split('=') as [string, string]),
+  );
+  const port = (name: string): number => Number(settings.get(name));
+  return openStack(engine, dir, {
+    api: port('API_PORT'),
+    mail: port('MAILPIT_PORT'),
+    prometheus: port('PROMETHEUS_PORT'),
+    ui: port('TEMPORAL_UI_PORT'),
+  });
+}
+
 /**
  * Builds the image of HEAD and starts everything, in place of what an earlier run left.
  * @throws Error with the end of what Compose printed
  */
 export async function createStack(engine: Engine, report: Report): Promise<Stack> {
-  const dir = join(process.env['XDG_CACHE_HOME'] ?? join(homedir(), '.cache'), 'assent', 'production');
+  const dir = findDir();
   const [api = 0, mail = 0, prometheus = 0, ui = 0] = await freePorts(4);
   const ports = { api, mail, prometheus, ui };
   const stack = openStack(engine, dir, ports);
