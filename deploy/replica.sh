@@ -17,11 +17,12 @@ primary_sql() { $compose exec -T postgres psql --username=postgres --quiet --set
 case "${1:-}" in
 start)
   sh deploy/create-secrets.sh >/dev/null
-  password="$(cat secrets/replication_db_password)"
+  key="$(cat secrets/replication_db_password)"
   primary_sql <<SQL
+\set key $key
 SELECT NOT EXISTS (SELECT FROM pg_roles WHERE rolname = 'assent_replication') AS missing \gset
 \if :missing
-CREATE ROLE assent_replication LOGIN REPLICATION PASSWORD '$password';
+CREATE ROLE assent_replication LOGIN REPLICATION PASSWORD :'key';
 \endif
 SQL
   $compose exec -T postgres sh -c 'grep -q assent_replication "$PGDATA/pg_hba.conf" || echo "host replication assent_replication all scram-sha-256" >>"$PGDATA/pg_hba.conf"'

@@ -57,6 +57,8 @@ const root = fileURLToPath(new URL('../../', import.meta.url));
 const read = (path: string): string => readFileSync(join(root, path), 'utf8');
 const text = read('docker-compose.yml');
 const compose = parse(text, { merge: true }) as Compose;
+/** The file that adds a replica of PostgreSQL, and its secret. */
+const replica = parse(read('deploy/compose.replica.yml')) as Compose;
 const services = Object.entries(compose.services);
 const service = (name: string): Service => compose.services[name] as Service;
 const runsForEver = ({ restart }: Service): boolean => restart === 'unless-stopped';
@@ -160,7 +162,8 @@ describe('secrets', () => {
       const files = readdirSync(made).filter((name) => name !== '.gitignore');
       const contents = files.map((name) => readFileSync(join(made, name), 'utf8'));
       expect(files.map((name) => `secrets/${name}`).sort()).toEqual(
-        Object.values(compose.secrets)
+        [compose, replica]
+          .flatMap(({ secrets }) => Object.values(secrets))
           .map(({ file }) => file)
           .sort(),
       );
