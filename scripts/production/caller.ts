@@ -24,7 +24,9 @@ export const createCall =
     });
     const text = await response.text();
     if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${text.slice(0, 300)}`);
-    return (text === '' ? {} : JSON.parse(text)) as T;
+    const parsed = (text === '' ? {} : JSON.parse(text)) as { data?: T };
+    // Some routes of the contract wrap what they created.
+    return parsed.data ?? (parsed as T);
   };
 
 export const EMAIL = `ops-${Date.now()}@example.com`;
