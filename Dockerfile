@@ -22,8 +22,8 @@ RUN node_modules/.bin/tsc -p tsconfig.build.json && node dist/scripts/build-work
   && cd db/migrations && find . -name '*.sql' -exec cp --parents {} ../../dist/db/migrations/ ';'
 
 # What production loads, and of the native modules this platform's alone: Temporal's core comes for five, about 27 MB each.
-COPY deploy/prune-native.mjs deploy/prune-native.mjs
-RUN npm prune --omit=dev --ignore-scripts && node deploy/prune-native.mjs node_modules && mkdir /data
+COPY deploy/prune-modules.mjs deploy/prune-modules.mjs
+RUN npm prune --omit=dev --ignore-scripts && node deploy/prune-modules.mjs node_modules && mkdir /data
 
 # No shell, no package manager, user 65532.
 FROM ${RUN_IMAGE}

@@ -34,8 +34,11 @@ export const EMAIL = `ops-${Date.now()}@example.com`;
 /** The code of the newest email to the user. */
 async function readCode(stack: Stack): Promise<string | undefined> {
   const mailbox = createCall(stack.mailUrl);
-  const { messages } = await mailbox<{ messages: { ID: string }[] }>('GET', '/api/v1/messages?limit=5');
-  for (const { ID } of messages) {
+  const { messages } = await mailbox<{ messages: { ID: string; To: { Address: string }[] }[] }>(
+    'GET',
+    '/api/v1/messages?limit=20',
+  );
+  for (const { ID } of messages.filter(({ To }) => To.some(({ Address }) => Address === EMAIL))) {
     const { Text } = await mailbox<{ Text: string }>('GET', `/api/v1/message/${ID}`);
     const [code] = /\b\d{6}\b/.exec(Text) ?? [];
     if (code) return code;

@@ -20,7 +20,7 @@ const place = (names: string[]): void => {
     writeFileSync(join(modules, RELEASES, name, 'index.node'), name);
   }
 };
-const prune = () => spawnSync(process.execPath, [join(root, 'deploy/prune-native.mjs'), modules], { encoding: 'utf8' });
+const prune = () => spawnSync(process.execPath, [join(root, 'deploy/prune-modules.mjs'), modules], { encoding: 'utf8' });
 const left = (): string[] => readdirSync(join(modules, RELEASES));
 /** The core that this very process would load. */
 const ours = platforms.filter((name) => {
@@ -38,6 +38,15 @@ describe('the image’s native modules', () => {
     expect(prune().status).toBe(0);
   });
 
+  it('removes types, sources, maps and documents of packages, and keeps code, data and licenses', () => {
+    place(platforms);
+    const names = ['index.js', 'index.d.ts', 'index.ts', 'index.js.map', 'README.md', 'LICENSE.md', 'data.json', 'api.proto'];
+    for (const name of names) writeFileSync(join(modules, name), name);
+    expect(prune().status).toBe(0);
+    const kept = readdirSync(modules).filter((name) => names.includes(name));
+    expect(kept.toSorted()).toEqual(['LICENSE.md', 'api.proto', 'data.json', 'index.js']);
+  });
+
   it('nothing is removed, and the build ends, where this platform’s is missing', () => {
     const foreign = platforms.filter((name) => !ours.includes(name));
     place(foreign);
@@ -47,9 +56,9 @@ describe('the image’s native modules', () => {
 
   it('the build prunes after it has left out what development needs, and copies the rest only then', () => {
     const dockerfile = readFileSync(join(root, 'Dockerfile'), 'utf8');
-    const step = /^RUN npm prune --omit=dev --ignore-scripts && node deploy\/prune-native\.mjs node_modules\b/m.exec(dockerfile);
+    const step = /^RUN npm prune --omit=dev --ignore-scripts && node deploy\/prune-modules\.mjs node_modules\b/m.exec(dockerfile);
     expect(step).not.toBeNull();
     expect(dockerfile.indexOf('COPY --from=build /app/node_modules')).toBeGreaterThan(step?.index ?? Infinity);
-    expect(readFileSync(join(root, '.dockerignore'), 'utf8')).toContain('!deploy/prune-native.mjs');
+    expect(readFileSync(join(root, '.dockerignore'), 'utf8')).toContain('!deploy/prune-modules.mjs');
   });
 });
