@@ -1,5 +1,5 @@
 import { forgeFamilies } from '../../platform/events/catalogue/forge.js';
-import { PERSON, TASK, TEAM } from '../../platform/events/catalogue/records.js';
+import { PERSON, TASK, TEAM } from '../../platform/events/catalogue/shapes.js';
 import { EVENTS } from '../../platform/events/event-types.js';
 import type { Payload } from '../../platform/events/declare.js';
 

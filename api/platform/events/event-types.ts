@@ -1,15 +1,40 @@
 import { z } from 'zod';
+import { agentEvents } from './catalogue/agent.js';
+import { approvalEvents } from './catalogue/approvals.js';
+import { automationEvents } from './catalogue/automations.js';
+import { bulkEvents } from './catalogue/bulk.js';
+import { commentEvents } from './catalogue/comments.js';
+import { cycleEvents } from './catalogue/cycles.js';
 import { forgeEvents, listForgeTriggers } from './catalogue/forge.js';
-import { machineEvents } from './catalogue/machines.js';
+import { noteEvents } from './catalogue/notes.js';
 import { projectEvents } from './catalogue/projects.js';
+import { relationEvents } from './catalogue/relations.js';
+import { runnerEvents } from './catalogue/runners.js';
 import { taskEvents } from './catalogue/tasks.js';
+import { teamEvents } from './catalogue/teams.js';
+import { webhookEvents } from './catalogue/webhooks.js';
 import type { DerivedEvent, Payload, StoredEvent } from './declare.js';
 
 /**
- * Everything that can happen, by name: each event is declared once (./catalogue). Triggers, webhooks, their schemas, examples and words, and the rows
- * of the table `event_types` follow from it; `record_change` rejects any other type.
+ * Everything that can happen, by name: each event is declared once, in the file of ./catalogue with the first word of its name. Triggers,
+ * webhooks, their schemas, examples and words, and the rows of the table `event_types` follow from it; `record_change` rejects any other type.
  */
-const CATALOGUE = { ...taskEvents, ...projectEvents, ...machineEvents, ...forgeEvents };
+const CATALOGUE = {
+  ...taskEvents,
+  ...commentEvents,
+  ...projectEvents,
+  ...relationEvents,
+  ...noteEvents,
+  ...cycleEvents,
+  ...teamEvents,
+  ...runnerEvents,
+  ...bulkEvents,
+  ...automationEvents,
+  ...approvalEvents,
+  ...agentEvents,
+  ...webhookEvents,
+  ...forgeEvents,
+};
 
 type Catalogue = typeof CATALOGUE;
 export type EventName = keyof Catalogue;

@@ -1,4 +1,4 @@
-import { ENTITIES } from '../../../platform/events/catalogue/records.js';
+import { ENTITIES } from '../../../platform/events/catalogue/shapes.js';
 import { deriveEventId } from './event-id.js';
 import type { WebhookEvent } from './names.js';
 

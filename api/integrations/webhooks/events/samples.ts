@@ -1,4 +1,4 @@
-import { PERSON, TASK, TEAM } from '../../../platform/events/catalogue/records.js';
+import { PERSON, TASK, TEAM } from '../../../platform/events/catalogue/shapes.js';
 import { EVENTS } from '../../../platform/events/event-types.js';
 import { buildEvent } from './body.js';
 import { WEBHOOK_EVENTS, type WebhookEvent } from './names.js';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { Changes, ENTITIES } from '../../../platform/events/catalogue/records.js';
+import { Changes, ENTITIES } from '../../../platform/events/catalogue/shapes.js';
 import { EVENTS } from '../../../platform/events/event-types.js';
 import type { WebhookEvent } from './names.js';
 

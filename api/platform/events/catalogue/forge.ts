@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { stored } from '../declare.js';
-import { Task, TASK } from './records.js';
+import { Task, TASK } from './shapes.js';
 
 const fromForge = {
   repo: z.string().nullable(),

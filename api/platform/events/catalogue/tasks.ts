@@ -1,14 +1,6 @@
 import { z } from 'zod';
 import { derived, type Payload, stored } from '../declare.js';
-import { CASCADE, changed, Changes, Comment, PERSON, TASK, Task } from './records.js';
-
-/** Returns `to` of one changed field; undefined if the field did not change. */
-export function changedTo(payload: Payload, field: string): unknown {
-  const changes = payload['changes'];
-  if (typeof changes !== 'object' || changes === null || !Object.hasOwn(changes, field)) return undefined;
-  const change = (changes as Record<string, unknown>)[field];
-  return typeof change === 'object' && change !== null ? ((change as Record<string, unknown>)['to'] ?? null) : undefined;
-}
+import { CASCADE, changed, Changes, changedTo, PERSON, TASK, Task } from './shapes.js';
 
 const assignee = (payload: Payload): unknown =>
   (payload['task'] as { assigned_to?: unknown } | null | undefined)?.assigned_to ?? null;
@@ -101,15 +93,5 @@ export const taskEvents = {
     past: 'A task is overdue',
     webhook: true,
     sample: { actor_id: null, task: { ...TASK, due_date: '2026-11-19' }, changes: {} },
-  }),
-  'comment.created': stored({
-    payload: { comment: Comment, task: Task },
-    trigger: 'Someone comments on a task',
-    past: 'Someone commented on a task',
-    webhook: true,
-    sample: {
-      comment: { comment_id: '0197a000-0000-7000-8000-000000000004', task_id: TASK.task_id, content: 'Seen again today' },
-      task: TASK,
-    },
   }),
 };

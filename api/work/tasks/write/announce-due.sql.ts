@@ -1,4 +1,5 @@
 import { defineStatement } from '../../../../db/statement.js';
+import { eventType } from '../../../platform/changes/make-change.sql.js';
 import { PEOPLE_OF_DUE } from '../../../platform/events/due-people.sql.js';
 
 /** Tasks announced by one call of the statement. */
@@ -9,7 +10,7 @@ const ENDS = `case when length(t.due_date) = 10 then t.due_date::date + interval
 
 /**
  * Marks tasks and enqueues their events in one statement, so that each due date is announced once, however often this runs.
- * $1 = `due_soon` or `overdue`, $2 = event type. A late run still announces overdue tasks.
+ * $1 = `due_soon` or `overdue`. A late run still announces overdue tasks.
  */
 export const announceDueStatement = defineStatement({
   name: 'announce_due',
@@ -28,7 +29,8 @@ export const announceDueStatement = defineStatement({
   ), sent as (
     -- No user acts here, but at a gate without self-approval the run belongs to those who made the task come due.
     select enqueue_events(jsonb_build_object('correlation_id', uuidv7(), 'cause_user_ids', to_jsonb(due.people)), array[make_change(team_id => team_id, project_id => project_id,
-      feature => null, action => null, entity_type => null, entity_id => null, event_type => $2,
+      feature => null, action => null, entity_type => null, entity_id => null,
+      event_type => case $1::text when 'overdue' then ${eventType('task.overdue')} else ${eventType('task.due_soon')} end,
       payload => jsonb_build_object('task', task, 'changes', '{}'::jsonb))]) as events
     from due join marked using (task_id)
   )

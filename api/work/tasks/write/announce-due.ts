@@ -10,7 +10,7 @@ export async function announceDue({ db, notifyRelay }: Services): Promise<number
   let total = 0;
   for (const kind of ['due_soon', 'overdue']) {
     for (let count = BATCH; count === BATCH; total += count) {
-      const [row] = await run<{ count: number }>(db, announceDueStatement, [kind, `task.${kind}`]);
+      const [row] = await run<{ count: number }>(db, announceDueStatement, [kind]);
       count = row?.count ?? 0;
     }
   }

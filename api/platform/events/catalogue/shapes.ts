@@ -1,4 +1,6 @@
+/** Shapes and samples that the events of several families share. */
 import { z } from 'zod';
+import type { Payload } from '../declare.js';
 
 /** Changed fields; long texts by their sizes. */
 export const Changes = z.record(
@@ -66,5 +68,38 @@ export const TASK = {
 };
 export const PROJECT = { project_id: TASK.project_id, name: 'Apollo', team_id: TEAM, status: 'active' };
 
+const run = { run_id: text, automation_id: text, automation_name: text };
+/** The payload of an event about a run; `object`: what a receiver can rely on. */
+export const aboutRun = (object: z.ZodRawShape = {}) => ({
+  entity_type: z.literal('automation_run'),
+  entity_id: text,
+  changes: Changes,
+  object: z.looseObject({ ...run, ...object }),
+});
+
+export const RUN = '0197a000-0000-7000-8000-000000000010';
+/** Example of such a payload. */
+export const runSample = (object: object) => ({
+  project_id: null,
+  actor_id: null,
+  entity_type: 'automation_run',
+  entity_id: RUN,
+  changes: {},
+  object: {
+    run_id: RUN,
+    automation_id: '0197a000-0000-7000-8000-000000000011',
+    automation_name: 'Ask before a release',
+    ...object,
+  },
+});
+
 /** Example of a change of one field. */
 export const changed = (field: string, from: unknown, to: unknown) => ({ changes: { [field]: { from, to } } });
+
+/** Returns `to` of one changed field; undefined if the field did not change. */
+export function changedTo(payload: Payload, field: string): unknown {
+  const changes = payload['changes'];
+  if (typeof changes !== 'object' || changes === null || !Object.hasOwn(changes, field)) return undefined;
+  const change = (changes as Record<string, unknown>)[field];
+  return typeof change === 'object' && change !== null ? ((change as Record<string, unknown>)['to'] ?? null) : undefined;
+}
