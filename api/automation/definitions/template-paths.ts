@@ -4,7 +4,6 @@ import { FORGE_EVENTS, FORGE_FAMILIES, type ForgeEventType } from '../../platfor
 import { didYouMean, nearest } from '../../platform/validation/suggestions.js';
 import { Cycle } from '../../work/cycles/schema.js';
 import { forgeFieldNames } from '../../integrations/forge/rules.js';
-import { Note } from '../../work/items/notes/schema.js';
 import { ProjectRecord } from '../../work/projects/schema.js';
 import { Relation } from '../../work/relations/schema.js';
 import { JobRecord } from '../runners/record/job-schema.js';
@@ -17,12 +16,14 @@ const MAX_WARNINGS = 20;
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** Records that events hold, by the name of their field. A sample shows some of their fields. */
+/**
+ * Records that events hold as the API returns them, by the name of their field: a sample shows some of their fields. The samples of other records,
+ * such as a note, show all.
+ */
 const RECORDS: Readonly<Record<string, object>> = {
   task: Task.shape,
   project: ProjectRecord.shape,
   comment: CommentRecord.shape,
-  note: Note.shape,
   cycle: Cycle.shape,
   relation: Relation.shape,
   job: JobRecord.shape,

@@ -1,5 +1,10 @@
 import { warnOfPaths } from '../../../../api/automation/definitions/template-paths.js';
 import { TRIGGERS } from '../../../../api/automation/language/triggers.js';
+import { CommentRecord } from '../../../../api/work/comments/schema.js';
+import { Note } from '../../../../api/work/items/notes/schema.js';
+import { ProjectRecord } from '../../../../api/work/projects/schema.js';
+import { Relation } from '../../../../api/work/relations/schema.js';
+import { Task } from '../../../../api/work/tasks/schema.js';
 import { seedDemo } from '../../../../scripts/demo-data/seed-demo.js';
 import { buildTask, buildTeam, type TestTeam } from '../../../factories/people.js';
 import { startApp, type TestApp } from '../../../support/app.js';
@@ -12,6 +17,9 @@ beforeAll(async () => {
 });
 afterAll(() => app.close());
 
+/** What the API returns; an event may hold less. */
+const RECORDS = { task: Task, project: ProjectRecord, comment: CommentRecord, note: Note, relation: Relation };
+
 const warn = (trigger: string, template: string) => warnOfPaths(trigger, [{ params: { content: `See ${template}` } }]);
 const place = 'actions[0].params.content';
 
@@ -23,6 +31,7 @@ describe('a path that no event has', () => {
     ['task.created', 'event.task.title.length', ''],
     ['task.created', 'event.task.tags.first', ''],
     ['note.created', 'event.task.title', ''],
+    ['note.created', 'event.note.content', ''],
     ['forge.pr_merged', 'event.pr_numbr', '; did you mean event.pr_number?'],
     ['forge.push', 'event.pr_number', ''],
     ['forge.*', 'event.issue_nubmer', '; did you mean event.issue_number?'],
@@ -65,7 +74,7 @@ describe('no warning', () => {
     for (const { trigger_type, actions } of automations) expect(warnOfPaths(trigger_type, actions)).toEqual([]);
   });
 
-  it('for any field of an event that happened', async () => {
+  it('for any field of an event that happened, and for no other field that the API has', async () => {
     const team = await buildTeam(app);
     const { team_id } = team;
     const api = app.as(team.manager);
@@ -103,6 +112,11 @@ describe('no warning', () => {
       ]);
       const paths = nested.filter((path) => !/\.\d+$/.test(path));
       for (const path of paths) expect([subject, path, warn(subject, `{{event.${path}}}`)]).toEqual([subject, path, []]);
+      for (const [record, { shape }] of Object.entries(RECORDS).filter(([name]) => Object.hasOwn(payload, name))) {
+        const absent = Object.keys(shape).filter((field) => !Object.hasOwn(payload[record]!, field));
+        const known = absent.filter((field) => warn(subject, `{{event.${record}.${field}}}`).length === 0);
+        expect([subject, record, known]).toEqual([subject, record, []]);
+      }
     }
   });
 });
