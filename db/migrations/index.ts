@@ -2,7 +2,8 @@
  * The migrations in order; listed explicitly so that a build contains exactly what was reviewed.
  *
  * A released file never changes: `released.json` has the checksum of each, and `npm run release:migrations` adds those of a new version. A change of
- * the schema is a new file, in three steps of which each is safe while processes of the version before still run:
+ * the schema is a new file of SQL and one line here, `'0102_x': sqlMigration('0102_x.sql')`. It takes three steps, each safe while processes of the
+ * version before still run:
  *
  * 1. Expand: add tables, nullable columns, columns with a constant default, indexes, constraints that are `not valid`. Nothing is renamed, removed or
  *    narrowed. The version of the code that comes with it writes the old and the new form.

@@ -36,6 +36,12 @@ export function findChangedFiles(released, hashes) {
   );
 }
 
+/**
+ * Returns the names of the migrations that the files belong to, in order: `0100_x` of `0100_x.ts`, of `0100_x.sql` and of `0100_x/01_y.sql`.
+ * @param {string[]} files
+ */
+export const listMigrationNames = (files) => [...new Set(files.map((file) => /^\w+/.exec(file)?.[0] ?? file))].sort();
+
 /** Adds the files that no version has released yet to the version of package.json. @returns {string[]} the added files */
 function release() {
   const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));

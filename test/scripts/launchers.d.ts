@@ -123,5 +123,6 @@ declare module '*/assets/docs-resolver.js' {
 declare module '*/schema/released-migrations.mjs' {
   export function hashMigrations(): Record<string, string>;
   export function readReleased(): Record<string, Record<string, string>>;
+  export function listMigrationNames(files: string[]): string[];
   export function findChangedFiles(released: Record<string, Record<string, string>>, hashes: Record<string, string>): string[];
 }

@@ -7,7 +7,7 @@ import { findSchemaProblem, readSchemaState } from '../../../db/schema/check-sch
 import { migrateSchema } from '../../../db/schema/migrate-schema.js';
 import { checkInvariants } from '../../../scripts/chaos/invariants.js';
 import { migrateDatabase } from '../../../scripts/schema/migrate-database.js';
-import { readReleased } from '../../../scripts/schema/released-migrations.mjs';
+import { listMigrationNames, readReleased } from '../../../scripts/schema/released-migrations.mjs';
 import { startApp, type TestApp } from '../../support/app.js';
 import { queuePrefix, runWorker, until } from '../../support/worker.js';
 import { findLostRows, type Fixture, loadFixture, readFixture } from './load-fixture.js';
@@ -34,8 +34,7 @@ afterAll(async () => {
 });
 
 it('the fixture is that of the last released version, and has rows in every table', async () => {
-  const names = Object.values(released).flatMap((files) => Object.keys(files));
-  const migrations = names.filter((file) => file.endsWith('.ts')).map((file) => file.replace('.ts', ''));
+  const migrations = listMigrationNames(Object.values(released).flatMap((files) => Object.keys(files)));
   expect(fixture).toMatchObject({ version: LAST, migrations });
   const tables = await db()('pg_class')
     .whereRaw(`relnamespace = 'public'::regnamespace and relkind in ('r', 'p') and not relispartition`)
