@@ -1,3 +1,4 @@
+import { listTaskColumns } from '../../work/tasks/columns.js';
 import type { Target } from './read-target.js';
 
 type Fields = Record<string, unknown>;
@@ -29,8 +30,8 @@ const IDENTIFYING = [
   'target_id',
   'relation_type',
 ];
-/** Long texts of a creation stand in its parameters already. */
-const LONG = ['description', 'content'];
+/** Long texts of a creation stand in its parameters already: those of tasks and projects, and the text of a comment or an item. */
+const PROSE: readonly string[] = [...listTaskColumns('prose'), 'content'];
 
 const isEmpty = (value: unknown): boolean =>
   value == null || value === '' || value === false || value === 0 || (Array.isArray(value) && value.length === 0);
@@ -51,7 +52,7 @@ export function differences(before: Readonly<Fields>, after: Readonly<Fields>): 
 export const createdFields = ({ record }: Target): Fields =>
   pick(
     record,
-    Object.keys(record).filter((field) => !DERIVED.has(field) && !LONG.includes(field)),
+    Object.keys(record).filter((field) => !DERIVED.has(field) && !PROSE.includes(field)),
   );
 
 /** Returns the fields by which a reader recognizes what a deletion removes. */

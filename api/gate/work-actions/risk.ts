@@ -28,6 +28,8 @@ function statusMatters({ before, after, openDescendants }: Effect): boolean {
   return after?.['status'] === 'done' && (openDescendants > 0 || before?.['recurrence'] != null);
 }
 
+/** Fields with a long text. */
+const PROSE = listTaskColumns('prose');
 /** Titles up to this length hold a few words; a longer one is a text that a user wrote. */
 const SHORT_TITLE = 20;
 
@@ -35,7 +37,7 @@ const SHORT_TITLE = 20;
 function replacesText({ before, after }: Effect): boolean {
   const [from, to] = [toText(before?.['title']), toText(after?.['title'])];
   const title = differs(from, to) && Math.max(from.length, to.length) > SHORT_TITLE;
-  return title || (!isEmpty(before?.['description']) && differs(before?.['description'], after?.['description']));
+  return title || PROSE.some((field) => !isEmpty(before?.[field]) && differs(before?.[field], after?.[field]));
 }
 
 /** Returns the risk of any change of a task. */

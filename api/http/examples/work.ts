@@ -1,3 +1,4 @@
+import { describeRecord } from '../../work/tasks/columns.js';
 import { ADA, AT, MAX, TEAM_ID } from './people.js';
 
 /** Example responses about projects, tasks, comments, the trash and the code host, with the project of the demo data. */
@@ -22,33 +23,26 @@ const project = {
   created_at: AT,
 };
 
+/** A column that the sample sets to nothing else has the value of a new task. */
+const newTask = Object.fromEntries(describeRecord().map(({ name, initial }) => [name, initial ?? null]));
+
 export const task = {
+  ...newTask,
   task_id: TASK_ID,
   title: 'Login page answers 500 when the session cookie is garbage',
   project_id: PROJECT_ID,
   team_id: TEAM_ID,
-  description: null,
   assigned_to: MAX,
   status: 'in_review',
   priority: 'urgent',
   due_date: '2026-11-21',
   tags: ['bug', 'security'],
-  estimated_hours: null,
-  actual_hours: 0,
-  parent_task_id: null,
   position: 2,
   created_by: MAX,
   created_at: AT,
   updated_at: AT,
-  completed_at: null,
-  is_archived: false,
-  recurrence: null,
-  series_id: null,
-  occurrence_index: null,
-  recurrence_of: null,
   forge_links: [{ repo: 'acme/rocket', number: 12, kind: 'issue', url: 'https://github.com/acme/rocket/issues/12' }],
   version: 3,
-  cycle_id: null,
 };
 const subtask = {
   ...task,

@@ -20,8 +20,8 @@ interface Column {
   update?: z.ZodType;
   /** Set by a series or an import when the task is created, though the request has no such field. */
   planted?: true;
-  /** SQL of the value of a new task that is given none. */
-  initial?: string;
+  /** Value of a new task that is given none. */
+  initial?: string | number | boolean | readonly never[];
   /** The next occurrence of a recurring task, and the copies of its subtasks, have the same value. */
   copied?: true;
   /** A saved view can sort by it. */
@@ -32,6 +32,8 @@ interface Column {
   free?: true;
   /** A plan that empties it loses what a user wrote, so its risk is not low. */
   lossy?: true;
+  /** A long text: a plan that replaces it loses what a user wrote, and a creation shows it once, as a parameter. */
+  prose?: true;
 }
 
 /** Says in the document which spellings a normalization accepts; `_` stands for a hyphen too. */
@@ -110,6 +112,7 @@ const TASK_COLUMNS = {
     copied: true,
     free: true,
     lossy: true,
+    prose: true,
   },
   assigned_to: {
     type: 'uuid',
@@ -124,7 +127,7 @@ const TASK_COLUMNS = {
     shown: z.enum(TASK_STATUSES),
     create: TaskStatus.nullish(),
     update: TaskStatus.optional(),
-    initial: "'todo'",
+    initial: 'todo',
     sorted: true,
     announced: true,
   },
@@ -133,7 +136,7 @@ const TASK_COLUMNS = {
     shown: z.enum(TASK_PRIORITIES),
     create: TaskPriority.nullish(),
     update: TaskPriority.optional(),
-    initial: "'medium'",
+    initial: 'medium',
     copied: true,
     sorted: true,
     announced: true,
@@ -152,7 +155,7 @@ const TASK_COLUMNS = {
     shown: z.array(text),
     create: Tags.nullish(),
     update: Tags.nullable().optional(),
-    initial: "'{}'",
+    initial: [],
     copied: true,
     free: true,
     lossy: true,
@@ -172,7 +175,7 @@ const TASK_COLUMNS = {
     shown: z.number(),
     update: Hours.optional(),
     planted: true,
-    initial: '0',
+    initial: 0,
     announced: true,
   },
   parent_task_id: {
@@ -198,7 +201,7 @@ const TASK_COLUMNS = {
     shown: z.boolean(),
     update: z.boolean().optional(),
     planted: true,
-    initial: 'false',
+    initial: false,
     announced: true,
   },
   recurrence: {
@@ -257,8 +260,13 @@ export const describeRecord = () =>
 /** Returns SQL of the declaration of a column, as `jsonb_to_recordset` takes it. */
 export const declareColumn = (name: TaskColumn): string => `${name} ${columns[name].type}`;
 
+const toLiteral = (initial: NonNullable<Column['initial']>): string => {
+  if (Array.isArray(initial)) return "'{}'";
+  return typeof initial === 'string' ? `'${initial}'` : String(initial);
+};
+
 /** Returns SQL of a column of `row`, a row of given values, for a new task. */
 export const initialValue = (row: string, name: TaskColumn): string => {
   const { initial } = columns[name];
-  return initial === undefined ? `${row}.${name}` : `coalesce(${row}.${name}, ${initial})`;
+  return initial === undefined ? `${row}.${name}` : `coalesce(${row}.${name}, ${toLiteral(initial)})`;
 };

@@ -58,7 +58,7 @@ async function addColumn(): Promise<void> {
   await db.raw('alter table tasks add effort integer');
   await db.raw('alter type task_record add attribute effort integer');
   const { rows } = await db.raw<{ rows: { text: string }[] }>(`select pg_get_functiondef('task_json'::regproc) as text`);
-  const text = rows[0]!.text.replace('t.cycle_id)::task_record', 't.cycle_id, t.effort)::task_record');
+  const text = rows[0]!.text.replace(')::task_record', ', t.effort)::task_record');
   expect(text).toContain('t.effort');
   await db.raw(text);
 }
@@ -79,11 +79,14 @@ describe('with one more entry', () => {
   }, 120_000);
 
   it('requests and the record of the document have it', async () => {
-    const { components } = (await send('GET', '/openapi.json')) as {
+    const { components, paths } = (await send('GET', '/openapi.json')) as {
       components: { schemas: Record<string, { properties: object }> };
+      paths: Record<string, { get: { responses: Record<string, { content: Record<string, { example: object }> }> } }>;
     };
     for (const name of ['CreateTask', 'UpdateTask', 'Task', 'TaskTree'])
       expect(components.schemas[name]?.properties).toHaveProperty('effort');
+    const example = paths['/api/tasks/{task_id}']?.get.responses['200']?.content['application/json']?.example;
+    expect(example).toMatchObject({ effort: null, subtasks: [{ effort: null }] });
   });
 
   it('a task is created and changed with it, and the change says so', async () => {
@@ -109,7 +112,7 @@ describe('with one more entry', () => {
     await until(async () => (await send('GET', `/bulk/jobs/${job_id}`))['status'] === 'succeeded');
     const { text } = (await send('GET', `/bulk/jobs/${job_id}/download`)) as { text: string };
     const [header = '', ...lines] = text.trim().split('\r\n');
-    expect(header).toMatch(/,cycle_id,effort,fields$/);
+    expect(header).toMatch(/,effort,fields$/);
     const cells = lines.filter((line) => line.startsWith('task,')).map((line) => /,(\d+),[^,]*$/.exec(line)?.[1]);
     expect(new Set(cells)).toEqual(new Set(['3', '8']));
   });
