@@ -15,11 +15,13 @@
 import type { Knex } from 'knex';
 import * as baseline from './0100_baseline.js';
 import * as schemaCompatibility from './0101_schema_compatibility.js';
+import { sqlMigration } from './sql-files.js';
 
 /** The numbers continue after those of version 0.1.0, which asks whether the newest name is at least its own. */
 const MIGRATIONS: Record<string, Knex.Migration> = {
   '0100_baseline': baseline,
   '0101_schema_compatibility': schemaCompatibility,
+  '0102_show_task_column': sqlMigration('0102_show_task_column.sql'),
 };
 
 /** Names in order. The service needs all of them (`db/schema/check-schema.ts`). */

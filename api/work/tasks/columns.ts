@@ -5,8 +5,8 @@ import { normaliseStatus, normaliseTags, TASK_PRIORITIES, TASK_STATUSES } from '
 
 /**
  * The columns of a task, declared once. Requests, the record, the statements that create, update, copy and measure tasks, exports, imports, views,
- * the activity feed, the risk of a plan and the examples of the document are derived from this table. A new column needs an entry here and a
- * migration that adds it to `tasks`, `task_record` and `task_json`; test/api/work/tasks/columns.test.ts compares both.
+ * the activity feed, the risk of a plan and the examples of the document are derived from this table. A new column needs an entry here, the last
+ * one, and a migration: `alter table tasks add x integer; select show_task_column('x');`. test/api/work/tasks/columns.test.ts compares both.
  */
 
 interface Column {

@@ -3,6 +3,7 @@ import { readSchemaState, SchemaError } from '../../../db/schema/check-schema.js
 import { migrateSchema } from '../../../db/schema/migrate-schema.js';
 import { NAMES } from '../../../db/schema/version-0-1-0.js';
 import { cloneDatabase, type TestDatabase } from '../../support/database.js';
+import { migrateTo } from '../upgrade/load-fixture.js';
 
 let database: TestDatabase;
 const BASELINE = MIGRATION_NAMES[0] as string;
@@ -17,9 +18,10 @@ const writeNames = async (names: readonly string[]): Promise<void> => {
   await database.db('knex_migrations').insert(names.map((name) => ({ name, batch: 1, migration_time: new Date() })));
 };
 
-/** Turns the database into one of version 0.1.0: what came after its last migration goes. */
+/** Turns the database into an empty one of version 0.1.0, whose schema is that of the baseline. */
 async function goBackToFirstVersion(names: readonly string[] = NAMES): Promise<void> {
-  await database.db.raw('drop table schema_compatibility');
+  await database.db.raw('drop schema public cascade; create schema public');
+  await migrateTo(database.db, [BASELINE]);
   await writeNames(names);
 }
 

@@ -26,7 +26,7 @@ export function readFixture(version: string): Fixture {
 }
 
 /** Brings an empty database to the schema of the fixture's version: released files never change, so the migrations up to its last one are that. */
-async function migrateTo(db: Knex, migrations: readonly string[]): Promise<void> {
+export async function migrateTo(db: Knex, migrations: readonly string[]): Promise<void> {
   if (migrations.some((name, index) => MIGRATION_NAMES[index] !== name))
     throw new Error('Released migrations run in their order');
   const source = { ...migrationSource, getMigrations: () => Promise.resolve([...migrations]) };
