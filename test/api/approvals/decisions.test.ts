@@ -3,6 +3,7 @@ import { buildAutomation } from '../../factories/automations.js';
 import { buildProject, buildTask, buildTeam, type Person, type TestTeam } from '../../factories/people.js';
 import { buildRun, GATE, type TestRun } from '../../factories/runs.js';
 import { startApp, type TestApp } from '../../support/app.js';
+import { until } from '../../support/worker.js';
 
 let app: TestApp;
 let team: TestTeam;
@@ -35,8 +36,12 @@ type Listed = {
   actions: unknown[];
   [key: string]: unknown;
 };
-const list = async (query = '', person: Person = team.manager): Promise<Listed[]> =>
-  (await app.as(person).get(`/api/approvals?team_id=${team.team_id}${query}`)).body;
+/** A reading stages as many gates as its time allows: reads until all of them are. */
+const list = (query = '', person: Person = team.manager): Promise<Listed[]> =>
+  until(async () => {
+    const { body } = await app.as(person).get(`/api/approvals?team_id=${team.team_id}${query}`);
+    return (body as Listed[]).every(({ seen_hash }) => seen_hash !== null) && (body as Listed[]);
+  });
 const findItem = ({ kind, id, staged_hash }: Listed) => ({ kind, id, staged_hash });
 const decide = (body: object, person: Person | { token: string } = team.manager) =>
   app.as(person).post('/api/approvals/decide', body);
