@@ -21,18 +21,18 @@ interface Alert {
 }
 
 const listFiring = async (stack: Stack): Promise<Alert[]> => {
-  const { data } = await createCall(stack.prometheusUrl)<{ data: { alerts: Alert[] } }>('GET', '/api/v1/alerts');
-  return data.alerts.filter(({ state }) => state === 'firing');
+  const { alerts } = await createCall(stack.prometheusUrl)<{ alerts: Alert[] }>('GET', '/api/v1/alerts');
+  return alerts.filter(({ state }) => state === 'firing');
 };
 const namesOf = (alerts: readonly Alert[]): string[] => [...new Set(alerts.map(({ labels }) => labels.alertname))];
 
 /** Every expression of the rules has data, and Prometheus evaluates all of them. */
 async function checkRules(stack: Stack, report: Report): Promise<void> {
-  const { data } = await createCall(stack.prometheusUrl)<{ data: { groups: { rules: { name: string; health: string }[] }[] } }>(
+  const { groups } = await createCall(stack.prometheusUrl)<{ groups: { rules: { name: string; health: string }[] }[] }>(
     'GET',
     '/api/v1/rules',
   );
-  const rules = data.groups.flatMap((group) => group.rules);
+  const rules = groups.flatMap((group) => group.rules);
   const unwell = rules.filter(({ health }) => health !== 'ok').map(({ name }) => name);
   report.add(
     'rules that Prometheus evaluates',

@@ -24,9 +24,9 @@ export const createCall =
     });
     const text = await response.text();
     if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${text.slice(0, 300)}`);
-    const parsed = (text === '' ? {} : JSON.parse(text)) as { success?: boolean; data?: T };
-    // Some routes of the contract wrap what they created.
-    return parsed.success === true && parsed.data !== undefined ? parsed.data : (parsed as T);
+    const parsed = (text === '' ? {} : JSON.parse(text)) as { data?: T };
+    // Some routes of the contract wrap what they created, and Prometheus what it found.
+    return parsed.data ?? (parsed as T);
   };
 
 export const EMAIL = `ops-${Date.now()}@example.com`;
