@@ -1,4 +1,5 @@
 /** Introduction and tags of the document. */
+import { SEATS } from '../platform/access/access.js';
 import type { Endpoint } from '../platform/endpoint/endpoint.js';
 import { rowsFields } from '../platform/endpoint/pages.js';
 
@@ -56,7 +57,7 @@ export const TAGS: Record<string, string> = {
   Passwords: 'Reset and change the password.',
   Sessions: 'Active sessions and trusted devices.',
   Tokens: 'Personal access tokens: scripts and CI act as their owner.',
-  Teams: 'Teams, members, invitations and roles: guest, member, manager, admin.',
+  Teams: `Teams, members, invitations and roles: ${SEATS.join(', ')}.`,
   Projects: 'Projects of a team. Every write returns the id of its audit entry.',
   Tasks: 'Tasks of a project, nested to 20 levels.',
   'Work items': 'The work graph: tasks, projects, files, notes, whiteboards and docs, and the relations between them.',

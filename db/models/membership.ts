@@ -1,4 +1,5 @@
 import { BaseModel } from './base.js';
+import type { Role } from './rules.js';
 
 /** A user's role in a team. Deleted when the user leaves: memberships have no trash. */
 export class Membership extends BaseModel {
@@ -7,6 +8,6 @@ export class Membership extends BaseModel {
 
   declare team_id: string;
   declare user_id: string;
-  declare role: 'guest' | 'member' | 'manager' | 'admin';
+  declare role: Role;
   declare joined_at: Date;
 }

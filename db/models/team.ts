@@ -1,4 +1,5 @@
 import { BaseModel } from './base.js';
+import type { Role } from './rules.js';
 
 export class Team extends BaseModel {
   static override readonly tableName = 'teams';
@@ -24,7 +25,7 @@ export class Invitation extends BaseModel {
   declare team_id: string;
   declare email: string | null;
   declare user_id: string | null;
-  declare role: 'guest' | 'member' | 'manager' | 'admin';
+  declare role: Role;
   declare invited_by: string;
   declare created_at: Date;
   declare expires_at: Date;

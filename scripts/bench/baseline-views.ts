@@ -1,7 +1,5 @@
+import { ROLES } from '../../db/models/rules.js';
 import { resultsCall } from '../../api/work/saved-views/results/query.sql.js';
-
-/** All roles may read. */
-export const ROLES = ['guest', 'member', 'manager', 'admin'];
 
 /** A saved view as the baseline reads it. */
 export interface FoundView {
@@ -16,7 +14,7 @@ export const viewStatement = (caller: string): string =>
 
 /** The product's own statement for a page of a view, to be prepared once; what the view holds is not checked. */
 export function viewQuery({ user_id, team_id, filters }: FoundView, limit: number) {
-  const view = { entity: 'task', userId: user_id, roles: ROLES, teamId: team_id, filters } as const;
+  const view = { entity: 'task' as const, userId: user_id, roles: [...ROLES], teamId: team_id, filters };
   const { statement, values } = resultsCall(
     { ...view, fieldFilters: [], found: null, sort: [], group: null },
     { maxBytes: 1e9, limit: limit + 1, offset: 0 },

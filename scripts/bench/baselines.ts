@@ -9,7 +9,8 @@ import pg from 'pg';
 import { v7 as uuidv7 } from 'uuid';
 import { handleFile } from './baseline-files.js';
 import { itemStatements } from './baseline-items.js';
-import { type FoundView, ROLES, viewQuery, viewStatement } from './baseline-views.js';
+import { type FoundView, viewQuery, viewStatement } from './baseline-views.js';
+import { ROLES } from '../../db/models/rules.js';
 import { searchStatement } from '../../api/work/search/search-items.sql.js';
 import type { BaselineActivities, BaselineKind, BaselineOrder, baselineRun } from './baseline-workflow.js';
 

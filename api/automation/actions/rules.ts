@@ -1,5 +1,7 @@
+import { ROLES } from '../../../db/models/rules.js';
+
 /** Roles that a gate can require, lowest first. */
-export const GATE_ROLES = ['member', 'manager', 'admin'] as const;
+export const GATE_ROLES = ROLES.filter((role) => role !== 'guest');
 export type GateRole = (typeof GATE_ROLES)[number];
 export const GATE_DEFAULTS = {
   role: 'manager' as GateRole,

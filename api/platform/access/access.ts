@@ -1,9 +1,10 @@
+import { type Role, ROLES } from '../../../db/models/rules.js';
 import type { Actor } from './actor.js';
 import { forbidden } from '../errors.js';
 
 /** Team roles, lowest first. */
-export const SEATS = ['guest', 'member', 'manager', 'admin'] as const;
-export type Seat = (typeof SEATS)[number];
+export const SEATS = ROLES;
+export type Seat = Role;
 
 interface Rule {
   /** Lowest role allowed. `none`: any signed-in caller; the operation checks ownership. */
