@@ -1,4 +1,5 @@
 import { BaseModel } from './base.js';
+import type { FieldType } from './rules.js';
 
 /** A choice of a select or multi_select field. */
 export interface FieldOption {
@@ -18,7 +19,7 @@ export class CustomField extends BaseModel {
   declare name: string;
   /** Name in the API; never changes. */
   declare key: string;
-  declare field_type: 'text' | 'number' | 'date' | 'boolean' | 'select' | 'multi_select' | 'user' | 'url';
+  declare field_type: FieldType;
   declare entity_type: 'task' | 'project';
   declare options: FieldOption[];
   declare required: boolean;

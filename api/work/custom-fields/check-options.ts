@@ -1,6 +1,7 @@
 import type { FieldOption } from '../../../db/models/custom-field.js';
 import { invalidFields } from '../../platform/errors.js';
-import { type FieldType, hasOptions } from './rules.js';
+import { FIELD_TYPE_RULES } from './field-types.js';
+import type { FieldType } from './rules.js';
 
 interface GivenOption {
   value: string;
@@ -14,7 +15,8 @@ interface GivenOption {
  */
 export function checkOptions(type: FieldType, options: readonly GivenOption[]): FieldOption[] {
   const misfit = (message: string) => invalidFields([{ field: 'body.options', message, type: 'custom' }]);
-  if (hasOptions(type) && options.length === 0) throw misfit(`options must have at least 1 item for a ${type} field`);
-  if (!hasOptions(type) && options.length > 0) throw misfit('options are only for select and multi_select fields');
+  const { hasOptions } = FIELD_TYPE_RULES[type];
+  if (hasOptions && options.length === 0) throw misfit(`options must have at least 1 item for a ${type} field`);
+  if (!hasOptions && options.length > 0) throw misfit('options are only for select and multi_select fields');
   return options.map(({ value, label, color }) => ({ value, label: label ?? value, color: color?.toLowerCase() ?? null }));
 }

@@ -2,7 +2,8 @@ import { defineStatement, run } from '../../../db/statement.js';
 import { rolesFor } from '../../platform/access/access.js';
 import { type Context, requireUser } from '../../platform/context.js';
 import { filterValue } from './check-value.js';
-import { COLUMN_OF, type FieldEntity, type FieldType, type ValueColumn } from './rules.js';
+import { FIELD_TYPE_RULES } from './field-types.js';
+import type { FieldEntity, FieldType, ValueColumn } from './rules.js';
 
 /** Fields of one kind of column, and the value that they are to have. */
 interface FilterGroup {
@@ -33,7 +34,7 @@ function buildGroups(fields: readonly FilterField[], text: string): FieldFilter 
   for (const { field_id, field_type } of fields) {
     const value = filterValue(field_type, text);
     if (value === undefined) continue;
-    const column = COLUMN_OF[field_type];
+    const { column } = FIELD_TYPE_RULES[field_type];
     const group = groups.get(`${column} ${value}`);
     if (group) group.fieldIds.push(field_id);
     else groups.set(`${column} ${value}`, { column, fieldIds: [field_id], value });
@@ -54,7 +55,7 @@ const readFields = (ctx: Context, entityType: FieldEntity, keys: readonly string
 /** Returns the fields of the caller's teams that have one of the keys. */
 export async function resolveFields(ctx: Context, entityType: FieldEntity, keys: readonly string[]): Promise<KeyedField[]> {
   const fields = await readFields(ctx, entityType, keys);
-  return fields.map(({ field_id, key, field_type }) => ({ field_id, key, column: COLUMN_OF[field_type] }));
+  return fields.map(({ field_id, key, field_type }) => ({ field_id, key, column: FIELD_TYPE_RULES[field_type].column }));
 }
 
 /**

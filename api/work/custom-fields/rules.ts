@@ -1,7 +1,7 @@
 import type { FieldOption } from '../../../db/models/custom-field.js';
+import { FIELD_TYPES, type FieldType } from '../../../db/models/rules.js';
 
-export const FIELD_TYPES = ['text', 'number', 'date', 'boolean', 'select', 'multi_select', 'user', 'url'] as const;
-export type FieldType = (typeof FIELD_TYPES)[number];
+export { FIELD_TYPES, type FieldType };
 export const FIELD_ENTITIES = ['task', 'project'] as const;
 export type FieldEntity = (typeof FIELD_ENTITIES)[number];
 
@@ -25,18 +25,6 @@ export type Value = Exclude<RawValue, null>;
 
 /** Column that keeps the values of a type. */
 export type ValueColumn = 'value_text' | 'value_number' | 'value_date' | 'value_boolean' | 'value_list';
-export const COLUMN_OF: Readonly<Record<FieldType, ValueColumn>> = {
-  text: 'value_text',
-  number: 'value_number',
-  date: 'value_date',
-  boolean: 'value_boolean',
-  select: 'value_text',
-  multi_select: 'value_list',
-  user: 'value_text',
-  url: 'value_text',
-};
-
-export const hasOptions = (type: FieldType): boolean => type === 'select' || type === 'multi_select';
 
 /** Returns a key made of a name, such as `story_points`. */
 export function keyFromName(name: string): string {

@@ -2,8 +2,9 @@ import { CustomField } from '../../../../db/models/custom-field.js';
 import { defineStatement, run } from '../../../../db/statement.js';
 import { Id, NO_ID } from '../../../platform/fields.js';
 import { notFound } from '../../../platform/errors.js';
+import { parseValue } from '../../../work/custom-fields/check-value.js';
 import { setValues } from '../../../work/custom-fields/values/set-values.js';
-import type { FieldType, RawValue } from '../../../work/custom-fields/rules.js';
+import type { RawValue } from '../../../work/custom-fields/rules.js';
 import { findPlaces } from '../../../work/graph/item-place.js';
 import type { PreparedRow } from '../prepare/sorted-rows.js';
 import type { Batch, Row, Write } from './batch.js';
@@ -17,16 +18,13 @@ const existingStatement = defineStatement({
     where (v.field_id, v.entity_id) in (select * from unnest($1::uuid[], $2::text[]))`,
 });
 
-/** A cell of CSV is text; the type of the field says what it stands for. */
-function typedValue(type: FieldType, value: RawValue): RawValue {
-  if (typeof value !== 'string') return value;
-  if (type === 'number' && value.trim() !== '' && Number.isFinite(Number(value))) return Number(value);
-  if (type === 'boolean' && (value === 'true' || value === 'false')) return value === 'true';
-  if (type !== 'multi_select' || !value.startsWith('[')) return value;
+/** A cell of CSV writes a list as JSON. */
+function parseList(text: string): RawValue {
+  if (!text.startsWith('[')) return text;
   try {
-    return JSON.parse(value) as RawValue;
+    return JSON.parse(text) as RawValue;
   } catch {
-    return value;
+    return text;
   }
 }
 
@@ -83,7 +81,9 @@ export const writeValues: Write = async (batch, rows) => {
     } else if (isKnown && on_conflict === 'error') result.failed(row, 'The item has a value of this field already');
     else if (isKnown && on_conflict === 'skip') result.skipped(row, { id });
     else {
-      const item = { field_id, entity_type, entity_id, value: typedValue(type, value) };
+      // A cell of CSV is text; the type of the field says what it stands for.
+      const typed = typeof value === 'string' ? parseValue(type, value, parseList) : value;
+      const item = { field_id, entity_type, entity_id, value: typed };
       const set = await withSavepoint(ctx, (ctx) => setValues(ctx, [item], false));
       if (set instanceof Refusal) result.failed(row, set.message);
       else {

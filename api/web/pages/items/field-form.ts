@@ -1,5 +1,7 @@
+import { parseValue } from '../../../work/custom-fields/check-value.js';
+import { FIELD_TYPE_RULES } from '../../../work/custom-fields/field-types.js';
 import { listFields } from '../../../work/custom-fields/list-fields.js';
-import type { FieldEntity, RawValue } from '../../../work/custom-fields/rules.js';
+import type { FieldEntity } from '../../../work/custom-fields/rules.js';
 import type { CustomFieldRecord, CustomFieldValue } from '../../../work/custom-fields/schema.js';
 import { listValues } from '../../../work/custom-fields/values/list-values.js';
 import { setValues } from '../../../work/custom-fields/values/set-values.js';
@@ -8,6 +10,7 @@ import type { Fields } from '../../server/read-form.js';
 
 /** A field of an item's team, with the item's value. */
 export interface FieldWithValue extends CustomFieldRecord {
+  input: (typeof FIELD_TYPE_RULES)[CustomFieldRecord['field_type']]['input'];
   value: CustomFieldValue['value'];
 }
 
@@ -28,7 +31,11 @@ export async function loadFields(ctx: Context, { item_id, type, team_id }: Field
   ]);
   const valueByField = new Map(values.map(({ field_id, value }) => [field_id, value]));
   return fields
-    .map((field) => ({ ...field, value: valueByField.get(field.field_id) ?? null }))
+    .map((field) => ({
+      ...field,
+      input: FIELD_TYPE_RULES[field.field_type].input,
+      value: valueByField.get(field.field_id) ?? null,
+    }))
     .filter(({ is_archived, value }) => !is_archived || value !== null);
 }
 
@@ -36,13 +43,9 @@ export async function loadFields(ctx: Context, { item_id, type, team_id }: Field
 export const formText = (value: CustomFieldValue['value']): string =>
   Array.isArray(value) ? value.join('\n') : value === null ? '' : String(value);
 
-/** Reads what was typed. Text that is no value of the type goes on as it is: the operation says what is wrong with it. */
-function typedValue({ field_type }: CustomFieldRecord, typed: string): RawValue {
-  if (typed === '') return null;
-  if (field_type === 'number') return Number.isFinite(Number(typed)) ? Number(typed) : typed;
-  if (field_type === 'boolean') return typed === 'true' ? true : typed === 'false' ? false : typed;
-  return field_type === 'multi_select' ? typed.split('\n') : typed;
-}
+/** Reads what was typed. */
+const typedValue = ({ field_type }: CustomFieldRecord, typed: string) =>
+  typed === '' ? null : parseValue(field_type, typed, (lines) => lines.split('\n'));
 
 const textIn = (form: Fields, name: string): string | undefined => {
   const given = form[name];

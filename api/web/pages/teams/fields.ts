@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { createField } from '../../../work/custom-fields/create-field.js';
 import { deleteField } from '../../../work/custom-fields/delete-field.js';
 import { listFields } from '../../../work/custom-fields/list-fields.js';
+import { FIELD_TYPE_RULES } from '../../../work/custom-fields/field-types.js';
 import { FIELD_ENTITIES, FIELD_TYPES } from '../../../work/custom-fields/rules.js';
 import { CreateCustomField, CustomFieldParams } from '../../../work/custom-fields/schema.js';
 import { updateField } from '../../../work/custom-fields/update-field.js';
@@ -39,7 +40,7 @@ async function showFields(
   const seat = (requireUser({ me }).teams.find(({ team_id }) => team_id === teamId)?.role ?? null) as Seat | null;
   const manages = isAllowed('custom_field.manage', seat);
   const { problem, given = {} } = refused;
-  const data = { team, fields, manages, problem, given, types: FIELD_TYPES, entities: FIELD_ENTITIES };
+  const data = { team, fields, manages, problem, given, types: FIELD_TYPES, rules: FIELD_TYPE_RULES, entities: FIELD_ENTITIES };
   return { view: 'teams/fields', title: 'Custom fields', data };
 }
 

@@ -5,8 +5,9 @@ import { callerJson, type Context, inTransaction, requireUser } from '../../../p
 import { conflict, invalid, invalidFields, notFound } from '../../../platform/errors.js';
 import { Id } from '../../../platform/fields.js';
 import { findPlaces } from '../../graph/item-place.js';
-import { checkValue, InvalidValue } from '../check-value.js';
-import { COLUMN_OF, type FieldEntity, type FieldType } from '../rules.js';
+import { checkValue } from '../check-value.js';
+import { FIELD_TYPE_RULES, InvalidValue } from '../field-types.js';
+import type { FieldEntity, FieldType } from '../rules.js';
 import type { CustomFieldValue, SetCustomFieldValue } from '../schema.js';
 import {
   fieldsStatement,
@@ -105,7 +106,7 @@ function buildInput({ item, field, place }: ValueWrite, at: number): ValueInput 
   }
   const value = checkValue(field, item.value);
   if (value instanceof InvalidValue) throw misfitted(value.reason);
-  return { at, field_id, entity_id, [COLUMN_OF[field.field_type]]: value };
+  return { at, field_id, entity_id, [FIELD_TYPE_RULES[field.field_type].column]: value };
 }
 
 /** @throws INVALID_REQUEST a value names a user who is no member of the field's team */
