@@ -4,6 +4,7 @@ import { join, relative, resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import type { Knex } from 'knex';
 import pg from 'pg';
+import { UNLIMITED } from '../../api/platform/endpoint/limits.js';
 import { openDatabase } from '../../db/connection.js';
 import { migrateDatabase } from '../schema/migrate-database.js';
 import { readCpu, cpuOfFamily } from './process-table.js';
@@ -46,7 +47,7 @@ async function loadLaunchers(): Promise<Launchers> {
   return Object.assign({}, ...(await Promise.all(files.map(load)))) as Launchers;
 }
 
-/** Never reached, but not 0, which would disable the rate limiter: its cost is part of the measurement. */
+/** Never reached. */
 const UNREACHED = '1000000000';
 export const FORGE_SECRET = 'bench-forge-secret';
 
@@ -225,16 +226,9 @@ export class Servers {
       DATA_DIR: join(this.dir, 'data'),
       WORKFLOW_BUNDLE: join(ROOT, '.build', 'workflow-bundle.js'),
       FORGE_WEBHOOK_SECRET: FORGE_SECRET,
-      RATE_LIMIT_FILE_UPLOAD: UNREACHED,
+      ...UNLIMITED,
       FILE_QUOTA_MB: UNREACHED,
-      RATE_LIMIT_FORGE_WEBHOOK: UNREACHED,
-      RATE_LIMIT_LOGIN: UNREACHED,
-      RATE_LIMIT_CODES: UNREACHED,
       LOCKOUT_FAILURES: UNREACHED,
-      RATE_LIMIT_AI: UNREACHED,
-      RATE_LIMIT_MCP: UNREACHED,
-      RATE_LIMIT_MCP_PROPOSE: UNREACHED,
-      RATE_LIMIT_AUTOMATION_DISPATCH: UNREACHED,
       ...Object.fromEntries(Object.entries(settings).map(([name, value]) => [name, String(value)])),
     };
     const running = await this.launchers.startService({ label, file, log: this.log(log), env, spawned: () => undefined });

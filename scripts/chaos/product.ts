@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { UNLIMITED } from '../../api/platform/endpoint/limits.js';
 
 /** Number of processes of each kind. */
 export interface Size {
@@ -50,16 +51,9 @@ const CLEARED = [
 ] as const;
 /** Rate limits are not under test here. */
 const LIMITS = {
-  RATE_LIMIT_LOGIN: '0',
-  RATE_LIMIT_CODES: '0',
-  RATE_LIMIT_FORGE_WEBHOOK: '0',
-  RATE_LIMIT_FILE_UPLOAD: '0',
-  RATE_LIMIT_AI: '0',
+  ...UNLIMITED,
   // Shorter than a caller's timeout, so that a message which no worker begins ends as a 503.
   AI_CHAT_BEGIN_SECONDS: '5',
-  RATE_LIMIT_MCP: '0',
-  RATE_LIMIT_MCP_PROPOSE: '0',
-  RATE_LIMIT_AUTOMATION_DISPATCH: '0',
   // Short enough for the failed runs of a campaign to have their plans, long enough for a kill within it.
   CI_TRIAGE_SECONDS: '5',
   // The subscribed receiver refuses some requests; a campaign does not wait for hours.

@@ -8,6 +8,7 @@ import { Agent, type Dispatcher, request } from 'undici';
 import { AUDIT_ACTIONS } from '../../api/platform/changes/audit-actions.js';
 import { FEATURES } from '../../api/platform/changes/change-kinds.js';
 import { createRelayNotifier } from '../../api/platform/outbox/relay-notifier.js';
+import { UNLIMITED } from '../../api/platform/endpoint/limits.js';
 import { type Config, loadConfig } from '../../api/platform/config.js';
 import type { Services } from '../../api/platform/context.js';
 import { createLogger } from '../../api/platform/telemetry/log.js';
@@ -37,22 +38,15 @@ export interface TestApp {
   close: () => Promise<void>;
 }
 
-/** The product's settings for tests: quiet, with generous limits unless a test sets its own. */
+/** The product's settings for tests: quiet, without limits unless a test sets its own. */
 export function testConfig(url: string, dataDir: string, settings: Record<string, string> = {}): Config {
   return loadConfig({
     NODE_ENV: 'test',
     DATABASE_URL: url,
     DATA_DIR: dataDir,
     LOG_LEVEL: 'silent',
-    RATE_LIMIT_LOGIN: '100000',
-    RATE_LIMIT_CODES: '100000',
-    RATE_LIMIT_FILE_UPLOAD: '100000',
-    RATE_LIMIT_FORGE_WEBHOOK: '100000',
+    ...UNLIMITED,
     AI_CHAT_BEGIN_SECONDS: '60',
-    RATE_LIMIT_AI: '100000',
-    RATE_LIMIT_MCP: '100000',
-    RATE_LIMIT_MCP_PROPOSE: '100000',
-    RATE_LIMIT_AUTOMATION_DISPATCH: '100000',
     // They cost the Temporal server half a second of CPU at each start of a worker; tests run the jobs themselves.
     MAINTENANCE_SCHEDULES: 'skip',
     TEMPORAL_ADDRESS: process.env['ASSENT_TEST_TEMPORAL_ADDRESS'] ?? '127.0.0.1:1',

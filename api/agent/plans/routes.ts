@@ -1,5 +1,4 @@
 import { type Endpoint, endpoint } from '../../platform/endpoint/endpoint.js';
-import type { Context } from '../../platform/context.js';
 import { confirmPlan } from './decisions/confirm-plan.js';
 import { discardPlan } from './decisions/discard-plan.js';
 import { editPlan } from './decisions/edit-plan.js';
@@ -20,9 +19,6 @@ import { ListPending, PendingPlans } from './waiting/schema.js';
 
 const tag = 'AI workspace';
 const example = { session_id: '019a9f00-0000-7000-8000-000000000001', action_id: '019a9f00-0000-7000-8000-000000000002' };
-
-const decide = (ctx: Context, body: ConfirmPlan): Promise<DecidedPlan> =>
-  body.confirmed ? confirmPlan(ctx, body) : discardPlan(ctx, body);
 
 const RULES =
   'All or nothing: a refused action refuses the call with its own code and `action_index`, and the plan stays staged. If a chosen target has changed, the plan is closed as stale (409 with `plan_status` and `stale`). A token cannot confirm what it has proposed.';
@@ -58,7 +54,7 @@ export const agentPlanRoutes: Endpoint[] = [
     response: DecidedPlan,
     errors: [404, 409, 410],
     example: { ...example, action_indexes: [0, 2] },
-    handle: ({ ctx, body }) => decide(ctx, body),
+    handle: ({ ctx, body }) => (body.confirmed ? confirmPlan(ctx, body) : discardPlan(ctx, body)),
   }),
   endpoint({
     id: 'confirmAction',
@@ -77,7 +73,7 @@ export const agentPlanRoutes: Endpoint[] = [
     errors: [404, 409, 410],
     example,
     async handle({ ctx, body }) {
-      const details = await decide(ctx, body);
+      const details = await (body.confirmed ? confirmPlan(ctx, body) : discardPlan(ctx, body));
       const { action_id, message } = details;
       return { success: true, action_id, message, details };
     },

@@ -38,3 +38,8 @@ export const LIMITS = {
 } as const satisfies Record<string, { setting: keyof Config; per: 'ip' | 'user' | 'token' }>;
 
 export type LimitName = keyof typeof LIMITS;
+
+/** Settings for tests and measurements: limits that no caller reaches. 0 would disable the limiter, whose cost is part of a measurement. */
+export const UNLIMITED: Readonly<Record<string, string>> = Object.fromEntries(
+  Object.values(LIMITS).map(({ setting }) => [setting, '1000000000']),
+);

@@ -202,6 +202,7 @@ const plans: Page[] = [
     method: 'post',
     path: '/app/agent/:session_id/undo',
     access: 'plan.decide',
+    limit: 'ai_undo',
     params: SessionParams,
     form: z.object({ action_id: Id }),
     async handle({ ctx, params: { session_id }, form: { action_id } }) {

@@ -61,6 +61,7 @@ export const agentSettingsPages: Page[] = [
     method: 'post',
     path: '/app/teams/:team_id/agent',
     access: 'agent_settings.write',
+    limit: 'ai_settings_put',
     params: TeamParams,
     form: SettingsForm,
     async handle({ ctx, params: { team_id }, form }) {

@@ -168,7 +168,7 @@ export const approvalPages: Page[] = [
     method: 'post',
     path: '/app/approvals/decide',
     access: 'gate.decide',
-    limit: 'ai_confirm',
+    limit: 'approvals_decide',
     form: Ticked,
     async handle({ ctx, form: { decision: said, comment, item, back } }) {
       if (item.length === 0) return { to: back, notice: { kind: 'bad', text: 'Tick at least one.' } };
