@@ -7,15 +7,14 @@ import { createOpenApi } from '../api/http/openapi.js';
 import { ENDPOINTS } from '../api/http/router.js';
 import { type Endpoint, takesKey } from '../api/platform/endpoint/endpoint.js';
 import { rowsFields } from '../api/platform/endpoint/pages.js';
-import { replaceEvents } from './client/webhook-events.js';
+import { writeSections } from './client/sections.js';
 
 /**
- * `npm run client`: generates types and operations of the package @assent/client from our own document, and compiles it. It also writes the list
- * of events in the guide. The generator of the types comes by npx and needs the network.
+ * `npm run client`: generates types and operations of the package @assent/client from our own document, and compiles it. It also writes the
+ * sections of `docs` that follow from the code. The generator of the types comes by npx and needs the network.
  */
 const GENERATOR = 'openapi-typescript@7.13.0';
 const target = join('clients', 'typescript');
-const eventsPage = join('docs', 'guide', 'webhooks.md');
 const document = JSON.stringify(createOpenApi(ENDPOINTS));
 // test/client.test.ts compares it, so that nobody changes the API and forgets its client.
 const digest = createHash('sha256').update(document).digest('hex');
@@ -78,7 +77,7 @@ function copyVersion(): void {
   writeFileSync(file, `${JSON.stringify({ ...manifest, version }, null, 2)}\n`);
 }
 
-writeFileSync(eventsPage, replaceEvents(readFileSync(eventsPage, 'utf8')));
+writeSections();
 writeFileSync(join(target, 'schema.d.ts'), header + generateTypes());
 writeFileSync(join(target, 'operations.ts'), header + operationsSource());
 execFileSync(process.execPath, ['node_modules/@biomejs/biome/bin/biome', 'format', '--write', join(target, 'operations.ts')]);

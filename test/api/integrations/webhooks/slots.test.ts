@@ -1,11 +1,9 @@
-import { readFileSync } from 'node:fs';
 import { toOutcome } from '../../../../api/integrations/webhooks/delivery/timetable.js';
 import { Slots } from '../../../../api/integrations/webhooks/delivery/slots.js';
 import { EVENT_PATTERNS, isWanted } from '../../../../api/integrations/webhooks/events/names.js';
 import { DELIVERED_EVENTS, buildSample } from '../../../../api/integrations/webhooks/events/samples.js';
 import { getSchema } from '../../../../api/integrations/webhooks/events/schemas.js';
 import { deriveEventId } from '../../../../api/integrations/webhooks/events/event-id.js';
-import { replaceEvents } from '../../../../scripts/client/webhook-events.js';
 import { version, v4, v7 } from 'uuid';
 
 describe('slots', () => {
@@ -92,9 +90,4 @@ it.each(DELIVERED_EVENTS)('%s has a sample that fits its schema', (name) => {
   const sample = buildSample(name) as { data: { entity_id: unknown; object: unknown } };
   expect(getSchema(name).safeParse(sample).error).toBeUndefined();
   expect(sample).toMatchObject({ type: name, data: { entity_id: expect.any(String), object: expect.any(Object) } });
-});
-
-it('docs/guide/webhooks.md lists the events as they are declared; if not: npm run client', () => {
-  const page = readFileSync(new URL('../../../../docs/guide/webhooks.md', import.meta.url), 'utf8');
-  expect(page).toBe(replaceEvents(page));
 });
