@@ -1,6 +1,16 @@
 /** Names and shapes of the jobs of bulk data. */
 import type { Searchable } from './searchable.js';
 
+/** Rows of the outbox, by kind. */
+declare module '../../api/platform/outbox/outbox.js' {
+  interface OutboxPayloads {
+    /** Start the workflow of an export or import that has its team's place. */
+    'bulk.start': { job_id: string };
+    /** Start the workflow that undoes an import. */
+    'bulk.undo': { job_id: string };
+  }
+}
+
 /** Workflow types of the two kinds of jobs. */
 export const BULK_WORKFLOWS = { export: 'bulkExport', import: 'bulkImport' } as const;
 export const bulkWorkflowId = (jobId: string): string => `bulk:${jobId}`;

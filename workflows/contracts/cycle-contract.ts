@@ -1,6 +1,14 @@
 /** Names and shapes of the clock of a cycle. */
 import type { Searchable } from './searchable.js';
 
+/** Rows of the outbox, by kind. */
+declare module '../../api/platform/outbox/outbox.js' {
+  interface OutboxPayloads {
+    /** Start or wake the workflow that completes an active cycle at its end date. Written by a database trigger. */
+    'cycle.clock': { cycle_id: string };
+  }
+}
+
 /** Workflow type that completes an active cycle at the end of its last day. */
 export const CYCLE_CLOCK = 'cycleClock';
 export const cycleWorkflowId = (cycleId: string): string => `cycle:${cycleId}`;

@@ -1,6 +1,14 @@
 /** Names and shapes of the deprovisioning of a user. */
 import type { Searchable } from './searchable.js';
 
+/** Rows of the outbox, by kind. */
+declare module '../../api/platform/outbox/outbox.js' {
+  interface OutboxPayloads {
+    /** Start the workflow that deprovisions a user. */
+    'user.deprovision': { job_id: string };
+  }
+}
+
 /** Workflow type of the deprovisioning of a user. */
 export const USER_DEPROVISION = 'userDeprovision';
 export const deprovisionWorkflowId = (userId: string): string => `deprov:${userId}`;

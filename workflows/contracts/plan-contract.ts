@@ -1,6 +1,16 @@
 /** Names and shapes of a staged plan. */
 import type { Searchable } from './searchable.js';
 
+/** Rows of the outbox, by kind. */
+declare module '../../api/platform/outbox/outbox.js' {
+  interface OutboxPayloads {
+    /** Start the workflow of a staged plan. */
+    'plan.start': { action_id: string; incarnation: number };
+    /** Wake it after a decision. */
+    'plan.wake': { action_id: string; incarnation: number };
+  }
+}
+
 /** Workflow type of a staged plan, which waits for a decision. */
 export const AGENT_PLAN = 'agentPlan';
 export const planWorkflowId = (actionId: string): string => `plan:${actionId}`;

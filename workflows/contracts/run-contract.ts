@@ -1,6 +1,18 @@
 /** Names and shapes of a run of an automation, and of the times of its schedule. */
 import type { Searchable } from './searchable.js';
 
+/** Rows of the outbox, by kind. */
+declare module '../../api/platform/outbox/outbox.js' {
+  interface OutboxPayloads {
+    /** Start the run's workflow. */
+    'run.start': { run_id: string; incarnation: number };
+    /** Wake the run's workflow to read its rows again after a decision. */
+    'run.wake': { run_id: string; incarnation: number; gate_index?: number };
+    /** Update the automation's Temporal Schedule. Written by database triggers. */
+    'schedule.sync': { automation_id: string };
+  }
+}
+
 /** Workflow type of a run: the exported name in workflows/index.ts. */
 export const AUTOMATION_RUN = 'automationRun';
 /** Signal that the run's rows have changed by a decision. */

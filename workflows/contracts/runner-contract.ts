@@ -1,6 +1,14 @@
 /** Names and shapes of the workflow of a runner's job. */
 import type { Searchable } from './searchable.js';
 
+/** Rows of the outbox, by kind. */
+declare module '../../api/platform/outbox/outbox.js' {
+  interface OutboxPayloads {
+    /** Start or wake the workflow of a runner's job. Written by database triggers. */
+    'runner.job': { job_id: string };
+  }
+}
+
 /** Workflow type that watches the clocks of a job. */
 export const RUNNER_JOB = 'runnerJob';
 export const runnerJobWorkflowId = (jobId: string): string => `job:${jobId}`;

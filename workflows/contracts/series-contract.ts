@@ -1,6 +1,16 @@
 /** Names and shapes of a recurring series. */
 import type { Searchable } from './searchable.js';
 
+/** Rows of the outbox, by kind. */
+declare module '../../api/platform/outbox/outbox.js' {
+  interface OutboxPayloads {
+    /** Signal or start the series' workflow. Written by database triggers. */
+    'series.completed': { series_id: string; occurrence_index: number };
+    'series.changed': { series_id: string; occurrence_index: number };
+    'series.ended': { series_id: string; occurrence_index: number };
+  }
+}
+
 /** Workflow type of a recurring series: one workflow for all its occurrences. */
 export const RECURRING_TASK = 'recurringTask';
 export const seriesWorkflowId = (seriesId: string): string => `series:${seriesId}`;

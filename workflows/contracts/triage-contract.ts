@@ -1,5 +1,15 @@
 /** Names and shapes of both triages. */
 
+/** Rows of the outbox, by kind. */
+declare module '../../api/platform/outbox/outbox.js' {
+  interface OutboxPayloads {
+    /** Update the Temporal Schedule of a team's overnight triage. */
+    'triage.sync': { team_id: string };
+    /** Start or wake the triage of a failed CI run, of which this is a delivery. */
+    'triage.ci': { team_id: string; receipt_id: string };
+  }
+}
+
 /** Workflow type of one night of a team's triage, and the id of its schedule. Temporal adds the nominal time to the workflow's id. */
 export const OVERNIGHT_TRIAGE = 'overnightTriage';
 export const triageScheduleId = (prefix: string, teamId: string): string => `${prefix}triage:${teamId}`;

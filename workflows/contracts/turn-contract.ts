@@ -1,6 +1,16 @@
 /** Names and shapes of a turn of the agent. */
 import type { Searchable } from './searchable.js';
 
+/** Rows of the outbox, by kind. */
+declare module '../../api/platform/outbox/outbox.js' {
+  interface OutboxPayloads {
+    /** Start the workflow of a turn. */
+    'turn.start': { message_id: string; incarnation: number };
+    /** Wake it after a turn before it ended, or a stop. */
+    'turn.wake': { message_id: string; incarnation: number };
+  }
+}
+
 /** Workflow type of a turn of the agent: its work on one message. */
 export const AGENT_TURN = 'agentTurn';
 export const turnWorkflowId = (messageId: string): string => `turn:${messageId}`;
