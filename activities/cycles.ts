@@ -1,9 +1,5 @@
 import { completeDueCycle } from '../api/work/cycles/completion/complete-due-cycle.js';
-import {
-  cycleDispatchesStatement,
-  openClocksStatement,
-  restartClocksStatement,
-} from '../api/work/cycles/completion/due-cycles.sql.js';
+import { cycleDispatchesStatement } from '../api/work/cycles/completion/due-cycles.sql.js';
 import type { Services } from '../api/platform/context.js';
 import {
   CYCLE_CLOCK,
@@ -74,8 +70,13 @@ export const cycles = defineRowWorkflow<Row, { cycle_id: string; due_at: Date }>
     signal: due_at === null && status === 'completed' ? CYCLE_SIGNALS.completed : CYCLE_SIGNALS.datesChanged,
   }),
   wake: { signal: CYCLE_SIGNALS.datesChanged },
-  key: 'cycle_id',
-  open: openClocksStatement,
+  table: {
+    name: 'cycles',
+    rows: 'cycle_clocks',
+    key: 'cycle_id',
+    where: "r.status = 'active' and r.auto_complete",
+    columns: ['cycle_due(r) as due_at'],
+    copies: ['team_id', 'project_id', 'correlation_id'],
+  },
   isBehind: ({ due_at }, { attributes }) => attributes.get(ATTRIBUTE.NextAttemptAt)?.getTime() !== due_at.getTime(),
-  restart: restartClocksStatement,
 });

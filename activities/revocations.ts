@@ -43,28 +43,6 @@ const dispatches = defineStatement({
     where o.outbox_id = any($1::bigint[])`,
 });
 
-/**
- * $1 = revocation id after which to continue, $2 = row limit. Revocations without a row in the outbox. Their workflow ends after a day and is then
- * not restarted.
- */
-const open = defineStatement({
-  name: 'open_revocations',
-  text: /* sql */ `
-    select s.revocation_id from integration_revocations s
-    where s.created_at > now() - interval '1 day' and s.revocation_id > $1
-      and not exists (select from outbox o where o.kind = 'integration.revoke' and o.subject = s.revocation_id::text)
-    order by s.revocation_id limit $2`,
-});
-
-/** $1 = revocation ids. Enqueues their starts again. */
-const restart = defineStatement({
-  name: 'restart_revocations',
-  text: /* sql */ `
-    insert into outbox (kind, subject, payload, correlation_id)
-    select 'integration.revoke', s.revocation_id::text, jsonb_build_object('revocation_id', s.revocation_id), uuidv7()
-    from integration_revocations s where s.revocation_id = any($1::uuid[]) returning outbox_id`,
-});
-
 /** Tokens of deleted connections, which their services revoke. */
 export const revocations = defineRowWorkflow<Row, { revocation_id: string }>({
   notes: [
@@ -93,7 +71,12 @@ export const revocations = defineRowWorkflow<Row, { revocation_id: string }>({
   input: ({ revocation_id }) => revocation_id,
   attributes: ({ user_id }) => ({ ActorId: user_id }),
   summary: ({ provider }) => `Revoke tokens of ${provider}`,
-  key: 'revocation_id',
-  open,
-  restart,
+  // The workflow ends after a day, and is not restarted then.
+  table: {
+    name: 'integration_revocations',
+    rows: 'revocations',
+    key: 'revocation_id',
+    where: "r.created_at > now() - interval '1 day'",
+    copies: [],
+  },
 });

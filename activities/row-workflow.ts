@@ -15,6 +15,7 @@ import { taskQueue } from '../workflows/contract.js';
 import { SEARCH_ATTRIBUTES } from '../workflows/search-attributes.js';
 import type { DispatchOptions, Process, ProcessNote, ReconcilingDispatcher, WorkflowInvariant } from './process.js';
 import { reconcileRows, type RestorableRows, type RowLink, type Signal } from './worker/reconcile-rows.js';
+import { buildRestore, type RestorableTable } from './worker/restorable-table.js';
 
 /** A leased outbox row with the columns of its subject. */
 interface OutboxRow {
@@ -35,7 +36,9 @@ interface RowWorkflow<Row extends OutboxRow, Open extends object>
   /** The values of its search attribute `Process`; the first one, unless `attributes` names another. */
   notes: readonly [ProcessNote, ...ProcessNote[]];
   invariants: readonly WorkflowInvariant[];
-  kinds: readonly OutboxKind[];
+  kinds: readonly [OutboxKind, ...OutboxKind[]];
+  /** Makes `key`, `open` and `restart`, where a row of the table is started by its key alone, with the first kind. */
+  table?: RestorableTable<Open>;
   /** $1 = leased outbox rows. A row that it omits has lost its subject and is dropped. */
   dispatches: Statement;
   /** Ends the row whose start was refused permanently, or for longer than OUTBOX_GIVE_UP_HOURS. */
@@ -60,8 +63,9 @@ interface RowWorkflow<Row extends OutboxRow, Open extends object>
 }
 
 /** Declares a workflow that follows a row, for the worker, the reconciler, the invariants and the operator's table (activities/processes.ts). */
-export function defineRowWorkflow<Row extends OutboxRow, Open extends object>(declared: RowWorkflow<Row, Open>): Process {
-  const { notes, invariants, activities = {} } = declared;
+export function defineRowWorkflow<Row extends OutboxRow, Open extends object>(given: RowWorkflow<Row, Open>): Process {
+  const { notes, invariants, activities = {}, table, kinds } = given;
+  const declared = { ...given, ...(table && buildRestore(table, kinds[0])) };
   return {
     notes,
     invariants,

@@ -1,9 +1,5 @@
 import type { Services } from '../api/platform/context.js';
-import {
-  jobDispatchesStatement,
-  openJobsStatement,
-  restartJobsStatement,
-} from '../api/automation/runners/jobs/dispatch-jobs.sql.js';
+import { jobDispatchesStatement } from '../api/automation/runners/jobs/dispatch-jobs.sql.js';
 import { settleJob } from '../api/automation/runners/jobs/settle-job.js';
 import {
   JOB_CHANGED_SIGNAL,
@@ -68,7 +64,11 @@ export const runnerJobs = defineRowWorkflow<Row, { job_id: string }>({
   fairnessKey: ({ team_id }) => team_id,
   deliver: ({ is_open }) => ({ start: is_open, signal: JOB_CHANGED_SIGNAL }),
   wake: { signal: JOB_CHANGED_SIGNAL },
-  key: 'job_id',
-  open: openJobsStatement,
-  restart: restartJobsStatement,
+  table: {
+    name: 'runner_jobs',
+    rows: 'runner_jobs',
+    key: 'job_id',
+    where: 'r.finished_at is null',
+    copies: ['team_id', 'correlation_id'],
+  },
 });

@@ -46,14 +46,7 @@ const probe = defineRowWorkflow<{ outbox_id: number; correlation_id: string; pro
   attributes: ({ probe_id }) => ({ EntityId: probe_id }),
   summary: () => 'Probe',
   details: ({ probe_id }) => [`Probe \`${probe_id}\``],
-  key: 'probe_id',
-  open: { name: 'open_probes', text: 'select probe_id from probes where probe_id > $1 order by probe_id limit $2' },
-  restart: {
-    name: 'restart_probes',
-    text: /* sql */ `
-      insert into outbox (kind, subject, payload, correlation_id)
-      select '${KIND}', id::text, jsonb_build_object('probe_id', id), uuidv7() from unnest($1::uuid[]) id returning outbox_id`,
-  },
+  table: { name: 'probes', rows: 'probes', key: 'probe_id', where: 'true', copies: [] },
 });
 
 let app: TestApp;

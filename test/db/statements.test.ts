@@ -82,6 +82,7 @@ beforeAll(async () => {
       .filter((file) => file.endsWith('.ts') && readFileSync(join(root, file), 'utf8').includes('defineStatement(')),
   );
   for (const file of files) await import(`../../${file.replace(/\.ts$/, '.js')}`);
+  await import('../../activities/processes.js');
   const connected = new pg.Client({ connectionString: app.services.config.DATABASE_URL });
   client = connected;
   await connected.connect();

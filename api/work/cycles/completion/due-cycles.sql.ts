@@ -23,22 +23,3 @@ export const cycleDispatchesStatement = defineStatement({
       cycle_due(c) as due_at
     from outbox o left join cycles c on c.cycle_id = (o.payload->>'cycle_id')::uuid where o.outbox_id = any($1::bigint[])`,
 });
-
-/** $1 = cycle id after which to continue, $2 = row limit. Cycles that a date completes and that no outbox row is about. */
-export const openClocksStatement = defineStatement({
-  name: 'open_cycle_clocks',
-  text: /* sql */ `
-    select c.cycle_id, cycle_due(c) as due_at from cycles c
-    where c.status = 'active' and c.auto_complete and c.cycle_id > $1
-      and not exists (select from outbox o where o.kind = 'cycle.clock' and o.subject = c.cycle_id::text)
-    order by c.cycle_id limit $2`,
-});
-
-/** $1 = cycle ids. Enqueues their clocks again. */
-export const restartClocksStatement = defineStatement({
-  name: 'restart_cycle_clocks',
-  text: /* sql */ `
-    insert into outbox (kind, subject, team_id, project_id, payload, correlation_id)
-    select 'cycle.clock', c.cycle_id::text, c.team_id, c.project_id, jsonb_build_object('cycle_id', c.cycle_id), c.correlation_id
-    from cycles c where c.cycle_id = any($1::uuid[]) and cycle_due(c) is not null returning outbox_id`,
-});
