@@ -1,7 +1,8 @@
 import { watchPlan } from '../api/agent/plans/waiting/watch-plan.js';
 import { openPlansStatement, planDispatchesStatement, restartPlansStatement } from '../api/agent/plans/waiting/watch-plan.sql.js';
 import type { Services } from '../api/platform/context.js';
-import { AGENT_PLAN, type AgentPlanInput, DECIDED_SIGNAL, type PlanActivities, planWorkflowId } from '../workflows/contract.js';
+import { AGENT_PLAN, type AgentPlanInput, type PlanActivities, planWorkflowId } from '../workflows/contracts/plan-contract.js';
+import { DECIDED_SIGNAL } from '../workflows/contracts/run-contract.js';
 import { defineRowWorkflow } from './row-workflow.js';
 
 /** An outbox row that starts or wakes a plan. */

@@ -14,7 +14,7 @@ import {
   type TurnActivities,
   type TurnRef,
   turnWorkflowId,
-} from '../workflows/contract.js';
+} from '../workflows/contracts/turn-contract.js';
 import { modelStepActivities, modelTurnActivities } from './model-turns.js';
 import { defineRowWorkflow } from './row-workflow.js';
 import type { RowLink } from './worker/reconcile-rows.js';

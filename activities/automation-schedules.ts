@@ -4,7 +4,7 @@ import { parseCron } from '../api/automation/definitions/schedule/cron.js';
 import { CATCH_UP_MINUTES, fireSchedule } from '../api/automation/definitions/schedule/fire-schedule.js';
 import { zoneNamed } from '../api/platform/time-zones.js';
 import { defineStatement } from '../db/statement.js';
-import { AUTOMATION_SCHEDULE, scheduleId, type ScheduleActivities } from '../workflows/contract.js';
+import { AUTOMATION_SCHEDULE, scheduleId, type ScheduleActivities } from '../workflows/contracts/run-contract.js';
 import { defineScheduleProjection } from './schedule-projection.js';
 import { escapeMarkdown } from './worker/escape-markdown.js';
 

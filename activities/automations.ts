@@ -10,7 +10,8 @@ import { DELAY } from '../api/automation/actions/rules.js';
 import { readGate } from '../api/automation/runs/approvals/read-gate.js';
 import { runDelay } from '../api/automation/runs/execution/run-delay.js';
 import type { Services } from '../api/platform/context.js';
-import { type ActionActivity, OUTBOUND_HEARTBEAT, type RunActivities, type RunRef } from '../workflows/contract.js';
+import { OUTBOUND_HEARTBEAT } from '../workflows/contracts/queues.js';
+import type { ActionActivity, RunActivities, RunRef } from '../workflows/contracts/run-contract.js';
 import { TeamSlots } from './team-slots.js';
 
 /** Returns the id of this activity's execution, as stored in the run's row. */

@@ -13,8 +13,8 @@ import {
   bulkUndoWorkflowId,
   bulkWorkflowId,
   type ExportActivities,
-  REMEDY_PRIORITY,
-} from '../workflows/contract.js';
+} from '../workflows/contracts/bulk-contract.js';
+import { REMEDY_PRIORITY } from '../workflows/contracts/queues.js';
 import { importActivities, importEndings } from './imports.js';
 import { defineRowWorkflow } from './row-workflow.js';
 

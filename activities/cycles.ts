@@ -7,7 +7,7 @@ import {
   type CycleActivities,
   type CycleClockInput,
   cycleWorkflowId,
-} from '../workflows/contract.js';
+} from '../workflows/contracts/cycle-contract.js';
 import { SEARCH_ATTRIBUTES as ATTRIBUTE } from '../workflows/search-attributes.js';
 import { defineRowWorkflow } from './row-workflow.js';
 

@@ -9,7 +9,7 @@ import {
   type DeprovisionStepName,
   deprovisionWorkflowId,
   USER_DEPROVISION,
-} from '../workflows/contract.js';
+} from '../workflows/contracts/deprovision-contract.js';
 import { defineStatement } from '../db/statement.js';
 import { defineRowWorkflow } from './row-workflow.js';
 

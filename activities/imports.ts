@@ -4,7 +4,8 @@ import { importBatch } from '../api/bulk/import/import-batch.js';
 import { prepareImport } from '../api/bulk/import/prepare-import.js';
 import { failUndo, undoBatch } from '../api/bulk/undo/undo-batch.js';
 import type { Services } from '../api/platform/context.js';
-import { type ImportActivities, type ImportEndings, OUTBOUND_HEARTBEAT } from '../workflows/contract.js';
+import type { ImportActivities, ImportEndings } from '../workflows/contracts/bulk-contract.js';
+import { OUTBOUND_HEARTBEAT } from '../workflows/contracts/queues.js';
 
 /** Calls `work` with a heartbeat beside it. */
 async function beating<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> {

@@ -19,7 +19,7 @@ import { purgeExpired } from '../api/bulk/trash/purge-expired.js';
 import { deleteExpiredSecrets } from '../api/integrations/webhooks/delete-expired-secrets.js';
 import { maintainPartitions } from '../db/partitions.js';
 import { defineStatement, run } from '../db/statement.js';
-import type { MaintenanceJob, MaintenanceActivities } from '../workflows/contract.js';
+import type { MaintenanceJob, MaintenanceActivities } from '../workflows/contracts/maintenance-contract.js';
 
 /** $1 = time in ms. */
 const deleteCallersStatement = defineStatement({

@@ -4,7 +4,8 @@ import { modelStep } from '../api/agent/providers/steps/model-step.js';
 import { StepFailure } from '../api/agent/providers/steps/step-failure.js';
 import type { TurnExecution } from '../api/agent/turns/claim-turn.js';
 import type { Services } from '../api/platform/context.js';
-import { OUTBOUND_HEARTBEAT, type TurnActivities, type TurnRef } from '../workflows/contract.js';
+import { OUTBOUND_HEARTBEAT } from '../workflows/contracts/queues.js';
+import type { TurnActivities, TurnRef } from '../workflows/contracts/turn-contract.js';
 
 /** Returns a turn with the id of this activity's execution, as stored in the turn's row. */
 const getExecution = (turn: TurnRef): TurnExecution => ({

@@ -13,7 +13,7 @@ import {
   SERIES_SIGNALS,
   type SeriesActivities,
   seriesWorkflowId,
-} from '../workflows/contract.js';
+} from '../workflows/contracts/series-contract.js';
 import { SEARCH_ATTRIBUTES as ATTRIBUTE } from '../workflows/search-attributes.js';
 import { defineRowWorkflow } from './row-workflow.js';
 

@@ -2,7 +2,11 @@ import { ApplicationFailure } from '@temporalio/activity';
 import { revokeConnection } from '../api/integrations/connections/revoke-connection.js';
 import type { Services } from '../api/platform/context.js';
 import { OutboundFailure } from '../api/platform/http-client/failure.js';
-import { CONNECTION_REVOCATION, type RevocationActivities, revocationWorkflowId } from '../workflows/contract.js';
+import {
+  CONNECTION_REVOCATION,
+  type RevocationActivities,
+  revocationWorkflowId,
+} from '../workflows/contracts/revocation-contract.js';
 import { defineStatement } from '../db/statement.js';
 import { defineRowWorkflow } from './row-workflow.js';
 

@@ -11,7 +11,7 @@ import type { Dispatcher } from '../api/platform/outbox/dispatch-outbox.js';
 import type { OutboxKind } from '../api/platform/outbox/outbox.js';
 import { logScope } from '../api/platform/telemetry/log.js';
 import type { Statement } from '../db/statement.js';
-import { taskQueue } from '../workflows/contract.js';
+import { taskQueue } from '../workflows/contracts/queues.js';
 import { SEARCH_ATTRIBUTES } from '../workflows/search-attributes.js';
 import type { DispatchOptions, Process, ProcessNote, ReconcilingDispatcher, WorkflowInvariant } from './process.js';
 import { reconcileRows, type RestorableRows, type RowLink, type Signal } from './worker/reconcile-rows.js';

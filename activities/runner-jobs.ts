@@ -7,7 +7,7 @@ import {
   type RunnerJobActivities,
   type RunnerJobInput,
   runnerJobWorkflowId,
-} from '../workflows/contract.js';
+} from '../workflows/contracts/runner-contract.js';
 import { defineRowWorkflow } from './row-workflow.js';
 
 /** An outbox row that starts or wakes the workflow of a job; the columns of the job are null if it was deleted. */

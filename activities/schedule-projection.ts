@@ -10,7 +10,7 @@ import { Id } from '../api/platform/fields.js';
 import type { Dispatcher } from '../api/platform/outbox/dispatch-outbox.js';
 import type { OutboxKind } from '../api/platform/outbox/outbox.js';
 import { defineStatement, run, type Statement } from '../db/statement.js';
-import { taskQueue } from '../workflows/contract.js';
+import { taskQueue } from '../workflows/contracts/queues.js';
 import type { DispatchOptions, Process, ProcessNote, ReconcilingDispatcher } from './process.js';
 import { type Attributes, toAttributePairs } from './row-workflow.js';
 import { each } from './worker/each.js';

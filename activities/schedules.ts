@@ -1,5 +1,6 @@
 import { type Client, ScheduleAlreadyRunning, ScheduleOverlapPolicy, type ScheduleOptions } from '@temporalio/client';
-import { type MaintenanceJob, HOUSEKEEPING, taskQueue } from '../workflows/contract.js';
+import { type MaintenanceJob, HOUSEKEEPING } from '../workflows/contracts/maintenance-contract.js';
+import { taskQueue } from '../workflows/contracts/queues.js';
 
 /** Schedules of the maintenance jobs. After an outage each runs at most once, because every job does all that is due. */
 const SCHEDULES: { job: MaintenanceJob; spec: ScheduleOptions['spec']; note: string }[] = [

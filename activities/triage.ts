@@ -13,7 +13,7 @@ import {
   OVERNIGHT_TRIAGE,
   type TriageActivities,
   triageScheduleId,
-} from '../workflows/contract.js';
+} from '../workflows/contracts/triage-contract.js';
 import { defineRowWorkflow } from './row-workflow.js';
 import { defineScheduleProjection } from './schedule-projection.js';
 

@@ -4,7 +4,7 @@ import { sealEntries } from '../api/audit/seal-entries.js';
 import { verifyChain } from '../api/audit/verify-chain.js';
 import { sign } from '../api/integrations/forge/deliveries/signature.js';
 import { openDatabase } from '../db/connection.js';
-import { runWorkflowId } from '../workflows/contract.js';
+import { runWorkflowId } from '../workflows/contracts/run-contract.js';
 import { playAgent } from './demo/agent.js';
 import { playNight } from './demo/night.js';
 import { playOutsideAgent } from './demo/outside-agent.js';

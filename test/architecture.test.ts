@@ -152,7 +152,7 @@ describe('the linter holds the layers', () => {
     ['api/work/tasks/a.ts', "import { b } from '../../http/app.js';", true],
     ['api/work/tasks/a.ts', "import { b } from './routes.js';", true],
     ['api/work/tasks/a.ts', "import { b } from '../../../workflows/b.js';", true],
-    ['api/work/tasks/a.ts', "import { b } from '../../../workflows/contract.js';", false],
+    ['api/work/tasks/a.ts', "import { b } from '../../../workflows/contracts/run-contract.js';", false],
     ['api/work/tasks/a.ts', "import { b } from '../projects/b.js';", false],
     ['api/work/tasks/a.ts', "import { b } from '../../platform/errors.js';", false],
     ['api/work/tasks/a.ts', "import { b } from '../../gate/staging/b.js';", true],

@@ -7,7 +7,8 @@ import {
   proxyLocalActivities,
   setHandler,
 } from '@temporalio/workflow';
-import { type AgentPlanInput, DECIDED_SIGNAL, type PlanActivities, type PlanView } from './contract.js';
+import type { AgentPlanInput, PlanActivities, PlanView } from './contracts/plan-contract.js';
+import { DECIDED_SIGNAL } from './contracts/run-contract.js';
 import { followRow } from './follow-row.js';
 import { SEARCH_ATTRIBUTES } from './search-attributes.js';
 import { showDetails } from './show-details.js';

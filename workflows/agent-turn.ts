@@ -11,11 +11,10 @@ import {
   setHandler,
   workflowInfo,
 } from '@temporalio/workflow';
+import { OUTBOUND_HEARTBEAT, outboundQueue } from './contracts/queues.js';
 import {
   type AgentTurnInput,
   type ModelStepResult,
-  OUTBOUND_HEARTBEAT,
-  outboundQueue,
   TURN_ENDS,
   TURN_MAX_STEPS,
   TURN_SECONDS,
@@ -24,7 +23,7 @@ import {
   type TurnEnd,
   type TurnRef,
   type TurnView,
-} from './contract.js';
+} from './contracts/turn-contract.js';
 import { SEARCH_ATTRIBUTES } from './search-attributes.js';
 import { showDetails } from './show-details.js';
 import { upsertAttributes } from './upsert-attributes.js';

@@ -11,20 +11,19 @@ import {
 } from '@temporalio/workflow';
 import { truncateText } from '../api/automation/runs/record/rules.js';
 import { GATE, LOCAL_BEFORE } from '../api/automation/actions/rules.js';
+import { OUTBOUND_HEARTBEAT, outboundQueue } from './contracts/queues.js';
 import {
   type ActionActivity,
   type ActionResult,
   type AutomationRunInput,
   DECIDED_SIGNAL,
   type GateView,
-  OUTBOUND_HEARTBEAT,
-  outboundQueue,
   type RunActivities,
   type RunRef,
   type RunResult,
   type RunStep,
   type Wait,
-} from './contract.js';
+} from './contracts/run-contract.js';
 import { RunDetails } from './run-details.js';
 import { SEARCH_ATTRIBUTES } from './search-attributes.js';
 import { upsertAttributes } from './upsert-attributes.js';

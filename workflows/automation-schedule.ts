@@ -1,6 +1,6 @@
 import { defineSearchAttributeKey, SearchAttributeType } from '@temporalio/common';
 import { proxyLocalActivities, workflowInfo } from '@temporalio/workflow';
-import type { ScheduleActivities } from './contract.js';
+import type { ScheduleActivities } from './contracts/run-contract.js';
 import { showDetails } from './show-details.js';
 
 const { fireSchedule } = proxyLocalActivities<ScheduleActivities>({

@@ -1,12 +1,6 @@
 import { condition, proxyActivities, proxyLocalActivities, workflowInfo } from '@temporalio/workflow';
-import {
-  type BulkActivities,
-  type BulkInput,
-  type BulkView,
-  type ExportActivities,
-  OUTBOUND_HEARTBEAT,
-  outboundQueue,
-} from './contract.js';
+import type { BulkActivities, BulkInput, BulkView, ExportActivities } from './contracts/bulk-contract.js';
+import { OUTBOUND_HEARTBEAT, outboundQueue } from './contracts/queues.js';
 import { SEARCH_ATTRIBUTES } from './search-attributes.js';
 import { showDetails } from './show-details.js';
 import { upsertAttributes } from './upsert-attributes.js';

@@ -6,15 +6,8 @@ import {
   proxyLocalActivities,
   workflowInfo,
 } from '@temporalio/workflow';
-import {
-  type BulkActivities,
-  type BulkInput,
-  type BulkView,
-  type ImportActivities,
-  type ImportEndings,
-  importQueue,
-  OUTBOUND_HEARTBEAT,
-} from './contract.js';
+import type { BulkActivities, BulkInput, BulkView, ImportActivities, ImportEndings } from './contracts/bulk-contract.js';
+import { importQueue, OUTBOUND_HEARTBEAT } from './contracts/queues.js';
 import { SEARCH_ATTRIBUTES } from './search-attributes.js';
 import { showDetails } from './show-details.js';
 import { upsertAttributes } from './upsert-attributes.js';

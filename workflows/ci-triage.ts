@@ -1,5 +1,5 @@
 import { condition, defineSignal, proxyLocalActivities, setHandler } from '@temporalio/workflow';
-import { CI_FAILED_SIGNAL, type CiTriageInput, type TriageActivities, type TriageResult } from './contract.js';
+import { CI_FAILED_SIGNAL, type CiTriageInput, type TriageActivities, type TriageResult } from './contracts/triage-contract.js';
 import { showDetails } from './show-details.js';
 import { triageLine } from './triage-line.js';
 

@@ -1,5 +1,6 @@
 import { ActivityFailure, isCancellation, proxyActivities, workflowInfo } from '@temporalio/workflow';
-import { outboundQueue, type RevocationActivities } from './contract.js';
+import { outboundQueue } from './contracts/queues.js';
+import type { RevocationActivities } from './contracts/revocation-contract.js';
 import { showDetails } from './show-details.js';
 
 /**

@@ -1,5 +1,5 @@
 import { continueAsNew, defineSignal, proxyLocalActivities } from '@temporalio/workflow';
-import { CYCLE_SIGNALS, type CycleActivities, type CycleClockInput, type CycleView } from './contract.js';
+import { CYCLE_SIGNALS, type CycleActivities, type CycleClockInput, type CycleView } from './contracts/cycle-contract.js';
 import { type Found, followRow } from './follow-row.js';
 import { SEARCH_ATTRIBUTES } from './search-attributes.js';
 import { showDetails } from './show-details.js';

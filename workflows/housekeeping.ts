@@ -1,5 +1,5 @@
 import { proxyLocalActivities } from '@temporalio/workflow';
-import type { MaintenanceJob, MaintenanceActivities } from './contract.js';
+import type { MaintenanceJob, MaintenanceActivities } from './contracts/maintenance-contract.js';
 import { showDetails } from './show-details.js';
 
 const { runMaintenanceJob } = proxyLocalActivities<MaintenanceActivities>({

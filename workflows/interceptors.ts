@@ -1,5 +1,5 @@
 import type { Headers, WorkflowInterceptorsFactory } from '@temporalio/workflow';
-import { CORRELATION_HEADER } from './contract.js';
+import { CORRELATION_HEADER } from './contracts/queues.js';
 
 /**
  * Passes the correlation id of a workflow's start to each of its activities, so that log lines, audit entries and error envelopes

@@ -1,6 +1,6 @@
 import { defineSearchAttributeKey, SearchAttributeType } from '@temporalio/common';
 import { proxyLocalActivities, workflowInfo } from '@temporalio/workflow';
-import type { TriageActivities, TriageResult } from './contract.js';
+import type { TriageActivities, TriageResult } from './contracts/triage-contract.js';
 import { showDetails } from './show-details.js';
 import { triageLine } from './triage-line.js';
 

@@ -1,5 +1,5 @@
 import { continueAsNew, defineSignal, proxyLocalActivities } from '@temporalio/workflow';
-import { type RecurringTaskInput, SERIES_SIGNALS, type SeriesActivities, type SeriesView } from './contract.js';
+import { type RecurringTaskInput, SERIES_SIGNALS, type SeriesActivities, type SeriesView } from './contracts/series-contract.js';
 import { type Found, followRow } from './follow-row.js';
 import { SEARCH_ATTRIBUTES } from './search-attributes.js';
 import { upsertAttributes } from './upsert-attributes.js';

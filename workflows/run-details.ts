@@ -1,5 +1,5 @@
 import { GATE } from '../api/automation/actions/rules.js';
-import type { ActionOutcome, GateView, RunPlan, RunResult, RunStep, Wait } from './contract.js';
+import type { ActionOutcome, GateView, RunPlan, RunResult, RunStep, Wait } from './contracts/run-contract.js';
 
 const MARK: Record<ActionOutcome, string> = { succeeded: '✓', failed: '✗', stop: '✗', skipped: '–', waiting: '»' };
 const SAID: Record<ActionOutcome, string> = {

@@ -1,5 +1,10 @@
 import { continueAsNew, defineSignal, proxyLocalActivities } from '@temporalio/workflow';
-import { JOB_CHANGED_SIGNAL, type RunnerJobActivities, type RunnerJobInput, type RunnerJobView } from './contract.js';
+import {
+  JOB_CHANGED_SIGNAL,
+  type RunnerJobActivities,
+  type RunnerJobInput,
+  type RunnerJobView,
+} from './contracts/runner-contract.js';
 import { type Found, followRow } from './follow-row.js';
 import { SEARCH_ATTRIBUTES } from './search-attributes.js';
 import { showDetails } from './show-details.js';

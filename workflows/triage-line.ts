@@ -1,4 +1,4 @@
-import type { TriageResult } from './contract.js';
+import type { TriageResult } from './contracts/triage-contract.js';
 
 /** Returns one line about a triage for operators: counts, ids and codes. */
 export function triageLine({ outcome, actionId, changes, risk, code }: TriageResult): string {

@@ -6,7 +6,7 @@ import type {
   DeprovisionResult,
   DeprovisionStep,
   DeprovisionStepName,
-} from './contract.js';
+} from './contracts/deprovision-contract.js';
 import { upsertAttributes } from './upsert-attributes.js';
 import { SEARCH_ATTRIBUTES } from './search-attributes.js';
 import { showDetails } from './show-details.js';

@@ -6,7 +6,12 @@ import type { Services } from '../../api/platform/context.js';
 import { TaskId } from '../../api/platform/fields.js';
 import type { AnyDispatcher } from '../../api/platform/outbox/dispatch-outbox.js';
 import type { RunStart } from '../../api/platform/outbox/subscriber.js';
-import { AUTOMATION_RUN, type AutomationRunInput, DECIDED_SIGNAL, runWorkflowId } from '../../workflows/contract.js';
+import {
+  AUTOMATION_RUN,
+  type AutomationRunInput,
+  DECIDED_SIGNAL,
+  runWorkflowId,
+} from '../../workflows/contracts/run-contract.js';
 import { SEARCH_ATTRIBUTES as ATTRIBUTE } from '../../workflows/search-attributes.js';
 import { openRunsStatement, runDispatchesStatement } from './automation-runs.sql.js';
 import { automationActivities, outboundActivities } from '../automations.js';

@@ -2,7 +2,7 @@ import { type Client, WorkflowNotFoundError } from '@temporalio/client';
 import { restartRun } from '../../api/automation/runs/execution/restart-run.js';
 import type { Services } from '../../api/platform/context.js';
 import { defineStatement, run } from '../../db/statement.js';
-import { DECIDED_SIGNAL, runWorkflowId } from '../../workflows/contract.js';
+import { DECIDED_SIGNAL, runWorkflowId } from '../../workflows/contracts/run-contract.js';
 
 /** Execution state of an open run, from its row. */
 export interface OpenRun extends Record<string, unknown> {

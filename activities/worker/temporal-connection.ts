@@ -6,7 +6,7 @@ import type { Knex } from 'knex';
 import type { Config } from '../../api/platform/config.js';
 import type { Services } from '../../api/platform/context.js';
 import { logScope } from '../../api/platform/telemetry/log.js';
-import { CORRELATION_HEADER, taskQueue } from '../../workflows/contract.js';
+import { CORRELATION_HEADER, taskQueue } from '../../workflows/contracts/queues.js';
 import { SEARCH_ATTRIBUTES } from '../../workflows/search-attributes.js';
 import type { AnyDispatcher } from '../../api/platform/outbox/dispatch-outbox.js';
 import type { Process, ReconcilingDispatcher } from '../process.js';

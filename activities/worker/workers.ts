@@ -3,7 +3,7 @@ import { type ActivityInterceptorsFactory, type NativeConnection, Worker, type W
 import type { Knex } from 'knex';
 import type { Services } from '../../api/platform/context.js';
 import { logScope } from '../../api/platform/telemetry/log.js';
-import { CORRELATION_HEADER, taskQueue } from '../../workflows/contract.js';
+import { CORRELATION_HEADER, taskQueue } from '../../workflows/contracts/queues.js';
 import { maintenanceActivities } from '../maintenance.js';
 import type { Process } from '../process.js';
 

@@ -1,4 +1,5 @@
-import { planWorkflowId, turnWorkflowId } from '../../workflows/contract.js';
+import { planWorkflowId } from '../../workflows/contracts/plan-contract.js';
+import { turnWorkflowId } from '../../workflows/contracts/turn-contract.js';
 import { call, printStep } from './helpers.js';
 
 interface Plan {

@@ -1,4 +1,4 @@
-import { planWorkflowId } from '../../workflows/contract.js';
+import { planWorkflowId } from '../../workflows/contracts/plan-contract.js';
 import { call, printStep } from './helpers.js';
 
 interface PendingPlan {

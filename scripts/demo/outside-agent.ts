@@ -1,5 +1,5 @@
 import { type CallToolResult, Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
-import { planWorkflowId } from '../../workflows/contract.js';
+import { planWorkflowId } from '../../workflows/contracts/plan-contract.js';
 import { base, call, printStep } from './helpers.js';
 
 type Answer = Record<string, unknown>;

@@ -3,16 +3,14 @@ import { Client, Connection } from '@temporalio/client';
 import { v7 as uuidv7 } from 'uuid';
 import { type RunningWorker, startWorker } from '../../activities/worker/start-worker.js';
 import { createRuns } from '../../api/automation/runs/record/create-run.js';
-import {
-  bulkWorkflowId,
-  cycleWorkflowId,
-  planWorkflowId,
-  revocationWorkflowId,
-  runnerJobWorkflowId,
-  scheduleId,
-  seriesWorkflowId,
-  triageScheduleId,
-} from '../../workflows/contract.js';
+import { bulkWorkflowId } from '../../workflows/contracts/bulk-contract.js';
+import { cycleWorkflowId } from '../../workflows/contracts/cycle-contract.js';
+import { planWorkflowId } from '../../workflows/contracts/plan-contract.js';
+import { revocationWorkflowId } from '../../workflows/contracts/revocation-contract.js';
+import { scheduleId } from '../../workflows/contracts/run-contract.js';
+import { runnerJobWorkflowId } from '../../workflows/contracts/runner-contract.js';
+import { seriesWorkflowId } from '../../workflows/contracts/series-contract.js';
+import { triageScheduleId } from '../../workflows/contracts/triage-contract.js';
 import { buildSession, staged } from '../factories/agent.js';
 import { buildAutomation, comment } from '../factories/automations.js';
 import { buildPerson, buildProject, buildTask, buildTeam, type Person, type TestTeam } from '../factories/people.js';

@@ -9,7 +9,7 @@ import { Client, Connection } from '@temporalio/client';
 import { v7 as uuidv7 } from 'uuid';
 import { type RunningWorker, startWorker } from '../../activities/worker/start-worker.js';
 import { sign } from '../../api/integrations/forge/deliveries/signature.js';
-import { scheduleId } from '../../workflows/contract.js';
+import { scheduleId } from '../../workflows/contracts/run-contract.js';
 import { startTcpProxy, type TcpProxy } from '../resilience/tcp-proxy.js';
 import { buildAutomation, comment, gate } from '../factories/automations.js';
 import { buildProject, buildTask, buildTeam, type TestTeam } from '../factories/people.js';

@@ -2,7 +2,7 @@
 import { Client, Connection } from '@temporalio/client';
 import { v7 as uuidv7 } from 'uuid';
 import { type RunningWorker, startWorker } from '../../activities/worker/start-worker.js';
-import { runWorkflowId, scheduleId } from '../../workflows/contract.js';
+import { runWorkflowId, scheduleId } from '../../workflows/contracts/run-contract.js';
 import { buildAutomation, comment, gate } from '../factories/automations.js';
 import { buildPerson, buildProject, buildTask, buildTeam, type Person, type TestTeam } from '../factories/people.js';
 import { startApp, type TestApp } from '../support/app.js';

@@ -1,7 +1,7 @@
 import { Client, Connection } from '@temporalio/client';
 import { maintenanceActivities } from '../../activities/maintenance.js';
 import type { RunningWorker } from '../../activities/worker/start-worker.js';
-import { planWorkflowId } from '../../workflows/contract.js';
+import { planWorkflowId } from '../../workflows/contracts/plan-contract.js';
 import { SEARCH_ATTRIBUTES } from '../../workflows/search-attributes.js';
 import { buildSession, staged } from '../factories/agent.js';
 import { buildProject, buildTask, buildTeam, type TestTeam } from '../factories/people.js';

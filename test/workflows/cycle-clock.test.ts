@@ -2,7 +2,7 @@ import { Client, Connection } from '@temporalio/client';
 import { cycles } from '../../activities/cycles.js';
 import type { RunningWorker } from '../../activities/worker/start-worker.js';
 import { completeDueCycle } from '../../api/work/cycles/completion/complete-due-cycle.js';
-import { cycleWorkflowId } from '../../workflows/contract.js';
+import { cycleWorkflowId } from '../../workflows/contracts/cycle-contract.js';
 import { SEARCH_ATTRIBUTES } from '../../workflows/search-attributes.js';
 import { buildAutomation } from '../factories/automations.js';
 import { buildProject, buildTask, buildTeam, type TestTeam } from '../factories/people.js';

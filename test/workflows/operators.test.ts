@@ -1,6 +1,7 @@
 import { Client, Connection } from '@temporalio/client';
 import type { RunningWorker } from '../../activities/worker/start-worker.js';
-import { planWorkflowId, runWorkflowId } from '../../workflows/contract.js';
+import { planWorkflowId } from '../../workflows/contracts/plan-contract.js';
+import { runWorkflowId } from '../../workflows/contracts/run-contract.js';
 import { buildSession, staged } from '../factories/agent.js';
 import { buildAutomation, comment, gate } from '../factories/automations.js';
 import { buildProject, buildTask, buildTeam, type TestTeam } from '../factories/people.js';

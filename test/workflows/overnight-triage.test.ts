@@ -1,5 +1,5 @@
 import { Client, Connection } from '@temporalio/client';
-import { triageScheduleId } from '../../workflows/contract.js';
+import { triageScheduleId } from '../../workflows/contracts/triage-contract.js';
 import type { RunningWorker } from '../../activities/worker/start-worker.js';
 import { buildProject, buildTask, buildTeam, type TestTeam } from '../factories/people.js';
 import { startApp, type TestApp } from '../support/app.js';

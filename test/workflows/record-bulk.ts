@@ -1,5 +1,5 @@
 import type { Client } from '@temporalio/client';
-import { bulkWorkflowId } from '../../workflows/contract.js';
+import { bulkWorkflowId } from '../../workflows/contracts/bulk-contract.js';
 import { requestExport } from '../api/bulk/support.js';
 import { buildTask, type TestTeam } from '../factories/people.js';
 import type { TestApp } from '../support/app.js';

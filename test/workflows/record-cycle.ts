@@ -1,5 +1,5 @@
 import type { Client } from '@temporalio/client';
-import { cycleWorkflowId } from '../../workflows/contract.js';
+import { cycleWorkflowId } from '../../workflows/contracts/cycle-contract.js';
 import type { TestTeam } from '../factories/people.js';
 import type { TestApp } from '../support/app.js';
 import { lockWaiters } from '../support/database.js';

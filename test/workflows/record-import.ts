@@ -1,5 +1,5 @@
 import type { Client } from '@temporalio/client';
-import { bulkUndoWorkflowId, bulkWorkflowId } from '../../workflows/contract.js';
+import { bulkUndoWorkflowId, bulkWorkflowId } from '../../workflows/contracts/bulk-contract.js';
 import type { TestTeam } from '../factories/people.js';
 import type { TestApp } from '../support/app.js';
 import { until } from '../support/worker.js';

@@ -1,5 +1,5 @@
 import type { Client } from '@temporalio/client';
-import { planWorkflowId } from '../../workflows/contract.js';
+import { planWorkflowId } from '../../workflows/contracts/plan-contract.js';
 import { buildSession, staged } from '../factories/agent.js';
 import { buildTask, type TestTeam } from '../factories/people.js';
 import type { TestApp } from '../support/app.js';

@@ -1,5 +1,5 @@
 import type { Client } from '@temporalio/client';
-import { runnerJobWorkflowId } from '../../workflows/contract.js';
+import { runnerJobWorkflowId } from '../../workflows/contracts/runner-contract.js';
 import type { TestTeam } from '../factories/people.js';
 import { buildRunner, queueJob } from '../factories/runners.js';
 import type { TestApp } from '../support/app.js';

@@ -1,6 +1,6 @@
 import type { Client } from '@temporalio/client';
 import { ciSubject } from '../../api/automation/triage/ci-subject.js';
-import { triageScheduleId } from '../../workflows/contract.js';
+import { triageScheduleId } from '../../workflows/contracts/triage-contract.js';
 import { send } from '../api/integrations/forge/deliver.js';
 import { buildTask, type TestTeam } from '../factories/people.js';
 import type { TestApp } from '../support/app.js';

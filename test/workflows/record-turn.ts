@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
-import { turnWorkflowId } from '../../workflows/contract.js';
+import { turnWorkflowId } from '../../workflows/contracts/turn-contract.js';
 import { allowModel } from '../api/agent/providers/converse.js';
 import { buildTask, type TestTeam } from '../factories/people.js';
 import type { TestApp } from '../support/app.js';

@@ -1,6 +1,7 @@
 import { Client, Connection } from '@temporalio/client';
 import type { RunningWorker } from '../../activities/worker/start-worker.js';
-import { RECURRING_TASK, seriesWorkflowId, taskQueue } from '../../workflows/contract.js';
+import { taskQueue } from '../../workflows/contracts/queues.js';
+import { RECURRING_TASK, seriesWorkflowId } from '../../workflows/contracts/series-contract.js';
 import { buildAutomation, setStatus } from '../factories/automations.js';
 import { send } from '../api/integrations/forge/deliver.js';
 import { buildPerson, buildProject, buildTask, buildTeam, type TestTeam } from '../factories/people.js';

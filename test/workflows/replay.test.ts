@@ -3,13 +3,10 @@ import { join } from 'node:path';
 import { Client, Connection } from '@temporalio/client';
 import { historyFromJSON, historyToJSON } from '@temporalio/common/lib/proto-utils.js';
 import { Worker } from '@temporalio/worker';
-import {
-  deprovisionWorkflowId,
-  revocationWorkflowId,
-  runWorkflowId,
-  scheduleId,
-  seriesWorkflowId,
-} from '../../workflows/contract.js';
+import { deprovisionWorkflowId } from '../../workflows/contracts/deprovision-contract.js';
+import { revocationWorkflowId } from '../../workflows/contracts/revocation-contract.js';
+import { runWorkflowId, scheduleId } from '../../workflows/contracts/run-contract.js';
+import { seriesWorkflowId } from '../../workflows/contracts/series-contract.js';
 import { buildAutomation, comment, gate } from '../factories/automations.js';
 import { buildPerson, buildProject, buildTask, buildTeam, type TestTeam } from '../factories/people.js';
 import { type Client as ApiClient, startApp, type TestApp } from '../support/app.js';

@@ -3,7 +3,7 @@ import type { RunningWorker } from '../../activities/worker/start-worker.js';
 import { fireSchedule } from '../../api/automation/definitions/schedule/fire-schedule.js';
 import { parseCron } from '../../api/automation/definitions/schedule/cron.js';
 import { countsAs, nextTimes } from '../../api/automation/definitions/schedule/next-times.js';
-import { scheduleId } from '../../workflows/contract.js';
+import { scheduleId } from '../../workflows/contracts/run-contract.js';
 import { buildAutomation, comment, gate } from '../factories/automations.js';
 import { buildProject, buildTask, buildTeam, type TestTeam } from '../factories/people.js';
 import { startApp, type TestApp } from '../support/app.js';

@@ -1,7 +1,7 @@
 import { Client, Connection } from '@temporalio/client';
 import { runnerJobs } from '../../activities/runner-jobs.js';
 import type { RunningWorker } from '../../activities/worker/start-worker.js';
-import { runnerJobWorkflowId } from '../../workflows/contract.js';
+import { runnerJobWorkflowId } from '../../workflows/contracts/runner-contract.js';
 import { SEARCH_ATTRIBUTES } from '../../workflows/search-attributes.js';
 import { buildAutomation } from '../factories/automations.js';
 import { buildTeam, type TestTeam } from '../factories/people.js';

@@ -1,7 +1,7 @@
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { Client, Connection } from '@temporalio/client';
-import { deprovisionWorkflowId } from '../../workflows/contract.js';
+import { deprovisionWorkflowId } from '../../workflows/contracts/deprovision-contract.js';
 import { buildPerson, buildProject, buildTask, buildTeam, type Person, type TestTeam } from '../factories/people.js';
 import { startApp, type TestApp } from '../support/app.js';
 import { lockWaiters } from '../support/database.js';

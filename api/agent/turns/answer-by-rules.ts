@@ -1,5 +1,5 @@
 import { Temporal } from 'temporal-polyfill';
-import type { TurnView } from '../../../workflows/contract.js';
+import type { TurnView } from '../../../workflows/contracts/turn-contract.js';
 import { type Context, inTransaction, type Services, serviceContext } from '../../platform/context.js';
 import { toDomainError } from '../../platform/database/database-errors.js';
 import { DomainError } from '../../platform/errors.js';

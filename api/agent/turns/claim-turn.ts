@@ -1,6 +1,6 @@
 import type { Knex } from 'knex';
 import { run } from '../../../db/statement.js';
-import type { TurnRef } from '../../../workflows/contract.js';
+import type { TurnRef } from '../../../workflows/contracts/turn-contract.js';
 import type { InstanceRole } from '../../platform/access/actor.js';
 import type { TurnStep } from '../run-steps/step-of-turn.sql.js';
 import { claimTurnStatement, lockSlotsStatement, lockSessionOfTurnStatement, waitForSlotStatement } from './claim-turn.sql.js';

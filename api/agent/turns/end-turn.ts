@@ -1,6 +1,6 @@
 import type { Knex } from 'knex';
 import { run } from '../../../db/statement.js';
-import type { TurnEnd, TurnView } from '../../../workflows/contract.js';
+import type { TurnEnd, TurnView } from '../../../workflows/contracts/turn-contract.js';
 import type { Services } from '../../platform/context.js';
 import { observeTurn } from '../../platform/telemetry/turn-metrics.js';
 import { endTurnStatement } from './claim-turn.sql.js';

@@ -1,4 +1,4 @@
-import { runWorkflowId } from '../../../workflows/contract.js';
+import { runWorkflowId } from '../../../workflows/contracts/run-contract.js';
 import type { RunView } from './record/run-record.js';
 import type { RunSummary } from './schema.js';
 

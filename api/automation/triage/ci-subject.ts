@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { ciTriageWorkflowId } from '../../../workflows/contract.js';
+import { ciTriageWorkflowId } from '../../../workflows/contracts/triage-contract.js';
 import { fullSha } from './ci-rules.js';
 
 /** Facts of a failure that name it. */

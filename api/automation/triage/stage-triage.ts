@@ -1,5 +1,5 @@
 import { run } from '../../../db/statement.js';
-import type { TriageResult } from '../../../workflows/contract.js';
+import type { TriageResult } from '../../../workflows/contracts/triage-contract.js';
 import type { Context } from '../../platform/context.js';
 import { supersedePlans } from '../../agent/plans/decisions/close-plans.js';
 import type { Proposal } from '../../agent/plans/proposal.js';

@@ -1,5 +1,5 @@
 import { run } from '../../../db/statement.js';
-import type { TriageResult } from '../../../workflows/contract.js';
+import type { TriageResult } from '../../../workflows/contracts/triage-contract.js';
 import { isAllowed } from '../../platform/access/access.js';
 import type { InstanceRole } from '../../platform/access/actor.js';
 import { type Context, inTransaction, type Services, serviceContext } from '../../platform/context.js';

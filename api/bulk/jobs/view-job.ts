@@ -1,5 +1,5 @@
 import { run } from '../../../db/statement.js';
-import type { BulkView } from '../../../workflows/contract.js';
+import type { BulkView } from '../../../workflows/contracts/bulk-contract.js';
 import type { Services } from '../../platform/context.js';
 import { viewJobStatement } from './progress.sql.js';
 

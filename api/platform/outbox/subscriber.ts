@@ -1,5 +1,5 @@
 import type { Statement } from '../../../db/statement.js';
-import type { RunStep } from '../../../workflows/contract.js';
+import type { RunStep } from '../../../workflows/contracts/run-contract.js';
 import type { Services } from '../context.js';
 
 /** An outbox event as `decide` reads it; times are ISO 8601 or parsable by `Date`. */

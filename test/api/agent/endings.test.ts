@@ -3,7 +3,7 @@ import { deprovisionActivities } from '../../../activities/deprovisioning.js';
 import { planJob } from '../../../api/identity/admin/deprovisioning/plan-job.js';
 import { answerByRules } from '../../../api/agent/turns/answer-by-rules.js';
 import { submitMessage } from '../../../api/agent/turns/submit-message.js';
-import type { DeprovisionActivity } from '../../../workflows/contract.js';
+import type { DeprovisionActivity } from '../../../workflows/contracts/deprovision-contract.js';
 import { buildSession, buildContext } from '../../factories/agent.js';
 import { buildPerson, buildProject, buildTask, buildTeam, type TestTeam } from '../../factories/people.js';
 import { startApp, type TestApp } from '../../support/app.js';

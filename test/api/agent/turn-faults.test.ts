@@ -1,7 +1,7 @@
 /** What dies while a turn is under way: the API, the worker, its workflow. Real processes, real Temporal. */
 import { Client, Connection } from '@temporalio/client';
 import type { ChildProcess } from 'node:child_process';
-import { turnWorkflowId } from '../../../workflows/contract.js';
+import { turnWorkflowId } from '../../../workflows/contracts/turn-contract.js';
 import { submitMessage } from '../../../api/agent/turns/submit-message.js';
 import { buildSession, buildContext } from '../../factories/agent.js';
 import { buildProject, buildTask, buildTeam, type TestTeam } from '../../factories/people.js';

@@ -2,7 +2,7 @@
 import type { ChildProcess } from 'node:child_process';
 import { Client, Connection } from '@temporalio/client';
 import { fileStore } from '../../../api/work/items/files/store/file-store.js';
-import { bulkWorkflowId } from '../../../workflows/contract.js';
+import { bulkWorkflowId } from '../../../workflows/contracts/bulk-contract.js';
 import { buildProject, buildTask, buildTeam, type TestTeam } from '../../factories/people.js';
 import { startApp, type TestApp } from '../../support/app.js';
 import { type Place, StandStill } from '../../support/stand-still.js';

@@ -1,7 +1,7 @@
 /** A worker that dies at each point of an import and of its undo: real processes, real Temporal. Nothing is doubled, and nothing is lost. */
 import type { ChildProcess } from 'node:child_process';
 import { Client, Connection } from '@temporalio/client';
-import { bulkUndoWorkflowId, bulkWorkflowId } from '../../../workflows/contract.js';
+import { bulkUndoWorkflowId, bulkWorkflowId } from '../../../workflows/contracts/bulk-contract.js';
 import { buildProject, buildTeam, type TestTeam } from '../../factories/people.js';
 import { startApp, type TestApp } from '../../support/app.js';
 import { type Place, StandStill } from '../../support/stand-still.js';

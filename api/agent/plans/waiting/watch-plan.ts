@@ -1,4 +1,4 @@
-import type { PlanView } from '../../../../workflows/contract.js';
+import type { PlanView } from '../../../../workflows/contracts/plan-contract.js';
 import { run } from '../../../../db/statement.js';
 import { inTransaction, type Services, serviceContext } from '../../../platform/context.js';
 import { notifyStaged } from '../notify-plan.js';

@@ -1,5 +1,5 @@
 import type { Knex } from 'knex';
-import type { TurnView } from '../../../../workflows/contract.js';
+import type { TurnView } from '../../../../workflows/contracts/turn-contract.js';
 import type { Services } from '../../../platform/context.js';
 import { readLinks } from '../../sessions/read-links.js';
 import { type ClaimedTurn, claimTurn, takeSlot, type TurnExecution } from '../../turns/claim-turn.js';

@@ -1,4 +1,4 @@
-import type { TurnEnd } from '../../../../workflows/contract.js';
+import type { TurnEnd } from '../../../../workflows/contracts/turn-contract.js';
 import type { Staged } from '../../plans/proposal.js';
 
 /** What the person reads if a turn ends without an answer of the model. Fixed texts: nothing of a provider's words. */

@@ -1,6 +1,6 @@
 import type { Knex } from 'knex';
 import { run } from '../../../../db/statement.js';
-import type { TurnEnd, TurnView } from '../../../../workflows/contract.js';
+import type { TurnEnd, TurnView } from '../../../../workflows/contracts/turn-contract.js';
 import type { Services } from '../../../platform/context.js';
 import { DomainError } from '../../../platform/errors.js';
 import { withVisibleNames } from '../../../platform/validation/invisible.js';

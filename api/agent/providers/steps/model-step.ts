@@ -3,7 +3,7 @@ import type { Services } from '../../../platform/context.js';
 import { dryRun } from '../../../platform/database/dry-run.js';
 import { countModelError } from '../../../platform/telemetry/model-metrics.js';
 import { run } from '../../../../db/statement.js';
-import type { ModelStepResult } from '../../../../workflows/contract.js';
+import type { ModelStepResult } from '../../../../workflows/contracts/turn-contract.js';
 import { stagePlan } from '../../plans/stage-plan.js';
 import type { TurnExecution } from '../../turns/claim-turn.js';
 import { callModel, type ModelAnswer, type ModelRequest, requestBytes } from '../call-model.js';

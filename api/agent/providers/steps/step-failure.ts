@@ -1,4 +1,4 @@
-import type { TurnEnd } from '../../../../workflows/contract.js';
+import type { TurnEnd } from '../../../../workflows/contracts/turn-contract.js';
 import type { ModelFailure } from '../model-failure.js';
 
 /** Longest wait of a provider that a person in a chat waits out, ms. */

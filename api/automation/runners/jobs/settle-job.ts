@@ -1,6 +1,6 @@
 import type { RunnerJobStatus } from '../../../../db/models/runner-job.js';
 import { run } from '../../../../db/statement.js';
-import type { RunnerJobView } from '../../../../workflows/contract.js';
+import type { RunnerJobView } from '../../../../workflows/contracts/runner-contract.js';
 import { inTransaction, type Services } from '../../../platform/context.js';
 import { endRunnerJob, jobsContext } from '../record/end-job.js';
 import { type EndReason, type EndStatus, isOpen } from '../record/rules.js';

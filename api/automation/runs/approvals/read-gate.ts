@@ -1,6 +1,6 @@
 import { AutomationRun } from '../../../../db/models/automation/automation-run.js';
 import { run } from '../../../../db/statement.js';
-import type { GateView } from '../../../../workflows/contract.js';
+import type { GateView } from '../../../../workflows/contracts/run-contract.js';
 import type { Services } from '../../../platform/context.js';
 import { gateState, type RunStatus } from '../record/rules.js';
 import { GATE_DEFAULTS } from '../../actions/rules.js';

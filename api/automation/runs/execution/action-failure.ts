@@ -1,6 +1,6 @@
 import type { Knex } from 'knex';
 import { defineStatement, run } from '../../../../db/statement.js';
-import type { ActionResult } from '../../../../workflows/contract.js';
+import type { ActionResult } from '../../../../workflows/contracts/run-contract.js';
 import type { Services } from '../../../platform/context.js';
 import { fromDatabaseError } from '../../../platform/database/database-errors.js';
 import { DomainError } from '../../../platform/errors.js';

@@ -1,6 +1,6 @@
 import type { Knex } from 'knex';
 import { defineStatement, run as sql } from '../../../../db/statement.js';
-import type { RunRef } from '../../../../workflows/contract.js';
+import type { RunRef } from '../../../../workflows/contracts/run-contract.js';
 import type { RunStatus } from '../record/rules.js';
 import type { RunRow } from './load-run.js';
 import { wakeRun } from '../record/wake-run.sql.js';

@@ -1,5 +1,5 @@
 import type { Knex } from 'knex';
-import type { ActionResult } from '../../../../workflows/contract.js';
+import type { ActionResult } from '../../../../workflows/contracts/run-contract.js';
 import type { Services } from '../../../platform/context.js';
 import { ActionRefused } from '../../../gate/contract/action-refused.js';
 import type { Effect } from '../../../gate/contract/action-type.js';

@@ -1,5 +1,5 @@
 import { defineStatement, run, type Statement } from '../../../../db/statement.js';
-import type { ActionResult } from '../../../../workflows/contract.js';
+import type { ActionResult } from '../../../../workflows/contracts/run-contract.js';
 import type { Services } from '../../../platform/context.js';
 import { OutboundFailure } from '../../../platform/http-client/failure.js';
 import { redactSecrets } from '../../../platform/http-client/redact-secrets.js';

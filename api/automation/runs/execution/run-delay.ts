@@ -1,5 +1,5 @@
 import { defineStatement, run } from '../../../../db/statement.js';
-import type { ActionResult } from '../../../../workflows/contract.js';
+import type { ActionResult } from '../../../../workflows/contracts/run-contract.js';
 import type { Services } from '../../../platform/context.js';
 import { delay } from '../../actions/delay.js';
 import { dryRunOutput } from '../../actions/dry-run-output.js';

@@ -1,7 +1,7 @@
 import type { Knex } from 'knex';
 import { RunAction } from '../../../../db/models/automation/run-action.js';
 import { run } from '../../../../db/statement.js';
-import type { ActionOutcome, ActionResult, Wait } from '../../../../workflows/contract.js';
+import type { ActionOutcome, ActionResult, Wait } from '../../../../workflows/contracts/run-contract.js';
 import type { Services } from '../../../platform/context.js';
 import type { Effect } from '../../../gate/contract/action-type.js';
 import { type ActionRow } from '../record/rules.js';

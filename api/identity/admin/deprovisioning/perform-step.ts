@@ -1,6 +1,6 @@
 import { DeprovisionStepRow } from '../../../../db/models/identity/deprovision-job.js';
 import { defineStatement, run } from '../../../../db/statement.js';
-import type { DeprovisionResult, DeprovisionStepName } from '../../../../workflows/contract.js';
+import type { DeprovisionResult, DeprovisionStepName } from '../../../../workflows/contracts/deprovision-contract.js';
 import { inTransaction, type Services, serviceContext } from '../../../platform/context.js';
 import { lockJob, jobContext } from './lock-job.js';
 import { STEPS } from './steps.js';

@@ -1,7 +1,7 @@
 import { DeprovisionStepRow } from '../../../../db/models/identity/deprovision-job.js';
 import { Membership } from '../../../../db/models/membership.js';
 import { defineStatement, run } from '../../../../db/statement.js';
-import type { DeprovisionPlan, DeprovisionStep } from '../../../../workflows/contract.js';
+import type { DeprovisionPlan, DeprovisionStep } from '../../../../workflows/contracts/deprovision-contract.js';
 import { withRetries, type Services } from '../../../platform/context.js';
 import { lockJob } from './lock-job.js';
 

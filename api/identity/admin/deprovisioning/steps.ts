@@ -1,5 +1,5 @@
 import { DeprovisionStepRow } from '../../../../db/models/identity/deprovision-job.js';
-import type { DeprovisionResult, DeprovisionStepName } from '../../../../workflows/contract.js';
+import type { DeprovisionResult, DeprovisionStepName } from '../../../../workflows/contracts/deprovision-contract.js';
 import { Team } from '../../../../db/models/team.js';
 import { disableUserAutomations } from '../../../automation/definitions/ownership/disable-automations.js';
 import type { Seat } from '../../../platform/access/access.js';

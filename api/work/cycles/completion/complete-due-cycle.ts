@@ -1,4 +1,4 @@
-import type { CycleView } from '../../../../workflows/contract.js';
+import type { CycleView } from '../../../../workflows/contracts/cycle-contract.js';
 import { run } from '../../../../db/statement.js';
 import { type Context, inTransaction, type Services, serviceContext } from '../../../platform/context.js';
 import { DomainError } from '../../../platform/errors.js';

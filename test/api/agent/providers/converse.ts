@@ -4,7 +4,7 @@ import { finishTurn } from '../../../../api/agent/providers/steps/finish-turn.js
 import { modelStep } from '../../../../api/agent/providers/steps/model-step.js';
 import { StepFailure } from '../../../../api/agent/providers/steps/step-failure.js';
 import type { TurnExecution } from '../../../../api/agent/turns/claim-turn.js';
-import { TURN_MAX_STEPS, type TurnEnd, type TurnView } from '../../../../workflows/contract.js';
+import { TURN_MAX_STEPS, type TurnEnd, type TurnView } from '../../../../workflows/contracts/turn-contract.js';
 import type { Person, TestTeam } from '../../../factories/people.js';
 import { startApp, type TestApp } from '../../../support/app.js';
 import type { ModelServer } from '../../../support/model-server.js';

@@ -5,7 +5,7 @@ import type { RunningWorker } from '../../../../activities/worker/start-worker.j
 import { closeModelConnections } from '../../../../api/agent/providers/model-fetch.js';
 import { createLogger } from '../../../../api/platform/telemetry/log.js';
 import { metrics } from '../../../../api/platform/telemetry/metrics.js';
-import { turnWorkflowId } from '../../../../workflows/contract.js';
+import { turnWorkflowId } from '../../../../workflows/contracts/turn-contract.js';
 import { buildProject, buildTask, buildTeam, type TestTeam } from '../../../factories/people.js';
 import type { Answer, TestApp } from '../../../support/app.js';
 import { type ModelServer, startModelServer } from '../../../support/model-server.js';

@@ -4,7 +4,7 @@ import type { ChildProcess } from 'node:child_process';
 import { request } from 'undici';
 import { checkInvariants } from '../../../../scripts/chaos/invariants.js';
 import { emptyLedger } from '../../../../scripts/chaos/ledger.js';
-import { runnerJobWorkflowId } from '../../../../workflows/contract.js';
+import { runnerJobWorkflowId } from '../../../../workflows/contracts/runner-contract.js';
 import { buildTeam, type TestTeam } from '../../../factories/people.js';
 import { buildRunner, queueJob, type TestRunner } from '../../../factories/runners.js';
 import { type ApiProcess, killApiProcesses, startApiProcess } from '../../../resilience/api-process.js';

@@ -9,7 +9,8 @@ import { sign } from '../../../../api/integrations/forge/deliveries/signature.js
 import { listMails } from '../../../../api/platform/mail/list-mails.js';
 import { deliveries, withFields } from '../../../../scripts/fixtures/forge-payloads.js';
 import { checkInvariants } from '../../../../scripts/chaos/invariants.js';
-import { OVERNIGHT_TRIAGE, taskQueue } from '../../../../workflows/contract.js';
+import { taskQueue } from '../../../../workflows/contracts/queues.js';
+import { OVERNIGHT_TRIAGE } from '../../../../workflows/contracts/triage-contract.js';
 import { buildProject, buildTask, buildTeam, type TestTeam } from '../../../factories/people.js';
 import { killApiProcesses, startApiProcess } from '../../../resilience/api-process.js';
 import { startApp, type TestApp } from '../../../support/app.js';

@@ -1,6 +1,6 @@
 import { deprovisionActivities } from '../../../../activities/deprovisioning.js';
 import { listMails } from '../../../../api/platform/mail/list-mails.js';
-import type { DeprovisionActivity } from '../../../../workflows/contract.js';
+import type { DeprovisionActivity } from '../../../../workflows/contracts/deprovision-contract.js';
 import { planJob } from '../../../../api/identity/admin/deprovisioning/plan-job.js';
 import { buildAutomation, gate } from '../../../factories/automations.js';
 import {

@@ -2,7 +2,7 @@
 import { Client, Connection } from '@temporalio/client';
 import type { ChildProcess } from 'node:child_process';
 import { checkInvariants } from '../../../../scripts/chaos/invariants.js';
-import { cycleWorkflowId } from '../../../../workflows/contract.js';
+import { cycleWorkflowId } from '../../../../workflows/contracts/cycle-contract.js';
 import { buildProject, buildTeam, type TestTeam } from '../../../factories/people.js';
 import { startApp, type TestApp } from '../../../support/app.js';
 import { type Place, StandStill } from '../../../support/stand-still.js';

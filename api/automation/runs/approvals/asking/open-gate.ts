@@ -2,7 +2,7 @@ import type { Knex } from 'knex';
 import { fn } from 'objection';
 import { RunAction } from '../../../../../db/models/automation/run-action.js';
 import { run as sql } from '../../../../../db/statement.js';
-import type { GateView } from '../../../../../workflows/contract.js';
+import type { GateView } from '../../../../../workflows/contracts/run-contract.js';
 import type { Services } from '../../../../platform/context.js';
 import { GATE_DEFAULTS, type GateRole } from '../../../actions/rules.js';
 import { announceGate, type OpenedGate } from './announce-gate.js';

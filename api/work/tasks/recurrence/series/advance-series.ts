@@ -1,6 +1,6 @@
 import { fn, type PartialModelObject } from 'objection';
 import { TaskSeries } from '../../../../../db/models/task-series.js';
-import type { SeriesView } from '../../../../../workflows/contract.js';
+import type { SeriesView } from '../../../../../workflows/contracts/series-contract.js';
 import type { AuditAction } from '../../../../platform/changes/audit-actions.js';
 import { withRetries, type Services } from '../../../../platform/context.js';
 import { DomainError } from '../../../../platform/errors.js';
