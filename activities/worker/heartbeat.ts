@@ -21,6 +21,7 @@ export interface Heartbeat {
 export function startHeartbeat(db: Knex, log: Logger, isReachable: () => boolean, onReady: () => void): Heartbeat {
   const name = `worker:${randomUUID()}`;
   let isReadyPending = false;
+  let isStopped = false;
   const write = async (): Promise<void> => {
     const details = JSON.stringify({ temporal: isReachable(), pid: process.pid });
     await run(db, beatStatement, [name, details]);
@@ -28,7 +29,10 @@ export function startHeartbeat(db: Knex, log: Logger, isReachable: () => boolean
     if (isReadyPending) onReady();
     isReadyPending = false;
   };
-  const beat = (): void => void write().catch((error: unknown) => log.warn({ err: error }, 'no heartbeat'));
+  // A worker that stops leaves Temporal by itself: its last heartbeat must not say that Temporal is unreachable.
+  const beat = (): void => {
+    if (!isStopped) void write().catch((error: unknown) => log.warn({ err: error }, 'no heartbeat'));
+  };
   const timer = setInterval(beat, HEARTBEAT_MS);
   return {
     beat,
@@ -36,6 +40,9 @@ export function startHeartbeat(db: Knex, log: Logger, isReachable: () => boolean
       isReadyPending = true;
       beat();
     },
-    stop: () => clearInterval(timer),
+    stop() {
+      isStopped = true;
+      clearInterval(timer);
+    },
   };
 }

@@ -172,6 +172,10 @@ it('reports a Temporal that stops answering, dispatches nothing meanwhile, and s
   await proxy.restore();
   await all(automation, 'succeeded', 2);
   await until(() => isReported(true));
+  // Stopping a worker is no outage of Temporal.
+  await worker.stop();
+  stopWorker = () => Promise.resolve();
+  expect(await isReported(true)).toBe(true);
 }, 180_000);
 
 it('polls within seconds after a lost connection, and listens again', async () => {
