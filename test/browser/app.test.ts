@@ -311,7 +311,8 @@ describe('the web app in a browser', () => {
     const { page, complaints } = await open(null);
     await page.goto(`/app/runs/${run.run_id}`);
     await page.waitForURL(/sign-in\?next=/);
-    expect(await page.evaluate('document.activeElement.name')).toBe('email');
+    // The browser moves the focus after it has loaded the page.
+    await page.waitForFunction("document.activeElement?.name === 'email'");
     await page.keyboard.type(team.manager.email);
     await page.keyboard.press('Tab');
     await page.keyboard.type(PASSWORD);
