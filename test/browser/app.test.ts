@@ -10,6 +10,7 @@ import { createCycle } from '../api/work/cycles/support.js';
 import { buildRunnerJob } from '../factories/runner-jobs.js';
 import { buildRunner } from '../factories/runners.js';
 import { buildDelivery, createWebhook } from '../factories/webhooks.js';
+import { until } from '../support/worker.js';
 import { startApp, type TestApp } from '../support/app.js';
 import { findFaults, launch, openWindow, type Window } from './chromium.js';
 
@@ -312,7 +313,7 @@ describe('the web app in a browser', () => {
     await page.goto(`/app/runs/${run.run_id}`);
     await page.waitForURL(/sign-in\?next=/);
     // The browser moves the focus after it has loaded the page.
-    await page.waitForFunction("document.activeElement?.name === 'email'");
+    await until(async () => (await page.evaluate('document.activeElement.name')) === 'email');
     await page.keyboard.type(team.manager.email);
     await page.keyboard.press('Tab');
     await page.keyboard.type(PASSWORD);
