@@ -76,3 +76,5 @@ store forge_client_secret empty </dev/null
 store s3_secret_access_key empty </dev/null
 # Empty until a model answers in the AI workspace: see "Model of the AI workspace" there.
 store ai_api_key empty </dev/null
+# Empty unless the collector of traces asks for headers (docs/operate/traces.md).
+store otlp_headers empty </dev/null

@@ -8,6 +8,7 @@ import { peopleSettings } from './settings/people-settings.js';
 import { secretProblems, withCommand } from './settings/production-secrets.js';
 import { RUNNER_LIMITS, runnerSettings } from './settings/runner-settings.js';
 import { temporalTlsProblems } from './settings/temporal-tls.js';
+import { traceSettings } from './settings/trace-settings.js';
 import { WEBHOOK_LIMITS, webhookSettings } from './settings/webhook-settings.js';
 
 const port = (fallback: number) => z.coerce.number().int().min(0).max(65_535).default(fallback);
@@ -156,6 +157,7 @@ export const Settings = z.object({
   ...modelSettings,
   ...webhookSettings,
   ...runnerSettings,
+  ...traceSettings,
   RATE_LIMIT_LOGIN: perMinute(10),
   RATE_LIMIT_CODES: perMinute(5).describe('Each route that accepts or emails a code, per client address'),
   RATE_LIMIT_FILE_UPLOAD: perMinute(10).describe(
