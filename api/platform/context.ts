@@ -6,18 +6,21 @@ import { isTransient } from './database/database-errors.js';
 import { unavailable } from './errors.js';
 import { newId } from './ids.js';
 import type { Logger } from './telemetry/log.js';
+import type { Tracer } from './telemetry/tracing/tracer.js';
 
 /** Process-wide services that every operation may use. */
 export interface Services {
   db: Knex;
   config: Config;
   log: Logger;
+  /** Only if traces are on. */
+  tracer?: Tracer | undefined;
   /** Wakes the relay after rows were added to the outbox; never blocks (api/platform/outbox/relay-notifier.ts). */
   notifyRelay: () => void;
   /** Wakes the dispatcher of this process for these endpoints, after a commit, with what is sent; only in the worker. */
   wakeWebhooks?: (
     endpoints: readonly { webhook_id: string; team_id: string }[],
-    events: readonly { event_id: string; body: string }[],
+    events: readonly { event_id: string; body: string; correlation_id: string }[],
   ) => void;
 }
 
