@@ -16,6 +16,7 @@ import { SEARCH_ATTRIBUTES } from '../workflows/search-attributes.js';
 import type { DispatchOptions, Process, ProcessNote, ReconcilingDispatcher, WorkflowInvariant } from './process.js';
 import { reconcileRows, type RestorableRows, type RowLink, type Signal } from './worker/reconcile-rows.js';
 import { buildRestore, type RestorableTable } from './worker/restorable-table.js';
+import { traceDispatch } from './worker/trace-work.js';
 
 /** A leased outbox row with the columns of its subject. */
 interface OutboxRow {
@@ -82,12 +83,18 @@ function createDispatcher<Row extends OutboxRow, Open extends object>(
 ): Dispatcher<Row> & Pick<ReconcilingDispatcher, 'reconcile'> {
   const link = createLink(declared, client, options);
   const { kinds, dispatches, abandon, reconcileBriefly } = declared;
-  const dispatch = declared.dispatch ?? ((row, _link, services) => deliver(declared, link, row, services));
+  const perform = declared.dispatch ?? ((row, _link, services) => deliver(declared, link, row, services));
+  const dispatch = (row: Row, services: Services): Promise<void> => {
+    const { tracer } = services;
+    if (!tracer) return perform(row, link, services);
+    const about = { workflowId: declared.getId(row), process: declared.notes[0].process };
+    return traceDispatch(tracer, row, about, () => perform(row, link, services));
+  };
   return {
     kinds,
     details: dispatches,
     ...(abandon && { abandon: { ...abandon, afterHours: options.giveUpHours } }),
-    dispatch: (row, services) => logScope.run({ correlation_id: row.correlation_id }, () => dispatch(row, link, services)),
+    dispatch: (row, services) => logScope.run({ correlation_id: row.correlation_id }, () => dispatch(row, services)),
     reconcile: (services, pass = 'full') =>
       pass === 'brief' && reconcileBriefly
         ? reconcileBriefly(services, client, options)

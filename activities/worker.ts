@@ -6,6 +6,7 @@ import { loadConfig } from '../api/platform/config.js';
 import { refuseUnknownSchema } from '../api/platform/database/refuse-schema.js';
 import { createLogger } from '../api/platform/telemetry/log.js';
 import { createOpsServer } from '../api/platform/telemetry/ops-server.js';
+import { startTracing } from '../api/platform/telemetry/tracing/start-tracing.js';
 import { openDatabase, SERVING } from '../db/connection.js';
 import { installRuntime } from './worker/sdk-metrics.js';
 import { startWorker } from './worker/start-worker.js';
@@ -33,10 +34,16 @@ await publishKey(config, signingKey(config)).catch((error: unknown) =>
   log.warn({ err: error }, 'The key of the audit log was not published'),
 );
 
-const worker = startWorker(config, log, () => {
-  log.info('polling');
-  process.send?.({ type: 'ready' });
-});
+const tracer = await startTracing(config, 'worker', log);
+const worker = startWorker(
+  config,
+  log,
+  () => {
+    log.info('polling');
+    process.send?.({ type: 'ready' });
+  },
+  tracer,
+);
 const gauges = createDatabaseGauges(config.DATABASE_URL);
 const ops = createOpsServer(
   async () => ({ ready: worker.isConnected(), checks: { temporal: { ok: worker.isConnected() } } }),
@@ -52,6 +59,7 @@ async function stop(signal: string): Promise<void> {
   stopping = true;
   log.info({ signal }, 'stopping');
   await Promise.all([worker.stop(), gauges.close(), schemaDb.destroy()]);
+  await tracer?.stop();
   ops.close();
   process.exit(0);
 }

@@ -11,6 +11,7 @@ import { createLogger } from './platform/telemetry/log.js';
 import { createApp } from './http/app.js';
 import { createDatabaseGauges } from './platform/telemetry/gauges/collect-gauges.js';
 import { watchPool } from './platform/telemetry/metrics.js';
+import { startTracing } from './platform/telemetry/tracing/start-tracing.js';
 import { createOpsServer, readiness } from './platform/telemetry/ops-server.js';
 import { requestTimeoutMs } from './platform/endpoint/read-upload.js';
 import { stopWaitingRunners } from './automation/runners/claim/job-listener.js';
@@ -31,7 +32,8 @@ const db = openDatabase({ url: config.DATABASE_URL, poolSize: config.DATABASE_PO
 await refuseUnknownSchema(db, log);
 const notifyDb = openDatabase({ url: config.DATABASE_URL, poolSize: 1, name: 'assent-api-notify', ...SERVING });
 
-const app = createApp({ db, config, log, notifyRelay: createRelayNotifier(notifyDb) });
+const tracer = await startTracing(config, 'api', log);
+const app = createApp({ db, config, log, tracer, notifyRelay: createRelayNotifier(notifyDb) });
 const handle = app.callback();
 let stopping = false;
 let draining = false;
@@ -78,7 +80,7 @@ async function stop(signal: string): Promise<void> {
   clearInterval(idle);
   ops.close();
   ops.closeAllConnections();
-  await Promise.all([db.destroy(), notifyDb.destroy(), gauges.close()]);
+  await Promise.all([db.destroy(), notifyDb.destroy(), gauges.close(), tracer?.stop()]);
   process.exit(0);
 }
 process.on('SIGTERM', () => void stop('SIGTERM'));

@@ -17,6 +17,7 @@ import { SUBSCRIBERS } from '../subscribers.js';
 import type { AnySubscriberKind, RunStart } from '../../api/platform/outbox/subscriber.js';
 import type { Statement } from '../../db/statement.js';
 import { abandonedRuns } from '../runs/automation-runs.js';
+import { traceEvents } from './trace-events.js';
 
 /**
  * Lease of a start in seconds; afterwards another worker may dispatch it, because its creator died
@@ -126,14 +127,25 @@ export class OutboxRelay {
   private async matchOnly(only: readonly number[] | null, onTaken: (events: readonly ClaimedEvent[]) => void = () => undefined) {
     // Too many concurrent starts: other workers may dispatch these from the outbox.
     const dispatcher = this.starting.size < MAX_STARTING ? this.runs() : undefined;
-    const result = await this.matcher.match(this.services, dispatcher ? LEASE_SECONDS : null, only, onTaken);
+    const since = performance.now();
+    let events: readonly ClaimedEvent[] = [];
+    const result = await this.matcher.match(this.services, dispatcher ? LEASE_SECONDS : null, only, (taken) => {
+      events = taken;
+      onTaken(taken);
+    });
     this.leftBehind = result.left;
-    await this.follow(result, dispatcher);
+    const { tracer } = this.services;
+    const spans = tracer && traceEvents(tracer, events, result.starts, since);
+    await this.follow(result, dispatcher, spans);
     return result.taken;
   }
 
-  private async follow({ starts, afterCommit }: MatchResult, dispatcher: AnyDispatcher | undefined): Promise<void> {
-    if (dispatcher) for (const start of starts) this.start(dispatcher, start);
+  private async follow(
+    { starts, afterCommit }: MatchResult,
+    dispatcher: AnyDispatcher | undefined,
+    spans?: ReadonlyMap<string, string>,
+  ): Promise<void> {
+    if (dispatcher) for (const start of starts) this.start(dispatcher, start, spans?.get(start.event_id ?? ''));
     else if (starts.length > 0) this.services.notifyRelay();
     for (const after of afterCommit) {
       await after(this.services).catch((error: unknown) =>
@@ -152,8 +164,8 @@ export class OutboxRelay {
     return this.dispatchers().find(({ kinds }) => kinds.includes('run.start'));
   }
 
-  private start(dispatcher: AnyDispatcher, start: RunStart): void {
-    const row = { ...start, kind: 'run.start' };
+  private start(dispatcher: AnyDispatcher, start: RunStart, event_span: string | undefined): void {
+    const row = { ...start, kind: 'run.start', event_span };
     const started = dispatcher
       .dispatch(row, this.services)
       .then(

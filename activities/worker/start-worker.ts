@@ -7,6 +7,7 @@ import type { Config } from '../../api/platform/config.js';
 import type { Services } from '../../api/platform/context.js';
 import type { Logger } from '../../api/platform/telemetry/log.js';
 import { watchPool } from '../../api/platform/telemetry/metrics.js';
+import type { Tracer } from '../../api/platform/telemetry/tracing/tracer.js';
 import { openDatabase, SERVING } from '../../db/connection.js';
 import { poolUse } from '../../db/knex-internals.js';
 import { startHeartbeat } from './heartbeat.js';
@@ -96,7 +97,7 @@ function startMails(services: Services): Loop | undefined {
  * Starts everything of the worker process: Temporal workers, outbox relay, sealer, reconciler, heartbeat. Calls `onReady` when
  * Temporal lists this worker as a poller, and again after each reconnection.
  */
-export function startWorker(config: Config, log: Logger, onReady: () => void): RunningWorker {
+export function startWorker(config: Config, log: Logger, onReady: () => void, tracer?: Tracer): RunningWorker {
   const open = (name: string, poolSize: number, byIndexes = false) => {
     const pool = openDatabase({ url: config.DATABASE_URL, poolSize, name, byIndexes, ...SERVING });
     watchPool(name, () => poolUse(pool));
@@ -109,7 +110,8 @@ export function startWorker(config: Config, log: Logger, onReady: () => void): R
   const exportDb = openExportDatabase(config.DATABASE_URL);
   watchPool('assent-export', () => poolUse(exportDb));
   // The relay is in this process, so activities notify it without PostgreSQL.
-  const services: Services = { db, config, log, notifyRelay: throttleTrailing(() => relay.wake(), NOTIFY_INTERVAL_MS) };
+  const notifyRelay = throttleTrailing(() => relay.wake(), NOTIFY_INTERVAL_MS);
+  const services: Services = { db, config, log, tracer, notifyRelay };
 
   const link = startTemporalConnection(services, {
     localActivitySlots: config.DATABASE_POOL_SIZE,

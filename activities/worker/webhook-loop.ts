@@ -1,6 +1,6 @@
 import type { Services } from '../../api/platform/context.js';
 import { WebhookDispatcher } from '../../api/integrations/webhooks/delivery/dispatcher.js';
-import type { EventBody } from '../../api/integrations/webhooks/delivery/event-bodies.js';
+import type { CausedEvent } from '../../api/integrations/webhooks/delivery/delivery-traces.js';
 import type { Endpoint } from '../../api/integrations/webhooks/delivery/outcomes.js';
 import { startLoop } from './loop.js';
 
@@ -10,7 +10,7 @@ const DRAIN_MARGIN_MS = 1_000;
 
 export interface WebhookLoop {
   /** Delivers these events, and whatever else is due, to these endpoints at once. */
-  deliver: (endpoints: readonly Endpoint[], events: readonly EventBody[]) => void;
+  deliver: (endpoints: readonly Endpoint[], events: readonly CausedEvent[]) => void;
   /** Another process may have added deliveries. */
   wake: () => void;
   /** Waits for the requests in progress, then closes the pool. */

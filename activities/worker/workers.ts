@@ -6,6 +6,7 @@ import { logScope } from '../../api/platform/telemetry/log.js';
 import { CORRELATION_HEADER, taskQueue } from '../../workflows/contracts/queues.js';
 import { maintenanceActivities } from '../maintenance.js';
 import type { Process } from '../process.js';
+import { traceActivities } from './trace-work.js';
 
 /** Adds the correlation id and the workflow to an activity's log lines. */
 const scoped: ActivityInterceptorsFactory = (context) => ({
@@ -36,11 +37,11 @@ export function createWorkers(
   connection: NativeConnection,
   { slots, exportDb, processes }: { slots: number; exportDb: Knex; processes: readonly Process[] },
 ): Promise<Worker[]> {
-  const { config } = services;
+  const { config, tracer } = services;
   const common = {
     connection,
     namespace: config.TEMPORAL_NAMESPACE,
-    interceptors: { activity: [scoped] },
+    interceptors: { activity: tracer ? [scoped, traceActivities(tracer)] : [scoped] },
     activityTaskPollerBehavior: { type: 'simple-maximum' as const, maximum: 2 },
     shutdownGraceTime: '10s',
     shutdownForceTime: '20s',

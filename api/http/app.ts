@@ -14,6 +14,7 @@ import { observeRequest } from '../platform/telemetry/metrics.js';
 import { mountWeb } from '../web/mount.js';
 import type { RouteState } from '../platform/endpoint/route-state.js';
 import { createRouter } from './router.js';
+import { traceRequest } from './trace-request.js';
 
 /** Its clients read errors as JSON-RPC. */
 const MCP_PATH = '/api/mcp';
@@ -61,6 +62,7 @@ const surround =
     }
     const ms = Math.round((performance.now() - started) * 10) / 10;
     observeRequest(route, ctx.status, ms);
+    if (services.tracer) traceRequest(services.tracer, ctx, route, started);
     withoutRedaction(services.log).info(
       { correlation_id: requestId, method: ctx.method, route, status: ctx.status, ms, request_id },
       'request',

@@ -18,9 +18,9 @@ export function quietRuntime(): void {
 /** The whole worker in this process, over the app's database; resolves when Temporal names it as a poller. */
 export async function runWorker(app: TestApp): Promise<RunningWorker> {
   quietRuntime();
-  const { config, log } = app.services;
+  const { config, log, tracer } = app.services;
   return new Promise((resolve) => {
-    const worker = startWorker(config, log, () => resolve(worker));
+    const worker = startWorker(config, log, () => resolve(worker), tracer);
   });
 }
 

@@ -2,6 +2,8 @@ import { Client, type Dispatcher } from 'undici';
 import { guardedConnector } from './connect.js';
 import { toFailure, OutboundFailure } from './failure.js';
 import { isException, type OutboundPolicy } from './policy.js';
+import { currentSpan } from '../telemetry/tracing/current-span.js';
+import type { Span } from '../telemetry/tracing/tracer.js';
 
 export const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const;
 type Method = (typeof METHODS)[number];
@@ -30,9 +32,9 @@ const MAX_BYTES = 65_536;
 const MAX_HEADERS = 16_384;
 const MAX_URL = 8_192;
 const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,256}$/;
-/** Headers of the connection and the framing; callers may not set them. */
+/** Headers of the connection, the framing and the trace; callers may not set them. */
 const OURS =
-  /^(host|connection|keep-alive|proxy-.*|te|trailer|transfer-encoding|upgrade|expect|content-length|accept-encoding)$/i;
+  /^(host|connection|keep-alive|proxy-.*|te|trailer|transfer-encoding|upgrade|expect|content-length|accept-encoding|traceparent|tracestate)$/i;
 
 export const getPort = ({ port, protocol }: URL): number => (port === '' ? (protocol === 'https:' ? 443 : 80) : Number(port));
 
@@ -95,9 +97,29 @@ const toText = (bytes: Buffer, encoding: string | string[] | undefined): string 
  * @throws OutboundFailure
  */
 export async function sendRequest(policy: OutboundPolicy, request: OutboundRequest): Promise<OutboundResponse> {
-  const { method, headers, body, timeoutMs, maxBytes = MAX_BYTES } = request;
   const url = parseDestination(policy, request.url);
-  checkHeaders(headers);
+  checkHeaders(request.headers);
+  const span = currentSpan.getStore()?.begin({ name: request.method, kind: 'client' });
+  return span ? sendTraced(policy, url, request, span) : send(policy, url, request);
+}
+
+/** Tells the receiver the trace. Of the address the span has the host only: the rest may hold secrets. */
+async function sendTraced(policy: OutboundPolicy, url: URL, request: OutboundRequest, span: Span): Promise<OutboundResponse> {
+  const host = { 'server.address': url.hostname };
+  try {
+    const headers = { ...request.headers, traceparent: span.traceparent };
+    const response = await send(policy, url, { ...request, headers });
+    span.end({ ...host, 'http.response.status_code': response.status }, response.status >= 400);
+    return response;
+  } catch (thrown) {
+    span.end({ ...host, 'error.type': toFailure(thrown).reason }, true);
+    throw thrown;
+  }
+}
+
+/** @throws OutboundFailure */
+async function send(policy: OutboundPolicy, url: URL, request: OutboundRequest): Promise<OutboundResponse> {
+  const { method, headers, body, timeoutMs, maxBytes = MAX_BYTES } = request;
   const client = new Client(url.origin, {
     connect: guardedConnector(policy, getPort(url), timeoutMs),
     pipelining: 0,

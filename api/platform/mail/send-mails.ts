@@ -3,6 +3,7 @@ import type { Services } from '../context.js';
 import { decryptField } from '../crypto/encryption.js';
 import { type RenderedMail, renderMail } from './render.js';
 import type { Template } from './templates.js';
+import type { Tracer } from '../telemetry/tracing/tracer.js';
 
 /** Sends one email to a mail server. @throws any error of the server or the connection */
 export type Transport = (mail: RenderedMail & { mailId: string; to: string }) => Promise<void>;
@@ -35,7 +36,7 @@ const claimStatement = defineStatement({
     update mails set attempts = attempts + 1, next_attempt_at = now() + interval '${LEASE_SECONDS} seconds'
     where mail_id = any(array(select mail_id from mails where state = 'queued' and next_attempt_at <= now()
       order by template = any($1::text[]), next_attempt_at limit ${BATCH} for update skip locked))
-    returning mail_id, recipient, template, sealed_data, attempts`,
+    returning mail_id, recipient, template, sealed_data, attempts, correlation_id`,
 });
 
 const sentStatement = defineStatement({
@@ -59,6 +60,7 @@ interface ClaimedMail extends Record<string, unknown> {
   template: string;
   sealed_data: Buffer;
   attempts: number;
+  correlation_id: string;
 }
 
 /** Permanent error of the server for this email or recipient. */
@@ -67,7 +69,8 @@ const isFinal = (error: unknown): boolean => {
   return (code === 'EENVELOPE' || code === 'EMESSAGE') && responseCode >= 550 && responseCode < 560;
 };
 
-async function sendOne({ db, config, log }: Services, send: Transport, mail: ClaimedMail): Promise<void> {
+/** Returns true if the mail server took it. */
+async function sendOne({ db, config, log }: Services, send: Transport, mail: ClaimedMail): Promise<boolean> {
   const about = { mail_id: mail.mail_id, template: mail.template, attempts: mail.attempts };
   try {
     const data = JSON.parse(decryptField(config, 'mail', mail.mail_id, mail.sealed_data)) as unknown;
@@ -78,10 +81,19 @@ async function sendOne({ db, config, log }: Services, send: Transport, mail: Cla
     const final = isFinal(error);
     await run(db, final ? failStatement : postponeStatement, [mail.mail_id, words]);
     log.warn({ ...about, reason: words }, final ? 'a mail was refused permanently' : 'a mail was not sent, will try again');
-    return;
+    return false;
   }
   await run(db, sentStatement, [mail.mail_id]);
   log.info(about, 'a mail was sent');
+  return true;
+}
+
+/** Sends one mail and exports its span. */
+async function sendTraced(services: Services, tracer: Tracer, send: Transport, mail: ClaimedMail): Promise<void> {
+  const { correlation_id, template, attempts } = mail;
+  const span = tracer.begin(correlation_id, { name: `mail ${template}`, kind: 'client', parent: correlation_id });
+  const isSent = await sendOne(services, send, mail);
+  span?.end({ attempts }, !isSent);
 }
 
 /**
@@ -92,6 +104,7 @@ export async function sendMails(services: Services, send: Transport): Promise<nu
   for (const mail of await run<Record<string, unknown>>(services.db, expireStatement, []))
     services.log.warn(mail, 'a mail was given up');
   const claimed = await run<ClaimedMail>(services.db, claimStatement, [AT_LEISURE]);
-  await Promise.all(claimed.map((mail) => sendOne(services, send, mail)));
+  const { tracer } = services;
+  await Promise.all(claimed.map((mail) => (tracer ? sendTraced(services, tracer, send, mail) : sendOne(services, send, mail))));
   return claimed.length;
 }

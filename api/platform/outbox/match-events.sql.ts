@@ -141,7 +141,7 @@ with ${OWNERS}, candidate as materialized (
   from pairs group by outbox_id
 )
 select t.outbox_id, t.owner_id, t.position::int, (select pairs from share) as share, (select all_pairs from share) as pass_share, p.kinds, p.subscribers, p.versions,
-  o.subject, o.event_id, o.team_id, o.project_id, o.correlation_id, o.depth, o.cause_user_ids, o.created_at::text, now()::text as now,
+  o.subject, o.event_id, o.team_id, o.project_id, o.correlation_id, o.caused_by_run, o.depth, o.cause_user_ids, o.created_at::text, now()::text as now,
   case when p.outbox_id is not null then o.payload end as payload,
   case when p.outbox_id is not null then (select json_build_object('project_id', j.project_id, 'name', j.name, 'status', j.status)
     from projects j where j.project_id = o.project_id) end as project,

@@ -21,6 +21,8 @@ const YIELD_MS = 20;
 /** A row of `take_events`. */
 export interface ClaimedEvent extends OutboxEvent, Record<string, unknown> {
   owner_id: string;
+  /** Run whose action caused the event. */
+  caused_by_run: string | null;
   position: number;
   /** Maximum pairs of this event in the pass, and of all events. */
   share: number;

@@ -39,6 +39,8 @@ export interface RunStart {
   triggered_by: string | null;
   retry_of: string | null;
   entity_id: string | null;
+  /** Event that started it. */
+  event_id?: string | undefined;
   steps: RunStep[];
 }
 

@@ -82,7 +82,12 @@ export async function createRuns(
   const events = [...eventIndexes.keys()].map(truncateEvent);
   const created = await run<CreatedRun>(db, createRunsStatement, [JSON.stringify(records), JSON.stringify(events), leaseSeconds]);
   const causes = new Map(runs.map((each) => [each.run_id, each]));
-  for (const { run_id, start } of created) if (start) start.entity_id = getEntity(causes.get(run_id) as NewRun);
+  for (const { run_id, start } of created) {
+    if (!start) continue;
+    const cause = causes.get(run_id) as NewRun;
+    start.entity_id = getEntity(cause);
+    start.event_id = cause.event['event_id'] as string | undefined;
+  }
   return created;
 }
 

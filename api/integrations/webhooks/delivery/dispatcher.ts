@@ -7,13 +7,14 @@ import { countWebhookAttempt, setInFlightRequests } from '../../../platform/tele
 import { webhookPolicy } from '../policy.js';
 import { claimStatement, expireStatement, lockStatement, walkStatement } from './claim.sql.js';
 import { clearQueue } from './clear-queue.sql.js';
-import { EventBodies, type EventBody } from './event-bodies.js';
+import { EventBodies } from './event-bodies.js';
 import { endDisabledStatement } from './finish.sql.js';
 import { OutcomeRecorder } from './outcome-recorder.js';
 import type { Endpoint } from './outcomes.js';
 import { type Leased, sendDelivery } from './send.js';
 import { Slots } from './slots.js';
 import { leaseSeconds, MAX_IN_FLIGHT, PROBE_AFTER } from './timetable.js';
+import { type CausedEvent, DeliveryTraces } from './delivery-traces.js';
 
 interface Candidate extends Endpoint {
   /** Deliveries to claim. */
@@ -46,6 +47,7 @@ export class WebhookDispatcher {
   /** Failures in a row, as far as this process knows; none for an endpoint that has never answered. */
   private readonly failures = new LRUCache<string, number>({ max: MAX_REMEMBERED });
   private readonly sending = new Set<Promise<void>>();
+  private readonly traces: DeliveryTraces | undefined;
   /** Deleted endpoints with the event id before which their queue is left. */
   private readonly gone = new Map<string, string>();
   private after = FIRST;
@@ -60,6 +62,7 @@ export class WebhookDispatcher {
     policy?: OutboundPolicy,
   ) {
     this.policy = policy ?? webhookPolicy(services.config);
+    this.traces = services.tracer && new DeliveryTraces(services.tracer);
     this.recorder = new OutcomeRecorder(
       services,
       () => this.slots.inFlight,
@@ -68,8 +71,9 @@ export class WebhookDispatcher {
   }
 
   /** Notes endpoints to which this process has just added deliveries, and the texts that it has at hand. */
-  add(endpoints: readonly Endpoint[], events: readonly EventBody[] = []): void {
+  add(endpoints: readonly Endpoint[], events: readonly CausedEvent[] = []): void {
     this.bodies.keep(events);
+    this.traces?.keep(events);
     for (const endpoint of endpoints) {
       // A walk finds the time of the next probe.
       if ((this.failures.get(endpoint.webhook_id) ?? 0) < PROBE_AFTER) this.wanted.set(endpoint.webhook_id, endpoint);
@@ -200,7 +204,8 @@ export class WebhookDispatcher {
     const { config, log } = this.services;
     const unreadable = (error: unknown) =>
       log.error({ err: error, webhook_id: delivery.webhook_id }, 'the secret of a webhook cannot be opened');
-    const sent = sendDelivery(config, this.policy, delivery, unreadable)
+    const send = () => sendDelivery(config, this.policy, delivery, unreadable);
+    const sent = (this.traces ? this.traces.during(delivery, send) : send())
       .then((outcome) => {
         if (outcome.attempt) {
           countWebhookAttempt(outcome.status);

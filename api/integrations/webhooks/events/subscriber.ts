@@ -14,6 +14,7 @@ interface Definition {
 interface Match {
   webhook_id: string;
   team_id: string | null;
+  correlation_id: string;
   events: DeliveredEvent[];
 }
 
@@ -31,13 +32,15 @@ function compile(row: Record<string, unknown>): { definition: Definition; bytes:
 
 function decide(event: OutboxEvent, { webhook_id, patterns }: Definition): Match | undefined {
   const events = eventsOfChange(event, patterns);
-  return events.length === 0 ? undefined : { webhook_id, team_id: event.team_id, events };
+  return events.length === 0 ? undefined : { webhook_id, team_id: event.team_id, correlation_id: event.correlation_id, events };
 }
 
 /** Writes each event once for all endpoints, and a row of the queue for each endpoint. Wakes the dispatcher after the commit. */
 async function enqueue({ db }: Services, matches: readonly Match[]): Promise<Enqueued> {
   const events = new Map(
-    matches.flatMap((match) => match.events.map((event) => [event.event_id, { ...event, team_id: match.team_id }])),
+    matches.flatMap(({ team_id, correlation_id, events: own }) =>
+      own.map((event) => [event.event_id, { ...event, team_id, correlation_id }]),
+    ),
   );
   const deliveries = matches.flatMap(({ webhook_id, events: own }) =>
     own.map(({ event_id, event_type }) => ({ webhook_id, event_id, event_type })),
