@@ -22,6 +22,7 @@ import { runnersSection } from './sections/runners.js';
 import { markCostSection, searchBesideWritesSection, searchSection } from './sections/search.js';
 import { skippedSection } from './sections/skipped.js';
 import { strangersSection } from './sections/strangers.js';
+import { tracesSection } from './sections/traces.js';
 import { createNoteSection, workItemsSection } from './sections/work-items.js';
 import { webhooksSection } from './sections/webhooks.js';
 import { stagingSection } from './sections/staging.js';
@@ -36,6 +37,7 @@ export const SECTIONS = {
   get: taskSection('get'),
   list: taskSection('list'),
   me: taskSection('me'),
+  traces: tracesSection,
   'list-1000': listSection(1_000),
   'list-10000': listSection(10_000),
   unchanged: unchangedSection,
