@@ -5,6 +5,7 @@ import { Writable } from 'node:stream';
 import { Client, Connection } from '@temporalio/client';
 import type { RunningWorker } from '../activities/worker/start-worker.js';
 import { createLogger } from '../api/platform/telemetry/log.js';
+import { startTracing } from '../api/platform/telemetry/tracing/start-tracing.js';
 import { bulkWorkflowId } from '../workflows/contracts/bulk-contract.js';
 import { revocationWorkflowId } from '../workflows/contracts/revocation-contract.js';
 import { runWorkflowId } from '../workflows/contracts/run-contract.js';
@@ -13,11 +14,12 @@ import { buildCookie, buildProject, buildTask, buildTeam, type TestTeam } from '
 import { buildRunner } from './factories/runners.js';
 import { signatureHeaders } from '../api/integrations/webhooks/delivery/signature.js';
 import { type Answer, startApp, type TestApp } from './support/app.js';
+import { type Collector, startCollector } from './support/collector.js';
 import { type Receiver, startReceiver } from './support/receiver.js';
 import { type OAuthServer, startOAuthServer } from './support/oauth-server.js';
 import { queuePrefix, runWorker, until, untilRunIs } from './support/worker.js';
 
-// A secret of a team reaches only its receiver: no table, history, log or response contains it.
+// A secret of a team reaches only its receiver: no table, history, log, trace or response contains it.
 
 const CANARY = 'canary/p@ss+"word" 7f3a91bc';
 const SIGNING_KEY = `whsec_${Buffer.from('canary-signing-key-of-a-team').toString('base64')}`;
@@ -66,18 +68,24 @@ let team: TestTeam;
 let receiver: Receiver;
 let endpoint: Receiver;
 let forge: OAuthServer;
+let collector: Collector;
 const answers: Answer[] = [];
 
 beforeAll(async () => {
   forge = await startOAuthServer();
+  collector = await startCollector();
   app = await startApp({
     TASK_QUEUE_PREFIX: queuePrefix(),
     OUTBOUND_LOOPBACK: 'allow',
     WEBHOOK_ALLOWED_HOSTS: '127.0.0.1',
     LOG_LEVEL: 'trace',
+    OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
+    OTEL_TRACES_SAMPLER_ARG: '1',
     ...forge.settings,
   });
-  Object.assign(app.services, { log: createLogger(app.services.config, 'worker', sink) });
+  const { config } = app.services;
+  const log = createLogger(config, 'worker', sink);
+  Object.assign(app.services, { log, tracer: await startTracing(config, 'worker', log) });
   receiver = await startReceiver();
   endpoint = await startReceiver();
   worker = await runWorker(app);
@@ -88,6 +96,7 @@ afterAll(async () => {
   receiver.close();
   endpoint.close();
   forge.close();
+  collector.close();
   await app.close();
 });
 
@@ -355,6 +364,11 @@ it('goes to the receiver and nowhere else, though the receiver sends it back', a
   expect(files.flatMap((text) => hits(text.replaceAll('""', '"')))).toEqual([]);
   expect(lines.length).toBeGreaterThan(0);
   expect(lines.flatMap(hits)).toEqual([]);
+  await app.services.tracer?.stop();
+  const spans = collector.spans();
+  for (const name of ['http_request', 'send_webhook', 'forge_comment', 'webhook delivery', 'POST'])
+    expect([name, spans.some((span) => span.name === name)]).toEqual([name, true]);
+  expect(collector.received.flatMap(({ body }) => hits(body.replaceAll('\\"', '"')))).toEqual([]);
   expect(answers.flatMap(({ body, headers }) => hits(JSON.stringify([body, [...headers]]).replaceAll('\\"', '"')))).toEqual([]);
   // The sweep itself sees: what it looks for is found where it is.
   expect(hits(JSON.stringify(receiver.received).replaceAll('\\"', '"')).length).toBeGreaterThan(0);

@@ -43,6 +43,18 @@ it.each([
   expect(() => loadConfig({ ...production, ...settings })).toThrow(message);
 });
 
+it.each([
+  ['OTEL_EXPORTER_OTLP_ENDPOINT', 'collector:4318'],
+  ['OTEL_EXPORTER_OTLP_ENDPOINT', 'grpc://collector:4317'],
+  ['OTEL_EXPORTER_OTLP_ENDPOINT', 'https://ada:hidden@collector'],
+  ['OTEL_EXPORTER_OTLP_HEADERS', 'authorization: hidden'],
+  ['OTEL_EXPORTER_OTLP_HEADERS', 'authorization=hidden%2'],
+  ['OTEL_EXPORTER_OTLP_HEADERS', 'authorization=hidden\r\nx: y'],
+  ['OTEL_TRACES_SAMPLER_ARG', '1.1'],
+])('refuses %s=%s without its value', (name, value) => {
+  expect(() => loadConfig({ ...production, [name]: value })).toThrow(new RegExp(`^  ${name}: (?!.*hidden)`, 'm'));
+});
+
 it('reads NAME_FILE, and makes development secrets once', () => {
   const dir = mkdtempSync(join(tmpdir(), 'assent-config-'));
   try {

@@ -9,7 +9,7 @@ import { isSampled, type SpanLink, toSpanId, toTraceId } from './trace-ids.js';
 const KINDS = { internal: 1, server: 2, client: 3, producer: 4 } as const;
 
 /** Fixed names and values that hold no text of a user; undefined ones are left out. */
-export type SpanAttributes = Readonly<Record<string, string | number | undefined>>;
+type SpanAttributes = Readonly<Record<string, string | number | undefined>>;
 
 export interface SpanStart {
   name: string;

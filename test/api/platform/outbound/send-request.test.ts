@@ -271,6 +271,8 @@ describe('what is sent', () => {
     ['Connection', 'X-A'],
     ['Upgrade', 'h2c'],
     ['proxy-authorization', 'x'],
+    ['Traceparent', '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01'],
+    ['tracestate', 'a=b'],
   ])('header %j: %j is refused without showing its value', async (name, value) => {
     const thrown: unknown = await sendRequest(loose(), get(here(), { headers: { [name]: value } })).catch(
       (error: unknown) => error,
