@@ -11,7 +11,7 @@ import { checkUpgrade } from './production/upgrade.js';
 const USAGE = `Proves an installation in containers: brings docker-compose.yml up, uses it, breaks it, upgrades it, restores it, and prints a table.
 
   npm run production                     every check
-    --only smoke,alerts                  some of them: smoke, upgrade, failover, restore, alerts
+    --only smoke,alerts                  some of them: smoke, upgrade, restore, alerts, failover
     --keep                               leaves the containers running
     --again                              uses the installation that --keep left
 
@@ -19,13 +19,13 @@ With a Docker Engine the official images are pulled. Without one, on a Debian ma
 stand-ins of the images are built from the registries of Debian, Go and npm, once a machine: it prints what it installs. The installation has a
 directory of its own, with secrets of its own. Ends with 1 when a check fails.`;
 
-/** In this order: each leaves a healthy installation. */
+/** In this order: each leaves what the next one needs. After the last one the replica is the primary. */
 const CHECKS: Record<string, (stack: Stack, report: Report) => Promise<void>> = {
   smoke: checkSmoke,
   upgrade: checkUpgrade,
-  failover: checkFailover,
   restore: checkRestore,
   alerts: checkAlerts,
+  failover: checkFailover,
 };
 
 const { values } = parseArgs({

@@ -20,9 +20,10 @@ alter table automation_runs add column trial integer not null default 0;
 create table trials (trial_id uuid primary key default uuidv7());
 `;
 
-const edit = (file: string, from: RegExp | string, to: string): void => {
+/** Replaces a text of a file by another. @throws Error if the file has no such text */
+const edit = (file: string, from: RegExp, to: string): void => {
   const text = readFileSync(file, 'utf8');
-  if (!text.match(from)) throw new Error(`${file} has no ${String(from)}`);
+  if (!from.test(text)) throw new Error(`${file} has no ${from.source}`);
   writeFileSync(file, text.replace(from, to));
 };
 
@@ -30,12 +31,7 @@ const edit = (file: string, from: RegExp | string, to: string): void => {
 function writeNextVersion({ dir }: Stack): void {
   const migrations = join(dir, 'db', 'migrations');
   writeFileSync(join(migrations, '9000_trial.sql'), MIGRATION);
-  writeFileSync(
-    join(migrations, '9000_trial.ts'),
-    "import { sqlMigration } from './sql-files.js';\nexport const { up, down } = sqlMigration('9000_trial.sql');\n",
-  );
-  edit(join(migrations, 'index.ts'), 'import * as baseline', "import * as trial from './9000_trial.js';\nimport * as baseline");
-  edit(join(migrations, 'index.ts'), /(Record<string, Knex\.Migration> = \{[^}]*)\}/, "$1  '9000_trial': trial,\n}");
+  edit(join(migrations, 'index.ts'), /(MIGRATIONS: [^{]*\{[^}]*)\}/, "$1  '9000_trial': sqlMigration('9000_trial.sql'),\n}");
   edit(join(dir, 'db', 'schema', 'check-schema.ts'), /VERSION = '[\d.]+'/, `VERSION = '${NEXT}'`);
   edit(join(dir, '.env'), /$/, `ASSENT_VERSION=${NEXT}\n`);
 }
