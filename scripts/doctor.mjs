@@ -10,6 +10,8 @@ import { leftBehind, runningState } from './embedded/run-state.mjs';
 import { checkNode, dataDir, loadEnvFile, root, wantedPorts } from './embedded/settings.mjs';
 import { cachedCliPath, findCli } from './embedded/temporal-cli.mjs';
 
+/** Oldest major version of Node that its project still mends. */
+const SUPPORTED_NODE = 22;
 const MIN_FREE_BYTES = 2 * 1024 ** 3;
 /** A delivery is late when its first attempt is this many seconds overdue. The alert waits five minutes. */
 const LATE_SECONDS = 60;
@@ -19,7 +21,12 @@ const fail = (text, cure) => ({ state: 'FAIL', text, cure });
 
 function node() {
   checkNode();
-  return ok(`Node ${process.versions.node}`);
+  const { node: version } = process.versions;
+  if (Number.parseInt(version, 10) >= SUPPORTED_NODE) return ok(`Node ${version}`);
+  return warn(
+    `Node ${version} works, and gets no security fixes since April 2026`,
+    'nvm install 24   (the container image has it)',
+  );
 }
 
 function npm() {

@@ -4,21 +4,23 @@
  * `npm run test:long` repeats the races and the fault points, and nothing else, far more often; a number of rounds in the environment wins.
  * `npm run test:repeat -- N PATH…` runs files N times, each time with another seed, and prints the seeds that failed; `npm test -- PATH
  * --seed=S` repeats one.
+ * `npm run test:node -- 24 …` does the same as `npm test -- …` under that version of Node, which it fetches once.
  */
-import { execFile, spawn } from 'node:child_process';
+import { execFile, spawn, spawnSync } from 'node:child_process';
 import { randomInt } from 'node:crypto';
 import { accessSync, constants, mkdtempSync, readFileSync, rmSync, statfsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join, relative } from 'node:path';
+import { delimiter, dirname, join, relative } from 'node:path';
 import { promisify } from 'node:util';
 import { build, forgetCompilation } from './build.mjs';
 import { printFailure } from './embedded/errors.mjs';
 import { ensureInstalled } from './embedded/install.mjs';
+import { obtainNode } from './embedded/node-versions.mjs';
 import { checkNode, root } from './embedded/settings.mjs';
 
 const run = promisify(execFile);
 const MAX_OUTPUT = 64 * 1024 * 1024;
-const mode = ['--long', '--repeat'].find((flag) => flag === process.argv[2]);
+const mode = ['--long', '--repeat', '--node'].find((flag) => flag === process.argv[2]);
 const isLong = mode === '--long';
 const args = process.argv.slice(mode ? 3 : 2);
 const count = { passed: 0, failed: 0 };
@@ -178,6 +180,21 @@ async function repeat([rounds = '', ...paths]) {
   for (const line of failures) out(`FAIL  ${line}`);
 }
 
+/** Runs the suite under another version of Node, which is also first on the path for what the tests start. Returns its exit status. */
+function runUnder(version = '', ...others) {
+  const binary = obtainNode(version);
+  const env = { ...process.env, PATH: `${dirname(binary)}${delimiter}${process.env.PATH}` };
+  return spawnSync(binary, [process.argv[1], ...others], { stdio: 'inherit', env }).status ?? 1;
+}
+
+if (mode === '--node') {
+  try {
+    process.exit(runUnder(...args));
+  } catch (error) {
+    printFailure(error);
+    process.exit(1);
+  }
+}
 try {
   checkNode();
   await ensureInstalled();
