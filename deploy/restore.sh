@@ -13,7 +13,7 @@ cd "$(dirname "$0")/.."
 compose="${COMPOSE:-docker compose}"
 say() { echo "restore: $*"; }
 
-$compose exec -T postgres pg_restore --list <"$file" >/dev/null || { say "$file is no dump of PostgreSQL" >&2; exit 1; }
+[ "$(head -c 5 "$file")" = PGDMP ] || { say "$file is no dump in PostgreSQL's custom format" >&2; exit 1; }
 $compose stop api worker temporal temporal-ui
 say 'writers stopped'
 $compose exec -T postgres psql --username=postgres --quiet --set ON_ERROR_STOP=1 <<'SQL'

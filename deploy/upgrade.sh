@@ -1,5 +1,5 @@
 #!/bin/sh
-# Replaces a running installation by the version of this checkout: backup, migrations, then each replica of worker and API, one after the other.
+# Replaces API and worker of a running installation by the version of this checkout: backup, migrations, then each replica, one after the other.
 # A new replica is ready before an old one is stopped. With deploy/compose.balanced.yml no request fails; without it the one published port
 # allows one API at a time, so requests fail for the seconds of its restart.
 #
@@ -73,5 +73,6 @@ else
   $compose up --detach --no-deps --no-build api
   say 'api: restarted'
 fi
-$compose up --detach --no-build --wait >/dev/null 2>&1 || fail 'some service is not healthy: docker compose ps'
+# Starts what is missing, and recreates nothing: PostgreSQL and Temporal are upgraded by themselves (docs/operate/upgrade.md).
+$compose up --detach --no-build --no-recreate --wait >/dev/null 2>&1 || fail 'some service is not healthy: docker compose ps'
 say 'done'
