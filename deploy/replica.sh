@@ -45,6 +45,8 @@ promote)
   # Two primaries would both take writes.
   $docker stop --time 10 "$old" >/dev/null 2>&1 || $docker kill "$old" >/dev/null 2>&1 || true
   [ "$($docker inspect --format '{{.State.Running}}' "$old")" = false ] || { say 'the old primary still runs; stop its host first' >&2; exit 1; }
+  # Whatever starts the old container again gets a standby that takes no writes.
+  $docker run --rm --volumes-from "$old" --user postgres --entrypoint touch "$($docker inspect --format '{{.Config.Image}}' "$old")" /var/lib/postgresql/18/docker/standby.signal
   # The copy of the setting would wait for a replica that it no longer has.
   $docker exec "$new" psql --username=postgres --quiet --command='SELECT pg_promote()' >/dev/null
   $docker exec "$new" psql --username=postgres --quiet --command='ALTER SYSTEM RESET synchronous_standby_names'
@@ -52,7 +54,7 @@ promote)
   network="$($docker inspect --format '{{range $name, $_ := .NetworkSettings.Networks}}{{$name}} {{end}}' "$new" | tr ' ' '\n' | grep _data)"
   $docker network disconnect "$network" "$new"
   $docker network connect --alias postgres --alias postgres-replica "$network" "$new"
-  say 'is the primary now; bring up a new replica before the next failure (docs/operate/failover.md)'
+  say 'is the primary now. Run neither docker compose up nor deploy/upgrade.sh before docs/operate/failover.md, "After a promotion"'
   ;;
 alone)
   primary_sql --command='ALTER SYSTEM RESET synchronous_standby_names'

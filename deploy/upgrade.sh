@@ -16,7 +16,10 @@ ready_seconds=120
 say() { echo "upgrade: $*"; }
 fail() { say "$*" >&2; exit 1; }
 
-[ "$($compose ps --quiet postgres)" != '' ] || fail 'nothing runs here: start it with docker compose up --build --detach --wait'
+if [ "$($compose ps --quiet postgres)" = '' ]; then
+  [ "$($compose ps --quiet postgres-replica 2>/dev/null)" = '' ] || fail 'the replica is the primary: see docs/operate/failover.md, "After a promotion"'
+  fail 'nothing runs here: start it with docker compose up --build --detach --wait'
+fi
 
 if [ "${1:-}" != --no-backup ]; then
   mkdir -p "${BACKUP_DIR:-backups}"

@@ -191,7 +191,8 @@ it('polls within seconds after a lost connection, and listens again', async () =
     await all(automation, 'succeeded', count);
   }
   await until(async () => {
-    const sql = "select from pg_stat_activity where application_name = 'assent-outbox-listener' and query like 'listen%'";
+    const sql =
+      "select from pg_stat_activity where application_name = 'assent-outbox-listener' and query like 'listen%' and datname = current_database()";
     return (await db().raw<{ rowCount: number }>(sql)).rowCount === 1;
   });
 }, 180_000);

@@ -42,7 +42,8 @@ export function openRelay(app: TestApp, dispatch?: DispatchRow, options: RelayOp
     relay,
     kill: () => killConnections(app, name),
     async begin(work) {
-      const sql = "select from pg_stat_activity where application_name = ? and wait_event_type = 'Lock'";
+      const sql =
+        "select from pg_stat_activity where application_name = ? and wait_event_type = 'Lock' and datname = current_database()";
       for (;;) {
         let isOver = false;
         const ended = work()
@@ -63,7 +64,9 @@ export function openRelay(app: TestApp, dispatch?: DispatchRow, options: RelayOp
 
 /** Ends every connection with this name on the server. */
 export async function killConnections(app: TestApp, name: string): Promise<void> {
-  await app.services.db.raw('select pg_terminate_backend(pid) from pg_stat_activity where application_name = ?', [name]);
+  // Other test files have connections of the same name to databases of their own.
+  const ours = 'select pid from pg_stat_activity where application_name = ? and datname = current_database()';
+  await app.services.db.raw(`select pg_terminate_backend(pid) from (${ours}) ours`, [name]);
 }
 
 /** Makes everything in the outbox due now: time goes by. */
