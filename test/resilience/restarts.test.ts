@@ -103,7 +103,8 @@ it('a request under way when the signal comes is finished, new ones are not take
   await blocker('tasks').where({ task_id: task.task_id }).forUpdate();
   const held = send(api.url, 'PATCH', `/api/tasks/${task.task_id}`, agent, { title: 'finished' });
   await until(async () => {
-    const sql = "select from pg_stat_activity where application_name = 'assent-api' and wait_event_type = 'Lock' and datname = current_database()";
+    const sql =
+      "select from pg_stat_activity where application_name = 'assent-api' and wait_event_type = 'Lock' and datname = current_database()";
     return (await app.services.db.raw<{ rowCount: number }>(sql)).rowCount > 0;
   });
   const stopped = api.stop();
