@@ -13,8 +13,15 @@ const IS_LEAF = /* sql */ `(select s.task_id from tasks s where s.parent_task_id
 export const commitTasksStatement = defineStatement({
   name: 'commit_cycle_tasks',
   text: /* sql */ `
-    update cycle_tasks ct set committed = true, points = t.estimated_hours from tasks t
-    where ct.cycle_id = $1 and ct.removed_at is null and t.task_id = ct.task_id and t.deleted_at is null and ${IS_LEAF}`,
+    update cycle_tasks ct set committed = true, points = own.estimated_hours
+    from (
+      select c.task_id, leaf.estimated_hours from cycle_tasks c cross join lateral (
+        -- \`offset 0\`: each task by its key, also where PostgreSQL does not know yet how many there are.
+        select t.estimated_hours from tasks t where t.task_id = c.task_id and t.deleted_at is null and ${IS_LEAF} offset 0
+      ) leaf
+      where c.cycle_id = $1 and c.removed_at is null
+    ) own
+    where ct.cycle_id = $1 and ct.task_id = own.task_id and ct.removed_at is null`,
 });
 
 /**
