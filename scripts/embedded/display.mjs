@@ -128,7 +128,7 @@ function demoLines({ accounts, password, token }, { app, api }) {
     row('Try', `curl ${api.replace(/^http:\/\//, '')}/auth/me \\`),
     row('', `--oauth2-bearer ${token}`),
     row('Next', cyan(`${app}/approvals`), 'pending approvals'),
-    row('', bold('npm run demo'), 'a pull request waits for approval and closes its task'),
+    row('', bold('npm run demo'), 'a merge waits for approval and closes its task'),
   ];
 }
 
