@@ -1,9 +1,8 @@
-import { writeFileSync } from 'node:fs';
+import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { approveAll, openGates } from './caller.js';
 import { getUser } from './smoke.js';
 import type { Report } from './report.js';
-import { shell } from './shell.js';
 import type { Stack } from './stack.js';
 
 const GATES = 20;
@@ -36,5 +35,5 @@ export async function checkRestore(stack: Stack, report: Report): Promise<void> 
     'each acts once',
     once,
   );
-  await shell(['rm', file]);
+  rmSync(file);
 }

@@ -1,6 +1,8 @@
-import { createHmac, randomUUID } from 'node:crypto';
-import { readFileSync, statSync } from 'node:fs';
+import { randomUUID } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { sign } from '../../api/integrations/forge/deliveries/signature.js';
+import { VERSION } from '../../db/schema/check-schema.js';
 import { approveAll, createGated, openGates, signIn, type User } from './caller.js';
 import type { Report } from './report.js';
 import { shell } from './shell.js';
@@ -28,7 +30,7 @@ async function deliver(stack: Stack): Promise<number> {
       'content-type': 'application/json',
       'x-github-event': 'ping',
       'x-github-delivery': randomUUID(),
-      'x-hub-signature-256': `sha256=${createHmac('sha256', secret).update(body).digest('hex')}`,
+      'x-hub-signature-256': sign(Buffer.from(body), secret),
     },
   });
   return response.status;
@@ -36,7 +38,7 @@ async function deliver(stack: Stack): Promise<number> {
 
 /** Size of the image in MB, as the engine counts it. */
 async function imageSize(stack: Stack): Promise<number> {
-  const bytes = await shell([...stack.engine.docker, 'image', 'inspect', 'assent:0.2.0', '--format', '{{.Size}}'], {
+  const bytes = await shell([...stack.engine.docker, 'image', 'inspect', `assent:${VERSION}`, '--format', '{{.Size}}'], {
     env: stack.engine.env,
   });
   return Math.round(Number(bytes.trim()) / 1e6);
@@ -58,5 +60,4 @@ export async function checkSmoke(stack: Stack, report: Report): Promise<void> {
   );
   const size = await imageSize(stack);
   report.add('image', `${size} MB`, '300 MB', size <= 300);
-  statSync(stack.dir);
 }
