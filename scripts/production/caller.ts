@@ -133,3 +133,7 @@ export async function approveAll(
   await sleep(1_000);
   return stack.sql(`select count(*) from comments where task_id in (${ids}) group by task_id`);
 }
+
+/** Returns whether each of so many gates acted exactly once, from the numbers of comments on their tasks. */
+export const haveActedOnce = (comments: readonly string[], gates: number): boolean =>
+  comments.length === gates && comments.every((count) => count === '1');

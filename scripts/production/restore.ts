@@ -1,6 +1,6 @@
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { approveAll, openGates } from './caller.js';
+import { approveAll, haveActedOnce, openGates } from './caller.js';
 import { getUser } from './smoke.js';
 import type { Report } from './report.js';
 import type { Stack } from './stack.js';
@@ -28,7 +28,7 @@ export async function checkRestore(stack: Stack, report: Report): Promise<void> 
   const seconds = Math.round((Date.now() - since) / 1_000);
   report.add('restore of a dump beside a newer Temporal', `${seconds} s`, '120 s', seconds <= 120);
   const comments = await approveAll(user, gates, stack);
-  const once = comments.length === GATES && comments.every((count) => count === '1');
+  const once = haveActedOnce(comments, GATES);
   report.add(
     'pending gates after the restore',
     `${comments.length} of ${GATES} act${once ? ' once' : `: ${comments.join()}`}`,

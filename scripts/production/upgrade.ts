@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { approveAll, openGates } from './caller.js';
+import { approveAll, haveActedOnce, openGates } from './caller.js';
 import { getUser } from './smoke.js';
 import { describeFailures, startLoad } from './load.js';
 import type { Report } from './report.js';
@@ -85,7 +85,7 @@ export async function checkUpgrade(stack: Stack, report: Report): Promise<void> 
     .every((image) => image.endsWith(NEXT));
   report.add('replicas of the new version', isNext ? 'all' : images.trim().replaceAll('\n', ', '), 'all', isNext);
   const comments = await approveAll(user, gates, stack);
-  const once = comments.length === GATES && comments.every((count) => count === '1');
+  const once = haveActedOnce(comments, GATES);
   report.add(`${GATES} gates opened before the upgrade`, once ? 'each acts once' : comments.join(), 'each acts once', once);
   const errors = await countReplayErrors(stack);
   report.add('errors of replay', String(errors), '0', errors === 0);
