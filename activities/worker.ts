@@ -5,7 +5,7 @@ import { createDatabaseGauges } from '../api/platform/telemetry/gauges/collect-g
 import { loadConfig } from '../api/platform/config.js';
 import { refuseUnknownSchema } from '../api/platform/database/refuse-schema.js';
 import { createLogger } from '../api/platform/telemetry/log.js';
-import { createOpsServer } from '../api/platform/telemetry/ops-server.js';
+import { createOpsServer, ownMetrics } from '../api/platform/telemetry/ops-server.js';
 import { startTracing } from '../api/platform/telemetry/tracing/start-tracing.js';
 import { openDatabase, SERVING } from '../db/connection.js';
 import { installRuntime } from './worker/sdk-metrics.js';
@@ -47,7 +47,7 @@ const worker = startWorker(
 const gauges = createDatabaseGauges(config.DATABASE_URL);
 const ops = createOpsServer(
   async () => ({ ready: worker.isConnected(), checks: { temporal: { ok: worker.isConnected() } } }),
-  [gauges.collect, sdkMetrics],
+  [ownMetrics, gauges.collect, sdkMetrics],
 );
 ops.listen(config.WORKER_METRICS_PORT, config.BIND_ADDRESS);
 await once(ops, 'listening');

@@ -47,7 +47,7 @@ describe('what a process loads', () => {
   });
 
   it('the API holds nothing of Temporal (docs/adr/0005)', () => {
-    const packages = packagesBehind('api/server.js');
+    const packages = packagesBehind('api/http/serving/serve.js');
     expect(matching(packages, KOA)).toEqual(expect.arrayContaining(['koa', '@koa/router']));
     expect(matching(packages, /^@temporalio\//)).toEqual([]);
   });

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
 import { z } from 'zod';
 import { developmentSecrets } from './crypto/development-secrets.js';
 import { allowedHosts } from './settings/allowed-hosts.js';
@@ -28,6 +29,12 @@ export const Settings = z.object({
   PORT: port(3000).describe('The API'),
   METRICS_PORT: port(4000).describe('/livez, /readyz and /metrics of the API'),
   WORKER_METRICS_PORT: port(4001).describe('/livez and /metrics of the worker'),
+  API_PROCESSES: z
+    .string()
+    .regex(/^(auto|[1-9]\d?)$/, 'must be auto, or a number from 1 to 99')
+    .default('1')
+    .transform((given) => (given === 'auto' ? availableParallelism() : Number(given)))
+    .describe('Processes that serve the API behind one address, each with its own pool; auto is one for each core'),
   SHUTDOWN_DELAY_SECONDS: z.coerce
     .number()
     .int()

@@ -41,13 +41,16 @@ function readStat(pid: number, precise = true): Stat | null {
 /** CPU seconds of one process so far. NaN without /proc. */
 export const readCpu = (pid: number): number => readStat(pid)?.own ?? Number.NaN;
 
-/** CPU seconds of a server and its children so far, exited backends included. NaN without /proc. */
+const findChildren = (pid: number): number[] =>
+  readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name) && readStat(Number(name), false)?.parent === pid)
+    .map(Number);
+
+/** CPU seconds of a server and its children so far, exited ones included. NaN without /proc. */
 export function cpuOfFamily(pid: number): number {
   const head = readStat(pid);
   if (!head) return Number.NaN;
-  const children = readdirSync('/proc')
-    .filter((name) => /^\d+$/.test(name) && readStat(Number(name), false)?.parent === pid)
-    .map((name) => readStat(Number(name)));
+  const children = findChildren(pid).map((child) => readStat(child));
   return children.reduce((sum, child) => sum + (child?.own ?? 0), head.own + head.ended);
 }
 
@@ -59,6 +62,9 @@ export function readResident(pid: number): number {
     return Number.NaN;
   }
 }
+
+/** Resident memory of a server and of each of its children now, bytes. */
+export const residentOfFamily = (pid: number): number[] => [pid, ...findChildren(pid)].map(readResident);
 
 /** Runs `work` and returns its result with the CPU seconds that each reading grew by. */
 export async function metered<T, K extends string>(

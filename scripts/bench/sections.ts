@@ -16,13 +16,14 @@ import { largeListsSection } from './sections/large-lists.js';
 import { loginStormSection } from './sections/login-storm.js';
 import { planningSection } from './sections/planning.js';
 import { pausedSection } from './sections/paused.js';
+import { processesSection } from './sections/serving/processes.js';
 import type { Section } from './report.js';
 import { queuePageSection } from './sections/queue-page.js';
 import { runnersSection } from './sections/runners.js';
 import { markCostSection, searchBesideWritesSection, searchSection } from './sections/search.js';
 import { skippedSection } from './sections/skipped.js';
 import { strangersSection } from './sections/strangers.js';
-import { tracesSection } from './sections/traces.js';
+import { tracesSection } from './sections/serving/traces.js';
 import { createNoteSection, workItemsSection } from './sections/work-items.js';
 import { webhooksSection } from './sections/webhooks.js';
 import { stagingSection } from './sections/staging.js';
@@ -38,6 +39,7 @@ export const SECTIONS = {
   list: taskSection('list'),
   me: taskSection('me'),
   traces: tracesSection,
+  processes: processesSection,
   'list-1000': listSection(1_000),
   'list-10000': listSection(10_000),
   unchanged: unchangedSection,

@@ -7,7 +7,7 @@ import pg from 'pg';
 import { UNLIMITED } from '../../api/platform/endpoint/limits.js';
 import { openDatabase } from '../../db/connection.js';
 import { migrateDatabase } from '../schema/migrate-database.js';
-import { readCpu, cpuOfFamily } from './process-table.js';
+import { cpuOfFamily, readCpu } from './process-table.js';
 
 /** The checkout; this file runs from dist/scripts/bench. */
 const ROOT = resolve(import.meta.dirname, '../../..');
@@ -232,7 +232,7 @@ export class Servers {
       ...Object.fromEntries(Object.entries(settings).map(([name, value]) => [name, String(value)])),
     };
     const running = await this.launchers.startService({ label, file, log: this.log(log), env, spawned: () => undefined });
-    return this.track({ ...running, stop: () => running.stop(5_000), port, cpu: () => readCpu(running.pid) });
+    return this.track({ ...running, stop: () => running.stop(5_000), port, cpu: () => cpuOfFamily(running.pid) });
   }
 
   private log = (name: string): string => join(this.dir, 'logs', `${name}.log`);

@@ -106,7 +106,7 @@ describe('the pods', () => {
   test('have time to drain before they are killed', () => {
     const delay = Number(settingsIn('base/settings.env')['SHUTDOWN_DELAY_SECONDS']);
     const drains = {
-      api: delay + numberIn('api/server.ts', 'DRAIN_MS') / 1_000,
+      api: delay + numberIn('api/http/serving/serve.ts', 'DRAIN_MS') / 1_000,
       worker: numberIn('activities/worker/start-worker.ts', 'DRAIN_MS') / 1_000,
     };
     for (const component of servicePods)

@@ -22,6 +22,18 @@ export function killApiProcesses(): void {
   for (const child of running) child.kill('SIGKILL');
 }
 
+/** Environment of an API process over the app's database and secrets; `settings` win. */
+export const buildApiEnv = (app: TestApp, settings: Record<string, string>): NodeJS.ProcessEnv => ({
+  ...process.env,
+  NODE_ENV: 'development',
+  DATABASE_URL: app.database.url,
+  DATA_DIR: app.services.config.DATA_DIR,
+  LOG_LEVEL: 'info',
+  PORT: '0',
+  RATE_LIMIT_FORGE_WEBHOOK: '100000',
+  ...settings,
+});
+
 /** The real API process over the app's database and secrets; `settings` win. `stdout`: where its log goes instead of to `log()`. */
 export async function startApiProcess(
   app: TestApp,
@@ -29,17 +41,7 @@ export async function startApiProcess(
   stdout: 'pipe' | number = 'pipe',
 ): Promise<ApiProcess> {
   const metricsPort = await anyFreePort();
-  const env = {
-    ...process.env,
-    NODE_ENV: 'development',
-    DATABASE_URL: app.database.url,
-    DATA_DIR: app.services.config.DATA_DIR,
-    LOG_LEVEL: 'info',
-    PORT: '0',
-    METRICS_PORT: String(metricsPort),
-    RATE_LIMIT_FORGE_WEBHOOK: '100000',
-    ...settings,
-  };
+  const env = buildApiEnv(app, { METRICS_PORT: String(metricsPort), ...settings });
   const child = spawn(process.execPath, [join(process.cwd(), 'dist/api/server.js')], {
     env,
     stdio: ['ignore', stdout, 'inherit', 'ipc'],

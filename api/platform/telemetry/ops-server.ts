@@ -30,17 +30,19 @@ export type Readiness = () => Promise<{ ready: boolean; checks: Record<string, u
 /** Metrics in the text format of Prometheus. */
 export type MetricsSource = () => Promise<string>;
 
+/** Metrics of this process. */
+export const ownMetrics: MetricsSource = () => metrics.metrics();
+
 /** Returns all metrics. Omits a source that fails; alerts cover missing series. */
 async function allMetrics(sources: readonly MetricsSource[]): Promise<string> {
-  const parts = await Promise.allSettled([metrics.metrics(), ...sources.map((source) => source())]);
+  const parts = await Promise.allSettled(sources.map((source) => source()));
   return parts.map((part) => (part.status === 'fulfilled' ? `${part.value.trimEnd()}\n` : '')).join('');
 }
 
 /**
- * Creates the server of `/livez`, `/readyz` and `/metrics`, on a separate, unpublished port. `sources`: metrics besides the
- * process's own.
+ * Creates the server of `/livez`, `/readyz` and `/metrics`, on a separate, unpublished port. `sources`: of the metrics.
  */
-export function createOpsServer(readinessNow: Readiness, sources: readonly MetricsSource[] = []): Server {
+export function createOpsServer(readinessNow: Readiness, sources: readonly MetricsSource[]): Server {
   return createServer((request, response) => {
     const send = (status: number, type: string, body: string) => response.writeHead(status, { 'Content-Type': type }).end(body);
     const json = (status: number, body: unknown) => send(status, 'application/json', JSON.stringify(body));

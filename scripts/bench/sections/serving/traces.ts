@@ -1,11 +1,11 @@
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { readResident } from '../process-table.js';
-import type { Goal, Result, Section } from '../report.js';
-import { taskSources } from '../requests.js';
-import { computeFigures, measureRound, type Round, warmUp } from '../rounds.js';
-import type { ApiService } from '../servers.js';
+import { readResident } from '../../process-table.js';
+import type { Goal, Result, Section } from '../../report.js';
+import { taskSources } from '../../requests.js';
+import { computeFigures, measureRound, type Round, warmUp } from '../../rounds.js';
+import type { ApiService } from '../../servers.js';
 
 /** Shares of traces that are sent; null: without an endpoint. */
 const SHARES = [null, '0.1', '1'] as const;

@@ -1,0 +1,145 @@
+import cluster, { type Worker } from 'node:cluster';
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { AggregatorRegistry, type MetricObject } from 'prom-client';
+import { openDatabase, SERVING } from '../../../db/connection.js';
+import type { Config } from '../../platform/config.js';
+import { refuseUnknownSchema } from '../../platform/database/refuse-schema.js';
+import type { LogStream } from '../../platform/telemetry/log-stream.js';
+import type { Logger } from '../../platform/telemetry/log.js';
+import { metrics } from '../../platform/telemetry/metrics.js';
+import { readiness } from '../../platform/telemetry/ops-server.js';
+import type { Serving } from './serving.js';
+
+/** A process that ends sooner after its start did not work, ms. */
+const SETTLED_MS = 10_000;
+/** So many in a row that did not work end the service, so that what supervises it notices. */
+const MAX_FAILURES = 5;
+/** Wait before the first of them is started again, ms; doubled for each further one. */
+const RETRY_MS = 250;
+/** Longest wait for the metrics of a process, ms; those of one that hangs or ends are missing. */
+const METRICS_MS = 1_000;
+
+/** What the parent asks of a process. */
+export type AskChild = { ask: 'drain' } | { ask: 'metrics'; nth: number };
+
+/** Processes that serve the API behind one address: one is started again when it ends. */
+class Children {
+  private readonly listening = new Set<Worker>();
+  private failures = 0;
+  private draining = false;
+  private asked = 0;
+
+  constructor(
+    private readonly count: number,
+    private readonly log: Logger,
+    private readonly stdout: LogStream,
+  ) {
+    // They share the socket. Node's other policy hands each connection over, and one that is on its way to a process that ends hangs for ever.
+    cluster.schedulingPolicy = cluster.SCHED_NONE;
+    // Lines of several processes would mix inside the same pipe.
+    cluster.setupPrimary({ stdio: ['ignore', 'pipe', 'inherit', 'ipc'] });
+  }
+
+  /** Starts all; returns their port. */
+  async start(): Promise<number> {
+    const children = Array.from({ length: this.count }, (_, index) => this.fork(index + 1));
+    const ports = await Promise.all(
+      children.map(async (child) => ((await once(child, 'listening')) as [{ port: number }])[0].port),
+    );
+    return ports[0] as number;
+  }
+
+  check(): { ok: boolean; alive: number; of: number } {
+    return { ok: this.listening.size === this.count, alive: this.listening.size, of: this.count };
+  }
+
+  /** Returns the metrics of all processes, each under the label `process`. */
+  async collect(): Promise<string> {
+    const own = metrics.getMetricsAsJSON();
+    const answers = await Promise.all([own, ...[...this.listening].map((child) => this.ask(child))]);
+    return AggregatorRegistry.aggregate(answers as never).metrics();
+  }
+
+  async drain(): Promise<void> {
+    this.draining = true;
+    const alive = Object.values(cluster.workers ?? {}).filter((child) => child !== undefined);
+    await Promise.all(
+      alive.map(async (child) => {
+        const ended = once(child, 'exit');
+        // One that does not listen yet has nothing to finish, and does not listen to messages.
+        if (this.listening.has(child) && child.isConnected()) child.send({ ask: 'drain' } satisfies AskChild);
+        else child.process.kill('SIGKILL');
+        await ended;
+      }),
+    );
+  }
+
+  private async ask(child: Worker): Promise<MetricObject[]> {
+    const nth = (this.asked += 1);
+    return new Promise((resolve) => {
+      const end = (answer: MetricObject[]): void => {
+        clearTimeout(timer);
+        child.off('message', receive);
+        resolve(answer);
+      };
+      const receive = (answer: { nth?: number; metrics: MetricObject[] }): void => {
+        if (answer.nth === nth) end(answer.metrics);
+      };
+      const timer = setTimeout(() => end([]), METRICS_MS);
+      child.on('message', receive);
+      child.send({ ask: 'metrics', nth } satisfies AskChild, (error) => error && end([]));
+    });
+  }
+
+  private fork(place: number): Worker {
+    const child = cluster.fork({ API_PROCESS: String(place) });
+    const since = Date.now();
+    createInterface({ input: child.process.stdout as NodeJS.ReadableStream, terminal: false }).on('line', (line) =>
+      this.stdout.write(`${line}\n`),
+    );
+    child.once('listening', () => this.listening.add(child));
+    child.once('exit', (code, signal) => {
+      this.listening.delete(child);
+      if (!this.draining) void this.replace(place, Date.now() - since, { child: place, code, signal });
+    });
+    return child;
+  }
+
+  private async replace(place: number, livedMs: number, how: object): Promise<void> {
+    this.failures = livedMs < SETTLED_MS ? this.failures + 1 : 0;
+    if (this.failures >= MAX_FAILURES) {
+      this.log.fatal(how, 'processes of the API end soon after their start: giving up');
+      process.exit(1);
+    }
+    this.log.error({ ...how, lived_ms: livedMs }, 'a process of the API ended; starting another');
+    await sleep(RETRY_MS * 2 ** this.failures);
+    if (!this.draining) this.fork(place);
+  }
+}
+
+/**
+ * Serves the API in API_PROCESSES processes that share one address, and watches them. Ends the process if their code cannot run on
+ * the schema of the database, or if they keep ending.
+ */
+export async function serveByChildren(config: Config, log: Logger, stdout: LogStream): Promise<Serving> {
+  const db = openDatabase({ url: config.DATABASE_URL, poolSize: 1, name: 'assent-api-parent', ...SERVING });
+  await refuseUnknownSchema(db, log);
+  metrics.setDefaultLabels({ process: 'parent' });
+  const children = new Children(config.API_PROCESSES, log, stdout);
+  const port = await children.start();
+  return {
+    port,
+    async readiness() {
+      const { ready, checks } = await readiness(db);
+      const processes = children.check();
+      return { ready: ready && processes.alive > 0, checks: { ...checks, processes } };
+    },
+    metrics: () => children.collect(),
+    async drain() {
+      await children.drain();
+      await db.destroy();
+    },
+  };
+}
