@@ -18,6 +18,7 @@ const STANDALONE = new Set([
   'bench-growth',
   'fuzz',
   'house',
+  'capacity',
   'runner',
   'production',
 ]);

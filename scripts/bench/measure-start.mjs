@@ -7,10 +7,10 @@ import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { build } from './build.mjs';
-import { anyFreePort } from './embedded/ports.mjs';
-import { root } from './embedded/settings.mjs';
-import { obtainCli } from './embedded/temporal-cli.mjs';
+import { build } from '../build.mjs';
+import { anyFreePort } from '../embedded/ports.mjs';
+import { root } from '../embedded/settings.mjs';
+import { obtainCli } from '../embedded/temporal-cli.mjs';
 
 const IDLE_MS = 8_000;
 const TARGETS = { first: 6, second: 3, rssMb: 700 };
