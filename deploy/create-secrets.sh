@@ -78,3 +78,5 @@ store s3_secret_access_key empty </dev/null
 store ai_api_key empty </dev/null
 # Empty unless the collector of traces asks for headers (docs/operate/traces.md).
 store otlp_headers empty </dev/null
+# Empty unless the sink of audit entries asks for headers (docs/operate/audit.md).
+store audit_otlp_headers empty </dev/null

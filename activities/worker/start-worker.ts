@@ -1,8 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Knex } from 'knex';
 import { smtpTransport } from '../../api/platform/mail/smtp.js';
 import { queueDigests } from '../../api/platform/mail/mail-budget.js';
 import { sendMails } from '../../api/platform/mail/send-mails.js';
 import { type Sealer, startSealer } from '../../api/audit/sealer.js';
+import { AuditStream } from '../../api/audit/stream/stream-entries.js';
 import type { Config } from '../../api/platform/config.js';
 import type { Services } from '../../api/platform/context.js';
 import type { Logger } from '../../api/platform/telemetry/log.js';
@@ -93,6 +95,22 @@ function startMails(services: Services): Loop | undefined {
   };
 }
 
+/** Starts the loop that sends audit entries to a log sink, if one is set, on a pool of its own, which ends with it. */
+function startAuditStream(db: Knex | undefined, { config, log }: Services): Loop | undefined {
+  if (!db) return undefined;
+  const stream = new AuditStream(db, log, config);
+  const loop = startLoop('audit-stream', () => stream.pass(), POLL_MS, log);
+  return {
+    wake: loop.wake,
+    async stop() {
+      const ended = loop.stop();
+      await stream.close();
+      await ended;
+      await db.destroy();
+    },
+  };
+}
+
 /**
  * Starts everything of the worker process: Temporal workers, outbox relay, sealer, reconciler, heartbeat. Calls `onReady` when
  * Temporal lists this worker as a poller, and again after each reconnection.
@@ -138,6 +156,7 @@ export function startWorker(config: Config, log: Logger, onReady: () => void, tr
   const mails = startMails(relayServices);
   const sealer = startSealer({ db: sealerDb, log });
   const indexer = startIndexer(open('assent-indexer', 1), log);
+  const auditStream = startAuditStream(config.AUDIT_OTLP_ENDPOINT ? open('assent-audit-stream', 1) : undefined, services);
   const relay = startRelay(outbox, { dispatch, deliveries, sealer, indexer, mails }, log);
   const listener = listenForOutbox(services, () => {
     relay.wake();
@@ -154,7 +173,7 @@ export function startWorker(config: Config, log: Logger, onReady: () => void, tr
       await Promise.race([link.stop(), sleep(DRAIN_MS, undefined, { ref: false })]);
       await Promise.all([relay.stop(), deliveries.stop(), dispatch.stop(), mails?.stop(), reconciler.stop(), listener.stop()]);
       await outbox.settled();
-      await Promise.all([webhooks.stop(), sealer.stop(), indexer.stop()]);
+      await Promise.all([webhooks.stop(), sealer.stop(), indexer.stop(), auditStream?.stop()]);
       await Promise.all([db.destroy(), relayDb.destroy(), sealerDb.destroy(), exportDb.destroy()]);
     },
   };

@@ -22,6 +22,7 @@ const MIGRATIONS: Record<string, Knex.Migration> = {
   '0100_baseline': baseline,
   '0101_schema_compatibility': schemaCompatibility,
   '0102_show_task_column': sqlMigration('0102_show_task_column.sql'),
+  '0103_audit_stream': sqlMigration('0103_audit_stream.sql'),
 };
 
 /** Names in order. The service needs all of them (`db/schema/check-schema.ts`). */

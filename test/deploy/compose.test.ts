@@ -170,7 +170,7 @@ describe('secrets', () => {
       const filled = contents.filter((content) => content !== '');
       expect(filled).toHaveLength(
         files.filter(
-          (name) => !/_previous$|^forge_client_secret$|^s3_secret_access_key$|^ai_api_key$|^mail_url$|^otlp_headers$/.test(name),
+          (name) => !/_previous$|^forge_client_secret$|^s3_secret_access_key$|^ai_api_key$|^mail_url$|otlp_headers$/.test(name),
         ).length,
       );
       expect(new Set(filled).size).toBe(filled.length);

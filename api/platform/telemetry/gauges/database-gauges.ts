@@ -50,6 +50,17 @@ export const DATABASE_GAUGES: readonly DatabaseGauge[] = [
     sql: 'select audit_oldest_unsealed_seconds() as value',
   },
   {
+    name: 'assent_audit_stream_lag_seconds',
+    help: 'Age of the oldest audit entry that the log sink has not got; 0 without a sink',
+    labels: [],
+    sql: `
+      select coalesce(max(extract(epoch from now() - uuid_extract_timestamp(n.audit_id))), 0) as value
+      from (
+        select s.chain, s.sequence from audit_stream s join audit_heads h using (chain) where h.sequence > s.sequence limit ${MAX_ROWS}
+      ) s
+      join audit_seals n on n.chain = s.chain and n.sequence = s.sequence + 1`,
+  },
+  {
     name: 'assent_audit_rejected_rows',
     help: 'Pending audit rows that the sealer set aside because the product never writes such rows',
     labels: [],

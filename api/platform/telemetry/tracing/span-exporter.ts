@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Counter } from 'prom-client';
-import { Agent, request } from 'undici';
 import type { Config } from '../../config.js';
 import type { Logger } from '../log.js';
 import { metrics } from '../metrics.js';
+import { type OtlpAttributes, OtlpSender, toAttributes, toNanos } from '../otlp.js';
 import type { SpanLink } from './trace-ids.js';
 
 /** Spans of one request, and the longest wait of fewer, ms. */
@@ -11,11 +11,8 @@ const BATCH = 512;
 const FLUSH_EVERY_MS = 5_000;
 /** Spans beyond this are dropped, so that a slow collector cannot fill the memory. */
 const MAX_QUEUED = 2_048;
-/** Time for one request, and for all of them when the process ends, ms. */
-const TIMEOUT_MS = 10_000;
+/** Time for all requests when the process ends, ms. */
 const STOP_MS = 2_000;
-/** Characters of a text value. */
-const MAX_VALUE = 200;
 
 const dropped = new Counter({
   name: 'trace_spans_dropped_total',
@@ -34,24 +31,10 @@ export interface EndedSpan {
   /** Milliseconds since 1970, with a fraction. */
   startedMs: number;
   endedMs: number;
-  attributes: Readonly<Record<string, string | number | undefined>>;
+  attributes: OtlpAttributes;
   link: SpanLink | undefined;
   failed: boolean;
 }
-
-/** Nanoseconds as text: a number cannot hold them. */
-const toNanos = (ms: number): string =>
-  `${Math.floor(ms)}${Math.floor((ms % 1) * 1_000_000)
-    .toString()
-    .padStart(6, '0')}`;
-
-const toValue = (value: string | number): object => {
-  if (typeof value === 'string') return { stringValue: value.slice(0, MAX_VALUE).toWellFormed() };
-  return Number.isInteger(value) ? { intValue: String(value) } : { doubleValue: value };
-};
-
-const toAttributes = (attributes: EndedSpan['attributes']): object[] =>
-  Object.entries(attributes).flatMap(([key, value]) => (value === undefined ? [] : { key, value: toValue(value) }));
 
 /** One span in OTLP/JSON. */
 const toOtlp = (span: EndedSpan): object => ({
@@ -68,14 +51,6 @@ const toOtlp = (span: EndedSpan): object => ({
   ...(span.failed && { status: { code: 2 } }),
 });
 
-const readHeaders = (pairs = ''): Record<string, string> =>
-  Object.fromEntries(
-    pairs
-      .split(',')
-      .filter((pair) => pair !== '')
-      .map((pair) => [pair.slice(0, pair.indexOf('=')).trim(), decodeURIComponent(pair.slice(pair.indexOf('=') + 1).trim())]),
-  );
-
 /**
  * Sends ended spans to a collector as OTLP/JSON, in batches. Never throws and never waits for the collector: what it does not take is dropped and
  * counted in `trace_spans_dropped_total`, because requests matter more than their traces.
@@ -84,19 +59,16 @@ export class SpanExporter {
   private queue: EndedSpan[] = [];
   private sending: Promise<void> | undefined;
   private isFailing = false;
-  private readonly url: string;
-  private readonly headers: Record<string, string>;
+  private readonly sender: OtlpSender;
   private readonly timer: NodeJS.Timeout;
-  private readonly agent = new Agent({ connections: 1, headersTimeout: TIMEOUT_MS, bodyTimeout: TIMEOUT_MS });
   private isStopped = false;
 
   constructor(
     config: Pick<Config, 'OTEL_EXPORTER_OTLP_ENDPOINT' | 'OTEL_EXPORTER_OTLP_HEADERS'>,
-    private readonly resource: EndedSpan['attributes'],
+    private readonly resource: OtlpAttributes,
     private readonly log: Logger,
   ) {
-    this.url = `${config.OTEL_EXPORTER_OTLP_ENDPOINT?.replace(/\/+$/, '')}/v1/traces`;
-    this.headers = { ...readHeaders(config.OTEL_EXPORTER_OTLP_HEADERS), 'content-type': 'application/json' };
+    this.sender = new OtlpSender(config.OTEL_EXPORTER_OTLP_ENDPOINT ?? '', '/v1/traces', config.OTEL_EXPORTER_OTLP_HEADERS);
     this.timer = setInterval(() => this.flush(), FLUSH_EVERY_MS).unref();
   }
 
@@ -120,7 +92,7 @@ export class SpanExporter {
     dropped.inc({ reason: 'failed' }, this.queue.length);
     this.queue = [];
     // Also ends a request that is still under way.
-    await this.agent.destroy();
+    await this.sender.close();
     await drained;
   }
 
@@ -135,7 +107,7 @@ export class SpanExporter {
 
   private async sendBatch(spans: readonly EndedSpan[]): Promise<void> {
     try {
-      const body = JSON.stringify({
+      await this.sender.send({
         resourceSpans: [
           {
             resource: { attributes: toAttributes(this.resource) },
@@ -143,15 +115,6 @@ export class SpanExporter {
           },
         ],
       });
-      const response = await request(this.url, {
-        dispatcher: this.agent,
-        method: 'POST',
-        headers: this.headers,
-        body,
-        signal: AbortSignal.timeout(TIMEOUT_MS),
-      });
-      await response.body.dump();
-      if (response.statusCode >= 300) throw new Error(`The collector returned ${response.statusCode}`);
       this.isFailing = false;
     } catch (error) {
       dropped.inc({ reason: 'failed' }, spans.length);
