@@ -51,6 +51,12 @@ const BY_INDEXES = ['enable_seqscan', 'enable_bitmapscan', 'enable_hashjoin', 'e
   .map((method) => ` -c ${method}=off`)
   .join('');
 
+/**
+ * A setting that each connection of ours gives itself. PostgreSQL keeps it; a pooler, which hands every transaction to another session, does not,
+ * whatever limits it sets instead.
+ */
+export const DIRECT_SETTING = 'assent.direct';
+
 /** Margin beyond the statement timeout, ms, within which a live server would have responded. */
 const SILENCE_MARGIN = 2_000;
 
@@ -98,7 +104,7 @@ export function openDatabase(options: ConnectionOptions): Knex {
     lock_timeout: lockTimeout,
     idle_in_transaction_session_timeout: idleTransactionTimeout,
     keepAlive: true,
-    options: `-c timezone=UTC${byIndexes ? `${BY_INDEXES} -c plan_cache_mode=force_generic_plan` : ''}`,
+    options: `-c timezone=UTC -c ${DIRECT_SETTING}=on${byIndexes ? `${BY_INDEXES} -c plan_cache_mode=force_generic_plan` : ''}`,
     // Sends statements without waiting for the previous response.
     pipeline: true,
   };

@@ -1,10 +1,10 @@
 import type { Knex } from 'knex';
+import { DIRECT_SETTING } from '../../../db/connection.js';
 import { defineStatement, run } from '../../../db/statement.js';
 
-/** Every pool of ours sets a limit for statements when it connects. */
 const statement = defineStatement({
-  name: 'find_statement_timeout',
-  text: `select current_setting('statement_timeout') as statement_timeout`,
+  name: 'find_direct_setting',
+  text: `select current_setting('${DIRECT_SETTING}', true) as direct`,
 });
 
 const PROBLEM =
@@ -19,14 +19,14 @@ const isRefusal = (error: unknown): boolean =>
   /startup parameter/.test(String((error as { message?: unknown }).message));
 
 /**
- * Returns what to do about a pooler between us and PostgreSQL; null without one. It would hand each transaction to another session, so locks
- * would be waited for without a limit, and prepared statements and LISTEN would fail now and then.
+ * Returns what to do about a pooler between us and PostgreSQL; null without one. It would hand each transaction to another session: locks
+ * would be waited for without a limit, LISTEN would hear nothing, and a plan that a migration has outdated would stay (ADR 27).
  * @throws the error of PostgreSQL or its connection
  */
 export async function findPoolerProblem(db: Knex): Promise<string | null> {
   try {
-    const [found] = await run<{ statement_timeout: string }>(db, statement, []);
-    return found?.statement_timeout === '0' ? PROBLEM : null;
+    const [found] = await run<{ direct: string | null }>(db, statement, []);
+    return found?.direct === 'on' ? null : PROBLEM;
   } catch (error) {
     if (isRefusal(error)) return PROBLEM;
     throw error;

@@ -83,10 +83,16 @@ describe.each(SCHEMAS)('the schema is %s', (_what, change, words) => {
 });
 
 describe('a pooler between the API and PostgreSQL', () => {
+  const change = (setting: string) =>
+    app.services.db.raw(`do $$ begin execute format('alter database %I ${setting}', current_database()); end $$`);
+  afterEach(() => change('reset statement_timeout'));
+
   it.each([
-    ['that refuses the settings of a connection', true],
-    ['that drops the settings of a connection', false],
-  ])('%s is refused by name at the start', async (_what, refuses) => {
+    ['that refuses the settings of a connection', true, '0'],
+    ['that drops the settings of a connection', false, '0'],
+    ['that drops them and has time limits of its own', false, '10s'],
+  ])('%s is refused by name at the start', async (_what, refuses, limit) => {
+    await change(`set statement_timeout = ''${limit}''`);
     const pooler = await startPooler(app.database.url, refuses);
     try {
       const { status, log } = await startAndEnd('api/server.js', pooler.url);
