@@ -1,31 +1,13 @@
-import { type CallToolResult, Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { planWorkflowId } from '../../workflows/contracts/plan-contract.js';
+import { connectAgent } from './connect-agent.js';
 import { base, call, printStep } from './helpers.js';
-
-type Answer = Record<string, unknown>;
-
-/** An agent as any MCP client would be one: it has an address and a token. */
-async function connect(token: string) {
-  const client = new Client({ name: 'demo-agent', version: '1.0.0' }, { versionNegotiation: { mode: 'auto' } });
-  const headers = { authorization: `Bearer ${token}` };
-  await client.connect(new StreamableHTTPClientTransport(new URL('/api/mcp', base), { requestInit: { headers } }));
-  return {
-    client,
-    use: async (name: string, args: Answer): Promise<Answer> => {
-      const result = (await client.callTool({ name, arguments: args })) as CallToolResult;
-      const content = result.structuredContent as Answer;
-      if (result.isError) throw new Error(`${name} answered ${JSON.stringify(content)}`);
-      return content;
-    },
-  };
-}
 
 /** An agent from outside finds a task over MCP and proposes; it can do nothing else, and Max confirms. Returns the plan's workflow. */
 export async function playOutsideAgent(max: string, task: { task_id: string; title: string }): Promise<Record<string, string>> {
   const scopes = ['graph:read', 'tasks:read', 'projects:read', 'ai:chat'];
   const made = await call('POST', '/api/auth/tokens', { token: max, body: { name: 'Demo agent', scopes, mcp_only: true } });
   const { token, token_id } = made.body as { token: string; token_id: string };
-  const { client, use } = await connect(token);
+  const { client, use } = await connectAgent(base, token);
   const { tools } = await client.listTools();
   printStep(
     `An outside agent connects over MCP (${client.getNegotiatedProtocolVersion()}) with a token of Max for that alone`,

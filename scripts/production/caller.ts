@@ -9,6 +9,8 @@ export type Call = <T = Record<string, unknown>>(method: string, path: string, b
 export interface User {
   call: Call;
   token: string;
+  /** Token of an agent: it reads and proposes, over MCP only. */
+  agentToken: string;
   teamId: string;
   projectId: string;
 }
@@ -47,7 +49,7 @@ async function readCode(stack: Stack): Promise<string | undefined> {
 }
 
 /**
- * Creates a user by the operator's command, signs in with the emailed code, and creates a team, a project and a token that outlives the
+ * Creates a user by the operator's command, signs in with the emailed code, and creates a team, a project and tokens that outlive the
  * replicas of the API.
  */
 export async function signIn(stack: Stack): Promise<User> {
@@ -77,10 +79,15 @@ export async function signIn(stack: Stack): Promise<User> {
   });
   const session = createCall(stack.url, login.token);
   const made = await session<{ token: string }>('POST', '/api/auth/tokens', { name: 'production', scopes: ['admin:*'] });
+  const agent = await session<{ token: string }>('POST', '/api/auth/tokens', {
+    name: 'Agent',
+    scopes: ['graph:read', 'tasks:read', 'projects:read', 'ai:chat'],
+    mcp_only: true,
+  });
   const call = createCall(stack.url, made.token);
   const team = await call<{ team_id: string }>('POST', '/api/teams', { name: 'Ops' });
   const project = await call<{ project_id: string }>('POST', '/api/projects', { name: 'Rocket', team_id: team.team_id });
-  return { call, token: made.token, teamId: team.team_id, projectId: project.project_id };
+  return { call, token: made.token, agentToken: agent.token, teamId: team.team_id, projectId: project.project_id };
 }
 
 /** An automation that asks before it comments on a task and closes it. Returns its id. */
