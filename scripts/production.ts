@@ -1,5 +1,6 @@
 import { parseArgs } from 'node:util';
 import { checkAlerts } from './production/alerts.js';
+import { checkDashboard } from './production/dashboard.js';
 import { prepareEngine } from './production/engine.js';
 import { checkFailover } from './production/failover.js';
 import { Report } from './production/report.js';
@@ -11,7 +12,8 @@ import { checkUpgrade } from './production/upgrade.js';
 const USAGE = `Proves an installation in containers: brings docker-compose.yml up, uses it, breaks it, upgrades it, restores it, and prints a table.
 
   npm run production                     every check
-    --only smoke,alerts                  some of them: smoke, upgrade, restore, alerts, failover
+    --only smoke,alerts                  some of them: smoke, dashboard, upgrade, restore, alerts, failover
+    --alerts AssentServerErrors          of the alerts, these only
     --keep                               leaves the containers running
     --again                              uses the installation that --keep left
 
@@ -22,15 +24,17 @@ directory of its own, with secrets of its own. Ends with 1 when a check fails.`;
 /** In this order: each leaves what the next one needs. After the last one the replica is the primary. */
 const CHECKS: Record<string, (stack: Stack, report: Report) => Promise<void>> = {
   smoke: checkSmoke,
+  dashboard: checkDashboard,
   upgrade: checkUpgrade,
   restore: checkRestore,
-  alerts: checkAlerts,
+  alerts: (stack, report) => checkAlerts(stack, report, values.alerts?.split(',')),
   failover: checkFailover,
 };
 
 const { values } = parseArgs({
   options: {
     only: { type: 'string' },
+    alerts: { type: 'string' },
     keep: { type: 'boolean', default: false },
     again: { type: 'boolean', default: false },
     help: { type: 'boolean', short: 'h', default: false },
