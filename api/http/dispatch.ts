@@ -173,7 +173,7 @@ async function perform(
   const { request } = incoming;
   const asked = collectDeepObjects(spec.query, incoming.query);
   const unknown = [...unknownFields('query', spec.query, asked)];
-  const given = upload ? upload.fields : spec.body && (await readJson(request, spec.bodyLimit ?? MAX_BODY));
+  const given = upload ? upload.fields : spec.body && (await readJson(request, spec.bodyLimit ?? MAX_BODY, spec.exactJson));
   if (spec.body) unknown.push(...unknownFields('body', spec.body, given));
   reportUnknownFields(unknown, request.headers['prefer'], headers);
   const params = parse('path', spec.params, incoming.params);

@@ -118,6 +118,8 @@ interface EndpointTexts {
   limit?: LimitName;
   /** Maximum body size, bytes; defaults to 1 MB. */
   bodyLimit?: number;
+  /** Whether the body is refused if programs read it differently (exact-json.ts): what is shown, hashed and executed must be one value. */
+  exactJson?: boolean;
   /** The route still works until `sunset` (both are dates, at least 180 days apart); `successor` is the path to use instead. */
   deprecated?: { since: string; sunset: string; successor: `/api/${string}` };
   /** Responds with an HTML page, for users redirected here by another site. */

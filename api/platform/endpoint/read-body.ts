@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { DomainError, invalid, invalidFields } from '../errors.js';
 import { nextTurn } from '../event-loop.js';
+import { checkExactJson } from './exact-json.js';
 
 /** Maximum JSON nesting; deeper input would overflow recursive readers (docs/decisions/platform.md#request-bodies). */
 const MAX_DEPTH = 32;
@@ -69,8 +70,8 @@ function isTooDeep(text: string): boolean {
   return false;
 }
 
-/** @throws VALIDATION_ERROR of type json_invalid */
-export function parseJson(bytes: Buffer): unknown {
+/** @throws VALIDATION_ERROR of type json_invalid; INVALID_REQUEST if it must be exact and is not */
+export function parseJson(bytes: Buffer, isExact = false): unknown {
   let text: string;
   try {
     text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
@@ -78,18 +79,22 @@ export function parseJson(bytes: Buffer): unknown {
     throw notJson('The body is not valid UTF-8');
   }
   if (isTooDeep(text)) throw notJson(`The body nests deeper than ${MAX_DEPTH} levels`);
+  let value: unknown;
   try {
-    return JSON.parse(text) as unknown;
+    value = JSON.parse(text);
   } catch {
     throw notJson('The body is not valid JSON');
   }
+  if (isExact) checkExactJson(text);
+  return value;
 }
 
 /**
  * Parses the body as JSON. An empty body is `{}` whatever the Content-Type.
- * @throws UNSUPPORTED_MEDIA_TYPE for anything but uncompressed JSON in UTF-8; PAYLOAD_TOO_LARGE; VALIDATION_ERROR
+ * @throws UNSUPPORTED_MEDIA_TYPE for anything but uncompressed JSON in UTF-8; PAYLOAD_TOO_LARGE; VALIDATION_ERROR; INVALID_REQUEST
+ * if it must be exact and is not (exact-json.ts)
  */
-export async function readJson(request: IncomingMessage, limit: number): Promise<unknown> {
+export async function readJson(request: IncomingMessage, limit: number, isExact = false): Promise<unknown> {
   const bytes = await readBody(request, limit);
   if (bytes.length === 0) return {};
   const [type = '', ...parameters] = (request.headers['content-type'] ?? '')
@@ -105,5 +110,5 @@ export async function readJson(request: IncomingMessage, limit: number): Promise
     throw new DomainError('UNSUPPORTED_MEDIA_TYPE', 'Send application/json in UTF-8 without Content-Encoding');
   }
   if (bytes.length > MAX_SHARED_TURN_BYTES) await nextTurn();
-  return parseJson(bytes);
+  return parseJson(bytes, isExact);
 }
