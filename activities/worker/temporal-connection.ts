@@ -90,7 +90,7 @@ export interface TemporalLink {
   reconcile: (services: Services, pass: PassKind) => Promise<number>;
   /** None while Temporal is unreachable. */
   dispatchers: () => readonly AnyDispatcher[];
-  /** True while Temporal answers: it did at the latest request, which every connection makes every two seconds. */
+  /** True while Temporal answers: it did within the last five seconds; every connection asks every second. */
   isReachable: () => boolean;
   client: () => Client | undefined;
   /** Drains the workers: running tasks may finish, no new ones start. */
