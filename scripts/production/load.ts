@@ -18,15 +18,18 @@ export interface LoadResult {
   longestGapMs: number;
   /** When the first success after the longest gap came, as Date.now(). */
   lastSuccess: number;
+  /** When the latest failed request was sent, as Date.now(); 0 without one. */
+  lastFailure: number;
 }
 
 /** Sends reads and creations at an even rate, whatever comes back, until it is stopped. Nothing is sent twice. */
 export function startLoad(base: string, { token, projectId }: User, perSecond: number): Load {
-  const result: LoadResult = { sent: 0, failed: {}, created: [], longestGapMs: 0, lastSuccess: Date.now() };
+  const result: LoadResult = { sent: 0, failed: {}, created: [], longestGapMs: 0, lastSuccess: Date.now(), lastFailure: 0 };
   const open = new Set<Promise<void>>();
   let stopped = false;
   const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
   const send = async (n: number): Promise<void> => {
+    const sentAt = Date.now();
     const signal = AbortSignal.timeout(20_000);
     const title = `load ${n} ${Math.random()}`;
     const isWrite = n % 4 === 0;
@@ -49,7 +52,10 @@ export function startLoad(base: string, { token, projectId }: User, perSecond: n
       result.longestGapMs = Math.max(result.longestGapMs, Date.now() - result.lastSuccess);
       result.lastSuccess = Date.now();
       if (isWrite) result.created.push(title);
-    } else result.failed[outcome] = (result.failed[outcome] ?? 0) + 1;
+    } else {
+      result.failed[outcome] = (result.failed[outcome] ?? 0) + 1;
+      result.lastFailure = Math.max(result.lastFailure, sentAt);
+    }
   };
   const loop = (async () => {
     for (const began = Date.now(); !stopped; ) {
