@@ -3,6 +3,8 @@ import { checkAlerts } from './production/alerts.js';
 import { checkDashboard } from './production/dashboard.js';
 import { prepareEngine } from './production/engine.js';
 import { checkFailover } from './production/failover.js';
+import { checkLosses } from './production/losses.js';
+import { checkPitr } from './production/pitr.js';
 import { Report } from './production/report.js';
 import { checkRestore } from './production/restore.js';
 import { checkSmoke } from './production/smoke.js';
@@ -12,7 +14,7 @@ import { checkUpgrade } from './production/upgrade.js';
 const USAGE = `Proves an installation in containers: brings docker-compose.yml up, uses it, breaks it, upgrades it, restores it, and prints a table.
 
   npm run production                     every check
-    --only smoke,alerts                  some of them: smoke, dashboard, upgrade, restore, alerts, failover
+    --only smoke,alerts                  some of them: smoke, dashboard, upgrade, restore, alerts, pitr, losses, failover
     --alerts AssentServerErrors          of the alerts, these only
     --keep                               leaves the containers running
     --again                              uses the installation that --keep left
@@ -21,13 +23,15 @@ With a Docker Engine the official images are pulled. Without one, on a Debian ma
 stand-ins of the images are built from the registries of Debian, Go and npm, once a machine: it prints what it installs. The installation has a
 directory of its own, with secrets of its own. Ends with 1 when a check fails.`;
 
-/** In this order: each leaves what the next one needs. After the last one the replica is the primary. */
+/** In this order: each leaves what the next one needs. */
 const CHECKS: Record<string, (stack: Stack, report: Report) => Promise<void>> = {
   smoke: checkSmoke,
   dashboard: checkDashboard,
   upgrade: checkUpgrade,
   restore: checkRestore,
   alerts: (stack, report) => checkAlerts(stack, report, values.alerts?.split(',')),
+  pitr: checkPitr,
+  losses: checkLosses,
   failover: checkFailover,
 };
 

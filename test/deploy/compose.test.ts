@@ -27,6 +27,7 @@ interface Mount {
 }
 interface Service {
   image: string;
+  command?: string | string[];
   build?: { context: string };
   restart: string;
   profiles?: string[];
@@ -335,6 +336,24 @@ describe('start and health', () => {
     );
     for (const { file } of Object.values(compose.configs))
       expect({ file, there: existsSync(join(root, file)) }).toEqual({ file, there: true });
+  });
+});
+
+describe('files for a second one of each part', () => {
+  const override = (name: string): Compose => parse(read(`deploy/${name}`)) as Compose;
+
+  test('the archive starts PostgreSQL as without it, and adds its settings', () => {
+    const { postgres, ...jobs } = override('compose.archive.yml').services;
+    const base = service('postgres').command as string[];
+    expect(base.length).toBeGreaterThan(1);
+    expect(postgres?.command?.slice(0, base.length)).toEqual(base);
+    expect(Object.values(jobs).map(({ image }) => image)).toEqual([service('postgres').image]);
+  });
+
+  test('several servers of Temporal tell each other an address of their own', () => {
+    expect(service('temporal').environment?.['TEMPORAL_BROADCAST_ADDRESS']).toBe('127.0.0.1');
+    expect(override('compose.temporal.yml').services['temporal']?.environment).toEqual({ TEMPORAL_BROADCAST_ADDRESS: '' });
+    expect(read('deploy/temporal/start-server.sh')).toMatch(/"\$\{TEMPORAL_BROADCAST_ADDRESS:=/);
   });
 });
 
