@@ -8,13 +8,15 @@ import { checkPitr } from './production/pitr.js';
 import { Report } from './production/report.js';
 import { checkRestore } from './production/restore.js';
 import { checkSmoke } from './production/smoke.js';
+import { checkTelemetry } from './production/telemetry.js';
 import { createStack, findStack, type Stack } from './production/stack.js';
 import { checkUpgrade } from './production/upgrade.js';
 
 const USAGE = `Proves an installation in containers: brings docker-compose.yml up, uses it, breaks it, upgrades it, restores it, and prints a table.
 
   npm run production                     every check
-    --only smoke,alerts                  some of them: smoke, dashboard, upgrade, restore, alerts, pitr, losses, failover
+    --only smoke,alerts                  some of them: smoke, dashboard, upgrade, restore, alerts, pitr, losses, failover,
+                                         telemetry
     --alerts AssentServerErrors          of the alerts, these only
     --keep                               leaves the containers running
     --again                              uses the installation that --keep left
@@ -33,6 +35,7 @@ const CHECKS: Record<string, (stack: Stack, report: Report) => Promise<void>> = 
   pitr: checkPitr,
   losses: checkLosses,
   failover: checkFailover,
+  telemetry: checkTelemetry,
 };
 
 const { values } = parseArgs({

@@ -11,6 +11,7 @@ temporal_version=1.31.2
 ui_version=2.49.1
 mailpit_version=1.30.7
 compose_version=2.40.3
+otelcol_version=0.138.0
 
 has_image() { podman image exists "$1"; }
 say() { echo "builds $1"; }
@@ -84,6 +85,17 @@ if [ ! -x "$work/bin/docker-compose" ]; then
   source="$(module_copy github.com/docker/compose/v2 "v$compose_version")"
   (cd "$source" && go build -buildvcs=false -trimpath -ldflags='-s -w' -o "$work/bin/docker-compose" ./cmd 2>"$work/bin/docker-compose.log")
 fi
+if [ ! -x "$work/bin/otelcol" ]; then
+  say "the OpenTelemetry Collector $otelcol_version, with the receiver and the exporter that are used here"
+  ctx="$(context otelcol-build)"
+  cat >"$ctx/builder.yaml" <<CONFIG
+dist: { name: otelcol, output_path: $ctx/out, version: $otelcol_version }
+receivers: [{ gomod: go.opentelemetry.io/collector/receiver/otlpreceiver v$otelcol_version }]
+exporters: [{ gomod: github.com/open-telemetry/opentelemetry-collector-contrib/exporter/fileexporter v$otelcol_version }]
+CONFIG
+  go run "go.opentelemetry.io/collector/cmd/builder@v$otelcol_version" --config="$ctx/builder.yaml" >"$work/bin/otelcol.log" 2>&1
+  mv "$ctx/out/otelcol" "$work/bin/otelcol"
+fi
 
 node_image=docker.io/library/node:24-trixie-slim
 run_image=gcr.io/distroless/nodejs24-debian13:nonroot
@@ -138,6 +150,7 @@ program() {
   image "$2" "$ctx"
 }
 program mailpit docker.io/axllent/mailpit:v$mailpit_version "$work/bin/mailpit"
+program otelcol docker.io/otel/opentelemetry-collector-contrib:$otelcol_version "$work/bin/otelcol"
 program prometheus docker.io/prom/prometheus:v3.5.0 /usr/bin/prometheus
 if ! has_image docker.io/library/haproxy:3.2; then
   say 'the image of HAProxy'
