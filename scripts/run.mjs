@@ -13,6 +13,7 @@ const STANDALONE = new Set([
   'openapi',
   'client',
   'chaos',
+  'soak',
   'bench',
   'timing',
   'bench-growth',

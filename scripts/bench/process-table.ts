@@ -66,6 +66,38 @@ export function readResident(pid: number): number {
 /** Resident memory of a server and of each of its children now, bytes. */
 export const residentOfFamily = (pid: number): number[] => [pid, ...findChildren(pid)].map(readResident);
 
+function readProportional(pid: number): number {
+  try {
+    return Number(/^Pss:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8'))?.[1] ?? 0) * 1024;
+  } catch {
+    return 0;
+  }
+}
+
+/** Parents of all processes. */
+function readParents(): Map<number, number> {
+  const parents = new Map<number, number>();
+  for (const name of readdirSync('/proc').filter((entry) => /^\d+$/.test(entry))) {
+    try {
+      const stat = readFileSync(`/proc/${name}/stat`, 'utf8');
+      parents.set(Number(name), Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1]));
+    } catch {
+      // It has ended meanwhile.
+    }
+  }
+  return parents;
+}
+
+/** Memory of a process and all below it, bytes: shared pages are divided among those who map them (PSS), so nothing counts twice. */
+export function readFamilyMemory(pid: number): number {
+  const parents = readParents();
+  const isBelow = (child: number): boolean => {
+    for (let at: number | undefined = child; at !== undefined && at > 1; at = parents.get(at)) if (at === pid) return true;
+    return false;
+  };
+  return [...parents.keys()].filter(isBelow).reduce((sum, id) => sum + readProportional(id), 0);
+}
+
 /** Runs `work` and returns its result with the CPU seconds that each reading grew by. */
 export async function metered<T, K extends string>(
   readings: Record<K, () => number>,

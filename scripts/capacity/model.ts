@@ -110,6 +110,13 @@ export function computeCapacity(measured: Costs, demand: Demand, { cores, use, m
   };
 }
 
+/** Requests a second at which cores would be full, for shares of kinds that sum to one; with everything they cause, on one machine. */
+export function findMostRequests(costs: Costs, shares: Partial<Record<Kind, number>>, cores: number): number {
+  const { kinds } = raiseCosts(costs);
+  const one = KINDS.reduce((sum, kind) => sum + (shares[kind] ?? 0) * PARTS.reduce((all, part) => all + kinds[kind][part], 0), 0);
+  return (cores * 1_000) / one;
+}
+
 /** Teams that a cell carries, and the part that is full first, if one input doubles; the worst first. */
 export function findSensitivity(costs: Costs, demand: Demand, cell: Cell): { kind: Kind; carried: number; first: Part }[] {
   const doubled = KINDS.map((kind) => {

@@ -203,9 +203,8 @@ async function workOnFailures(desk: Desk): Promise<void> {
   else if (answer && answer.status !== 409) surprise(desk, 'retry', answer);
 }
 
-/** Starts all users until `stop`. The same seed yields the same decisions. */
-export function startLoad(caller: Caller, world: World, secret: string, seed: number): Load {
-  const ledger = emptyLedger();
+/** Starts all users until `stop`. The same seed yields the same decisions. `slower`: so many times the pauses; `ledger`: is continued. */
+export function startLoad(caller: Caller, world: World, secret: string, seed: number, slower = 1, ledger = emptyLedger()): Load {
   const surprises: string[] = [];
   let people = 0;
   const employ = (acts: ((desk: Desk) => Promise<void>)[]): (() => Promise<unknown>) => {
@@ -216,7 +215,7 @@ export function startLoad(caller: Caller, world: World, secret: string, seed: nu
         const random = seededRandom(seed * 1_000 + people);
         while (going) {
           await act({ caller, world, ledger, surprises, random, secret, goesOn: () => going });
-          await sleep(random.between(PAUSE.min, PAUSE.max));
+          await sleep(random.between(PAUSE.min, PAUSE.max) * slower);
         }
       }),
     );

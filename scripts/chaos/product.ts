@@ -107,7 +107,7 @@ async function stopChild(child: ChildProcess, pids: Iterable<number>): Promise<v
 
 /**
  * Starts the copy and waits until it is ready. `say` receives each line of its supervisor; a rejection of `interrupted` aborts the
- * start.
+ * start. `dir`: the directory that an earlier copy has kept, whose data the new one continues.
  * @throws Error if it does not start
  */
 export async function startProduct(
@@ -115,8 +115,8 @@ export async function startProduct(
   { api, workers }: Size,
   say: (line: string) => void,
   interrupted: Promise<never>,
+  dir = makeDir(),
 ): Promise<Product> {
-  const dir = makeDir();
   const ports = await freePorts(PORTS.length);
   const env = {
     ...process.env,

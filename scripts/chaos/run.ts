@@ -42,7 +42,7 @@ const pauseSeconds = (random: Random, average: number): number =>
   random.chance(1 / 3) ? 0.2 + random.next() * 1.3 : average * (0.5 + random.next() * 1.5);
 
 /** Waits until a process runs. @throws Error if it does not restart */
-async function awaitPid(product: Product, victim: string): Promise<number> {
+export async function awaitPid(product: Product, victim: string): Promise<number> {
   for (let waited = 0; waited < 60_000; waited += 50) {
     const pid = product.findPid(victim);
     if (pid !== undefined) return pid;
@@ -81,7 +81,7 @@ async function killAll(product: Product, { kills, stores, seed, secondsBetween, 
  * Waits for pending work to end. Returns null when none is left, otherwise what is left after QUIET_MS without progress: the
  * duration depends on the machine, but the end must come.
  */
-async function awaitQuiet(db: Knex): Promise<string | null> {
+export async function awaitQuiet(db: Knex): Promise<string | null> {
   let last = 'the database does not answer';
   let least = Number.POSITIVE_INFINITY;
   for (let deadline = Date.now() + QUIET_MS; Date.now() < deadline; await sleep(250)) {
@@ -102,7 +102,7 @@ async function awaitQuiet(db: Knex): Promise<string | null> {
 }
 
 /** Checks of the responses that callers got. */
-function judgeAnswers({ dishonest }: Caller, { surprises }: Load, restless: string | null): Verdict[] {
+export function judgeAnswers({ dishonest }: Caller, { surprises }: Load, restless: string | null): Verdict[] {
   const verdict = (name: string, words: string, violations: string[]): Verdict => ({
     name,
     words,
@@ -154,7 +154,7 @@ async function torment(product: Product, options: ChaosOptions): Promise<Verdict
 }
 
 /** Rejects at Ctrl-C and leaves the current state as it is. */
-function interruption(logStep: ChaosOptions['logStep']): Promise<never> {
+export function interruption(logStep: ChaosOptions['logStep']): Promise<never> {
   return new Promise((_resolve, reject) => {
     for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
       process.on(signal, () => {

@@ -12,6 +12,8 @@ export interface Subscriber {
   received: Ledger['received'];
   /** Requests that no honest sender sends. */
   surprises: string[];
+  /** Ends the subscription, so that nothing is sent to a receiver that is gone. */
+  unsubscribe: () => Promise<void>;
   close: () => void;
 }
 
@@ -64,11 +66,15 @@ export async function startSubscriber(caller: Caller, { admin, teamId }: World, 
   const body = { url, team_id: teamId, events: ['task.created', 'task.updated'] };
   const answer = await caller.untilKnown({ method: 'POST', path: '/api/webhooks', token: admin, body });
   if (answer?.status !== 201) throw new Error(`POST /api/webhooks answered ${answer?.status}: ${JSON.stringify(answer?.body)}`);
-  const library = new Webhook((answer.body as { secret: string }).secret);
+  const { secret, webhook_id } = answer.body as { secret: string; webhook_id: string };
+  const library = new Webhook(secret);
   verify = (text, headers) => library.verify(text, headers) as Body;
   return {
     received,
     surprises,
+    async unsubscribe() {
+      await caller.untilKnown({ method: 'DELETE', path: `/api/webhooks/${webhook_id}`, token: admin });
+    },
     close() {
       server.closeAllConnections();
       server.close();

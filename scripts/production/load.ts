@@ -23,7 +23,7 @@ export interface LoadResult {
 }
 
 /** Sends reads and creations at an even rate, whatever comes back, until it is stopped. Nothing is sent twice. */
-export function startLoad(base: string, { token, projectId }: User, perSecond: number): Load {
+export function startLoad(base: string, { token, projectId }: Pick<User, 'token' | 'projectId'>, perSecond: number): Load {
   const result: LoadResult = { sent: 0, failed: {}, created: [], longestGapMs: 0, lastSuccess: Date.now(), lastFailure: 0 };
   const open = new Set<Promise<void>>();
   let stopped = false;

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { approveAll, haveActedOnce, openGates } from './caller.js';
 import { getUser } from './smoke.js';
 import type { Report } from './report.js';
+import { until } from './shell.js';
 import type { Stack } from './stack.js';
 
 const GATES = 20;
@@ -25,6 +26,8 @@ export async function checkRestore(stack: Stack, report: Report): Promise<void> 
   await openGates(user, GATES + 5);
   const since = Date.now();
   await stack.script('restore.sh', [file]);
+  // HAProxy looks once a second.
+  await until('a request that succeeds', 60, () => user.call('GET', '/api/tasks?limit=1').then(() => true));
   const seconds = Math.round((Date.now() - since) / 1_000);
   report.add('restore of a dump beside a newer Temporal', `${seconds} s`, '120 s', seconds <= 120);
   const comments = await approveAll(user, gates, stack);

@@ -90,7 +90,7 @@ beforeAll(async () => {
   for (const file of ['package.json', 'package-lock.json', 'tsconfig.json', 'tsconfig.build.json', 'scripts/embedded']) {
     cpSync(join(ROOT, file), join(checkout, file), { recursive: true, preserveTimestamps: true });
   }
-  for (const name of ['start', 'build', 'run', 'reset', 'doctor'])
+  for (const name of ['start', 'build', 'run', 'embedded/reset', 'doctor'])
     cpSync(join(ROOT, `scripts/${name}.mjs`), join(checkout, `scripts/${name}.mjs`));
   symlinkSync(join(ROOT, 'node_modules'), join(checkout, 'node_modules'));
   for (const [file, text] of Object.entries(SOURCES)) {
@@ -227,10 +227,10 @@ test('an attached start stops everything when its standard input ends, as it doe
 });
 
 test('reset removes the data, and refuses a directory that is not ours', async () => {
-  const foreign = script('reset.mjs', [], { DATA_DIR: join(checkout, 'scripts') });
+  const foreign = script('embedded/reset.mjs', [], { DATA_DIR: join(checkout, 'scripts') });
   expect(await foreign.ended).toBe(1);
   expect(existsSync(join(checkout, 'scripts', 'start.mjs'))).toBe(true);
-  const reset = script('reset.mjs');
+  const reset = script('embedded/reset.mjs');
   expect(await reset.ended).toBe(0);
   expect(reset.output.out).toContain(`removing ${join(checkout, '.data')}`);
   expect(existsSync(join(checkout, '.data'))).toBe(false);

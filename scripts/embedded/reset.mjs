@@ -2,12 +2,12 @@
 import { existsSync, readdirSync, readFileSync, realpathSync, rmSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { dirname, join, sep } from 'node:path';
-import { printFailure, StartError } from './embedded/errors.mjs';
-import { clearLeftovers } from './embedded/postgres.mjs';
-import { stopPid } from './embedded/processes.mjs';
-import { runningState, stopOrphanServices } from './embedded/run-state.mjs';
-import { dataDir, loadEnvFile, root } from './embedded/settings.mjs';
-import { stopOrphan } from './embedded/temporal.mjs';
+import { printFailure, StartError } from './errors.mjs';
+import { clearLeftovers } from './postgres.mjs';
+import { stopPid } from './processes.mjs';
+import { runningState, stopOrphanServices } from './run-state.mjs';
+import { dataDir, loadEnvFile, root } from './settings.mjs';
+import { stopOrphan } from './temporal.mjs';
 
 /** Files that identify a data directory of this project. */
 const MARKS = ['postgres-password', 'postgres.json', 'temporal', 'run.json'];
