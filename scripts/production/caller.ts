@@ -111,16 +111,20 @@ interface Gate {
   gate_index: number;
 }
 
-/** Creates tasks that each start a gated run, and waits until all gates ask. Returns the ids of tasks and runs. */
+const listGates = async ({ call }: User): Promise<Gate[]> =>
+  (await call<{ approvals: Gate[] }>('GET', '/api/automations/approvals?limit=200')).approvals;
+
+/** Creates tasks that each start a gated run, and waits until all gates ask. Returns the ids of tasks, and the gates that were not there before. */
 export async function openGates(user: User, count: number): Promise<{ tasks: string[]; runs: Gate[] }> {
+  const before = new Set((await listGates(user)).map(({ run_id }) => run_id));
   const tasks: string[] = [];
   for (let n = 0; n < count; n += 1) {
     const task = await user.call<{ task_id: string }>('POST', '/api/tasks', { title: `gated ${n}`, project_id: user.projectId });
     tasks.push(task.task_id);
   }
   const [runs] = await until(`${count} open gates`, 60, async () => {
-    const listed = await user.call<{ approvals: Gate[] }>('GET', '/api/automations/approvals?limit=200');
-    return listed.approvals.length >= count && listed.approvals;
+    const gates = (await listGates(user)).filter(({ run_id }) => !before.has(run_id));
+    return gates.length >= count && gates;
   });
   return { tasks, runs };
 }
