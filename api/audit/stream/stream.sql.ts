@@ -4,8 +4,8 @@ import { HASHED_FIELDS } from '../chain.js';
 /** Chains of one request; those that waited longest come first, so that a busy one delays no other. */
 const CHAINS = 20;
 /** Entries, and bytes of their details, that a chain has in one request. An entry that is larger goes alone. */
-const ENTRIES = 100;
-const BYTES = 200_000;
+const ENTRIES = 250;
+const BYTES = 250_000;
 /** Time after which another worker may send what one that died has claimed. Longer than a request. */
 const LEASE = '30 seconds';
 
