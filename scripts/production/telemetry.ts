@@ -12,8 +12,8 @@ const FOLDER = 'received';
 const CONFIG = `receivers:
   otlp: { protocols: { http: { endpoint: '0.0.0.0:4318' } } }
 exporters:
-  file/traces: { path: /received/traces.ndjson, flush_interval: 100ms }
-  file/logs: { path: /received/audit.ndjson, flush_interval: 100ms }
+  file/traces: { path: /received/traces.ndjson, flush_interval: 100ms, append: true }
+  file/logs: { path: /received/audit.ndjson, flush_interval: 100ms, append: true }
 service:
   telemetry: { metrics: { level: none } }
   pipelines:
@@ -108,6 +108,8 @@ async function waitForEntries(stack: Stack, file: string): Promise<string> {
 export async function checkTelemetry(stack: Stack, report: Report): Promise<void> {
   const user = await getUser(stack);
   await addCollector(stack);
+  // Of an installation that is used again, the file may be another one.
+  await stack.sql('delete from audit_stream');
   const [traces, audit] = ['traces.ndjson', 'audit.ndjson'].map((name) => join(stack.dir, FOLDER, name)) as [string, string];
   const gates = await openGates(user, 1);
   const ids = gates.runs.map(({ run_id }) => `'${run_id}'`).join(',');
