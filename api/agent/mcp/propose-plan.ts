@@ -8,7 +8,7 @@ import { Text } from '../../platform/fields.js';
 import { hashText } from '../../gate/staging/canonical.js';
 import { readPlan } from '../plans/plan-content.js';
 import type { Proposal, Staged } from '../plans/proposal.js';
-import { hiddenCharacter } from '../plans/hidden-character.js';
+import { hiddenCharacter } from '../../gate/staging/hidden-character.js';
 import { getAction, PROPOSABLE } from '../../gate/work-actions/catalogue.js';
 import { paramsSchema } from '../../gate/work-actions/params-schema.js';
 import { MAX_ACTIONS } from '../plans/schema.js';

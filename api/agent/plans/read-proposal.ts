@@ -1,6 +1,6 @@
 import { DomainError, invalid, invalidFields } from '../../platform/errors.js';
 import { fieldErrors, ZOD_MESSAGES } from '../../platform/validation/messages.js';
-import { hiddenCharacter } from './hidden-character.js';
+import { hiddenCharacter } from '../../gate/staging/hidden-character.js';
 import type { ProposedAction } from './proposal.js';
 import { parseReference } from '../../gate/staging/references.js';
 import type { PlanSource } from '../../gate/work-actions/action.js';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { failureText, fullSha, proposalsFor, safeName, safeUrl } from '../../../../api/automation/triage/ci-rules.js';
 import { ciSubject } from '../../../../api/automation/triage/ci-subject.js';
-import { hiddenCharacter } from '../../../../api/agent/plans/hidden-character.js';
+import { hiddenCharacter } from '../../../../api/gate/staging/hidden-character.js';
 
 const HOST = 'github.com';
 const failure = { name: 'CI', branch: 'main', sha: '9F2C11aa', url: 'https://github.com/acme/rocket/actions/runs/7' };
