@@ -2,6 +2,9 @@ import { invalid } from '../errors.js';
 
 /** Digits of a number that are read: more are refused, before they cost anything. */
 const MAX_NUMBER = 400;
+/** Levels of objects and lists that are read; deeper ones would overflow recursive readers (docs/decisions/platform.md#request-bodies). */
+export const MAX_DEPTH = 32;
+
 const NUMBER = /-?\d[\d.eE+-]*/y;
 
 /** Returns the value of a number's text as sign, digits and exponent: the same for 1.50, 15e-1 and 1.5. */
@@ -38,6 +41,8 @@ class ExactReader {
   check(): void {
     this.skipBlanks();
     const first = this.text[this.at];
+    if ((first === '{' || first === '[') && this.path.length >= MAX_DEPTH)
+      this.refuse(`The body nests deeper than ${MAX_DEPTH} levels`);
     if (first === '{') this.checkObject();
     else if (first === '[') this.checkList();
     else if (first === '"') this.readString();
@@ -106,8 +111,8 @@ class ExactReader {
 }
 
 /**
- * Checks that every program reads a JSON text alike, so that what is shown, hashed and executed is one value. `text` is JSON of at most 32 levels.
+ * Checks that every program reads a JSON text alike, so that what is shown, hashed and executed is one value. `text` is JSON.
  * @throws INVALID_REQUEST with `reason: inexact_json` and `path`, a JSON pointer: an object has a member twice, also one written with escapes; a number
- * that a double does not hold exactly; half of a surrogate pair
+ * that a double does not hold exactly; half of a surrogate pair; more than 32 levels
  */
 export const checkExactJson = (text: string): void => new ExactReader(text).check();

@@ -1,10 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { DomainError, invalid, invalidFields } from '../errors.js';
 import { nextTurn } from '../event-loop.js';
-import { checkExactJson } from './exact-json.js';
-
-/** Maximum JSON nesting; deeper input would overflow recursive readers (docs/decisions/platform.md#request-bodies). */
-const MAX_DEPTH = 32;
+import { checkExactJson, MAX_DEPTH } from './exact-json.js';
 
 /** Time for a whole body, ms. Node’s own limit is that of the longest upload. */
 const TIMEOUT_MS = 30_000;
@@ -78,7 +75,8 @@ export function parseJson(bytes: Buffer, isExact = false): unknown {
   } catch {
     throw notJson('The body is not valid UTF-8');
   }
-  if (isTooDeep(text)) throw notJson(`The body nests deeper than ${MAX_DEPTH} levels`);
+  // Where it must be exact, checkExactJson refuses depth and says where; JSON.parse itself is not recursive.
+  if (!isExact && isTooDeep(text)) throw notJson(`The body nests deeper than ${MAX_DEPTH} levels`);
   let value: unknown;
   try {
     value = JSON.parse(text);

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { canonicalJson } from '../../../../api/gate/staging/canonical.js';
 import { checkExactJson } from '../../../../api/platform/endpoint/exact-json.js';
+import { parseJson } from '../../../../api/platform/endpoint/read-body.js';
 
 /** Place and sentence of a refusal; undefined for a text that passes. */
 function findRefusal(text: string): { path: string; message: string } | undefined {
@@ -51,6 +52,15 @@ it.each([
   '""',
 ])('%s is taken', (text) => {
   expect(findRefusal(text)).toBeUndefined();
+});
+
+it('takes 32 levels, and refuses the next one at its place, however deep the text', () => {
+  const nest = (levels: number) => `${'['.repeat(levels)}${']'.repeat(levels)}`;
+  expect(parseJson(Buffer.from(nest(32)), true)).toBeDefined();
+  for (const levels of [33, 500_000])
+    expect(() => parseJson(Buffer.from(nest(levels)), true)).toThrow(
+      expect.objectContaining({ status: 400, extra: { reason: 'inexact_json', path: '/0'.repeat(32) } }),
+    );
 });
 
 it('takes every JSON text that a program writes, with blanks or without', () => {
