@@ -37,11 +37,12 @@ async function checkPromotion(stack: Stack, report: Report, user: User): Promise
     async () => (await stack.sql("select count(*) from tasks where title like 'load %'"))[0] !== '0',
   );
   const [primary = ''] = await stack.containers('postgres');
-  const since = Date.now();
-  await run('kill', primary);
-  await stack.script('replica.sh', ['promote']);
-  const promoted = (Date.now() - since) / 1_000;
-  const recovered = await waitForSuccess(stack, user, since);
+  const [promoted, recovered] = await stack.engine.alone(async () => {
+    const since = Date.now();
+    await run('kill', primary);
+    await stack.script('replica.sh', ['promote']);
+    return [(Date.now() - since) / 1_000, await waitForSuccess(stack, user, since)] as const;
+  });
   await until('a write after the failover', 30, async () => {
     await user.call('POST', '/api/tasks', { title: 'after the failover', project_id: user.projectId });
     return true;
