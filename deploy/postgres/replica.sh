@@ -11,4 +11,5 @@ if [ ! -s "$PGDATA/PG_VERSION" ]; then
     sleep 2
   done
 fi
-exec postgres -c max_connections=200 -c hot_standby=on
+# A promotion waits for the look for the primary that is under way, by default for 5 s.
+exec postgres -c max_connections=200 -c hot_standby=on -c wal_retrieve_retry_interval=250ms
