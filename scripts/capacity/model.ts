@@ -58,7 +58,7 @@ export function raiseCosts({ idle, kinds, check, ...rest }: Costs): Costs {
 }
 
 /** Rates a second in the busiest hour of so many average teams. */
-export const findPeakRates = ({ perDay, peak }: Demand, teams: number): Record<Kind, number> =>
+const findPeakRates = ({ perDay, peak }: Demand, teams: number): Record<Kind, number> =>
   Object.fromEntries(KINDS.map((kind) => [kind, (teams * perDay[kind] * peak) / HOUR])) as Record<Kind, number>;
 
 /** What a demand takes, in cells of one size. */

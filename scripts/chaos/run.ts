@@ -42,7 +42,7 @@ const pauseSeconds = (random: Random, average: number): number =>
   random.chance(1 / 3) ? 0.2 + random.next() * 1.3 : average * (0.5 + random.next() * 1.5);
 
 /** Waits until a process runs. @throws Error if it does not restart */
-export async function awaitPid(product: Product, victim: string): Promise<number> {
+async function awaitPid(product: Product, victim: string): Promise<number> {
   for (let waited = 0; waited < 60_000; waited += 50) {
     const pid = product.findPid(victim);
     if (pid !== undefined) return pid;

@@ -24,7 +24,7 @@ export interface Point {
 }
 
 /** Samples of a part by process: each kill begins another life. The minutes of a life's start are left out. */
-export function livesOf(samples: readonly Sample[], part: string): Point[][] {
+function livesOf(samples: readonly Sample[], part: string): Point[][] {
   const lives = new Map<number, Point[]>();
   for (const { minute, memory } of samples) {
     const found = memory[part];

@@ -3,12 +3,12 @@ import { readFamilyMemory } from '../bench/process-table.js';
 /** Runs SQL; returns the rows. */
 export type Query = (text: string) => Promise<Record<string, unknown>[]>;
 
-export interface PartMemory {
+interface PartMemory {
   pid: number;
   bytes: number;
 }
 
-export interface TableSize {
+interface TableSize {
   name: string;
   /** Table with TOAST, and all its indexes, of all its partitions. */
   bytes: number;
@@ -17,7 +17,7 @@ export interface TableSize {
   rows: number;
 }
 
-export interface QueueState {
+interface QueueState {
   name: string;
   count: number;
   /** Seconds of the oldest row; null where rows have no time, or there is none. */

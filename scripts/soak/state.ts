@@ -5,7 +5,7 @@ import type { Verdict } from '../chaos/invariants.js';
 import type { World } from '../chaos/world.js';
 import type { Sample } from './sample.js';
 
-export interface Kill {
+interface Kill {
   minute: number;
   part: string;
 }
