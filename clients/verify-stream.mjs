@@ -69,24 +69,19 @@ export class StreamCheck {
   /** Returns the report: `{verdict: 'complete'|'incomplete', chains, entries, repeated, seal_only, findings, found}`. */
   end() {
     for (const [chain, { entries, head, heads }] of this.chains) {
-      let missing = 0;
-      for (let sequence = 1; sequence <= head.sequence; sequence += 1) {
-        const entry = entries.get(sequence);
-        if (!entry) {
-          missing += 1;
-          if (entries.has(sequence + 1) || sequence === head.sequence)
-            this.say({ chain, sequence }, missing === 1 ? 'is missing' : `and the ${missing - 1} before it are missing`);
-          continue;
-        }
-        missing = 0;
-        const before = sequence === 1 ? { entry_hash: NO_HASH } : entries.get(sequence - 1);
-        if (before && before.entry_hash !== entry.prev_hash) this.say({ chain, sequence }, 'does not follow the one before it');
+      let before = { sequence: 0, entry_hash: NO_HASH };
+      // By what came, not by number: a record may name any head.
+      for (const [sequence, entry] of [...entries].sort(([one], [other]) => one - other)) {
+        this.checkGap(chain, before.sequence, sequence);
+        const follows = before.sequence !== sequence - 1 || before.entry_hash === entry.prev_hash;
+        if (!follows) this.say({ chain, sequence }, 'does not follow the one before it');
         const named = heads.get(sequence);
         if (named !== undefined && named !== entry.entry_hash)
           this.say({ chain, sequence }, 'is not the head that was sent with others');
-      }
-      for (const sequence of entries.keys())
         if (sequence > head.sequence) this.say({ chain, sequence }, 'lies behind the head of its chain');
+        before = { sequence, entry_hash: entry.entry_hash };
+      }
+      this.checkGap(chain, before.sequence, head.sequence + 1);
     }
     return {
       verdict: this.found === 0 ? 'complete' : 'incomplete',
@@ -97,6 +92,13 @@ export class StreamCheck {
       findings: this.findings,
       found: this.found,
     };
+  }
+
+  /** Says what is missing between two entries. */
+  checkGap(chain, before, after) {
+    const missing = after - before - 1;
+    if (missing === 1) this.say({ chain, sequence: before + 1 }, 'is missing');
+    if (missing > 1) this.say({ chain, sequence: before + 1 }, `and the ${missing - 1} after it are missing`);
   }
 
   say({ chain, sequence }, what) {

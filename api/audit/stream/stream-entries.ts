@@ -15,16 +15,21 @@ interface Position extends Record<string, unknown> {
   sequence: number;
 }
 
-/** Throws if the sink says that it did not take some of the records: then all of them are sent again. */
+/**
+ * Throws unless the sink has taken all records: otherwise all of them are sent again. A response that is not one of OTLP comes from something else,
+ * such as a page that answers 200 at any address.
+ */
 function checkTaken(response: string): void {
-  let rejected = 0;
+  if (response === '') return;
+  let body: { partialSuccess?: Partial<Record<string, unknown>>; partial_success?: Partial<Record<string, unknown>> } | null;
   try {
-    const { partialSuccess } = JSON.parse(response) as { partialSuccess?: { rejectedLogRecords?: string | number } };
-    rejected = Number(partialSuccess?.rejectedLogRecords ?? 0);
+    body = JSON.parse(response) as typeof body;
   } catch {
-    // The status has said that it took all: an empty body, or one that is no JSON.
+    throw new Error('The sink did not answer in the form of OTLP/JSON');
   }
-  if (rejected > 0) throw new Error(`The sink rejected ${rejected} records`);
+  const partial = body?.partialSuccess ?? body?.partial_success;
+  const rejected = Number(partial?.['rejectedLogRecords'] ?? partial?.['rejected_log_records'] ?? 0);
+  if (rejected !== 0) throw new Error(`The sink rejected ${rejected} records`);
 }
 
 /**

@@ -18,6 +18,8 @@ const SETTLED_MS = 10_000;
 const MAX_FAILURES = 5;
 /** Wait before the first of them is started again, ms; doubled for each further one. */
 const RETRY_MS = 250;
+/** A process that has not ended by then after it was asked to drain, for which it takes 10 s, is killed, ms. */
+const DRAIN_MS = 15_000;
 /** Longest wait for the metrics of a process, ms; those of one that hangs or ends are missing. */
 const METRICS_MS = 1_000;
 
@@ -71,7 +73,9 @@ class Children {
         // One that does not listen yet has nothing to finish, and does not listen to messages.
         if (this.listening.has(child) && child.isConnected()) child.send({ ask: 'drain' } satisfies AskChild);
         else child.process.kill('SIGKILL');
+        const killing = setTimeout(() => child.process.kill('SIGKILL'), DRAIN_MS);
         await ended;
+        clearTimeout(killing);
       }),
     );
   }

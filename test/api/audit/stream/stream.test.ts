@@ -18,6 +18,7 @@ let other: TestTeam;
 beforeEach(async () => {
   app = await startApp({ TASK_QUEUE_PREFIX: queuePrefix() });
   sink = await startReceiver();
+  sink.answer((_request, response) => response.end('{}'));
   team = await buildTeam(app);
   other = await buildTeam(app);
   for (const one of [team, other]) {
@@ -129,6 +130,10 @@ it('the receiver sees an entry that is missing, changed, cut off, or sent as ano
   });
   const fork = JSON.stringify({ ...(JSON.parse(all[at] as string) as object), entry_hash: 'b'.repeat(64) });
   expect(verify([...all, fork])).toEqual({ status: 1, printed: expect.stringContaining('differs from another one') });
+  // A record may name any head: the verifier goes by what came.
+  expect(verify(changed({ head_sequence: Number.MAX_SAFE_INTEGER - 1 })).printed).toMatch(/and the \d+ after it are missing/);
+  const second = all.filter((line) => (JSON.parse(line) as Body).sequence > 1);
+  expect(verify(second)).toEqual({ status: 1, printed: expect.stringContaining('Entry 1 of chain') });
   expect(verify(['{"a":1'])).toEqual({ status: 2, printed: expect.stringContaining('NOT VERIFIED') });
   expect(verify([])).toEqual({ status: 2, printed: expect.stringContaining('no audit entry') });
 });
@@ -138,6 +143,16 @@ it.each([
   [
     'records that it rejects',
     (response: { end: (body: string) => void }) => response.end('{"partialSuccess":{"rejectedLogRecords":"1"}}'),
+  ],
+  [
+    'records that it rejects, in the other spelling,',
+    (response: { end: (body: string) => void }) => response.end('{"partial_success":{"rejected_log_records":1}}'),
+  ],
+  ['a page', (response: { end: (body: string) => void }) => response.end('<html>')],
+  [
+    'a redirection',
+    (response: { writeHead: (status: number, headers: object) => { end: () => void } }) =>
+      response.writeHead(307, { location: '/elsewhere' }).end(),
   ],
   ['a closed connection', (response: { destroy: () => void }) => response.destroy()],
 ])('%s moves no position: the same entries come again', async (_what, refuse) => {
