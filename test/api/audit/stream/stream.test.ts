@@ -28,6 +28,7 @@ beforeEach(async () => {
   await sealEntries(app.services.db);
 });
 afterEach(async () => {
+  await Promise.all(streams.splice(0).map((stream) => stream.close()));
   sink.close();
   await app.close();
 });
@@ -44,8 +45,13 @@ interface Sent {
   }[];
 }
 
-const open = (headers?: string) =>
-  new AuditStream(app.services.db, app.services.log, { AUDIT_OTLP_ENDPOINT: sink.url, AUDIT_OTLP_HEADERS: headers });
+const streams: AuditStream[] = [];
+const open = (headers?: string): AuditStream => {
+  const settings = { AUDIT_OTLP_ENDPOINT: sink.url, AUDIT_OTLP_HEADERS: headers };
+  const stream = new AuditStream(app.services.db, app.services.log, settings);
+  streams.push(stream);
+  return stream;
+};
 const records = () =>
   sink.received.flatMap(({ body }) =>
     (JSON.parse(body) as Sent).resourceLogs.flatMap(({ scopeLogs }) => scopeLogs.flatMap((one) => one.logRecords)),
