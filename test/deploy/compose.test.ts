@@ -16,6 +16,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parse } from 'yaml';
+import { KEEP_ALIVE_MS } from '../../api/http/serving/serving.js';
 import { FIXED_IN_PRODUCTION, loadConfig, Settings } from '../../api/platform/config.js';
 
 /** Where the list of search attributes is kept that the development server registers. */
@@ -412,4 +413,9 @@ describe('Temporal', () => {
       TEMPORAL_DEFAULT_NAMESPACE: 'assent',
     });
   });
+});
+
+test('the balancer keeps an idle connection at least as long as the API tells clients that it stays open', () => {
+  const seconds = /^ *timeout http-keep-alive (\d+)s$/m.exec(read('deploy/haproxy/haproxy.cfg'))?.[1];
+  expect(Number(seconds) * 1_000).toBeGreaterThan(KEEP_ALIVE_MS);
 });

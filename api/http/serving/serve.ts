@@ -13,7 +13,7 @@ import { ownMetrics, readiness } from '../../platform/telemetry/ops-server.js';
 import { startTracing } from '../../platform/telemetry/tracing/start-tracing.js';
 import { createApp } from '../app.js';
 import { answerRawErrors } from '../raw-errors.js';
-import { listen, type Serving } from './serving.js';
+import { KEEP_ALIVE_MS, listen, type Serving } from './serving.js';
 
 /** Requests under way may take this long after the stop signal, ms. */
 const DRAIN_MS = 10_000;
@@ -28,7 +28,7 @@ export async function serve(config: Config, log: Logger): Promise<Serving> {
   let draining = false;
   const underWay = new Set<ServerResponse>();
   const server = createServer(
-    { headersTimeout: 10_000, requestTimeout: requestTimeoutMs(config), keepAliveTimeout: 65_000, maxHeaderSize: 16_384 },
+    { headersTimeout: 10_000, requestTimeout: requestTimeoutMs(config), keepAliveTimeout: KEEP_ALIVE_MS, maxHeaderSize: 16_384 },
     (request, response) => {
       underWay.add(response);
       response.once('close', () => underWay.delete(response));

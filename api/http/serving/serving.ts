@@ -18,3 +18,6 @@ export async function listen(server: Server, port: number, host: string): Promis
   await once(server, 'listening');
   return (server.address() as AddressInfo).port;
 }
+
+/** How long an idle connection stays open, ms; responses tell clients so. A balancer in front must not close it earlier. */
+export const KEEP_ALIVE_MS = 65_000;
