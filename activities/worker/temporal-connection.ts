@@ -5,7 +5,7 @@ import { NativeConnection, type Worker } from '@temporalio/worker';
 import type { Knex } from 'knex';
 import type { Config } from '../../api/platform/config.js';
 import type { Services } from '../../api/platform/context.js';
-import { logScope } from '../../api/platform/telemetry/log.js';
+import { scopeCorrelation } from '../../api/platform/telemetry/log.js';
 import { CORRELATION_HEADER, taskQueue } from '../../workflows/contracts/queues.js';
 import { SEARCH_ATTRIBUTES } from '../../workflows/search-attributes.js';
 import type { AnyDispatcher } from '../../api/platform/outbox/dispatch-outbox.js';
@@ -55,8 +55,8 @@ const correlated: WorkflowClientInterceptor = {
   signalWithStart: (input, next) => next({ ...input, headers: withCorrelation(input.headers) }),
 };
 function withCorrelation<H extends object>(headers: H): H {
-  const id = logScope.getStore()?.['correlation_id'];
-  return typeof id === 'string' ? { ...headers, [CORRELATION_HEADER]: defaultPayloadConverter.toPayload(id) } : headers;
+  const id = scopeCorrelation();
+  return id !== undefined ? { ...headers, [CORRELATION_HEADER]: defaultPayloadConverter.toPayload(id) } : headers;
 }
 
 /**

@@ -1,6 +1,7 @@
 import type { ActivityInterceptorsFactory } from '@temporalio/worker';
-import { logScope } from '../../api/platform/telemetry/log.js';
+import { scopeCorrelation } from '../../api/platform/telemetry/log.js';
 import { currentSpan } from '../../api/platform/telemetry/tracing/current-span.js';
+import { CORRELATION_HEADER } from '../../workflows/contracts/queues.js';
 import type { Span, SpanStart, Tracer } from '../../api/platform/telemetry/tracing/tracer.js';
 
 /** Workflows that one row starts once. The id of that row names the span of their start, so that activities in any process find their parent. */
@@ -27,7 +28,6 @@ export interface TracedRow {
   correlation_id: string;
   kind?: string;
   payload?: { incarnation?: number };
-  trigger_type?: string;
   /** The span of the event in this process; of another process only the request is known. */
   event_span?: string | undefined;
 }
@@ -43,7 +43,7 @@ export async function traceDispatch(
   dispatch: () => Promise<void>,
 ): Promise<void> {
   const since = performance.now();
-  const parent = row.event_span ?? (row.trigger_type === 'schedule' ? null : row.correlation_id);
+  const parent = row.event_span ?? row.correlation_id;
   const about: SpanStart = { name: `dispatch ${process}`, kind: 'producer', parent, since };
   const attributes = { run_id: getRunId(workflowId) };
   try {
@@ -62,14 +62,16 @@ export const traceActivities =
   ({ info }) => ({
     inbound: {
       execute(input, next) {
-        const correlationId = logScope.getStore()?.['correlation_id'];
-        // A maintenance job has no cause, so it belongs to no trace.
-        if (typeof correlationId !== 'string') return next(input);
+        const correlationId = scopeCorrelation();
+        if (correlationId === undefined) return next(input);
         const { activityType, attempt, workflowType, workflowExecution: { workflowId = '' } = {} } = info;
-        const parent = getRowId(workflowId) ?? correlationId;
-        const span = tracer.begin(correlationId, { name: activityType, kind: 'internal', parent });
+        // Only the clock causes work without a header. It is the first span, by whose id other processes find it.
+        const isFirst = input.headers[CORRELATION_HEADER] === undefined;
+        const place = isFirst ? { id: correlationId, parent: null } : { parent: getRowId(workflowId) ?? correlationId };
+        const span = tracer.begin(correlationId, { name: activityType, kind: 'internal', ...place });
         if (!span) return next(input);
-        const attributes = { run_id: getRunId(workflowId), workflow_type: workflowType, attempt };
+        const workflow_id = isFirst ? workflowId : undefined;
+        const attributes = { run_id: getRunId(workflowId), workflow_id, workflow_type: workflowType, attempt };
         return during(span, attributes, () => currentSpan.run(span, () => next(input)));
       },
     },

@@ -2,18 +2,19 @@ import { defaultPayloadConverter } from '@temporalio/common';
 import { type ActivityInterceptorsFactory, type NativeConnection, Worker, type WorkerOptions } from '@temporalio/worker';
 import type { Knex } from 'knex';
 import type { Services } from '../../api/platform/context.js';
+import { newId } from '../../api/platform/ids.js';
 import { logScope } from '../../api/platform/telemetry/log.js';
 import { CORRELATION_HEADER, taskQueue } from '../../workflows/contracts/queues.js';
 import { maintenanceActivities } from '../maintenance.js';
 import type { Process } from '../process.js';
 import { traceActivities } from './trace-work.js';
 
-/** Adds the correlation id and the workflow to an activity's log lines. */
+/** Adds the correlation id and the workflow to an activity's log lines. Work that only the clock causes gets an id of its own. */
 const scoped: ActivityInterceptorsFactory = (context) => ({
   inbound: {
     execute(input, next) {
       const header = input.headers[CORRELATION_HEADER];
-      const correlation_id = header ? defaultPayloadConverter.fromPayload<string>(header) : undefined;
+      const correlation_id = header ? defaultPayloadConverter.fromPayload<string>(header) : newId();
       const { workflowExecution, activityType } = context.info;
       return logScope.run({ correlation_id, workflow_id: workflowExecution?.workflowId, activity: activityType }, () =>
         next(input),

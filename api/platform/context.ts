@@ -5,7 +5,7 @@ import { isOutdatedPlan } from '../../db/statement.js';
 import { isTransient } from './database/database-errors.js';
 import { unavailable } from './errors.js';
 import { newId } from './ids.js';
-import type { Logger } from './telemetry/log.js';
+import { type Logger, scopeCorrelation } from './telemetry/log.js';
 import type { Tracer } from './telemetry/tracing/tracer.js';
 
 /** Process-wide services that every operation may use. */
@@ -70,11 +70,11 @@ export function callerJson({ actor, requestId, correlationId, ip, userAgent }: C
   }
 }
 
-/** Returns a context of the service itself. `cause`: id of the causing request, if any. */
+/** Returns a context of the service itself. `cause`: id of the causing request, if any; else that of the activity that works. */
 export function serviceContext(services: Services, name: string, cause?: string): Context {
   const requestId = newId();
   const actor: Actor = { type: 'system', name };
-  return { ...services, actor, requestId, correlationId: cause ?? requestId, ip: null, userAgent: null };
+  return { ...services, actor, requestId, correlationId: cause ?? scopeCorrelation() ?? requestId, ip: null, userAgent: null };
 }
 
 /**

@@ -12,6 +12,12 @@ export type { Logger };
  */
 export const logScope = new AsyncLocalStorage<Record<string, unknown>>();
 
+/** The correlation id of the activity that works; undefined in the API, whose requests carry their own. */
+export function scopeCorrelation(): string | undefined {
+  const id = logScope.getStore()?.['correlation_id'];
+  return typeof id === 'string' ? id : undefined;
+}
+
 const SECRET_KEYS = [
   'authorization',
   'cookie',

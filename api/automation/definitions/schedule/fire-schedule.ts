@@ -9,6 +9,7 @@ import { isSkipped, recordSkipped, deriveSkippedId } from '../../runs/record/rec
 import { parseCron } from './cron.js';
 import { countsAs, matchesCron } from './next-times.js';
 import { newId } from '../../../platform/ids.js';
+import { scopeCorrelation } from '../../../platform/telemetry/log.js';
 
 type ScheduledAutomation = Pick<
   Automation,
@@ -95,7 +96,12 @@ async function record(
   const skippedId = deriveSkippedId(run_id, at);
   if (matched) {
     if (await isSkipped(services, skippedId)) return false;
-    const cause = { trigger_type: 'schedule', depth: 0, cause_user_ids: automation.enabled_by, correlation_id: newId() };
+    const cause = {
+      trigger_type: 'schedule',
+      depth: 0,
+      cause_user_ids: automation.enabled_by,
+      correlation_id: scopeCorrelation() ?? newId(),
+    };
     const one = { run_id, automation, event, ...cause };
     return (await createRuns(services, [one], null)).length > 0;
   }

@@ -1,3 +1,6 @@
+import { Client, Connection } from '@temporalio/client';
+import { scheduleId } from '../../../../workflows/contracts/run-contract.js';
+import { ensureSchedules } from '../../../../activities/schedules.js';
 import type { RunningWorker } from '../../../../activities/worker/start-worker.js';
 import { startTracing } from '../../../../api/platform/telemetry/tracing/start-tracing.js';
 import { buildAccount } from '../../../factories/accounts.js';
@@ -18,6 +21,8 @@ let team: TestTeam;
 let collector: Collector;
 let receiver: Receiver;
 let mailServer: MailServer;
+let connection: Connection;
+let temporal: Client;
 
 beforeAll(async () => {
   [collector, receiver, mailServer] = await Promise.all([startCollector(), startReceiver(), startMailServer()]);
@@ -34,9 +39,12 @@ beforeAll(async () => {
   Object.assign(app.services, { tracer: await startTracing(config, 'api', log) });
   worker = await runWorker(app);
   team = await buildTeam(app);
+  connection = await Connection.connect({ address: config.TEMPORAL_ADDRESS });
+  temporal = new Client({ connection });
 });
 afterAll(async () => {
   await worker.stop();
+  await connection.close();
   await app.services.tracer?.stop();
   collector.close();
   receiver.close();
@@ -165,6 +173,44 @@ it('goes on through the event of an action; a decision is a trace of its own', a
     'POST /api/automations/runs/:run_id/approve',
     'dispatch automation_run',
   ]);
+});
+
+/** Spans of this name that begin a trace of one of these workflows. */
+const begun = (name: string, isOf: (workflowId: string) => boolean) => () =>
+  Promise.resolve(
+    collector.spans().find((span) => span.name === name && isOf(String(span.attributes['workflow_id'] ?? '')) && span),
+  );
+
+it('begins with the time of a schedule, and goes on to the request of its run', async () => {
+  const schedule = { trigger_type: 'schedule', schedule_cron: '* * * * *', schedule_timezone: 'UTC' };
+  const automation = await buildAutomation(app, team, { ...schedule, actions: [call('/from-schedule')] });
+  const handle = temporal.schedule.getHandle(scheduleId(app.services.config.TASK_QUEUE_PREFIX, automation.automation_id));
+  await until(() => handle.describe().catch(() => undefined));
+  const now = Date.now();
+  await handle.backfill({ start: new Date(now - 120_000), end: new Date(now - 60_000) });
+  const run = await untilRunIs(app, automation, 'succeeded');
+  const first = await until(begun('fireSchedule', (id) => id.includes(automation.automation_id)));
+  expect(run['correlation_id']).toMatch(/^[0-9a-f]{8}-/);
+  const spans = await collect(String(run['correlation_id']).replaceAll('-', ''), 'POST');
+  expectWhole(spans);
+  expect(first.attributes).toMatchObject({ workflow_type: 'automationSchedule', attempt: 1 });
+  expect(chain(spans, named(spans, 'POST'))).toEqual(['fireSchedule', 'dispatch automation_run', 'http_request', 'POST']);
+});
+
+it('begins with a due date that has passed, and each job of the service is a trace of its own', async () => {
+  const automation = await buildAutomation(app, team, { trigger_type: 'task.overdue', actions: [call('/from-overdue')] });
+  const { project_id } = await buildProject(app, team);
+  await app.as(team.member).post('/api/tasks', { title: 'Late', project_id, due_date: '2026-01-02' });
+  const { TASK_QUEUE_PREFIX } = app.services.config;
+  const job = `${TASK_QUEUE_PREFIX}due-scan`;
+  await ensureSchedules(temporal, TASK_QUEUE_PREFIX);
+  await temporal.schedule.getHandle(job).trigger();
+  const run = await untilRunIs(app, automation, 'succeeded');
+  const spans = await collect(String(run['correlation_id']).replaceAll('-', ''), 'POST');
+  expectWhole(spans);
+  expect(chain(spans, named(spans, 'POST'))).toEqual(['event task.overdue', 'dispatch automation_run', 'http_request', 'POST']);
+  const scan = await until(begun('runMaintenanceJob', (id) => id.startsWith(job)));
+  expect(scan).toMatchObject({ parent: undefined, id: scan.trace.slice(16), isFailed: false });
 });
 
 it('has the mail that a request causes', async () => {

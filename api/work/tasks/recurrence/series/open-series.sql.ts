@@ -20,11 +20,12 @@ export const openSeriesStatement = defineStatement({
     order by series_id limit $2`,
 });
 
-/** $1 = series ids. Enqueues their starts again. */
+/** $1 = series ids. Enqueues their starts again, in the trace of their cause. */
 export const restartSeriesStatement = defineStatement({
   name: 'restart_series',
   text: /* sql */ `
     insert into outbox (kind, subject, team_id, payload, correlation_id)
-    select 'series.changed', series_id::text, team_id, jsonb_build_object('series_id', series_id, 'occurrence_index', last_index), uuidv7()
+    select 'series.changed', series_id::text, team_id, jsonb_build_object('series_id', series_id, 'occurrence_index', last_index),
+      coalesce((cause->>'correlation_id')::uuid, uuidv7())
     from task_series where series_id = any($1::uuid[]) and ended_at is null returning outbox_id`,
 });
