@@ -4,6 +4,7 @@ import { serviceContext } from '../api/platform/context.js';
 import { DEFAULT_DETAILS, DomainError } from '../api/platform/errors.js';
 import { createLogger } from '../api/platform/telemetry/log.js';
 import { openDatabase } from '../db/connection.js';
+import { explainFailures } from './admin/explain-failures.js';
 import { COMMANDS, usage } from './admin/commands.js';
 
 const OPTIONS = {
@@ -20,17 +21,8 @@ const OPTIONS = {
   'older-than-hours': { type: 'string' },
 } as const;
 
-/** Parses the arguments. Ends with the list of commands where there are unknown ones. */
-function parse() {
-  try {
-    return parseArgs({ allowPositionals: true, strict: true, options: OPTIONS });
-  } catch (error) {
-    console.error(`${(error as Error).message}\n\n${usage()}`);
-    return process.exit(2);
-  }
-}
-
-const { values, positionals } = parse();
+explainFailures(usage());
+const { values, positionals } = parseArgs({ allowPositionals: true, strict: true, options: OPTIONS });
 const [name = '', about = ''] = positionals;
 const command = COMMANDS[name];
 if (values.help) {

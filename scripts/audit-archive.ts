@@ -4,6 +4,7 @@ import { trustedKeys } from '../api/audit/signing-keys.js';
 import { loadConfig } from '../api/platform/config.js';
 import { createLogger } from '../api/platform/telemetry/log.js';
 import { openDatabase } from '../db/connection.js';
+import { describeConnectionFailure } from './admin/explain-failures.js';
 
 const USAGE = `npm run audit:archive -- --before YYYY-MM --to DIR [--drop] [--keys PATH]
 
@@ -53,6 +54,6 @@ async function main(): Promise<void> {
 try {
   await main();
 } catch (error) {
-  console.error((error as Error).message);
+  console.error(describeConnectionFailure(error) ?? (error as Error).message);
   process.exitCode = 2;
 }

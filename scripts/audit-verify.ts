@@ -9,6 +9,7 @@ import { type Services, serviceContext } from '../api/platform/context.js';
 import { createLogger } from '../api/platform/telemetry/log.js';
 import { recordChange } from '../api/platform/changes/record-change.js';
 import { openDatabase } from '../db/connection.js';
+import { describeConnectionFailure } from './admin/explain-failures.js';
 import { verifyExport } from './audit/verify-export.js';
 
 const USAGE = `npm run audit:verify -- [--checkpoint] [--keys PATH] [--witness FILE] [--archive DIR] [--json]
@@ -130,6 +131,6 @@ async function main(): Promise<void> {
 try {
   await main();
 } catch (error) {
-  console.error((error as Error).message);
+  console.error(describeConnectionFailure(error) ?? (error as Error).message);
   process.exitCode = 2;
 }

@@ -6,6 +6,7 @@ import { v7 as uuidv7 } from 'uuid';
 import { type Config, loadConfig } from '../api/platform/config.js';
 import { sign } from '../api/integrations/forge/deliveries/signature.js';
 import { openDatabase } from '../db/connection.js';
+import { explainFailures } from './admin/explain-failures.js';
 
 const USAGE = `Sends a delivery to the running service again, signed with its secret:
 
@@ -137,6 +138,7 @@ async function replay(config: Config, db: Knex, what: string, options: Options):
   return status === 200;
 }
 
+explainFailures(USAGE);
 const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: {
@@ -145,10 +147,12 @@ const { values, positionals } = parseArgs({
     repo: { type: 'string' },
     url: { type: 'string' },
     list: { type: 'boolean', default: false },
+    help: { type: 'boolean', default: false },
   },
 });
 const [what] = positionals;
-if (values.list) console.log(Object.keys(await loadFixtures()).join('\n'));
+if (values.help) console.log(USAGE);
+else if (values.list) console.log(Object.keys(await loadFixtures()).join('\n'));
 else if (!what || positionals.length > 1) {
   console.error(USAGE);
   process.exitCode = 2;

@@ -4,17 +4,32 @@ import { loadConfig } from '../api/platform/config.js';
 import { createLogger } from '../api/platform/telemetry/log.js';
 import { openDatabase } from '../db/connection.js';
 import { SCHEMA_EXIT_STATUS, SchemaError } from '../db/schema/check-schema.js';
+import { explainFailures } from './admin/explain-failures.js';
 import { migrateDatabase } from './schema/migrate-database.js';
 import { seedDemo } from './demo-data/seed-demo.js';
 
-/**
- * Migrates the database to this build's schema; with --seed-demo also fills an empty one with the demo data, never in production.
- */
-const { values } = parseArgs({ options: { 'seed-demo': { type: 'boolean', default: false } } });
+const USAGE = `npm run migrate -- [--seed-demo]
+
+Migrates the database that DATABASE_URL (or DATABASE_URL_FILE) names to the schema of this version. Does nothing when it is current.
+
+  --seed-demo  also fills an empty database with demo data, never in production
+
+Exit status: 0 migrated, 78 this version cannot migrate that database, 1 otherwise`;
+
+explainFailures(USAGE);
+const flag = { type: 'boolean', default: false } as const;
+const { values } = parseArgs({ options: { 'seed-demo': flag, help: flag } });
+if (values.help) {
+  console.log(USAGE);
+  process.exit(0);
+}
 // Reads only the address: the migrating role has none of the service's secrets.
 const file = process.env['DATABASE_URL_FILE'];
 const url = file ? readFileSync(file, 'utf8').trim() : process.env['DATABASE_URL'];
-if (!url) throw new Error('Set DATABASE_URL (or DATABASE_URL_FILE) to the database to migrate');
+if (!url) {
+  console.error('Set DATABASE_URL (or DATABASE_URL_FILE) to the database to migrate');
+  process.exit(1);
+}
 // Validated before any change. A plain migration needs no other settings; in production its role must not have them.
 const config = values['seed-demo'] ? loadConfig() : undefined;
 const db = openDatabase({ url, poolSize: 2, name: 'assent-migrate', statementTimeout: 0 });

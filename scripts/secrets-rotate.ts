@@ -3,6 +3,15 @@ import { loadConfig } from '../api/platform/config.js';
 import { masterKeyIds } from '../api/platform/crypto/encryption.js';
 import { listKeyUse, rotateKeys } from '../api/automation/secrets/rotate-keys.js';
 import { openDatabase } from '../db/connection.js';
+import { explainFailures } from './admin/explain-failures.js';
+
+const USAGE = `npm run secrets:rotate -- [--check]
+
+Encrypts every stored secret with the newest master key (docs/operate/keys.md). May be interrupted and repeated.
+
+  --check  changes nothing; lists each key with the number of its values
+
+Exit status: 0 done, 1 no configured key decrypts some value, or another failure`;
 
 /** Prints the configured keys and their use; a key that is used but not configured shows as lost. */
 async function printUse(vault: Parameters<typeof rotateKeys>[0]): Promise<void> {
@@ -17,11 +26,13 @@ async function printUse(vault: Parameters<typeof rotateKeys>[0]): Promise<void> 
   }
 }
 
-/**
- * `npm run secrets:rotate`: re-encrypts everything under the newest master key (docs/operate/keys.md). Safe to interrupt
- * and repeat. --check only reports which keys are in use. Exits with 1 if no configured key decrypts a value.
- */
-const { values } = parseArgs({ options: { check: { type: 'boolean', default: false } } });
+explainFailures(USAGE);
+const flag = { type: 'boolean', default: false } as const;
+const { values } = parseArgs({ options: { check: flag, help: flag } });
+if (values.help) {
+  console.log(USAGE);
+  process.exit(0);
+}
 const config = loadConfig();
 const db = openDatabase({ url: config.DATABASE_URL, poolSize: 2, name: 'assent-secrets-rotate', statementTimeout: 0 });
 try {

@@ -15,7 +15,7 @@ import { claim, parseKind, release, stopOrphanServices, writeState } from './emb
 import { checkSettings, refuseProduction, serviceEnv } from './embedded/service-env.mjs';
 import { createUnit, startService, waitReady } from './embedded/services.mjs';
 import { checkNode, choosePorts, dataDir, loadEnvFile, root } from './embedded/settings.mjs';
-import { startTemporal, stopOrphan } from './embedded/temporal.mjs';
+import { reachTemporal, startTemporal, stopOrphan } from './embedded/temporal.mjs';
 import { obtainCli } from './embedded/temporal-cli.mjs';
 import { watchSources } from './embedded/watch.mjs';
 
@@ -87,7 +87,7 @@ async function startDatabase(port) {
 }
 
 async function startWorkflowServer(ports) {
-  if (ports === null) return { address: process.env.TEMPORAL_ADDRESS, uiUrl: process.env.TEMPORAL_UI_URL ?? null };
+  if (ports === null) return reachTemporal(process.env);
   const cli = await obtainCli(say, steps.still);
   let facts = null;
   await addUnit('temporal', 'Temporal', async () => {
@@ -110,11 +110,12 @@ async function migrate() {
   track(running.child);
   await running.catch((error) => {
     const lines = `${error.stdout ?? ''}${error.stderr ?? ''}`.trim().split('\n').slice(-20);
-    throw new StartError(
-      'The database could not be migrated.',
-      ['Start over with fresh demo data: npm run reset', `PostgreSQL's log: ${context.log('postgres')}`],
-      lines,
-    );
+    const cures = process.env.DATABASE_URL
+      ? [
+          'DATABASE_URL names this database: mend it in the environment or in .env, or leave it unset for one that npm start runs.',
+        ]
+      : ['Start over with fresh demo data: npm run reset', `PostgreSQL's log: ${context.log('postgres')}`];
+    throw new StartError('The database could not be migrated.', cures, lines);
   });
 }
 

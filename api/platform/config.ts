@@ -3,6 +3,7 @@ import { availableParallelism } from 'node:os';
 import { z } from 'zod';
 import { developmentSecrets } from './crypto/development-secrets.js';
 import { allowedHosts } from './settings/allowed-hosts.js';
+import { describeIssue } from './settings/describe-issue.js';
 import { fileStoreProblems } from './settings/file-store-settings.js';
 import { modelProblems, modelSettings } from './settings/model-settings.js';
 import { peopleSettings } from './settings/people-settings.js';
@@ -57,7 +58,7 @@ export const Settings = z.object({
   S3_SECRET_ACCESS_KEY: z.string().min(1).optional(),
   DATABASE_URL: z
     .string()
-    .regex(/^postgres(ql)?:\/\//, 'must be a postgresql:// address')
+    .regex(/^postgres(ql)?:\/\//, { error: 'must be a postgresql:// address', abort: true })
     .refine(
       (address) => !hasSeveralHosts(address),
       'names several hosts: give one name that moves to the new primary (docs/operate/failover.md)',
@@ -267,7 +268,7 @@ export function loadConfig(env: NodeJS.ProcessEnv = process.env): Config {
   const { given, problems } = withFiles(env);
   const development = given['NODE_ENV'] === 'development' || given['NODE_ENV'] === 'test';
   const secrets = development ? developmentSecrets(given['DATA_DIR'] ?? '.data') : {};
-  const parsed = Settings.safeParse({ ...secrets, ...given });
+  const parsed = Settings.safeParse({ ...secrets, ...given }, { error: describeIssue });
   if (parsed.success) {
     const { data } = parsed;
     problems.push(...temporalTlsProblems(data), ...fileStoreProblems(data), ...modelProblems(data, !development));

@@ -25,8 +25,13 @@ function given() {
     width: { type: 'string', default: '1280' },
     dark: { type: 'boolean', default: false },
     time: { type: 'string' },
+    help: { type: 'boolean', default: false },
   };
   const { values, positionals } = parseArgs({ options, allowPositionals: true });
+  if (values.help) {
+    console.log(USAGE);
+    process.exit(0);
+  }
   const [path, file] = positionals;
   if (!path?.startsWith('/') || !file)
     throw new StartError('A screenshot needs the path of a page and the name of a file.', USAGE);

@@ -2,6 +2,7 @@
 import { execFile } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { request } from 'node:http';
+import { connect } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
@@ -220,4 +221,30 @@ function explain(outcome, lines, db) {
     );
   }
   return new StartError(`Temporal did not start (${how}).`, ['See what is wrong with this machine: npm run doctor', or], lines);
+}
+
+/**
+ * Tries the user's own Temporal, for which the worker would wait for a minute in vain.
+ * @param {Record<string, string | undefined>} env with TEMPORAL_ADDRESS, host:port
+ * @returns {Promise<{address: string, uiUrl: string | null}>}
+ * @throws {StartError} without an answer
+ */
+export async function reachTemporal({ TEMPORAL_ADDRESS: address, TEMPORAL_UI_URL: uiUrl = null }) {
+  const why = await new Promise((resolve) => {
+    const url = URL.canParse(`tcp://${address}`) ? new URL(`tcp://${address}`) : null;
+    if (!url?.hostname || !url.port) return resolve('it is not host:port');
+    const socket = connect({ host: url.hostname.replace(/^\[|\]$/g, ''), port: Number(url.port), timeout: 10_000 });
+    const end = (problem) => {
+      socket.destroy();
+      resolve(problem);
+    };
+    socket.once('connect', () => end(null));
+    socket.once('timeout', () => end('no answer within 10 s'));
+    return socket.once('error', ({ code }) => end(code));
+  });
+  if (why === null) return { address, uiUrl };
+  throw new StartError(`Temporal does not answer at TEMPORAL_ADDRESS=${address} (${why}).`, [
+    'Start it, or correct TEMPORAL_ADDRESS in the environment or in .env.',
+    'Or leave TEMPORAL_ADDRESS unset: npm start then runs a Temporal of its own.',
+  ]);
 }

@@ -75,3 +75,53 @@ it('check-settings says so, and reaches for nothing', async () => {
   expect(code).toBe(1);
   expect(said).toMatch(list);
 });
+
+it('a setting that is missing, or not one of its values, is named in plain words', async () => {
+  const { said } = await run('dist/scripts/check-settings.js', [], {
+    NODE_ENV: 'production',
+    DATABASE_URL: '',
+    AI_PROVIDER: 'openai',
+    TEMPORAL_TLS: 'yes',
+  });
+  expect(said).toContain('  DATABASE_URL: is missing\n');
+  expect(said).toContain('  JWT_SECRET: is missing; make one: openssl rand -base64 48\n');
+  expect(said).toContain('  AI_PROVIDER: must be rules or openai_compatible or anthropic\n');
+  expect(said).toContain('  TEMPORAL_TLS: must be on or off\n');
+});
+
+it('npm start says at once that a Temporal of the user does not answer', async () => {
+  const temporal = await run('scripts/start.mjs', ['--json'], { TEMPORAL_ADDRESS: '127.0.0.1:1', DATABASE_URL: admin });
+  expect(temporal).toMatchObject({ code: 1, said: expect.stringContaining('TEMPORAL_ADDRESS=127.0.0.1:1 (ECONNREFUSED)') });
+});
+
+it.each([
+  ['migrate', [], 1],
+  ['admin', ['list-users'], 1],
+  ['secrets-rotate', ['--check'], 1],
+  ['forge-replay', ['01a217af-af22-7141-b297-64589889d083'], 1],
+  ['audit-verify', [], 2],
+  ['audit-archive', ['--before', '2026-01', '--to', '/nowhere'], 2],
+] as const)('%s names the setting when PostgreSQL is away or refuses the user', async (name, args, status) => {
+  const stranger = new URL(admin);
+  stranger.pathname = '/not_there';
+  for (const [url, meaning] of [
+    ['postgres://127.0.0.1:1/none', 'nothing listens there'],
+    [stranger.href, 'that database does not exist'],
+  ] as const) {
+    const { code, said } = await run(`dist/scripts/${name}.js`, [...args], { DATABASE_URL: url });
+    expect(said).toContain(`DATABASE_URL: ${meaning}`);
+    expect(said).not.toContain('    at ');
+    expect(code).toBe(status);
+  }
+});
+
+it.each(['migrate', 'admin', 'secrets-rotate', 'forge-replay', 'audit-verify', 'audit-archive'])(
+  '%s prints its usage for --help, and refuses an option that it does not know',
+  async (name) => {
+    const help = await run(`dist/scripts/${name}.js`, ['--help'], {});
+    expect(help).toMatchObject({ code: 0, said: expect.stringContaining('npm run ') });
+    const unknown = await run(`dist/scripts/${name}.js`, ['--nonsense'], {});
+    expect(unknown).toMatchObject({ code: 2, said: expect.stringContaining("Unknown option '--nonsense'") });
+    expect(unknown.said).not.toContain('    at ');
+  },
+);
