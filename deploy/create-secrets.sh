@@ -70,11 +70,11 @@ fi
 store forge_webhook_secret_previous empty </dev/null
 store secrets_master_key_previous empty </dev/null
 store audit_signing_key_previous empty </dev/null
-# Empty until people may connect the forge: see "Connections to the forge" there.
+# Empty until people may connect accounts: "Connections to the code host" in docs/operate/install.md.
 store forge_client_secret empty </dev/null
-# Empty while files are on disk: see "Uploaded files" there.
+# Empty while files are on disk: "Uploaded files" in docs/operate/backup.md.
 store s3_secret_access_key empty </dev/null
-# Empty until a model answers in the AI workspace: see "Model of the AI workspace" there.
+# Empty until a model answers in the AI workspace: "Model of the AI workspace" in docs/operate/install.md.
 store ai_api_key empty </dev/null
 # Empty unless the collector of traces asks for headers (docs/operate/traces.md).
 store otlp_headers empty </dev/null
