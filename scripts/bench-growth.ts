@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util';
+import { explainArguments } from './admin/explain-failures.js';
 import { measureAuditGrowth } from './bench/audit/audit-growth.js';
 import { measureDeliveries } from './bench/deliveries.js';
 import { measureGrowth } from './bench/growth.js';
@@ -24,6 +25,7 @@ const USAGE = `What growth costs, on servers of its own; nothing needs to run.
 
 The exit code says whether it ran, never whether a goal was met.`;
 
+explainArguments(USAGE);
 const { values: options } = parseArgs({
   options: {
     only: { type: 'string', default: 'tasks,partitions,audit,deliveries' },

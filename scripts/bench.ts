@@ -2,6 +2,7 @@ import { mkdirSync } from 'node:fs';
 import { cpus } from 'node:os';
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
+import { explainArguments } from './admin/explain-failures.js';
 import { SECTIONS, chooseSections } from './bench/sections.js';
 import { printResult, type Result, met } from './bench/report.js';
 import { Servers } from './bench/servers.js';
@@ -21,6 +22,7 @@ const USAGE = `Measures the product against baselines on servers of its own; not
 
 The exit code says whether it ran, never whether a goal was met.`;
 
+explainArguments(USAGE);
 const { values: options } = parseArgs({
   options: {
     only: { type: 'string' },

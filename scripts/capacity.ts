@@ -1,6 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
+import { explainArguments } from './admin/explain-failures.js';
 import { measureCosts } from './capacity/measure.js';
 import {
   type Capacity,
@@ -39,6 +40,7 @@ const USAGE = `Computes what a number of teams needs, from costs that were measu
 
 const FILE = resolve(join('scripts', 'capacity', 'costs.json'));
 const number = (byDefault: number) => ({ type: 'string' as const, default: String(byDefault) });
+explainArguments(USAGE);
 const { values } = parseArgs({
   options: {
     measure: { type: 'boolean', default: false },

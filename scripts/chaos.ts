@@ -1,5 +1,6 @@
 import { parseArgs } from 'node:util';
 import { fileURLToPath } from 'node:url';
+import { explainArguments } from './admin/explain-failures.js';
 import { checkInstallation } from './chaos/check.js';
 import { allHold, timelineLine, verdictTable } from './chaos/report.js';
 import { runChaos } from './chaos/run.js';
@@ -20,6 +21,7 @@ acknowledged write is there, every effect happened once, and every run ends.
 
 Ends with 1 when an invariant is broken.`;
 
+explainArguments(USAGE);
 const { values } = parseArgs({
   options: {
     check: { type: 'boolean', default: false },

@@ -1,5 +1,6 @@
 import { parseArgs } from 'node:util';
 import { fileURLToPath } from 'node:url';
+import { explainArguments } from './admin/explain-failures.js';
 import { DEMO_TOKEN } from '../api/platform/demo-token.js';
 import { checkInstallation } from './chaos/check.js';
 import { startProduct } from './chaos/product.js';
@@ -16,6 +17,7 @@ every refusal in the envelope, every status and body as the document says. Then 
 
 Ends with 1 when a check failed.`;
 
+explainArguments(USAGE);
 const { values } = parseArgs({
   options: {
     cases: { type: 'string', default: '20000' },

@@ -1,10 +1,12 @@
 import { parseArgs } from 'node:util';
+import { explainArguments } from './admin/explain-failures.js';
 import { checkAlerts } from './production/alerts.js';
 import { checkDashboard } from './production/dashboard.js';
 import { prepareEngine } from './production/engine.js';
 import { checkFailover } from './production/failover.js';
 import { checkLosses } from './production/losses.js';
 import { checkPitr } from './production/pitr.js';
+import { OUTAGES } from './production/outages.js';
 import { Report } from './production/report.js';
 import { checkRestore } from './production/restore.js';
 import { checkSmoke } from './production/smoke.js';
@@ -38,6 +40,7 @@ const CHECKS: Record<string, (stack: Stack, report: Report) => Promise<void>> = 
   telemetry: checkTelemetry,
 };
 
+explainArguments(USAGE);
 const { values } = parseArgs({
   options: {
     only: { type: 'string' },
@@ -48,7 +51,13 @@ const { values } = parseArgs({
   },
 });
 const names = values.only?.split(',') ?? Object.keys(CHECKS);
-if (values.help || names.some((name) => !Object.hasOwn(CHECKS, name))) {
+/** Looked for before anything starts: a run replaces the installation of the one before, and would check nothing. */
+const unknown = [
+  ...names.filter((name) => !Object.hasOwn(CHECKS, name)),
+  ...(values.alerts?.split(',') ?? []).filter((name) => OUTAGES.every(({ alert }) => alert !== name)),
+];
+if (values.help || unknown.length > 0) {
+  if (unknown.length > 0) console.error(`Unknown: ${unknown.join(', ')}\n`);
   console.error(USAGE);
   process.exit(values.help ? 0 : 2);
 }

@@ -3,6 +3,7 @@ import { cpus } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
+import { explainArguments } from './admin/explain-failures.js';
 import { type Costs, findMostRequests } from './capacity/model.js';
 import { allHold, timelineLine, verdictTable } from './chaos/report.js';
 import { interruption } from './chaos/run.js';
@@ -28,6 +29,7 @@ const USAGE = `Runs the product under even load for hours and kills a random par
 Memory is judged from the second hour of the longest uninterrupted piece on; a shorter piece prints the growth only. Ends with 1 when a
 rule is broken.`;
 
+explainArguments(USAGE);
 const { values } = parseArgs({
   options: {
     embedded: { type: 'boolean', default: false },

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { Agent, request } from 'node:http';
 import { parseArgs } from 'node:util';
 import type { Knex } from 'knex';
+import { explainArguments } from './admin/explain-failures.js';
 import { computeHash, PAT_PREFIX } from '../api/identity/auth/authenticate.js';
 import { hashPassword } from '../api/identity/auth/passwords.js';
 import { Servers } from './bench/servers.js';
@@ -131,6 +132,7 @@ function print(all: { kind: Kind; times: number[] }[]): void {
   console.log(`\n  medians of ${all[0]?.times.length ?? 0} calls each, by turns; "noise" is between two halves of the same kind`);
 }
 
+explainArguments(USAGE);
 const { values } = parseArgs({
   options: { calls: { type: 'string', default: '500' }, help: { type: 'boolean', default: false } },
 });

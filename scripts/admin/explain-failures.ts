@@ -27,21 +27,26 @@ export function describeConnectionFailure(error: unknown): string | undefined {
   return meaning && `DATABASE_URL: ${meaning} (${toMessage(error)}). Correct it, or start PostgreSQL`;
 }
 
-/** Returns the text for an error that the user of a command can mend (arguments, settings, database), else undefined. */
-function describeFailure(error: Error, usage: string): string | undefined {
-  if (String((error as Error & { code?: unknown }).code).startsWith('ERR_PARSE_ARGS')) return `${error.message}\n\n${usage}`;
-  if (error.message.startsWith('Invalid configuration:')) return error.message;
-  return describeConnectionFailure(error);
+const isOfArguments = (error: Error & { code?: unknown }): boolean => String(error.code).startsWith('ERR_PARSE_ARGS');
+
+/** Ends with status 2 and the usage for arguments that the command does not take. Anything else keeps its stack. Call it before parsing. */
+export function explainArguments(usage: string): void {
+  process.on('uncaughtException', (error) => {
+    console.error(isOfArguments(error) ? `${error.message}\n\n${usage}` : error);
+    process.exit(isOfArguments(error) ? 2 : 1);
+  });
 }
 
 /**
- * From now on the process ends with a text in place of a stack where its user can mend the cause: status 2 for arguments, else 1.
- * Call it first. Anything else is a defect and keeps its stack.
+ * The same, for a command on the database of DATABASE_URL: ends with status 1 and a text for settings that are not usable, and for a
+ * database that cannot be reached.
  */
 export function explainFailures(usage: string): void {
-  process.on('uncaughtException', (error) => {
-    const text = describeFailure(error, usage);
-    console.error(text ?? error);
-    process.exit(text?.endsWith(usage) ? 2 : 1);
+  process.once('uncaughtException', (error) => {
+    const text = error.message.startsWith('Invalid configuration:') ? error.message : describeConnectionFailure(error);
+    if (text === undefined) return;
+    console.error(text);
+    process.exit(1);
   });
+  explainArguments(usage);
 }

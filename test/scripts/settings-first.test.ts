@@ -125,3 +125,24 @@ it.each(['migrate', 'admin', 'secrets-rotate', 'forge-replay', 'audit-verify', '
     expect(unknown.said).not.toContain('    at ');
   },
 );
+
+it.each([
+  ['--only', 'nope'],
+  ['--alerts', 'AssentNope'],
+])('npm run production refuses %s %s before it starts anything', async (option, name) => {
+  // Without programs on the PATH no engine could be reached, whatever the command does.
+  const { code, said } = await run('dist/scripts/production.js', [option, name], { PATH: '/nowhere' });
+  expect(code).toBe(2);
+  expect(said).toMatch(new RegExp(`^Unknown: ${name}\n`));
+});
+
+it.each(['capacity', 'soak', 'chaos', 'fuzz', 'bench', 'bench-growth', 'timing', 'production'])(
+  'npm run %s answers an unknown option with its usage',
+  async (name) => {
+    const { code, said } = await run(`dist/scripts/${name}.js`, ['--nonsense'], { PATH: '/nowhere' });
+    expect(code).toBe(2);
+    expect(said).toContain("Unknown option '--nonsense'");
+    expect(said).toContain('npm run ');
+    expect(said).not.toContain('    at ');
+  },
+);
