@@ -1,9 +1,9 @@
-import { once } from 'node:events';
 import { DefaultLogger } from '@temporalio/worker';
 import { publishKey, signingKey } from '../api/audit/signing-keys.js';
 import { createDatabaseGauges } from '../api/platform/telemetry/gauges/collect-gauges.js';
 import { loadConfig } from '../api/platform/config.js';
 import { refuseUnknownSchema } from '../api/platform/database/refuse-schema.js';
+import { listen } from '../api/platform/listen.js';
 import { createLogger } from '../api/platform/telemetry/log.js';
 import { createOpsServer, ownMetrics } from '../api/platform/telemetry/ops-server.js';
 import { startTracing } from '../api/platform/telemetry/tracing/start-tracing.js';
@@ -49,8 +49,7 @@ const ops = createOpsServer(
   async () => ({ ready: worker.isConnected(), checks: { temporal: { ok: worker.isConnected() } } }),
   [ownMetrics, gauges.collect, sdkMetrics],
 );
-ops.listen(config.WORKER_METRICS_PORT, config.BIND_ADDRESS);
-await once(ops, 'listening');
+await listen(ops, config, 'WORKER_METRICS_PORT');
 log.info({ temporal: config.TEMPORAL_ADDRESS }, 'worker started');
 
 let stopping = false;

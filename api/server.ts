@@ -1,7 +1,8 @@
 import cluster from 'node:cluster';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { listen, type Serving } from './http/serving/serving.js';
+import type { Serving } from './http/serving/serving.js';
 import { loadConfig, shutdownDelayMs } from './platform/config.js';
+import { listen } from './platform/listen.js';
 import { createDatabaseGauges } from './platform/telemetry/gauges/collect-gauges.js';
 import { LogStream } from './platform/telemetry/log-stream.js';
 import { createLogger } from './platform/telemetry/log.js';
@@ -40,7 +41,7 @@ async function run(): Promise<void> {
   };
   process.on('SIGTERM', () => void stop('SIGTERM'));
   process.on('SIGINT', () => void stop('SIGINT'));
-  await listen(ops, config.METRICS_PORT, config.BIND_ADDRESS);
+  await listen(ops, config, 'METRICS_PORT');
   log.info({ port: serving.port, processes: config.API_PROCESSES }, 'listening');
   process.send?.({ type: 'ready', port: serving.port });
 }

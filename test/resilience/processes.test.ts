@@ -122,6 +122,23 @@ it('processes end with their parent', async () => {
   await until(async () => !children.some(isAlive));
 });
 
+it.each([
+  ['PORT', 'dist/api/server.js'],
+  ['METRICS_PORT', 'dist/api/server.js'],
+  ['WORKER_METRICS_PORT', 'dist/activities/worker.js'],
+])('a port that is taken is named by its setting %s', async (name, file) => {
+  const taken = createServer().listen(0, '127.0.0.1');
+  await once(taken, 'listening');
+  const free = { PORT: String(await anyFreePort()), METRICS_PORT: String(await anyFreePort()) };
+  const settings = { ...free, [name]: String((taken.address() as AddressInfo).port) };
+  const started = spawn(process.execPath, [join(process.cwd(), file)], { env: buildApiEnv(app, settings) });
+  let printed = '';
+  for (const stream of [started.stdout, started.stderr]) stream.on('data', (chunk: Buffer) => (printed += chunk.toString()));
+  expect(await once(started, 'close')).toEqual([1, null]);
+  expect(printed).toContain(`Error: ${name} or BIND_ADDRESS is not usable: listen EADDRINUSE`);
+  taken.close();
+});
+
 it('processes that cannot start end the service, with the reason', async () => {
   const taken = createServer().listen(0, '127.0.0.1');
   await once(taken, 'listening');

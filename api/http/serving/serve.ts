@@ -6,6 +6,7 @@ import { stopWaitingRunners } from '../../automation/runners/claim/job-listener.
 import type { Config } from '../../platform/config.js';
 import { refuseUnknownSchema } from '../../platform/database/refuse-schema.js';
 import { requestTimeoutMs } from '../../platform/endpoint/read-upload.js';
+import { listen } from '../../platform/listen.js';
 import { createRelayNotifier } from '../../platform/outbox/relay-notifier.js';
 import type { Logger } from '../../platform/telemetry/log.js';
 import { watchPool } from '../../platform/telemetry/metrics.js';
@@ -13,7 +14,7 @@ import { ownMetrics, readiness } from '../../platform/telemetry/ops-server.js';
 import { startTracing } from '../../platform/telemetry/tracing/start-tracing.js';
 import { createApp } from '../app.js';
 import { answerRawErrors } from '../raw-errors.js';
-import { KEEP_ALIVE_MS, listen, type Serving } from './serving.js';
+import { KEEP_ALIVE_MS, type Serving } from './serving.js';
 
 /** Requests under way may take this long after the stop signal, ms. */
 const DRAIN_MS = 10_000;
@@ -57,6 +58,6 @@ export async function serve(config: Config, log: Logger): Promise<Serving> {
     clearInterval(idle);
     await Promise.all([db.destroy(), notifyDb.destroy(), tracer?.stop()]);
   };
-  const port = await listen(server, config.PORT, config.BIND_ADDRESS);
+  const port = await listen(server, config, 'PORT');
   return { port, readiness: () => readiness(db), metrics: ownMetrics, drain };
 }
