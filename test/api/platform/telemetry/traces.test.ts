@@ -182,8 +182,14 @@ const begun = (name: string, isOf: (workflowId: string) => boolean) => () =>
   );
 
 it('begins with the time of a schedule, and goes on to the request of its run', async () => {
-  const schedule = { trigger_type: 'schedule', schedule_cron: '* * * * *', schedule_timezone: 'UTC' };
-  const automation = await buildAutomation(app, team, { ...schedule, actions: [call('/from-schedule')] });
+  const { body: automation } = await app.as(team.admin).post('/api/automations', {
+    name: 'Each minute',
+    team_id: team.team_id,
+    trigger_type: 'schedule',
+    schedule_cron: '* * * * *',
+    actions: [call('/from-schedule')],
+  });
+  expect(automation.automation_id).toBeDefined();
   const handle = temporal.schedule.getHandle(scheduleId(app.services.config.TASK_QUEUE_PREFIX, automation.automation_id));
   await until(() => handle.describe().catch(() => undefined));
   const now = Date.now();
