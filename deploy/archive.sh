@@ -29,10 +29,13 @@ backup)
   ;;
 prune)
   [ "${2:-0}" -ge 1 ] || fail 'how many base backups to keep? sh deploy/archive.sh prune COUNT'
+  # One that is unfinished counts for none: it would be the newest by name.
   inside '
-    ls /archive/base | sort -r | tail -n +"$(($1 + 1))" | while read -r old; do rm -r "/archive/base/$old"; done
-    oldest="$(ls /archive/base | sort | head -n 1)"
+    complete() { ls /archive/base | grep -v unfinished | sort "$@"; }
+    oldest="$(complete -r | head -n "$1" | tail -n 1)"
     start="$(tar -xzOf "/archive/base/$oldest/base.tar.gz" backup_label | sed -n "s/^START WAL LOCATION: .* (file \(.*\))$/\1/p")"
+    [ "$start" != "" ] || { echo "archive: the base backup $oldest cannot be read; nothing was removed" >&2; exit 1; }
+    complete -r | tail -n +"$(($1 + 1))" | while read -r old; do rm -r "/archive/base/$old"; done
     pg_archivecleanup /archive "$start"' "$2"
   say "the newest $2 base backups and the log since them are kept"
   ;;
