@@ -14,6 +14,8 @@ compose="${COMPOSE:-docker compose}"
 say() { echo "restore: $*"; }
 
 [ "$(head -c 5 "$file")" = PGDMP ] || { say "$file is no dump in PostgreSQL's custom format" >&2; exit 1; }
+# All of it: a dump that was cut off has its head and its list, and the database is dropped before the end of the dump is met.
+$compose exec -T postgres pg_restore --file=/dev/null <"$file" || { say "$file is not whole; nothing was changed" >&2; exit 1; }
 $compose stop api worker temporal temporal-ui
 say 'writers stopped'
 $compose exec -T postgres psql --username=postgres --quiet --set ON_ERROR_STOP=1 <<'SQL'
