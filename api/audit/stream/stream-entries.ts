@@ -4,7 +4,7 @@ import type { Config } from '../../platform/config.js';
 import type { Logger } from '../../platform/telemetry/log.js';
 import { OtlpSender, toAttributes } from '../../platform/telemetry/otlp.js';
 import { buildRecord, type StreamedEntry } from './audit-record.js';
-import { claimChainsStatement, moveStatement, readEntriesStatement } from './stream.sql.js';
+import { CHAINS, claimChainsStatement, moveStatement, readEntriesStatement } from './stream.sql.js';
 
 /** Wait after a first failure, ms; doubled for each further one, up to the second. */
 const RETRY_MS = 1_000;
@@ -56,7 +56,8 @@ export class AuditStream {
    */
   async pass(): Promise<number> {
     if (Date.now() < this.retryAt) return 0;
-    const claimed = await run<Position>(this.db, claimChainsStatement, []);
+    // Alone after a failure: what the sink refuses of one chain must not hold up the others.
+    const claimed = await run<Position>(this.db, claimChainsStatement, [this.failures === 0 ? CHAINS : 1]);
     if (claimed.length === 0) return 0;
     const from = new Map(claimed.map(({ chain, sequence }) => [chain, sequence]));
     const entries = await run<StreamedEntry & Record<string, unknown>>(this.db, readEntriesStatement, [

@@ -2,14 +2,14 @@ import { defineStatement } from '../../../db/statement.js';
 import { HASHED_FIELDS } from '../chain.js';
 
 /** Chains of one request; those that waited longest come first, so that a busy one delays no other. */
-const CHAINS = 20;
+export const CHAINS = 20;
 /** Entries, and bytes of their details, that a chain has in one request. An entry that is larger goes alone. */
 const ENTRIES = 250;
 const BYTES = 250_000;
 /** Time after which another worker may send what one that died has claimed. Longer than a request. */
 const LEASE = '30 seconds';
 
-/** Claims chains that are behind their head; returns the position of each. */
+/** $1 = how many at most. Claims chains that are behind their head; returns the position of each. */
 export const claimChainsStatement = defineStatement({
   name: 'claim_audit_stream',
   text: /* sql */ `
@@ -19,7 +19,7 @@ export const claimChainsStatement = defineStatement({
     ),
     due as (
       select s.chain from audit_stream s join audit_heads h using (chain) where h.sequence > s.sequence and s.claimed_until < now()
-      order by s.claimed_until limit ${CHAINS} for update of s skip locked
+      order by s.claimed_until, s.chain limit $1 for update of s skip locked
     )
     update audit_stream s set claimed_until = now() + interval '${LEASE}' from due where s.chain = due.chain returning s.chain, s.sequence`,
 });

@@ -205,6 +205,20 @@ it('a chain with a large backlog does not delay another', async () => {
   expect(chains).toContain(other.team_id);
 });
 
+it('what the sink refuses of one team does not hold up another, however often it is refused', async () => {
+  sink.answer(({ body }, response) => response.writeHead(body.includes(team.team_id) ? 413 : 200).end());
+  const stream = open();
+  await until(async () => {
+    await stream.pass();
+    const [sent, wanted] = await Promise.all([positions(), heads()]);
+    return Object.entries(wanted).every(([chain, sequence]) => chain === team.team_id || sent[chain] === sequence);
+  });
+  expect((await positions())[team.team_id]).toBe(0);
+  sink.answer((_request, response) => response.end());
+  await sendAll(open());
+  expect(await positions()).toEqual(await heads());
+});
+
 it('a worker sends what happens, and kill -9 while the sink hangs loses nothing', async () => {
   const settings = { AUDIT_OTLP_ENDPOINT: sink.url };
   sink.answer(() => undefined);
