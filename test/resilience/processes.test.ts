@@ -115,6 +115,21 @@ it('metrics have one family of each name with the process as label, and those of
   expect(lines.map((line) => (JSON.parse(line) as { msg: string }).msg).filter((msg) => msg === 'request')).toHaveLength(sent);
 });
 
+it('one that is killed before it listens does not keep the service from its start', async () => {
+  const settings = { API_PROCESSES: '2', METRICS_PORT: String(await anyFreePort()) };
+  const child = spawn(process.execPath, [join(process.cwd(), 'dist/api/server.js')], {
+    env: buildApiEnv(app, settings),
+    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+  });
+  const started = once(child, 'message');
+  const first = await until(() => Promise.resolve(childrenOf({ child } as ApiProcess)[0]));
+  process.kill(first, 'SIGKILL');
+  expect((await started)[0]).toMatchObject({ type: 'ready', port: expect.any(Number) });
+  const ended = once(child, 'exit');
+  child.kill('SIGTERM');
+  expect((await ended)[0]).toBe(0);
+});
+
 it('processes end with their parent', async () => {
   const api = await startApiProcess(app, { API_PROCESSES: '2' });
   const children = childrenOf(api);

@@ -44,13 +44,12 @@ class Children {
     cluster.setupPrimary({ stdio: ['ignore', 'pipe', 'inherit', 'ipc'] });
   }
 
-  /** Starts all; returns their port. */
+  /** Starts all; returns their port. Waits for as many as there are places: one that ends before it listens is replaced. */
   async start(): Promise<number> {
-    const children = Array.from({ length: this.count }, (_, index) => this.fork(index + 1));
-    const ports = await Promise.all(
-      children.map(async (child) => ((await once(child, 'listening')) as [{ port: number }])[0].port),
-    );
-    return ports[0] as number;
+    for (let place = 1; place <= this.count; place += 1) this.fork(place);
+    let port = 0;
+    while (this.listening.size < this.count) ({ port } = ((await once(cluster, 'listening')) as [Worker, { port: number }])[1]);
+    return port;
   }
 
   check(): { ok: boolean; alive: number; of: number } {
@@ -66,7 +65,8 @@ class Children {
 
   async drain(): Promise<void> {
     this.draining = true;
-    const alive = Object.values(cluster.workers ?? {}).filter((child) => child !== undefined);
+    // One that has ended is listed until its channel is closed, and would never end again.
+    const alive = Object.values(cluster.workers ?? {}).filter((child) => child?.isDead() === false) as Worker[];
     await Promise.all(
       alive.map(async (child) => {
         const ended = once(child, 'exit');
