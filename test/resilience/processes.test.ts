@@ -130,6 +130,18 @@ it('one that is killed before it listens does not keep the service from its star
   expect((await ended)[0]).toBe(0);
 });
 
+it('one that hangs is killed, and another takes its place', async () => {
+  const api = await startApiProcess(app, { API_PROCESSES: '2' });
+  const [hung, other] = childrenOf(api) as [number, number];
+  process.kill(hung, 'SIGSTOP');
+  await until(async () => childrenOf(api).length === 2 && !childrenOf(api).includes(hung));
+  expect(childrenOf(api)).toContain(other);
+  await until(async () => JSON.stringify((await readProcesses(api)).processes) === '{"ok":true,"alive":2,"of":2}');
+  expect((await create(api)).isAnswered).toBe(true);
+  expect(await api.stop()).toBe(0);
+  expect(api.log()).toContain('a process of the API does not answer its parent; killing it');
+});
+
 it('processes end with their parent', async () => {
   const api = await startApiProcess(app, { API_PROCESSES: '2' });
   const children = childrenOf(api);

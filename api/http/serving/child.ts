@@ -16,6 +16,7 @@ export async function serveAsChild(config: Config, log: Logger): Promise<void> {
   const serving = await serve(config, log);
   const answer = async (asked: AskChild): Promise<void> => {
     if (asked.ask === 'metrics') process.send?.({ nth: asked.nth, metrics: await metrics.getMetricsAsJSON() });
+    if (asked.ask === 'life') process.send?.({ nth: asked.nth, metrics: [] });
     if (asked.ask !== 'drain') return;
     await serving.drain();
     process.exit(0);

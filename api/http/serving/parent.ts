@@ -23,8 +23,13 @@ const DRAIN_MS = 15_000;
 /** Longest wait for the metrics of a process, ms; those of one that hangs or ends are missing. */
 const METRICS_MS = 1_000;
 
+/** Interval of the looks at each process, and how long it may take to answer one, ms. */
+const LOOK_MS = 5_000;
+/** A process that leaves so many in a row unanswered hangs. */
+const MAX_UNANSWERED = 4;
+
 /** What the parent asks of a process. */
-export type AskChild = { ask: 'drain' } | { ask: 'metrics'; nth: number };
+export type AskChild = { ask: 'drain' } | { ask: 'metrics' | 'life'; nth: number };
 
 /** Processes that serve the API behind one address: one is started again when it ends. */
 class Children {
@@ -32,6 +37,8 @@ class Children {
   private failures = 0;
   private draining = false;
   private asked = 0;
+  /** Looks in a row that a process has not answered. */
+  private readonly unanswered = new WeakMap<Worker, number>();
 
   constructor(
     private readonly count: number,
@@ -49,6 +56,7 @@ class Children {
     for (let place = 1; place <= this.count; place += 1) this.fork(place);
     let port = 0;
     while (this.listening.size < this.count) ({ port } = ((await once(cluster, 'listening')) as [Worker, { port: number }])[1]);
+    setInterval(() => this.listening.forEach((child) => void this.look(child)), LOOK_MS).unref();
     return port;
   }
 
@@ -59,8 +67,8 @@ class Children {
   /** Returns the metrics of all processes, each under the label `process`. */
   async collect(): Promise<string> {
     const own = metrics.getMetricsAsJSON();
-    const answers = await Promise.all([own, ...[...this.listening].map((child) => this.ask(child))]);
-    return AggregatorRegistry.aggregate(answers as never).metrics();
+    const answers = await Promise.all([own, ...[...this.listening].map((child) => this.ask(child, 'metrics', METRICS_MS))]);
+    return AggregatorRegistry.aggregate(answers.map((each) => each ?? []) as never).metrics();
   }
 
   async drain(): Promise<void> {
@@ -80,10 +88,21 @@ class Children {
     );
   }
 
-  private async ask(child: Worker): Promise<MetricObject[]> {
+  /** Kills a process that hangs: `/livez` is the parent's, so nothing outside would notice. */
+  private async look(child: Worker): Promise<void> {
+    const isAlive = (await this.ask(child, 'life', LOOK_MS)) !== undefined;
+    const count = isAlive ? 0 : (this.unanswered.get(child) ?? 0) + 1;
+    this.unanswered.set(child, count);
+    if (count < MAX_UNANSWERED || this.draining || !this.listening.has(child)) return;
+    this.log.error({ child: child.process.pid }, 'a process of the API does not answer its parent; killing it');
+    child.process.kill('SIGKILL');
+  }
+
+  /** Returns the answer of a process, or undefined without one in that time. */
+  private async ask(child: Worker, ask: 'metrics' | 'life', ms: number): Promise<MetricObject[] | undefined> {
     const nth = (this.asked += 1);
     return new Promise((resolve) => {
-      const end = (answer: MetricObject[]): void => {
+      const end = (answer?: MetricObject[]): void => {
         clearTimeout(timer);
         child.off('message', receive);
         resolve(answer);
@@ -91,9 +110,9 @@ class Children {
       const receive = (answer: { nth?: number; metrics: MetricObject[] }): void => {
         if (answer.nth === nth) end(answer.metrics);
       };
-      const timer = setTimeout(() => end([]), METRICS_MS);
+      const timer = setTimeout(end, ms);
       child.on('message', receive);
-      child.send({ ask: 'metrics', nth } satisfies AskChild, (error) => error && end([]));
+      child.send({ ask, nth } satisfies AskChild, (error) => error && end());
     });
   }
 
