@@ -7,6 +7,7 @@
 #
 # Without the replica no commit is acknowledged while it is expected: `alone` lets the primary go on by itself.
 #   sh deploy/replica.sh alone
+# After that the replica may lack acknowledged commits, and `promote` refuses it; `promote --lossy` takes the loss.
 # Environment: COMPOSE (default: docker compose), DOCKER (default: docker).
 set -eu
 cd "$(dirname "$0")/.."
@@ -17,12 +18,19 @@ copy=assent-postgres-copy
 # replica_sql ARGUMENTS…, primary_sql ARGUMENTS…: psql in that service.
 replica_sql() { $compose --profile replica exec -T postgres-replica psql --username=postgres --quiet --set ON_ERROR_STOP=1 "$@"; }
 primary_sql() { $compose exec -T postgres psql --username=postgres --quiet --set ON_ERROR_STOP=1 "$@"; }
-# data_network CONTAINER: the network in which PostgreSQL is found by its name.
-data_network() { $docker inspect --format '{{range $name, $_ := .NetworkSettings.Networks}}{{$name}} {{end}}' "$1" | tr ' ' '\n' | grep _data; }
+# data_network CONTAINER: the network in which PostgreSQL is found by its name, whether or not the container is in it.
+data_network() { echo "$($docker inspect --format '{{index .Config.Labels "com.docker.compose.project"}}' "$1")_data"; }
+# on_data CONTAINER COMMAND…: in a container of its own with the data of one that may have ended.
+on_data() {
+  of="$1"
+  entry="$2"
+  shift 2
+  $docker run --rm --volumes-from "$of" --user postgres --entrypoint "$entry" "$($docker inspect --format '{{.Config.Image}}' "$of")" "$@"
+}
 # fence CONTAINER: whatever starts it again gets a standby that takes no writes and does not answer to the name.
 fence() {
   $docker network disconnect "$(data_network "$1")" "$1" >/dev/null 2>&1 || true
-  $docker run --rm --volumes-from "$1" --user postgres --entrypoint touch "$($docker inspect --format '{{.Config.Image}}' "$1")" /var/lib/postgresql/18/docker/standby.signal
+  on_data "$1" touch /var/lib/postgresql/18/docker/standby.signal
 }
 # wait_streaming SQL: until the replica follows the server that SQL asks; a copy of a large database takes long.
 wait_streaming() {
@@ -59,6 +67,10 @@ promote)
   old="$(echo "$all" | awk '$1 == "postgres" { print $2 }')"
   new="$(echo "$all" | awk '$1 == "postgres-replica" { print $2 }')"
   [ "$new" != '' ] && [ "$($docker inspect --format '{{.State.Running}}' "$new")" = true ] || { say 'it does not run' >&2; exit 1; }
+  [ "$old" != '' ] || { say 'the old primary has no container, so its data cannot be marked: docker compose create postgres' >&2; exit 1; }
+  # An interrupted promotion has reset the setting in the replica only, so the old one still has it.
+  [ "${2:-}" = --lossy ] || on_data "$old" grep -q "^synchronous_standby_names = .replica" /var/lib/postgresql/18/docker/postgresql.auto.conf ||
+    { say 'commits did not wait for the replica, so it may lack some. Start the primary again, or take the loss: sh deploy/replica.sh promote --lossy' >&2; exit 1; }
   # Two primaries would both take writes. Killed rather than asked: the replica has all that was acknowledged.
   $docker stop --time 0 "$old" >/dev/null 2>&1 || true
   [ "$($docker inspect --format '{{.State.Running}}' "$old")" = false ] || { say 'the old primary still runs; stop its host first' >&2; exit 1; }
@@ -67,10 +79,10 @@ promote)
   fence=$!
   # First the copy of the setting: it would wait for a replica that this server does not have.
   $docker exec "$new" psql --username=postgres --quiet --set ON_ERROR_STOP=1 --command='ALTER SYSTEM RESET synchronous_standby_names' \
-    --command='SELECT pg_reload_conf()' --command='SELECT 1 / pg_promote()::int' >/dev/null
+    --command='SELECT pg_reload_conf()' --command='SELECT 1 / (NOT pg_is_in_recovery() OR pg_promote())::int' >/dev/null
   wait "$fence" || { say 'the data of the old primary is not marked; the replica is promoted, and the name was not moved' >&2; exit 1; }
   network="$(data_network "$new")"
-  $docker network disconnect "$network" "$new"
+  $docker network disconnect "$network" "$new" >/dev/null 2>&1 || true
   $docker network connect --alias postgres --alias postgres-replica "$network" "$new"
   say 'is the primary now. Run neither docker compose up nor deploy/upgrade.sh before: sh deploy/replica.sh back'
   ;;
@@ -110,7 +122,7 @@ alone)
   say 'commits no longer wait for it'
   ;;
 *)
-  sed -n '2,10s/^# \{0,1\}//p' "$0" >&2
+  sed -n '2,11s/^# \{0,1\}//p' "$0" >&2
   exit 2
   ;;
 esac
