@@ -5,7 +5,7 @@
 #   sh deploy/archive.sh prune COUNT         keeps the newest COUNT base backups and the log since the oldest of them
 #   sh deploy/archive.sh restore 'TIME'      restores to that moment, such as '2026-11-26 08:30:00+00'; the data before it stays in the volume
 #
-# Environment: COMPOSE (default: docker compose).
+# Environment: COMPOSE (default: docker compose), BASE (a base backup by its name; default: the newest before the moment).
 set -eu
 cd "$(dirname "$0")/.."
 compose="${COMPOSE:-docker compose}"
@@ -56,8 +56,17 @@ restore)
   # The end of the log, which is not archived yet, comes from the data before the restore.
   inside '
     at="$(date -u -d "$1" +%Y%m%dT%H%M%SZ)"
-    base="$(ls /archive/base | grep -v unfinished | sort | awk -v at="$at" "\$1 < at" | tail -n 1)"
+    base="${3:-$(ls /archive/base | grep -v unfinished | sort | awk -v at="$at" "\$1 < at" | tail -n 1)}"
     [ "$base" != "" ] || { echo "archive: there is no base backup before $at. Start what was stopped: docker compose up --detach --wait" >&2; exit 1; }
+    [ -e "/archive/base/$base/base.tar.gz" ] || { echo "archive: there is no base backup $base" >&2; exit 1; }
+    # Each restore and each failover begins a timeline. The moment belongs to the one that had begun by then; the newest of all may have left
+    # the history of the moment before it.
+    seconds="$(date -u -d "$1" +%s)"
+    newest="$(for file in /archive/*.history; do
+      if [ -e "$file" ] && [ "$(stat -c %Y "$file")" -le "$seconds" ]; then basename "$file" .history; fi
+    done | sort | tail -n 1)"
+    timeline=current
+    [ "$newest" = "" ] || timeline="$(printf %d "0x$newest")"
     data=/var/lib/postgresql/18/docker
     before="$data.before-$(date -u +%Y%m%dT%H%M%SZ)"
     [ ! -e "$data" ] || mv "$data" "$before"
@@ -67,19 +76,26 @@ restore)
     cat >>"$data/postgresql.auto.conf" <<CONF
 restore_command = $2cp /archive/%f %p || cp $before/pg_wal/%f %p$2
 recovery_target_time = $2$1$2
+recovery_target_timeline = $2$timeline$2
 recovery_target_action = promote
 synchronous_standby_names = $2$2
 CONF
     touch "$data/recovery.signal"
-    echo "archive: from the base backup $base; the data until now is in $before"' "$time" "'"
+    echo "archive: from the base backup $base, timeline $timeline; the data until now is in $before"' "$time" "'" "${BASE:-}"
+  started="$(date -u +%Y-%m-%dT%H:%M:%SZ)"
   $compose up --detach --no-deps postgres
   left="${RECOVERY_SECONDS:-7200}"
   until [ "$(sql 'SELECT pg_is_in_recovery()' 2>/dev/null)" = f ]; do
     left=$((left - 1))
     [ "$left" -gt 0 ] || fail 'still recovering: see the log of postgres'
+    why="$($compose logs --no-log-prefix --since "$started" postgres 2>/dev/null | grep -E 'recovery ended before|not a child of' | tail -n 1 || true)"
+    case "$why" in
+    *'ended before'*) fail "the log has no commit after $time: restore to an earlier moment" ;;
+    *'not a child'*) fail "that base backup is of a history that a restore has left: name an older one, BASE=NAME sh deploy/archive.sh restore '$time'" ;;
+    esac
     sleep 1
   done
-  for name in restore_command recovery_target_time recovery_target_action synchronous_standby_names; do sql "ALTER SYSTEM RESET $name"; done
+  for name in restore_command recovery_target_time recovery_target_timeline recovery_target_action synchronous_standby_names; do sql "ALTER SYSTEM RESET $name"; done
   say "database restored to $time"
   $compose up --detach --wait
   if [ "$replica" != '' ]; then
@@ -90,7 +106,7 @@ CONF
   say 'done; make a base backup. docker compose run --rm tools dist/scripts/audit-verify.js verifies the audit chain'
   ;;
 *)
-  sed -n '2,8s/^# \{0,1\}//p' "$0" >&2
+  sed -n '2,9s/^# \{0,1\}//p' "$0" >&2
   exit 2
   ;;
 esac

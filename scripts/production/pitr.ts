@@ -8,6 +8,7 @@ import type { Stack } from './stack.js';
 
 const GATES = 20;
 const LOAD_PER_SECOND = 20;
+const NOW = "select to_char(clock_timestamp() at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS.US+00')";
 const PROJECT = 'deleted by mistake';
 
 /** Verifies the audit chain. Returns its output; a signed checkpoint that is newer than the database is expected after a restore. */
@@ -16,6 +17,19 @@ const verifyAudit = (stack: Stack): Promise<string> =>
     () => 'intact',
     (error: Error) => error.message,
   );
+
+/** Restores to a moment that the first restore has undone: it is in a timeline of its own. */
+async function restoreAgain(stack: Stack, report: Report, moment: string, titles: readonly string[]): Promise<void> {
+  await stack.script('archive.sh', ['restore', moment]);
+  const found = new Set(await stack.sql("select title from tasks where title like 'load %'"));
+  const lost = titles.filter((title) => !found.has(title)).length;
+  report.add(
+    'a second restore, to a moment that the first had undone: writes before it and lost',
+    `${lost} of ${titles.length}`,
+    '0',
+    lost === 0 && titles.length > 0,
+  );
+}
 
 /**
  * Archives the log, makes a base backup, writes on, notes a moment, does harm, and restores to the moment: what was acknowledged before it is
@@ -33,13 +47,16 @@ export async function checkPitr(stack: Stack, report: Report): Promise<void> {
   const before = startLoad(stack.url, user, LOAD_PER_SECOND);
   await sleep(5_000);
   const { created } = await before.stop();
-  const [moment = ''] = await stack.sql("select to_char(clock_timestamp() at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS.US+00')");
+  const [moment = ''] = await stack.sql(NOW);
   // What should not have happened. Runs start and gates are decided meanwhile, too.
   await user.call('DELETE', `/api/projects/${projectId}`);
   const after = startLoad(stack.url, user, LOAD_PER_SECOND);
   await openGates(user, GATES + 5);
   await sleep(3_000);
   const { created: undone } = await after.stop();
+  const [later = ''] = await stack.sql(NOW);
+  // The moment after it is told apart by whole seconds.
+  await sleep(2_000);
   const since = Date.now();
   const printed = await stack.script('archive.sh', ['restore', moment]);
   const seconds = Math.round((Date.now() - since) / 1_000);
@@ -62,6 +79,7 @@ export async function checkPitr(stack: Stack, report: Report): Promise<void> {
   report.add(`${GATES} gates open at the moment`, once ? 'each acts once' : comments.join(), 'each acts once', once);
   const audit = await verifyAudit(stack);
   report.add('audit chain after the restore', audit.slice(-300), 'intact', audit === 'intact');
+  await restoreAgain(stack, report, later, [...created, ...undone]);
   await stack.script('archive.sh', ['backup']);
   await stack.script('archive.sh', ['prune', '1']);
   const [archived] = await stack.sql("select count(*) from pg_ls_dir('/archive/base')");
