@@ -419,3 +419,13 @@ test('the balancer keeps an idle connection at least as long as the API tells cl
   const seconds = /^ *timeout http-keep-alive (\d+)s$/m.exec(read('deploy/haproxy/haproxy.cfg'))?.[1];
   expect(Number(seconds) * 1_000).toBeGreaterThan(KEEP_ALIVE_MS);
 });
+
+test('the balancer drops a replica that stops before it ends, and not one that is slow for two seconds', () => {
+  const config = read('deploy/haproxy/haproxy.cfg');
+  const [, seconds] = /^ *timeout check (\d+)s$/m.exec(config) ?? [];
+  expect(Number(seconds)).toBeGreaterThan(2);
+  const [, first, next, looks] = /inter (\d+)s fastinter (\d+)ms fall (\d+)/.exec(config) ?? [];
+  expect(Number(looks)).toBeGreaterThan(1);
+  // A replica that stops answers 503 for SHUTDOWN_DELAY_SECONDS.
+  expect(Number(first) * 1_000 + Number(next) * (Number(looks) - 1)).toBeLessThan(5_000);
+});
