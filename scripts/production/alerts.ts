@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createCall, EMAIL, openGates, type User } from './caller.js';
+import { createCall, openGates, type User } from './caller.js';
 import { NOT_PROVOKED, type Outage, OUTAGES } from './outages.js';
 import { getUser } from './smoke.js';
 import type { Report } from './report.js';
@@ -42,7 +42,7 @@ async function causeWork(user: User, stack: Stack): Promise<void> {
   await user.call('POST', '/api/tasks', { title: 'gated by an outage', project_id: user.projectId }).catch(() => undefined);
   const address = `someone-${Date.now()}@example.com`;
   await user.call('POST', `/api/teams/${user.teamId}/invitations`, { email: address, role: 'member' }).catch(() => undefined);
-  await createCall(stack.url)('POST', '/api/auth/password/forgot', { email: EMAIL }).catch(() => undefined);
+  await createCall(stack.url)('POST', '/api/auth/password/forgot', { email: user.email }).catch(() => undefined);
 }
 
 /** Repeats what an outage needs until its alert fires. Returns the seconds. */

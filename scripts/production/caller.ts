@@ -9,6 +9,7 @@ export type Call = <T = Record<string, unknown>>(method: string, path: string, b
 export interface User {
   call: Call;
   token: string;
+  email: string;
   /** Token of an agent: it reads and proposes, over MCP only. */
   agentToken: string;
   teamId: string;
@@ -31,16 +32,14 @@ export const createCall =
     return parsed.data ?? (parsed as T);
   };
 
-export const EMAIL = `ops-${Date.now()}@example.com`;
-
 /** The code of the newest email to the user. */
-async function readCode(stack: Stack): Promise<string | undefined> {
+async function readCode(stack: Stack, email: string): Promise<string | undefined> {
   const mailbox = createCall(stack.mailUrl);
   const { messages } = await mailbox<{ messages: { ID: string; To: { Address: string }[] }[] }>(
     'GET',
     '/api/v1/messages?limit=20',
   );
-  for (const { ID } of messages.filter(({ To }) => To.some(({ Address }) => Address === EMAIL))) {
+  for (const { ID } of messages.filter(({ To }) => To.some(({ Address }) => Address === email))) {
     const { Text } = await mailbox<{ Text: string }>('GET', `/api/v1/message/${ID}`);
     const [code] = /\b\d{6}\b/.exec(Text) ?? [];
     if (code) return code;
@@ -53,6 +52,8 @@ async function readCode(stack: Stack): Promise<string | undefined> {
  * replicas of the API.
  */
 export async function signIn(stack: Stack): Promise<User> {
+  // Another one at each attempt: the first attempt may have ended between its steps.
+  const email = `ops-${Date.now()}@example.com`;
   const printed = await stack.compose([
     'run',
     '--rm',
@@ -61,7 +62,7 @@ export async function signIn(stack: Stack): Promise<User> {
     'dist/scripts/admin.js',
     'create-user',
     '--email',
-    EMAIL,
+    email,
     '--name',
     'Ops',
     '--admin',
@@ -69,10 +70,10 @@ export async function signIn(stack: Stack): Promise<User> {
   const password = /password (\S+)/.exec(printed)?.[1];
   if (!password) throw new Error(`No password was printed: ${printed}`);
   const stranger = createCall(stack.url);
-  await stranger('POST', '/api/auth/login', { email: EMAIL, password });
-  const [code] = await until('the emailed code', 30, () => readCode(stack));
+  await stranger('POST', '/api/auth/login', { email, password });
+  const [code] = await until('the emailed code', 30, () => readCode(stack, email));
   const login = await stranger<{ token: string }>('POST', '/api/auth/login-otp/verify', {
-    email: EMAIL,
+    email,
     password,
     code,
     trust_device: true,
@@ -87,7 +88,7 @@ export async function signIn(stack: Stack): Promise<User> {
   const call = createCall(stack.url, made.token);
   const team = await call<{ team_id: string }>('POST', '/api/teams', { name: 'Ops' });
   const project = await call<{ project_id: string }>('POST', '/api/projects', { name: 'Rocket', team_id: team.team_id });
-  return { call, token: made.token, agentToken: agent.token, teamId: team.team_id, projectId: project.project_id };
+  return { call, token: made.token, email, agentToken: agent.token, teamId: team.team_id, projectId: project.project_id };
 }
 
 /** An automation that asks before it comments on a task and closes it. Returns its id. */
