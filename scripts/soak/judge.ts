@@ -140,6 +140,24 @@ export function judgeQueues({ samples, kills }: Pick<Piece, 'samples' | 'kills'>
   return { name: 'queues_move', words: 'No event waits two minutes unless something was killed', violations, skipped: null };
 }
 
+/** Seconds of failures that one kill may cause. */
+const FAILING_SECONDS = 60;
+
+/** Judges the failed requests of the even load: none is refused, and the others fail only for a time after each kill. */
+export function judgeFailures({ sent, failed, kills, minutes }: Pick<Piece, 'sent' | 'failed' | 'kills' | 'minutes'>): Verdict {
+  const kinds = Object.entries(failed);
+  const refused = kinds.filter(([kind]) => kind.startsWith('4')).map(([kind, count]) => `${count} requests got ${kind}`);
+  const others = kinds.filter(([kind]) => !kind.startsWith('4')).reduce((sum, [, count]) => sum + count, 0);
+  const most = Math.ceil((sent / (minutes * 60)) * FAILING_SECONDS * kills.length);
+  return {
+    name: 'requests_answered',
+    words: `No request of the even load is refused, and after each kill at most as many fail as are sent in ${FAILING_SECONDS} s`,
+    violations:
+      others > most ? [...refused, `${others} of ${sent} requests failed, ${most} may: ${JSON.stringify(failed)}`] : refused,
+    skipped: null,
+  };
+}
+
 /** Compares acknowledged titles with the number of tasks of each title. No request was sent twice, so none may be there twice. */
 export function judgeTitles(acknowledged: readonly string[], counts: ReadonlyMap<string, number>): Verdict[] {
   const lost = acknowledged.filter((title) => !counts.has(title));

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { seededRandom } from '../chaos/random.js';
 import type { Verdict } from '../chaos/invariants.js';
 import { type Load, startLoad } from '../production/load.js';
-import { judgeMemory, judgeQueues, judgeTables, judgeTitles } from './judge.js';
+import { judgeFailures, judgeMemory, judgeQueues, judgeTables, judgeTitles } from './judge.js';
 import { takeSample } from './sample.js';
 import { beginPiece, longestPiece, type Piece, type State } from './state.js';
 import { type Target, TITLES } from './target.js';
@@ -71,7 +71,7 @@ export async function runPiece(target: Target, state: State, options: SoakOption
   const found = await target.query(TITLES);
   const counts = new Map(found.map((row) => [String(row['title']), Number(row['count'])]));
   piece.samples.push(await takeSample(piece.minutes, await target.pids(), target.query));
-  piece.verdicts = [...verdicts, ...judgeTitles(state.titles, counts), judgeQueues(piece)];
+  piece.verdicts = [...verdicts, ...judgeTitles(state.titles, counts), judgeFailures(piece), judgeQueues(piece)];
   options.save();
   return [...piece.verdicts, judgeTables(state.pieces.flatMap(({ samples }) => samples)), judgeMemory(longestPiece(state))];
 }

@@ -1,4 +1,4 @@
-import { judgeMemory, judgeQueues, judgeTables, judgeTitles, slopeOf } from '../../scripts/soak/judge.js';
+import { judgeFailures, judgeMemory, judgeQueues, judgeTables, judgeTitles, slopeOf } from '../../scripts/soak/judge.js';
 import type { Sample } from '../../scripts/soak/sample.js';
 import type { Piece } from '../../scripts/soak/state.js';
 
@@ -81,4 +81,25 @@ it('an acknowledged task that is missing, and one that is there twice, are found
   expect(lost?.violations).toEqual(['b']);
   expect(doubled?.violations).toEqual(['a: 2 tasks']);
   expect(judgeTitles(['a'], new Map([['a', 1]])).flatMap(({ violations }) => violations)).toEqual([]);
+});
+
+describe('requests of the even load', () => {
+  const load = (failed: Record<string, number>, kills = 0) =>
+    judgeFailures({
+      sent: 6_000,
+      failed,
+      kills: Array.from({ length: kills }, () => ({ minute: 1, part: 'api' })),
+      minutes: 10,
+    }).violations;
+
+  it('fail after a kill for as long as a restart takes, and not without one', () => {
+    expect(load({})).toEqual([]);
+    expect(load({ ECONNREFUSED: 600 }, 1)).toEqual([]);
+    expect(load({ ECONNREFUSED: 500, 503: 101 }, 1)).toEqual([expect.stringContaining('601 of 6000 requests failed, 600 may')]);
+    expect(load({ 500: 1 })).toEqual([expect.stringContaining('1 of 6000 requests failed, 0 may')]);
+  });
+
+  it('are never refused, whatever was killed', () => {
+    expect(load({ 401: 3 }, 5)).toEqual(['3 requests got 401']);
+  });
 });
