@@ -4,8 +4,8 @@ import { isDueEvent } from '../../api/work/tasks/write/announce-due.js';
 import type { Tracer } from '../../api/platform/telemetry/tracing/tracer.js';
 
 /**
- * Exports one span for each event that starts runs, from the begin of the pass to its commit. The parent is the run whose action caused the event, else the request or delivery; a due date that comes
- * has none.
+ * Exports one span for each event that starts runs, from the begin of the pass to its commit.
+ * The parent is the run whose action caused the event, else the request or delivery; a due date that comes has none.
  * Returns the spans by event.
  */
 export function traceEvents(

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { invalid } from '../../platform/errors.js';
 import { findInvisible } from '../../platform/validation/invisible.js';
 import { canonicalJson } from './canonical.js';
+import { hiddenKey } from './hidden-character.js';
 import { hashOperation, hashRequest, type Operation } from './operation.js';
 
 const OPERATION_BYTES = 64 * 1024;
@@ -17,16 +18,6 @@ export const OperationInput = z.strictObject({
   arguments: z.unknown(),
 });
 
-/** Returns the first invisible character of a key, however deep. */
-function findHiddenKey(value: unknown): string | undefined {
-  if (typeof value !== 'object' || value === null) return undefined;
-  for (const [key, item] of Object.entries(value)) {
-    const found = (Array.isArray(value) ? undefined : findInvisible(key)) ?? findHiddenKey(item);
-    if (found !== undefined) return found;
-  }
-  return undefined;
-}
-
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
@@ -40,9 +31,9 @@ export function readOperation({ arguments: given, ...rest }: z.output<typeof Ope
   if (RESERVED.test(rest.system))
     throw invalid(`The system ${rest.system} is reserved`, { extra: { reason: 'reserved_system' } });
   if (!isObject(given)) throw invalid('arguments must be an object');
-  const hidden = findInvisible(`${rest.name}${rest.target ?? ''}`) ?? findHiddenKey(given);
+  const hidden = findInvisible(`${rest.name}${rest.target ?? ''}`) ?? hiddenKey(given);
   if (hidden !== undefined) throw invalid(`Name, target and keys may not contain the invisible character ${hidden}`);
-  const { text } = hashOperation({ ...rest, arguments: given });
+  const text = canonicalJson({ ...rest, arguments: given });
   if (Buffer.byteLength(text) > OPERATION_BYTES) throw invalid(`An operation has at most ${OPERATION_BYTES / 1024} kB`);
   return JSON.parse(text) as Operation;
 }
