@@ -1,6 +1,6 @@
 import type { User } from './caller.js';
 import { getUser } from './smoke.js';
-import { describeFailures, startLoad } from './load.js';
+import { countLost, describeFailures, startLoad } from './load.js';
 import type { Report } from './report.js';
 import { shell, until } from './shell.js';
 import type { Stack } from './stack.js';
@@ -9,8 +9,7 @@ const LOAD_PER_SECOND = 20;
 
 /** Titles of acknowledged writes of the load that a service's database lacks. */
 async function findLost(stack: Stack, created: readonly string[], service: string): Promise<string> {
-  const rows = new Set(await stack.sql("select title from tasks where title like 'load %'", service));
-  return `${created.filter((title) => !rows.has(title)).length} of ${created.length}`;
+  return `${await countLost(stack, created, service)} of ${created.length}`;
 }
 
 /** Waits until requests succeed. Returns the seconds since a moment. */

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { User } from './caller.js';
+import type { Stack } from './stack.js';
 
 export interface Load {
   /** Requests sent so far. */
@@ -75,6 +76,16 @@ export function startLoad(base: string, { token, projectId }: Pick<User, 'token'
       return result;
     },
   };
+}
+
+/** Titles of the tasks of any load that a service's database has. */
+export const readTitles = async (stack: Stack, service = 'postgres'): Promise<Set<string>> =>
+  new Set(await stack.sql("select title from tasks where title like 'load %'", service));
+
+/** Returns how many acknowledged creations a service's database lacks. */
+export async function countLost(stack: Stack, created: readonly string[], service = 'postgres'): Promise<number> {
+  const titles = await readTitles(stack, service);
+  return created.filter((title) => !titles.has(title)).length;
 }
 
 /** Number of failed requests, with their kinds. */

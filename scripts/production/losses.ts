@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createCall, type User } from './caller.js';
 import { addComposeFile } from './compose-file.js';
-import { describeFailures, type LoadResult, startLoad } from './load.js';
+import { describeFailures, type LoadResult, readTitles, startLoad } from './load.js';
 import type { Report } from './report.js';
 import { shell, until } from './shell.js';
 import { getUser } from './smoke.js';
@@ -135,9 +135,6 @@ async function watchRuns(
     report.say(`an email asked for meanwhile arrived ${(await waitForMail(stack, address)).toFixed(1)} s after the runs`);
   return runs;
 }
-
-const readTitles = async (stack: Stack): Promise<Set<string>> =>
-  new Set(await stack.sql("select title from tasks where title like 'load %'"));
 
 interface Found {
   since: number;

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { approveAll, haveActedOnce, openGates } from './caller.js';
 import { addComposeFile } from './compose-file.js';
-import { startLoad } from './load.js';
+import { countLost, startLoad } from './load.js';
 import type { Report } from './report.js';
 import { getUser } from './smoke.js';
 import type { Stack } from './stack.js';
@@ -21,8 +21,7 @@ const verifyAudit = (stack: Stack): Promise<string> =>
 /** Restores to a moment that the first restore has undone: it is in a timeline of its own. */
 async function restoreAgain(stack: Stack, report: Report, moment: string, titles: readonly string[]): Promise<void> {
   await stack.script('archive.sh', ['restore', moment]);
-  const found = new Set(await stack.sql("select title from tasks where title like 'load %'"));
-  const lost = titles.filter((title) => !found.has(title)).length;
+  const lost = await countLost(stack, titles);
   report.add(
     'a second restore, to a moment that the first had undone: writes before it and lost',
     `${lost} of ${titles.length}`,
@@ -62,9 +61,8 @@ export async function checkPitr(stack: Stack, report: Report): Promise<void> {
   const seconds = Math.round((Date.now() - since) / 1_000);
   for (const line of printed.split('\n').filter((each) => each.startsWith('archive:'))) report.say(line);
   report.add('restore to a moment, with the stop and the start of everything', `${seconds} s`, '120 s', seconds <= 120);
-  const titles = new Set(await stack.sql("select title from tasks where title like 'load %'"));
-  const lost = created.filter((title) => !titles.has(title)).length;
-  const kept = undone.filter((title) => titles.has(title)).length;
+  const lost = await countLost(stack, created);
+  const kept = undone.length - (await countLost(stack, undone));
   report.add(
     'writes acknowledged before the moment and lost',
     `${lost} of ${created.length}`,

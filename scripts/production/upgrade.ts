@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { VERSION } from '../../db/schema/check-schema.js';
 import { approveAll, haveActedOnce, openGates, type User } from './caller.js';
 import { getUser } from './smoke.js';
-import { describeFailures, startLoad } from './load.js';
+import { countLost, describeFailures, startLoad } from './load.js';
 import { beginGates } from './pending/gates.js';
 import { planImport } from './pending/import.js';
 import { beginJobs } from './pending/jobs.js';
@@ -71,8 +71,7 @@ async function upgradeUnderLoad(stack: Stack, report: Report, user: User, pendin
     '0 of 5,000',
     Object.keys(result.failed).length === 0,
   );
-  const titles = new Set(await stack.sql("select title from tasks where title like 'load %'"));
-  const lost = result.created.filter((title) => !titles.has(title)).length;
+  const lost = await countLost(stack, result.created);
   report.add('acknowledged writes lost in the upgrade', `${lost} of ${result.created.length}`, '0', lost === 0);
 }
 
