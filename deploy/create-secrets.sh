@@ -57,6 +57,7 @@ printf 'postgres://assent_app:%s@postgres:5432/assent' "$(cat secrets/app_db_pas
 random_base64 48 | store jwt_secret
 random_base64 32 | store secrets_master_key
 ed25519_pem | store audit_signing_key
+ed25519_pem | store receipt_signing_key
 random_hex 32 | store forge_webhook_secret
 
 # The mail server. Without it nobody can sign in on a new device, so the service does not start until it is there (docs/operate/install.md).
@@ -70,6 +71,8 @@ fi
 store forge_webhook_secret_previous empty </dev/null
 store secrets_master_key_previous empty </dev/null
 store audit_signing_key_previous empty </dev/null
+store receipt_signing_key_next empty </dev/null
+store receipt_signing_key_previous empty </dev/null
 # Empty until people may connect accounts: "Connections to the code host" in docs/operate/install.md.
 store forge_client_secret empty </dev/null
 # Empty while files are on disk: "Uploaded files" in docs/operate/backup.md.

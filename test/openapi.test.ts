@@ -469,6 +469,7 @@ it('in production neither the document nor its pages exist', async () => {
     JWT_SECRET: randomBytes(32).toString('hex'),
     SECRETS_MASTER_KEY: randomBytes(32).toString('base64'),
     AUDIT_SIGNING_KEY: generateKeyPairSync('ed25519').privateKey.export({ type: 'pkcs8', format: 'pem' }).toString(),
+    RECEIPT_SIGNING_KEY: generateKeyPairSync('ed25519').privateKey.export({ type: 'pkcs8', format: 'pem' }).toString(),
     MAIL_URL: 'smtp://127.0.0.1:25',
     RATE_LIMIT_LOGIN: '',
     RATE_LIMIT_CODES: '',

@@ -9,6 +9,7 @@ import { modelProblems, modelSettings } from './settings/model-settings.js';
 import { peopleSettings } from './settings/people-settings.js';
 import { secretProblems, withCommand } from './settings/production-secrets.js';
 import { RUNNER_LIMITS, runnerSettings } from './settings/runner-settings.js';
+import { receiptKeyProblems, signingSettings } from './settings/signing-settings.js';
 import { temporalTlsProblems } from './settings/temporal-tls.js';
 import { traceSettings } from './settings/trace-settings.js';
 import { WEBHOOK_LIMITS, webhookSettings } from './settings/webhook-settings.js';
@@ -96,12 +97,7 @@ export const Settings = z.object({
     .transform((list) => list.split(/[\s,]+/).filter((key) => key !== ''))
     .refine((keys) => keys.every(isMasterKey), 'must be keys of 32 bytes in base64, separated by commas')
     .describe('Decrypt-only keys, newest first, until npm run secrets:rotate has finished'),
-  AUDIT_SIGNING_KEY: z.string().includes('PRIVATE KEY').describe('Ed25519 private key (PEM) that signs audit checkpoints'),
-  AUDIT_SIGNING_KEY_PREVIOUS: z
-    .string()
-    .includes('KEY-----')
-    .optional()
-    .describe('Earlier keys (PEM, the public key suffices) that verify older audit checkpoints'),
+  ...signingSettings,
   FORGE_WEBHOOK_SECRET: z.string().min(1).optional().describe('Shared with the code host; without it every delivery is rejected'),
   FORGE_WEBHOOK_SECRET_PREVIOUS: z.string().min(1).optional().describe('Still accepted while the secret is rotated'),
   FORGE_UNBOUND: z.enum(['all', 'none']).optional().describe('Who receives events of a repository that no team has bound'),
@@ -271,7 +267,12 @@ export function loadConfig(env: NodeJS.ProcessEnv = process.env): Config {
   const parsed = Settings.safeParse({ ...secrets, ...given }, { error: describeIssue });
   if (parsed.success) {
     const { data } = parsed;
-    problems.push(...temporalTlsProblems(data), ...fileStoreProblems(data), ...modelProblems(data, !development));
+    problems.push(
+      ...temporalTlsProblems(data),
+      ...fileStoreProblems(data),
+      ...modelProblems(data, !development),
+      ...receiptKeyProblems(data),
+    );
   } else problems.push(...parsed.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`));
   if (!development) problems.push(...productionProblems(given));
   if (!parsed.success || problems.length > 0)

@@ -172,7 +172,8 @@ describe('secrets', () => {
       const filled = contents.filter((content) => content !== '');
       expect(filled).toHaveLength(
         files.filter(
-          (name) => !/_previous$|^forge_client_secret$|^s3_secret_access_key$|^ai_api_key$|^mail_url$|otlp_headers$/.test(name),
+          (name) =>
+            !/_(?:next|previous)$|^forge_client_secret$|^s3_secret_access_key$|^ai_api_key$|^mail_url$|otlp_headers$/.test(name),
         ).length,
       );
       expect(new Set(filled).size).toBe(filled.length);
@@ -187,7 +188,8 @@ describe('secrets', () => {
       rmSync(join(made, 'mail_url'), { force: true });
       writeFileSync(join(made, 'mail_url'), 'smtps://mail.example.com');
       const config = loadConfig({ ...buildEnvironment('api', made), BASE_URL: 'https://assent.example.com' });
-      expect(createPrivateKey(config.AUDIT_SIGNING_KEY).asymmetricKeyType).toBe('ed25519');
+      for (const key of [config.AUDIT_SIGNING_KEY, config.RECEIPT_SIGNING_KEY])
+        expect(createPrivateKey(key).asymmetricKeyType).toBe('ed25519');
     } finally {
       rmSync(copy, { recursive: true, force: true });
     }
@@ -257,6 +259,7 @@ describe('settings', () => {
         jwt_secret: randomBytes(48).toString('base64'),
         secrets_master_key: randomBytes(32).toString('base64'),
         audit_signing_key: generateKeyPairSync('ed25519').privateKey.export({ format: 'pem', type: 'pkcs8' }).toString(),
+        receipt_signing_key: generateKeyPairSync('ed25519').privateKey.export({ format: 'pem', type: 'pkcs8' }).toString(),
         forge_webhook_secret: randomBytes(32).toString('hex'),
         mail_url: 'smtp://mailpit:1025',
       };

@@ -71,6 +71,7 @@ describe('settings', () => {
         jwt_secret: randomBytes(48).toString('base64'),
         secrets_master_key: randomBytes(32).toString('base64'),
         audit_signing_key: generateKeyPairSync('ed25519').privateKey.export({ format: 'pem', type: 'pkcs8' }).toString(),
+        receipt_signing_key: generateKeyPairSync('ed25519').privateKey.export({ format: 'pem', type: 'pkcs8' }).toString(),
         forge_webhook_secret: randomBytes(32).toString('hex'),
         mail_url: 'smtps://mail.example.com',
         s3_secret_access_key: randomBytes(30).toString('base64'),

@@ -3,6 +3,9 @@ const COMMANDS: Record<string, string> = {
   JWT_SECRET: 'openssl rand -base64 48',
   SECRETS_MASTER_KEY: 'openssl rand -base64 32',
   AUDIT_SIGNING_KEY: 'openssl genpkey -algorithm ed25519',
+  RECEIPT_SIGNING_KEY: 'openssl genpkey -algorithm ed25519',
+  RECEIPT_SIGNING_KEY_NEXT: 'openssl genpkey -algorithm ed25519',
+  RECEIPT_SIGNING_KEY_PREVIOUS: 'openssl genpkey -algorithm ed25519',
   FORGE_WEBHOOK_SECRET: 'openssl rand -hex 32',
   FORGE_WEBHOOK_SECRET_PREVIOUS: 'openssl rand -hex 32',
 };

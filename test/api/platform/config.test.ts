@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { generateKeyPairSync, randomBytes } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -13,6 +13,7 @@ const production = {
   JWT_SECRET: randomBytes(48).toString('base64'),
   SECRETS_MASTER_KEY: randomBytes(32).toString('base64'),
   AUDIT_SIGNING_KEY: PEM,
+  RECEIPT_SIGNING_KEY: generateKeyPairSync('ed25519').privateKey.export({ type: 'pkcs8', format: 'pem' }).toString(),
   MAIL_URL: 'smtp://mail.test:25',
 };
 
@@ -31,7 +32,7 @@ it('.env.example gives the defaults', () => {
 
 it('lists every problem at once', () => {
   expect(() => loadConfig({ NODE_ENV: 'production', DATABASE_URL: 'mysql://x', PORT: 'many' })).toThrow(
-    /PORT[\s\S]*DATABASE_URL[\s\S]*JWT_SECRET[\s\S]*SECRETS_MASTER_KEY[\s\S]*AUDIT_SIGNING_KEY/,
+    /PORT[\s\S]*DATABASE_URL[\s\S]*JWT_SECRET[\s\S]*SECRETS_MASTER_KEY[\s\S]*AUDIT_SIGNING_KEY[\s\S]*RECEIPT_SIGNING_KEY/,
   );
 });
 
@@ -65,6 +66,11 @@ it('reads NAME_FILE, and makes development secrets once', () => {
     const first = loadConfig(development);
     expect(first.FORGE_WEBHOOK_SECRET).toBeTruthy();
     expect(loadConfig(development).JWT_SECRET).toBe(first.JWT_SECRET);
+    // As on a machine that began before receipts were signed.
+    rmSync(join(dir, 'receipt-secrets.json'));
+    const later = loadConfig(development);
+    expect(later.JWT_SECRET).toBe(first.JWT_SECRET);
+    expect(loadConfig(development).RECEIPT_SIGNING_KEY).toBe(later.RECEIPT_SIGNING_KEY);
   } finally {
     rmSync(dir, { recursive: true });
   }

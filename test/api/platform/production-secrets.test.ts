@@ -1,13 +1,15 @@
 import { generateKeyPairSync, randomBytes } from 'node:crypto';
 import { loadConfig } from '../../../api/platform/config.js';
 
+const makeKey = () => generateKeyPairSync('ed25519').privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
 const production = {
   NODE_ENV: 'production',
   BASE_URL: 'https://assent.test',
   DATABASE_URL: 'postgresql://db/assent',
   JWT_SECRET: randomBytes(48).toString('base64'),
   SECRETS_MASTER_KEY: randomBytes(32).toString('base64'),
-  AUDIT_SIGNING_KEY: generateKeyPairSync('ed25519').privateKey.export({ type: 'pkcs8', format: 'pem' }).toString(),
+  AUDIT_SIGNING_KEY: makeKey(),
+  RECEIPT_SIGNING_KEY: makeKey(),
   MAIL_URL: 'smtp://mail.test:25',
 };
 const load = (settings: Record<string, string>) => () => loadConfig({ ...production, ...settings });
@@ -66,10 +68,27 @@ it('the code host must not know what signs sign-ins', () => {
   expect(load({ FORGE_WEBHOOK_SECRET: production.JWT_SECRET })).toThrow(/FORGE_WEBHOOK_SECRET: must differ from JWT_SECRET/);
 });
 
+it.each(['RECEIPT_SIGNING_KEY', 'RECEIPT_SIGNING_KEY_NEXT', 'RECEIPT_SIGNING_KEY_PREVIOUS'])(
+  '%s is an Ed25519 private key, and not that of the audit',
+  (name) => {
+    expect(load({ [name]: makeKey() })).not.toThrow();
+    expect(load({ [name]: production.AUDIT_SIGNING_KEY })).toThrow(
+      new RegExp(`^ {2}${name}: must differ from AUDIT_SIGNING_KEY; make one: openssl genpkey -algorithm ed25519$`, 'm'),
+    );
+    const { privateKey, publicKey } = generateKeyPairSync('x25519');
+    for (const key of [
+      privateKey.export({ type: 'pkcs8', format: 'pem' }).toString(),
+      publicKey.export({ type: 'spki', format: 'pem' }).toString(),
+      '-----BEGIN PRIVATE KEY-----',
+    ])
+      expect(load({ [name]: key })).toThrow(new RegExp(`^ {2}${name}: `, 'm'));
+  },
+);
+
 it('every weak and every missing secret is named at once, each with its command', () => {
-  const weak = { JWT_SECRET: '', AUDIT_SIGNING_KEY: '', BASE_URL: '', FORGE_WEBHOOK_SECRET: 'x' };
+  const weak = { JWT_SECRET: '', AUDIT_SIGNING_KEY: '', RECEIPT_SIGNING_KEY: '', BASE_URL: '', FORGE_WEBHOOK_SECRET: 'x' };
   expect(load({ ...weak, SECRETS_MASTER_KEY: Buffer.alloc(32).toString('base64') })).toThrow(
-    /JWT_SECRET: .*-base64 48\n.*AUDIT_SIGNING_KEY: .*ed25519\n.*SECRETS_MASTER_KEY: .*-base64 32\n.*FORGE_WEBHOOK_SECRET: .*-hex 32\n.*BASE_URL: needed/,
+    /JWT_SECRET: .*-base64 48\n.*AUDIT_SIGNING_KEY: .*ed25519\n.*RECEIPT_SIGNING_KEY: .*ed25519\n.*SECRETS_MASTER_KEY: .*-base64 32\n.*FORGE_WEBHOOK_SECRET: .*-hex 32\n.*BASE_URL: needed/,
   );
 });
 
