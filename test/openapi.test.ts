@@ -173,7 +173,7 @@ describe('the document', () => {
     ).toEqual([]);
   });
 
-  it('asks for a credential everywhere but at the steps to one and at the inbound webhook', () => {
+  it('asks for a credential everywhere but at the steps to one, at public keys and at the inbound webhook', () => {
     const open = operations.filter(({ operation }) => operation.security.length === 0).map(({ name }) => name);
     expect(open).toEqual([
       'POST /api/auth/login',
@@ -182,6 +182,7 @@ describe('the document', () => {
       'POST /api/auth/2fa/verify',
       'POST /api/auth/password/forgot',
       'POST /api/auth/password/reset',
+      'GET /api/receipts/jwks',
       'POST /api/forge/webhooks',
       'POST /api/runners/register',
       'GET /api/integrations/{key}/callback',

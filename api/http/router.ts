@@ -23,6 +23,7 @@ import { versionRoutes } from '../automation/definitions/versions/routes.js';
 import { deadLetterRoutes } from '../automation/runs/dead-letter/routes.js';
 import { runRoutes } from '../automation/runs/routes.js';
 import { automationRoutes } from '../automation/definitions/routes.js';
+import { receiptRoutes } from '../gate/receipts/routes.js';
 import { importRoutes } from '../bulk/import/routes.js';
 import { bulkRoutes } from '../bulk/routes.js';
 import { commentRoutes } from '../work/comments/routes.js';
@@ -86,6 +87,7 @@ export const ENDPOINTS: Endpoint[] = [
   ...auditRoutes,
   ...approvalRoutes,
   ...decisionRoutes,
+  ...receiptRoutes,
   ...deadLetterRoutes,
   ...secretRoutes,
   ...dispatchRoutes,

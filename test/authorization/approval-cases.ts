@@ -197,4 +197,15 @@ const deadLetter: Row[] = [
 ];
 
 /** Decisions at gates, and failed runs. */
-export const approvalCases: Row[] = [...approvals, ...deadLetter];
+export const approvalCases: Row[] = [
+  {
+    route: 'GET /api/receipts/jwks',
+    subject: 'nothing',
+    kinds: ['own'],
+    send: () => ({}),
+    public: { own: 200 },
+    why: 'public keys, for services without an account',
+  },
+  ...approvals,
+  ...deadLetter,
+];

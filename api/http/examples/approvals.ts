@@ -43,6 +43,18 @@ export const APPROVALS: Record<string, unknown> = {
     started_with_event: false,
     url: `https://assent.example.com/app/approvals/gate/${RUN_ID}`,
   },
+  PublicKeySet: {
+    keys: [
+      {
+        kty: 'OKP',
+        crv: 'Ed25519',
+        x: '11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo',
+        kid: 'c5e7b1f0a9d24b36',
+        alg: 'EdDSA',
+        use: 'sig',
+      },
+    ],
+  },
   DecidedMany: {
     results: [
       { kind: 'gate', id: RUN_ID, status: 'running' },

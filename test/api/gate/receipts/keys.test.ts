@@ -1,0 +1,86 @@
+import { generateKeyPairSync } from 'node:crypto';
+import { receiptKeys } from '../../../../api/gate/receipts/keys.js';
+import { type Redemption, signReceipt } from '../../../../api/gate/receipts/sign-receipt.js';
+import { verifyReceipt } from '../../../../clients/typescript/receipts.js';
+import { hashText } from '../../../../api/gate/staging/canonical.js';
+import { hashOperation } from '../../../../api/gate/staging/operation.js';
+import { startApp, type TestApp } from '../../../support/app.js';
+
+const makeKey = () => generateKeyPairSync('ed25519').privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
+const [first, second, third] = [makeKey(), makeKey(), makeKey()];
+const OPERATION = { system: 'payments', name: 'refund', target: null, arguments: {} };
+const { text, hash } = hashOperation(OPERATION);
+const TEAM = '01990000-0000-7000-8000-000000000001';
+const REDEMPTION: Redemption = {
+  request_id: '01990000-0000-7000-8000-000000000002',
+  request_hash: `sha256:${'0'.repeat(64)}`,
+  team_id: TEAM,
+  revision: 1,
+  role: 'manager',
+  allow_self: false,
+  operations: [{ system: 'payments', name: 'refund', target: null, sha256: hashText(hash) }],
+  approved_by: [{ user_id: '01990000-0000-7000-8000-000000000003', at: '2026-11-26T11:59:00Z' }],
+  redemption_id: '01990000-0000-7000-8000-000000000004',
+  redeemed_at: new Date(Math.floor(Date.now() / 1_000) * 1_000),
+  receipt_seconds: 300,
+};
+
+it('are read once for each configuration', () => {
+  const config = { RECEIPT_SIGNING_KEY: first };
+  expect(receiptKeys(config)).toBe(receiptKeys(config));
+  expect(receiptKeys({ RECEIPT_SIGNING_KEY: second }).current.key_id).not.toBe(receiptKeys(config).current.key_id);
+});
+
+it('are published once each, without what signs', () => {
+  const { current, jwks } = receiptKeys({ RECEIPT_SIGNING_KEY: first, RECEIPT_SIGNING_KEY_NEXT: first });
+  expect(jwks.keys).toEqual([
+    { kty: 'OKP', crv: 'Ed25519', kid: current.key_id, x: expect.stringMatching(/^[\w-]{43}$/), alg: 'EdDSA', use: 'sig' },
+  ]);
+});
+
+it('through a rotation every receipt is verified by what is published, and signed again to the same bytes', async () => {
+  const published = receiptKeys({ RECEIPT_SIGNING_KEY: first, RECEIPT_SIGNING_KEY_NEXT: second });
+  const swapped = receiptKeys({ RECEIPT_SIGNING_KEY: second, RECEIPT_SIGNING_KEY_PREVIOUS: first });
+  const dropped = receiptKeys({ RECEIPT_SIGNING_KEY: second });
+  const old = published.current;
+  const sign = (key = old.key) => signReceipt(REDEMPTION, 'https://assent.example', key);
+  const verify = (receipt: string, { jwks }: typeof published) =>
+    verifyReceipt(receipt, text, {
+      jwks,
+      issuer: 'https://assent.example',
+      team: TEAM,
+      system: 'payments',
+      firstUse: () => true,
+    });
+  expect(swapped.current.key_id).not.toBe(old.key_id);
+  expect(await sign(swapped.byId(old.key_id))).toBe(await sign());
+  // A verifier whose keys are five minutes old knows the key that signs from now on; processes are replaced one after the other.
+  for (const { current } of [published, swapped])
+    for (const keys of [published, swapped]) {
+      expect(keys.byId(current.key_id)?.equals(current.key)).toBe(true);
+      expect(await verify(await sign(current.key), keys)).toEqual(OPERATION);
+    }
+  expect(dropped.byId(old.key_id)).toBeUndefined();
+  await expect(verify(await sign(), dropped)).rejects.toThrow('signed by another key');
+});
+
+describe('GET /api/receipts/jwks', () => {
+  let app: TestApp;
+  beforeAll(async () => {
+    app = await startApp({ RECEIPT_SIGNING_KEY: first, RECEIPT_SIGNING_KEY_NEXT: second, RECEIPT_SIGNING_KEY_PREVIOUS: third });
+  });
+  afterAll(() => app.close());
+
+  it('publishes the three keys without a credential, for five minutes', async () => {
+    const { status, headers, body } = await app.as().get('/api/receipts/jwks');
+    expect([status, headers.get('cache-control')]).toEqual([200, 'public, max-age=300']);
+    expect(body).toEqual(receiptKeys(app.services.config).jwks);
+    expect(body.keys).toHaveLength(3);
+    expect(JSON.stringify(body)).not.toMatch(/"d"|PRIVATE/);
+  });
+
+  it('a refusal there is kept by nobody', async () => {
+    const { status, headers } = await app.as().post('/api/receipts/jwks', {});
+    expect([status, headers.get('cache-control')]).toEqual([405, 'no-store']);
+  });
+});
