@@ -6,6 +6,8 @@ import { deleteExpiredAccountData } from '../api/identity/auth/delete-expired-ac
 import { writeCheckpoint } from '../api/audit/checkpoint.js';
 import { expireFiles } from '../api/bulk/jobs/expire-files.js';
 import { deleteExpiredRuns } from '../api/automation/runs/delete-expired-runs.js';
+import { deleteOldRequests } from '../api/gate/requests/waiting/delete-old-requests.js';
+import { expireRequests, forgetOutcomes } from '../api/gate/requests/waiting/settle-request.js';
 import type { Services } from '../api/platform/context.js';
 import { deleteExpiredKeys } from '../api/platform/database/idempotency-keys.js';
 import { sweepObjects } from '../api/work/items/files/sweep-objects.js';
@@ -42,6 +44,11 @@ async function partitions({ db, log }: Services): Promise<string> {
   return `made ${made} partitions, dropped ${dropped}, left ${problems.length} for later`;
 }
 
+async function changeRequests(services: Services): Promise<string> {
+  const [expired, unknown] = [await expireRequests(services), await forgetOutcomes(services)];
+  return `expired ${expired} requests, ended ${unknown} outcomes as unknown`;
+}
+
 async function bulkFiles(services: Services): Promise<string> {
   const { files, jobs } = await expireFiles(services);
   return `removed ${files} files, deleted ${jobs} jobs`;
@@ -55,6 +62,7 @@ export function maintenanceActivities(services: Services): MaintenanceActivities
     'agent-plans': async () => `expired ${await expirePlans(services)} plans`,
     'audit-checkpoint': async () => `signed the heads of ${(await writeCheckpoint(services)).heads.length} chains`,
     'bulk-files': () => bulkFiles(services),
+    'change-requests': () => changeRequests(services),
     'due-scan': async () => `emitted ${await announceDue(services)} due events`,
     'file-sweep': async () => `removed ${await sweepObjects(services)} objects`,
     'forge-receipts': async () => `cleared ${await purgeReceipts(services.db)} receipts`,
@@ -64,6 +72,7 @@ export function maintenanceActivities(services: Services): MaintenanceActivities
     'plan-history': async () => `deleted ${await deleteOldPlans(services)} plans`,
     'plan-digest': async () => `mailed ${await sendDigests(services)} users`,
     'rate-limits': async () => `deleted ${await deleteExpiredCallers(services.db)} rate limit windows`,
+    'request-history': async () => `deleted ${await deleteOldRequests(services)} change requests`,
     'runner-jobs': async () => `deleted ${await deleteOldJobs(services)} jobs of runners`,
     'run-history': async () => `deleted ${await deleteExpiredRuns(services)} runs`,
     'search-vocabulary': async () => `deleted ${await forgetWords(services.db)} words`,

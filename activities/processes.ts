@@ -3,6 +3,7 @@ import { agentTurns } from './agent-turns.js';
 import { automationRuns } from './runs/automation-runs.js';
 import { automationSchedules } from './automation-schedules.js';
 import { bulkJobs } from './bulk.js';
+import { changeRequests } from './change-requests.js';
 import { cycles } from './cycles.js';
 import { deprovisionings } from './deprovisioning.js';
 import type { Process } from './process.js';
@@ -25,6 +26,7 @@ export const PROCESSES: readonly Process[] = [
   overnightTriage,
   ciTriage,
   agentPlans,
+  changeRequests,
   cycles,
   bulkJobs,
   runnerJobs,

@@ -5,6 +5,7 @@ export { automationRun } from './automation-run.js';
 export { automationSchedule } from './automation-schedule.js';
 export { bulkExport } from './bulk-export.js';
 export { bulkImport, bulkUndo } from './bulk-import.js';
+export { changeRequest } from './change-request.js';
 export { ciTriage } from './ci-triage.js';
 export { connectionRevocation } from './connection-revocation.js';
 export { cycleClock } from './cycle-clock.js';

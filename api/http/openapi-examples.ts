@@ -7,6 +7,7 @@ import type { z } from 'zod';
 import { DEFAULT_DETAILS, type ErrorCode } from '../platform/errors.js';
 import { GRAPH } from './examples/graph.js';
 import { AT, PEOPLE } from './examples/people.js';
+import { REQUESTS } from './examples/requests.js';
 import { RUNNERS } from './examples/runners.js';
 import { APPROVALS } from './examples/approvals.js';
 import { EXPIRES_AT, RUN_ID, RUNS } from './examples/runs.js';
@@ -25,6 +26,7 @@ const RESPONSES: Record<string, unknown> = {
   ...CYCLES,
   ...RUNS,
   ...APPROVALS,
+  ...REQUESTS,
   ...RUNNERS,
   ...TRIAGE,
   ...WEBHOOKS,

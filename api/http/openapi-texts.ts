@@ -75,6 +75,8 @@ export const TAGS: Record<string, string> = {
   Automations: 'A trigger, a condition and actions; their runs; approval gates pause a run.',
   'AI workspace': 'The agent: sessions, messages, and the plans that it proposes. Nothing changes before a person confirms.',
   Approvals: 'Runs paused at a gate, and their decisions.',
+  'Change requests':
+    'Any program asks people for a yes before it acts, bound to exactly what it will do; the approval is used once.',
   Receipts: 'Signed proofs that people approved an operation, for the service that executes it.',
   'Dead letter': 'Failed runs and their replay.',
   Secrets: 'Named values of a team, usable in actions, never readable.',

@@ -36,6 +36,8 @@ import { integrationRoutes } from '../integrations/connections/routes.js';
 import { workItemRoutes } from '../work/items/routes.js';
 import { noteRoutes } from '../work/items/notes/routes.js';
 import { notificationRoutes } from '../work/notifications/routes.js';
+import { requestRoutes } from '../gate/requests/routes.js';
+import { requestRuleRoutes } from '../gate/requests/rules/routes.js';
 import { projectRoutes } from '../work/projects/routes.js';
 import { relationRoutes } from '../work/relations/routes.js';
 import { runnerRoutes } from '../automation/runners/routes.js';
@@ -87,6 +89,8 @@ export const ENDPOINTS: Endpoint[] = [
   ...auditRoutes,
   ...approvalRoutes,
   ...decisionRoutes,
+  ...requestRoutes,
+  ...requestRuleRoutes,
   ...receiptRoutes,
   ...deadLetterRoutes,
   ...secretRoutes,

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
 import { openDatabase, SERVING } from '../../../db/connection.js';
 import { poolUse } from '../../../db/knex-internals.js';
+import { stopWaitingRequests } from '../../gate/requests/read/request-listener.js';
 import { stopWaitingRunners } from '../../automation/runners/claim/job-listener.js';
 import type { Config } from '../../platform/config.js';
 import { refuseUnknownSchema } from '../../platform/database/refuse-schema.js';
@@ -47,6 +48,7 @@ export async function serve(config: Config, log: Logger): Promise<Serving> {
     server.close();
     for (const response of underWay) response.shouldKeepAlive = false;
     stopWaitingRunners();
+    stopWaitingRequests();
     // Also those whose answer had begun before the signal, and so could not say it.
     const idle = setInterval(() => server.closeIdleConnections(), 100);
     const deadline = setTimeout(() => {

@@ -1,6 +1,7 @@
 import { User } from '../../../db/models/identity/user.js';
 import { type Context, inTransaction } from '../../platform/context.js';
 import { conflict } from '../../platform/errors.js';
+import { loseRequestRights } from '../../gate/requests/decide/close-requests.js';
 import { voidApprovals } from '../../automation/runs/approvals/void-approvals.js';
 import { disableUserAutomations, lockUserAutomations } from '../../automation/definitions/ownership/disable-automations.js';
 import { endSessions } from '../auth/sessions/end-session.js';
@@ -22,7 +23,7 @@ export function suspendUser(ctx: Context, userId: string, reason: string): Promi
     if (status === 'active') {
       await User.query(ctx.db).findById(userId).patch({ status: 'suspended' });
       const sessions = await endSessions(ctx, userId);
-      const voided = await voidApprovals(ctx, userId);
+      const voided = { ...(await voidApprovals(ctx, userId)), ...(await loseRequestRights(ctx, userId)) };
       const disabled = await lockUserAutomations(ctx, userId, null);
       await recordAdminAction(ctx, 'suspend', userId, { reason, sessions, ...voided, ...disabled });
       await disableUserAutomations(ctx, userId, null, 'is suspended');

@@ -1,5 +1,6 @@
 import { Membership } from '../../../db/models/membership.js';
 import type { Team } from '../../../db/models/team.js';
+import { loseRequestRights } from '../../gate/requests/decide/close-requests.js';
 import { voidApprovals } from '../../automation/runs/approvals/void-approvals.js';
 import { disableUserAutomations, lockUserAutomations } from '../../automation/definitions/ownership/disable-automations.js';
 import { authorize, isAllowed, type Seat } from '../../platform/access/access.js';
@@ -22,7 +23,10 @@ export async function changeLockedRole(ctx: Context, team: Team, membership: Mem
   await membership.$query(ctx.db).patch({ role });
   // Only admins may invite, so the pending invitations of a former admin are revoked.
   if (isAllowed('member.manage', before) && !isAllowed('member.manage', role)) await revokeInvitationsBy(ctx, team_id, user_id);
-  const voided = await voidApprovals(ctx, user_id, { team_id, role });
+  const voided = {
+    ...(await voidApprovals(ctx, user_id, { team_id, role })),
+    ...(await loseRequestRights(ctx, user_id, { team_id, role })),
+  };
   const disabled = !isAllowed('automation.write', role) ? await lockUserAutomations(ctx, user_id, team_id) : {};
   await recordChange(ctx, {
     team_id,

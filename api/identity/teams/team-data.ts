@@ -6,6 +6,7 @@ import { approvalData } from '../../automation/runs/team-data.js';
 import { secretData } from '../../automation/secrets/team-data.js';
 import { bulkData } from '../../bulk/jobs/team-data.js';
 import { repositoryData } from '../../integrations/forge/team-data.js';
+import { requestData } from '../../gate/requests/team-data.js';
 import { webhookData } from '../../integrations/webhooks/team-data.js';
 import type { Context } from '../../platform/context.js';
 import type { TeamData } from '../../platform/team-data.js';
@@ -25,6 +26,7 @@ export const TEAM_DATA: readonly TeamData[] = [
   itemData,
   taskData,
   approvalData,
+  requestData,
   automationData,
   sessionData,
   repositoryData,

@@ -1,5 +1,6 @@
 import { defineStatement, run } from '../../../db/statement.js';
 import { closePlansOfTokens } from '../../agent/plans/decisions/close-plans.js';
+import { cancelRequestsOfTokens } from '../../gate/requests/decide/close-requests.js';
 import { type Context, inTransaction, requireUser } from '../../platform/context.js';
 import { notFound } from '../../platform/errors.js';
 import { recordChange } from '../../platform/changes/record-change.js';
@@ -27,6 +28,7 @@ export function revokeToken(ctx: Context, tokenId: string): Promise<void> {
     if (!token) throw notFound('Token');
     if (!token.is_news) return;
     await closePlansOfTokens(ctx, [tokenId]);
+    await cancelRequestsOfTokens(ctx, [tokenId]);
     await recordChange(ctx, {
       team_id: null,
       feature: 'tokens',

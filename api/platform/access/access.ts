@@ -166,6 +166,28 @@ const ABILITIES = {
     words: 'The role that the gate names, or above; manager where it names none',
     impersonated: false,
   },
+  'request.create': { seat: 'member', words: 'Team member or above', impersonated: false },
+  'request.read': { seat: 'member', words: 'Team member or above', impersonated: false },
+  'request.list': {
+    seat: 'none',
+    words: 'Any signed-in caller; only requests of teams in which they are no guest are listed',
+    impersonated: false,
+  },
+  'request.use': { seat: 'member', words: 'The requester, signed in or with any token of theirs', impersonated: false },
+  'request.cancel': {
+    seat: 'member',
+    words: 'The requester, one of its approvers, or a manager of the team',
+    impersonated: false,
+  },
+  'request.cancel_any': { seat: 'manager', words: 'Team manager or above', impersonated: false },
+  'request.decide': {
+    seat: 'member',
+    words: 'The role that the request requires, or above; a token needs `approvals:decide` by name',
+    impersonated: false,
+  },
+  'request.edit': { seat: 'member', words: 'Users who may approve the request, signed in', pat: false, impersonated: false },
+  'request_rule.read': { seat: 'member', words: 'Team member or above' },
+  'request_rule.write': { seat: 'admin', words: 'Team admin', impersonated: false },
   'instance.admin': {
     seat: 'none',
     words: 'Administrator of the installation, not impersonating',

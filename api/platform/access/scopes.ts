@@ -8,6 +8,8 @@ export const SCOPES = {
   'automations:read': 'View automations & runs',
   'automations:write': 'Create & update automations',
   'approvals:decide': 'Decide approvals',
+  'requests:read': 'View change requests',
+  'requests:create': 'Make and use change requests',
   'graph:read': 'Read the work graph',
   'ai:chat': 'Use the AI workspace (chat)',
   'ai:confirm': 'Confirm AI-proposed actions',

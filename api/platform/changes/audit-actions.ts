@@ -36,6 +36,7 @@ const ON_TEAMS = [
 ] as const;
 const ON_RUNS = ['approve', 'reject', 'expire', 'execute', 'retry', 'toggle', 'rollback', 'change_owner'] as const;
 const ON_PLANS = ['stage', 'confirm', 'discard', 'undo'] as const;
+const ON_REQUESTS = ['redeem', 'report', 'stale'] as const;
 const ON_WORK = ['claim', 'start', 'complete', 'cancel', 'end_series', 'block_series'] as const;
 const BY_ADMINS = ['suspend', 'reinstate', 'deprovision', 'impersonate_start', 'impersonate_end'] as const;
 
@@ -50,6 +51,7 @@ export const AUDIT_ACTIONS = [
   ...ON_TEAMS,
   ...ON_RUNS,
   ...ON_PLANS,
+  ...ON_REQUESTS,
   ...ON_WORK,
   ...BY_ADMINS,
 ];

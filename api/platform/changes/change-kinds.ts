@@ -12,6 +12,7 @@ export const FEATURES = [
   'ai_agent',
   'automations',
   'approvals',
+  'requests',
   'secrets',
   'audit',
   'forge',
@@ -40,6 +41,7 @@ export type EntityType =
   | 'automation'
   | 'automation_run'
   | 'bulk_job'
+  | 'change_request'
   | 'comment'
   | 'cycle'
   | 'custom_field'
@@ -52,6 +54,7 @@ export type EntityType =
   | 'outbox_row'
   | 'project'
   | 'relation'
+  | 'request_rules'
   | 'runner'
   | 'runner_job'
   | 'saved_view'

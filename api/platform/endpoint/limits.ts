@@ -32,6 +32,7 @@ export const LIMITS = {
   ai_search: { setting: 'RATE_LIMIT_AI', per: 'ip' },
   ai_settings_get: { setting: 'RATE_LIMIT_AI', per: 'ip' },
   ai_settings_put: { setting: 'RATE_LIMIT_AI', per: 'ip' },
+  request_create: { setting: 'RATE_LIMIT_REQUEST_CREATE', per: 'token' },
   mcp: { setting: 'RATE_LIMIT_MCP', per: 'token' },
   mcp_propose: { setting: 'RATE_LIMIT_MCP_PROPOSE', per: 'token' },
   automation_dispatch: { setting: 'RATE_LIMIT_AUTOMATION_DISPATCH', per: 'user' },

@@ -9,6 +9,7 @@ import { forgeEvents, listForgeTriggers } from './catalogue/forge.js';
 import { noteEvents } from './catalogue/notes.js';
 import { projectEvents } from './catalogue/projects.js';
 import { relationEvents } from './catalogue/relations.js';
+import { requestEvents } from './catalogue/requests.js';
 import { runnerEvents } from './catalogue/runners.js';
 import { taskEvents } from './catalogue/tasks.js';
 import { teamEvents } from './catalogue/teams.js';
@@ -31,6 +32,7 @@ const CATALOGUE = {
   ...bulkEvents,
   ...automationEvents,
   ...approvalEvents,
+  ...requestEvents,
   ...agentEvents,
   ...webhookEvents,
   ...forgeEvents,

@@ -53,6 +53,18 @@ const plans = new Counter({
   registers: [metrics],
 });
 
+const changeRequests = new Counter({
+  name: 'assent_change_requests_total',
+  help: 'Change requests that were approved, rejected, redeemed or cancelled, or that expired',
+  labelNames: ['end'] as const,
+  registers: [metrics],
+});
+
+/** Counts change requests by what became of them. */
+export function countRequests(end: string, count = 1): void {
+  if (count > 0) changeRequests.inc({ end }, count);
+}
+
 /** Counts plans that have ended. */
 export function countPlans(source: string, end: string, count = 1): void {
   plans.inc({ source, end }, count);

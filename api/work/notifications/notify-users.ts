@@ -19,6 +19,8 @@ export interface Notice {
   run_id: string | null;
   /** Id of the plan that waits for a confirmation. */
   action_id?: string;
+  /** Id of the change request. */
+  request_id?: string;
   /** Path of the email's button; defaults to the run's page. */
   path?: `/${string}`;
 }
@@ -28,12 +30,12 @@ export type Channel = 'in_app' | 'email';
 /** Kinds that anybody can make the service send in any number. Nobody waits for an answer to them. */
 const AT_WILL: readonly NotificationKind[] = ['message', 'member_added'];
 
-/** $1 = user ids, $2 = team id, $3 = kind, $4 = message, $5 = run id, $6 = plan id; both may be null. */
+/** $1 = user ids, $2 = team id, $3 = kind, $4 = message, $5 = run id, $6 = plan id, $7 = id of the change request; each may be null. */
 const statement = defineStatement({
   name: 'notify_people',
   text: /* sql */ `
-    insert into notifications (user_id, team_id, kind, message, run_id, action_id)
-    select person, $2::uuid, $3, $4, $5::uuid, $6::uuid from unnest($1::uuid[]) as person`,
+    insert into notifications (user_id, team_id, kind, message, run_id, action_id, request_id)
+    select person, $2::uuid, $3, $4, $5::uuid, $6::uuid, $7::uuid from unnest($1::uuid[]) as person`,
 });
 
 /**
@@ -56,6 +58,7 @@ export async function notifyUsers(
     team_id,
     run_id,
     action_id = null,
+    request_id = null,
     path = run_id === null ? '/app' : `/app/runs/${run_id}`,
   } = notice;
   const mailed = channels.includes('email')
@@ -67,7 +70,7 @@ export async function notifyUsers(
     : new Set<string>();
   const inApp = channels.includes('in_app') ? people : people.filter(({ email }) => !mailed.has(email));
   const ids = inApp.map(({ user_id }) => user_id);
-  if (ids.length > 0) await run(ctx.db, statement, [ids, team_id, kind, message, run_id, action_id]);
+  if (ids.length > 0) await run(ctx.db, statement, [ids, team_id, kind, message, run_id, action_id, request_id]);
   const url = webAddress(ctx.config, path);
   for (const { email, name } of people.filter((person) => mailed.has(person.email)))
     await queueMail(ctx, { to: email, template: 'notice', data: { name, title, message: mailMessage, details, url } });

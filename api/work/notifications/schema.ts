@@ -10,6 +10,9 @@ const NOTIFICATION_KINDS = [
   'automation_disabled',
   'plan_staged',
   'plan_reminder',
+  'change_requested',
+  'change_reminder',
+  'change_ended',
   'member_added',
 ] as const;
 export type NotificationKind = (typeof NOTIFICATION_KINDS)[number];
@@ -28,6 +31,7 @@ export const Notification = z
     team_id: z.string().nullable(),
     run_id: z.string().nullable(),
     action_id: z.string().nullable().meta({ description: 'Plan that waits for a confirmation' }),
+    request_id: z.string().nullable().meta({ description: 'Change request that waits for a decision, or has ended' }),
     automation_name: z.string().nullable().meta({ description: 'null without a run' }),
     gate: z
       .object({

@@ -3,6 +3,7 @@ import { Membership } from '../../../../db/models/membership.js';
 import type { Team } from '../../../../db/models/team.js';
 import { User } from '../../../../db/models/identity/user.js';
 import { defineStatement, run } from '../../../../db/statement.js';
+import { loseRequestRights } from '../../../gate/requests/decide/close-requests.js';
 import { voidApprovals } from '../../../automation/runs/approvals/void-approvals.js';
 import { disableUserAutomations, lockUserAutomations } from '../../../automation/definitions/ownership/disable-automations.js';
 import { type Context, inTransaction } from '../../../platform/context.js';
@@ -82,7 +83,7 @@ export function requestDeprovision(ctx: Context, userId: string, { reason, reass
     if (successor !== null) await checkSuccessor(ctx, userId, successor);
     const inherited = await settleTeams(ctx, userId, successor);
     await User.query(ctx.db).findById(userId).patch({ status: 'deprovisioned' });
-    const voided = await voidApprovals(ctx, userId);
+    const voided = { ...(await voidApprovals(ctx, userId)), ...(await loseRequestRights(ctx, userId)) };
     const disabled = await lockUserAutomations(ctx, userId, null);
     const { job_id, status } = await DeprovisionJob.query(ctx.db)
       .insert({

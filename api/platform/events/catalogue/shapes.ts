@@ -18,6 +18,7 @@ export const Note = z.looseObject({ note_id: text, title: text, team_id: text, k
 export const Relation = z.looseObject({ relation_id: text, source_id: text, target_id: text, relation_type: text });
 export const Cycle = z.looseObject({ cycle_id: text, name: text, team_id: text, number: z.int(), status: text });
 export const Plan = z.looseObject({ action_id: text, session_id: text, source: text, risk: text });
+export const Request = z.looseObject({ request_id: text, team_id: text, title: text, status: text, systems: z.array(text) });
 export const Member = z.looseObject({ user_id: text, role: text });
 export const RunnerJob = z.looseObject({ job_id: text, team_id: text, status: text, labels: z.array(text) });
 export const BulkJob = z.looseObject({
@@ -45,6 +46,7 @@ export const ENTITIES: Readonly<Record<string, { type: string; record: string; i
   team: { type: 'user', record: 'member', id: 'user_id', schema: Member },
   runner: { type: 'runner_job', record: 'job', id: 'job_id', schema: RunnerJob },
   bulk: { type: 'bulk_job', record: 'job', id: 'job_id', schema: BulkJob },
+  request: { type: 'change_request', record: 'request', id: 'request_id', schema: Request },
   agent: { type: 'agent_plan', record: 'plan', id: 'action_id', schema: Plan },
   webhook: { type: 'webhook', record: 'webhook', id: 'webhook_id', schema: z.looseObject({ webhook_id: text }) },
 };

@@ -1,0 +1,45 @@
+import { defineStatement } from '../../../../db/statement.js';
+import { COLUMNS, STATUS } from '../columns.sql.js';
+
+/** $1 = request ids, $2 = caller id. Requests with the caller's role in their team. */
+export const readRequestsStatement = defineStatement({
+  name: 'read_requests',
+  text: /* sql */ `
+    select ${COLUMNS}, (select m.role from memberships m where m.team_id = r.team_id and m.user_id = $2) as seat
+    from change_requests r where r.request_id = any($1::uuid[])`,
+});
+
+/** $1 = request id. Requests of its team within 7 days for one of the same operations, newest first. */
+export const earlierRequestsStatement = defineStatement({
+  name: 'earlier_requests',
+  text: /* sql */ `
+    select e.request_id, ${STATUS.replaceAll('r.', 'e.')} as status, coalesce(e.ended_at, e.created_at) as at
+    from change_requests r join change_requests e on e.team_id = r.team_id and e.operation_hashes && r.operation_hashes
+      and e.request_id < r.request_id and e.created_at > clock_timestamp() - interval '7 days'
+    where r.request_id = $1 order by e.request_id desc limit 10`,
+});
+
+/**
+ * $1 = caller id, $2 = roles that may read, $3 = limit, $4 = request id after which the list continues, or null, $5 = team id or null, $6 = status or
+ * null, $7 = system or null, $8 = own ones only, $9 = those that the caller may approve only, $10 = roles by what they may approve (jsonb), $11 = bytes of
+ * requests, of which the first one is read anyway. `found` counts the rows without the limit of bytes.
+ */
+export const listRequestsStatement = defineStatement({
+  name: 'list_requests',
+  text: /* sql */ `
+    with found as (
+      select r.request_id, s.role from memberships s cross join lateral (
+        select r.request_id from change_requests r
+        where r.team_id = s.team_id and ($4::uuid is null or r.request_id < $4) and ($6::text is null or ${STATUS} = $6)
+          and ($7::text is null or $7 = any(r.systems)) and (not $8::boolean or r.requested_by = $1)
+          and (not $9::boolean or (${STATUS} = 'pending' and $10::jsonb->s.role ? r.required_role and (r.allow_self or $1 <> all(r.self_ids))))
+        order by r.request_id desc limit $3) r
+      where s.user_id = $1 and s.role = any($2::text[]) and ($5::uuid is null or s.team_id = $5)
+      order by r.request_id desc limit $3
+    ), sized as (
+      select f.*, count(*) over ()::int as found, row_number() over newest as place, sum(octet_length(r.canonical)) over newest as bytes
+      from found f join change_requests r using (request_id) window newest as (order by f.request_id desc)
+    )
+    select ${COLUMNS}, f.role as seat, f.found
+    from sized f join change_requests r using (request_id) where f.bytes <= $11::int or f.place = 1 order by r.request_id desc`,
+});
