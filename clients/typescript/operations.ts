@@ -1,4 +1,4 @@
-// Made by npm run client from the document with SHA-256 e2e4a500e7e9d024dc3652a00a39f711e823900f16bbac44069739109872e8a0.
+// Made by npm run client from the document with SHA-256 55665cab359994bf9417d1e7b830ce710b0efffd72ac8952781e48a0939694af.
 /** Operations that send a form with a file, those that send its bytes alone, and those that return bytes. */
 export const UPLOADS: readonly string[] = ['uploadFile'];
 export const STREAMS: readonly string[] = ['uploadBulkInput'];
@@ -165,6 +165,19 @@ export const OPERATIONS = {
   readDecisionFigures: { method: 'GET', path: '/api/approvals/figures', takesKey: false },
   getDecision: { method: 'GET', path: '/api/approvals/{kind}/{id}', takesKey: false },
   decideMany: { method: 'POST', path: '/api/approvals/decide', takesKey: true },
+  createChangeRequest: { method: 'POST', path: '/api/change-requests', takesKey: true },
+  listChangeRequests: { method: 'GET', path: '/api/change-requests', takesKey: false, rows: 'requests' },
+  getChangeRequest: { method: 'GET', path: '/api/change-requests/{request_id}', takesKey: false },
+  approveChangeRequest: { method: 'POST', path: '/api/change-requests/{request_id}/approve', takesKey: true },
+  rejectChangeRequest: { method: 'POST', path: '/api/change-requests/{request_id}/reject', takesKey: true },
+  editChangeRequest: { method: 'POST', path: '/api/change-requests/{request_id}/edit', takesKey: true },
+  cancelChangeRequest: { method: 'POST', path: '/api/change-requests/{request_id}/cancel', takesKey: true },
+  redeemChangeRequest: { method: 'POST', path: '/api/change-requests/{request_id}/redeem', takesKey: false },
+  reportChangeRequestOutcome: { method: 'POST', path: '/api/change-requests/{request_id}/outcome', takesKey: true },
+  getRequestRules: { method: 'GET', path: '/api/teams/{team_id}/request-rules', takesKey: false },
+  saveRequestRules: { method: 'PUT', path: '/api/teams/{team_id}/request-rules', takesKey: false },
+  testRequestRules: { method: 'POST', path: '/api/teams/{team_id}/request-rules/test', takesKey: false },
+  getReceiptKeys: { method: 'GET', path: '/api/receipts/jwks', takesKey: false },
   listDeadLetters: { method: 'GET', path: '/api/automations/dead-letter', takesKey: false, rows: 'entries' },
   replayRun: { method: 'POST', path: '/api/automations/dead-letter/{run_id}/retry', takesKey: true },
   listSecrets: { method: 'GET', path: '/api/automations/secrets', takesKey: false },
