@@ -90,6 +90,7 @@ const WITHOUT_AUDIT: Record<string, string> = {
   'POST /api/auth/refresh': 'the session goes on as it was, every hour of every client',
   'PATCH /api/notifications/:notification_id': 'what somebody has read is theirs, and changes nothing for anybody else',
   'POST /api/search': 'it stores nothing',
+  'POST /api/teams/:team_id/request-rules/test': 'it stores nothing',
   'POST /api/mcp': 'a message is a list, a read or a proposal, and the staged plan leaves the entry',
   'POST /api/notifications/read': 'the same, many at a time',
   'POST /api/runners/jobs/:job_id/heartbeat': 'the job goes on as it was, every few seconds',

@@ -142,7 +142,7 @@ describe('the document', () => {
     const isUser = (property: string) =>
       /^(?!group_|retried_)\w+_by$|^(user|actor|author|owner|creator|requester|person)_id$/.test(property);
     const names =
-      'author_id changed_by created_by decided_by deleted_by enabled_by impersonated_by owner_id requested_by triggered_by undone_by updated_by user_id';
+      'author_id changed_by created_by decided_by deleted_by enabled_by impersonated_by owner_id redeemed_by requested_by triggered_by undone_by updated_by user_id';
     expect([...new Set(found.map(([property]) => property).filter(isUser))].toSorted()).toEqual(names.split(' '));
     const items = found.filter(([property]) => property === 'item_type').map(([, name]) => name);
     // What an agent or a relation links, and what a search finds; everything else says `entity_type`.
@@ -316,6 +316,8 @@ describe('the document', () => {
       'GET /api/work-items/{item_id}: If-None-Match ETag 304',
       'PUT /api/work-items/{item_id}: If-Match ETag',
       'GET /api/files/{file_id}: If-None-Match If-Range ETag 304',
+      'GET /api/teams/{team_id}/request-rules: If-None-Match ETag 304',
+      'PUT /api/teams/{team_id}/request-rules: If-Match ETag',
     ]);
     const cut = operations.flatMap(({ name, operation: { responses } }) =>
       'X-Truncated' in (responses['200']?.headers ?? {}) ? [name] : [],
@@ -478,6 +480,7 @@ it('in production neither the document nor its pages exist', async () => {
     RATE_LIMIT_FORGE_WEBHOOK: '',
     AI_CHAT_BEGIN_SECONDS: '',
     RATE_LIMIT_AI: '',
+    RATE_LIMIT_REQUEST_CREATE: '',
     RATE_LIMIT_MCP: '',
     RATE_LIMIT_MCP_PROPOSE: '',
   });

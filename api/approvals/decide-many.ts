@@ -7,13 +7,16 @@ import { conflict, DomainError, invalid } from '../platform/errors.js';
 import { requireScope } from '../platform/access/require-scope.js';
 import { approveGate } from '../automation/runs/approvals/approve-gate.js';
 import { rejectGate } from '../automation/runs/approvals/reject-gate.js';
+import { approveRequest } from '../gate/requests/decide/approve-request.js';
+import { rejectRequest } from '../gate/requests/decide/reject-request.js';
 import { gateDecisions } from './gate-decisions.js';
 import type { ActionLine } from '../gate/staging/schema.js';
 import { planDecisions } from './plan-decisions.js';
+import { requestDecisions } from './request-decisions.js';
 import type { DecideItem, DecideMany, DecideResult, Decision } from './schema.js';
 
 /** Scope that each kind needs of a token. */
-const SCOPES = { gate: 'approvals:decide', plan: 'ai:confirm' } as const;
+const SCOPES = { gate: 'approvals:decide', plan: 'ai:confirm', request: 'approvals:decide' } as const;
 
 /**
  * Locks the runs that the caller may see, in the order of their ids, so that two batches never wait for each other in a circle. $1 = run ids,
@@ -27,6 +30,29 @@ const lockStatement = defineStatement({
     order by r.run_id for update of r`,
 });
 
+/**
+ * Locks the requests that the caller may see, after the caller's roles and in the order of their ids. $1 = request ids, $2 = caller id.
+ */
+const lockRequestsStatement = defineStatement({
+  name: 'lock_decided_requests',
+  text: /* sql */ `
+    with seats as materialized (
+      select m.team_id from memberships m where m.user_id = $2
+        and m.team_id in (select r.team_id from change_requests r where r.request_id = any($1::uuid[])) order by m.team_id for share
+    )
+    select r.request_id from change_requests r, (select array_agg(team_id) as teams from seats) s
+    where r.request_id = any($1::uuid[]) and r.team_id = any(s.teams) order by r.request_id for no key update of r`,
+});
+
+async function lockItems(ctx: Context, items: readonly DecideItem[]): Promise<void> {
+  const listIds = (wanted: DecideItem['kind']) => items.flatMap(({ kind, id }) => (kind === wanted ? [id] : []));
+  const [runs, requests] = [listIds('gate'), listIds('request')];
+  if (runs.length > 0) await run(ctx.db, lockStatement, [runs, requireUser(ctx)]);
+  if (requests.length > 0) await run(ctx.db, lockRequestsStatement, [requests, requireUser(ctx)]);
+}
+
+const READERS = { gate: gateDecisions, plan: planDecisions, request: requestDecisions };
+
 /** @throws PERMISSION_DENIED */
 function checkScope({ actor }: Context, kind: DecideItem['kind']): void {
   if (actor.type === 'pat') requireScope(actor.scopes, SCOPES[kind]);
@@ -38,8 +64,9 @@ const isUnclear = ({ risk, changed, refused }: ActionLine): boolean => risk === 
 /** A yes to many is for what is read at a glance. @throws RESOURCE_CONFLICT `decide_singly` */
 function checkGlance(decision: Decision): void {
   const isRisky = decision.actions === null || decision.actions.some(isUnclear);
-  if (!isRisky && decision.requirement.approvals === 1) return;
-  throw conflict('Open it and decide it by itself: it is of high risk, has changed, or needs more than one approval', {
+  const { approvals, code = false } = decision.requirement;
+  if (!isRisky && approvals === 1 && !code) return;
+  throw conflict('Open it and decide it by itself: it is of high risk, has changed, or needs a code or more than one approval', {
     extra: { reason: 'decide_singly' },
   });
 }
@@ -47,7 +74,7 @@ function checkGlance(decision: Decision): void {
 async function decideOne(ctx: Context, item: DecideItem, { decision, comment }: DecideMany): Promise<DecideResult> {
   const { kind, id, gate_index, staged_hash } = item;
   checkScope(ctx, kind);
-  const seen = (await (kind === 'gate' ? gateDecisions : planDecisions)(ctx, [id])).get(id);
+  const seen = (await READERS[kind](ctx, [id])).get(id);
   // A caller who may not decide learns that first, from the decision itself.
   if (decision === 'approve' && seen?.can_decide) checkGlance(seen);
   if (kind === 'plan') {
@@ -59,16 +86,21 @@ async function decideOne(ctx: Context, item: DecideItem, { decision, comment }: 
         : await discardPlan(ctx, { ...plan, comment });
     return { kind, id, status: decided.status };
   }
+  if (kind === 'request') {
+    const asked = { request_hash: staged_hash, comment };
+    const { status } = await (decision === 'approve' ? approveRequest(ctx, id, asked) : rejectRequest(ctx, id, asked));
+    return { kind, id, status };
+  }
   const place = { ...(gate_index !== undefined && { gate_index }), comment, staged_hash };
   const { status } = decision === 'approve' ? await approveGate(ctx, id, place) : await rejectGate(ctx, id, place);
   return { kind, id, status };
 }
 
-/** Holds the run of a gate first, so that a late caller gets the decision, and what was glanced at is what is approved. */
+/** Holds the row first, so that a late caller gets the decision, and what was glanced at is what is approved. */
 function decideAlone(ctx: Context, item: DecideItem, input: DecideMany): Promise<DecideResult> {
-  if (item.kind !== 'gate') return decideOne(ctx, item, input);
+  if (item.kind === 'plan') return decideOne(ctx, item, input);
   return inTransaction(ctx, async (ctx) => {
-    await run(ctx.db, lockStatement, [[item.id], requireUser(ctx)]);
+    await lockItems(ctx, [item]);
     return decideOne(ctx, item, input);
   });
 }
@@ -82,9 +114,9 @@ function toRefusal({ kind, id }: DecideItem, thrown: unknown): DecideResult {
 /** Decides all or none. @throws the error of the first item that is refused, with `item` */
 function decideAll(ctx: Context, input: DecideMany): Promise<DecideResult[]> {
   const { items } = input;
-  if (items.some(({ kind }) => kind !== 'gate')) throw invalid('mode all decides gates only');
+  if (items.some(({ kind }) => kind === 'plan')) throw invalid('mode all decides gates and requests only');
   return inTransaction(ctx, async (ctx) => {
-    await run(ctx.db, lockStatement, [items.map(({ id }) => id), requireUser(ctx)]);
+    await lockItems(ctx, items);
     const results: DecideResult[] = [];
     for (const item of items) {
       const result = await decideOne(ctx, item, input).catch((thrown: unknown) => {
@@ -99,7 +131,7 @@ function decideAll(ctx: Context, input: DecideMany): Promise<DecideResult[]> {
 }
 
 /**
- * Decides up to 100 gates and plans, in the given order. With `each` an item that is refused leaves the others: its result says why. What is of high
+ * Decides up to 100 gates, plans and requests, in the given order. With `each` an item that is refused leaves the others: its result says why. What is of high
  * risk, has changed, or needs several approvals is approved by itself only (docs/decisions/gate.md#deciding-many).
  * @throws with `all`, the error of the first refused item; nothing is decided then
  */

@@ -3,8 +3,9 @@ import { getRun } from '../automation/runs/get-run.js';
 import { notFound } from '../platform/errors.js';
 import { requireScopeIfStrict } from '../platform/access/require-scope.js';
 import { gateDecisions } from './gate-decisions.js';
-import { PLAN_SCOPE } from './list-decisions.js';
+import { SCOPES_TO_READ } from './list-decisions.js';
 import { getPlanDecision } from './plan-decisions.js';
+import { getRequestDecision } from './request-decisions.js';
 import type { Decision, DecisionKind } from './schema.js';
 
 /**
@@ -13,8 +14,12 @@ import type { Decision, DecisionKind } from './schema.js';
  */
 export async function getDecision(ctx: Context, kind: DecisionKind, id: string): Promise<Decision> {
   if (kind === 'plan') {
-    requireScopeIfStrict(ctx, PLAN_SCOPE);
+    requireScopeIfStrict(ctx, SCOPES_TO_READ.plan);
     return getPlanDecision(ctx, id);
+  }
+  if (kind === 'request') {
+    requireScopeIfStrict(ctx, SCOPES_TO_READ.request);
+    return getRequestDecision(ctx, id);
   }
   const { run_id } = await getRun(ctx, id);
   const found = (await gateDecisions(ctx, [run_id], true)).get(run_id);

@@ -5,6 +5,7 @@ import { passesIfStrict, requireScopeIfStrict } from '../platform/access/require
 import type { CutPage } from '../platform/endpoint/endpoint.js';
 import { gateDecisions } from './gate-decisions.js';
 import { planDecisions } from './plan-decisions.js';
+import { requestDecisions } from './request-decisions.js';
 import type { DecisionKind, ListDecisions } from './schema.js';
 import { waitingStatement } from './waiting.sql.js';
 
@@ -14,29 +15,38 @@ export interface Waiting extends Record<string, unknown> {
 }
 
 /**
- * Returns the ids of gates and plans by deadline: those of the caller's teams, of their personal automations, and their own plans. A cursor that the
+ * Returns the ids of gates, plans and requests by deadline: those of the caller's teams, of their personal automations, and their own plans. A cursor that the
  * caller may not see begins the list anew. `next`: the id after which the list continues; undefined at its end.
  */
-export async function listWaiting(ctx: Context, query: ListDecisions): Promise<{ rows: Waiting[]; next: string | undefined }> {
-  const { limit, before = null, team_id = null, kind = null, state } = query;
-  const values = [requireUser(ctx), rolesFor('plan.decide'), limit + 1, before, team_id, state, kind];
+export async function listWaiting(
+  ctx: Context,
+  query: ListDecisions & { kinds?: DecisionKind[] },
+): Promise<{ rows: Waiting[]; next: string | undefined }> {
+  const { limit, before = null, team_id = null, kind, kinds = kind === undefined ? null : [kind], state } = query;
+  const values = [requireUser(ctx), rolesFor('plan.decide'), limit + 1, before, team_id, state, kinds];
   const rows = await run<Waiting>(ctx.db, waitingStatement, values);
   const shown = rows.slice(0, limit);
   return { rows: shown, next: rows.length > limit ? shown.at(-1)?.id : undefined };
 }
 
-/** Scope with which a strict token reads plans, here as elsewhere. */
-export const PLAN_SCOPE = 'ai:chat';
+/** Scopes with which a strict token reads plans and requests, here as elsewhere. */
+export const SCOPES_TO_READ = { plan: 'ai:chat', request: 'requests:read' } as const;
 
 /**
- * Returns a page of the list with what each decision does. A strict token without the scope of plans is shown gates only.
- * @throws PERMISSION_DENIED it asks for plans
+ * Returns a page of the list with what each decision does. A strict token without the scope of plans or requests is not shown them.
+ * @throws PERMISSION_DENIED it asks for them
  */
 export async function pageOfDecisions(ctx: Context, query: ListDecisions): Promise<CutPage> {
-  if (query.kind === 'plan') requireScopeIfStrict(ctx, PLAN_SCOPE);
-  const { rows, next } = await listWaiting(ctx, passesIfStrict(ctx, PLAN_SCOPE) ? query : { ...query, kind: 'gate' });
+  const { kind } = query;
+  if (kind !== undefined && kind !== 'gate') requireScopeIfStrict(ctx, SCOPES_TO_READ[kind]);
+  const readable = (['plan', 'request'] as const).filter((each) => passesIfStrict(ctx, SCOPES_TO_READ[each]));
+  const { rows, next } = await listWaiting(ctx, { ...query, ...(kind === undefined && { kinds: ['gate', ...readable] }) });
   const listIds = (wanted: DecisionKind): string[] => rows.flatMap(({ kind, id }) => (kind === wanted ? [id] : []));
-  const [gates, plans] = [await gateDecisions(ctx, listIds('gate')), await planDecisions(ctx, listIds('plan'))];
-  const decisions = rows.flatMap(({ kind, id }) => (kind === 'gate' ? gates : plans).get(id) ?? []);
+  const found = {
+    gate: await gateDecisions(ctx, listIds('gate')),
+    plan: await planDecisions(ctx, listIds('plan')),
+    request: await requestDecisions(ctx, listIds('request')),
+  };
+  const decisions = rows.flatMap(({ kind, id }) => found[kind].get(id) ?? []);
   return { body: JSON.stringify(decisions), count: decisions.length, more: next !== undefined, last: next };
 }

@@ -16,7 +16,7 @@ export const decisionRoutes: Endpoint[] = [
     tag,
     summary: 'List what waits for a decision',
     description:
-      'Gates of your teams and personal automations, plans of your teams, and your own plans, nearest deadline first. Each shows its actions in words, with old and new values.',
+      'Gates of your teams and personal automations, plans and change requests of your teams, and your own plans, nearest deadline first. Each shows its actions in words, with old and new values.',
     ability: 'automation.list',
     scope: 'automations:read',
     query: ListDecisions,
@@ -55,9 +55,9 @@ export const decisionRoutes: Endpoint[] = [
     method: 'post',
     path: '/api/approvals/decide',
     tag,
-    summary: 'Decide many gates and plans',
+    summary: 'Decide many gates, plans and change requests',
     description:
-      'In the given order. `each`: an item that is refused leaves the others, and its result says why. `all`: gates only; the first refusal rolls all back. What is of high risk, has changed since it was staged, or needs several approvals is approved by itself only (`decide_singly`); a rejection takes any. A token needs `approvals:decide` for gates and `ai:confirm` for plans.',
+      'In the given order. `each`: an item that is refused leaves the others, and its result says why. `all`: gates and requests only; the first refusal rolls all back. What is of high risk, has changed since it was staged, or needs several approvals is approved by itself only (`decide_singly`); a rejection takes any. A token needs `approvals:decide` for gates, the same by name for requests, and `ai:confirm` for plans.',
     ability: 'gate.decide',
     scope: 'approvals:decide',
     limit: 'approvals_decide',

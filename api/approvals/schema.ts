@@ -4,7 +4,7 @@ import { Id, StrictInt, Text, Timestamp } from '../platform/fields.js';
 import { byCursor } from '../platform/endpoint/pages.js';
 import { ActionLine } from '../gate/staging/schema.js';
 
-const KINDS = ['gate', 'plan'] as const;
+const KINDS = ['gate', 'plan', 'request'] as const;
 export type DecisionKind = (typeof KINDS)[number];
 const STATES = ['pending', 'approved', 'rejected', 'expired', 'cancelled', 'stale'] as const;
 export type DecisionState = (typeof STATES)[number];
@@ -22,16 +22,19 @@ export type ListDecisions = z.output<typeof ListDecisions>;
 
 export const DecisionParams = z.object({ kind: z.enum(KINDS), id: Id });
 
-/** A decision that waits for people, or has ended: a gate of a run, or a plan of the agent. */
+/** A decision that waits for people, or has ended: a gate of a run, a plan of the agent, or a change request. */
 export const Decision = z
   .object({
     kind: z.enum(KINDS),
-    id: z.string().meta({ description: '`run_id` of a gate, `action_id` of a plan' }),
+    id: z.string().meta({ description: '`run_id` of a gate, `action_id` of a plan, `request_id` of a request' }),
     gate_index: z.int().nullable(),
     title: z.string(),
-    message: z.string().nullable().meta({ description: 'What the gate asks' }),
+    message: z.string().nullable().meta({ description: 'What the gate asks; the reason of a request' }),
     team_id: z.string().nullable(),
-    requested_by: z.string().nullable().meta({ description: 'Who started the run or caused it; for whom a plan was staged' }),
+    requested_by: z
+      .string()
+      .nullable()
+      .meta({ description: 'Who started the run or caused it; for whom a plan was staged; who made the request' }),
     requested_at: Timestamp,
     expires_at: Timestamp,
     state: z.enum(STATES),
@@ -40,12 +43,18 @@ export const Decision = z
       approvals: z.int(),
       allow_self: z.boolean(),
       signed_in: z.boolean().meta({ description: 'No token decides' }),
+      code: z
+        .boolean()
+        .optional()
+        .meta({ description: 'Of a request: the approver types the code that the requester reads out' }),
     }),
     approvals: z.array(z.object({ user_id: z.string(), at: Timestamp, comment: z.string().optional() })),
     decided_by: z.string().nullable(),
     decided_at: Timestamp.nullable(),
     comment: z.string().nullable().meta({ description: 'Comment of the user who rejected or confirmed' }),
-    staged_hash: z.string().meta({ description: 'Of the text that is performed; `plan_hash` of a plan' }),
+    staged_hash: z
+      .string()
+      .meta({ description: 'Of the text that is performed; `plan_hash` of a plan, `request_hash` of a request' }),
     seen_hash: z
       .string()
       .nullable()
@@ -83,7 +92,10 @@ export const DecisionFigures = z
     by: z.enum(['source', 'approver']),
     figures: z.array(
       z.object({
-        key: z.string().nullable().meta({ description: 'Automation, source of plans, or user' }),
+        key: z
+          .string()
+          .nullable()
+          .meta({ description: 'Automation, source of plans, system of requests such as `request:payments`, or user' }),
         count: z.int().meta({ description: 'Everything that ended' }),
         approved: z.int(),
         rejected: z.int(),
@@ -111,7 +123,7 @@ export const DecideMany = z
     mode: z
       .enum(['each', 'all'])
       .default('each')
-      .meta({ description: '`each`: one transaction an item. `all`: gates only, all or none' }),
+      .meta({ description: '`each`: one transaction an item. `all`: gates and requests only, all or none' }),
     items: z.array(Item).min(1).max(100),
   })
   .refine(({ items }) => new Set(items.map(({ kind, id }) => `${kind} ${id}`)).size === items.length, {
@@ -125,7 +137,7 @@ export type DecideItem = DecideMany['items'][number];
 export const DecideResult = z.object({
   kind: z.enum(KINDS),
   id: z.string(),
-  status: z.string().optional().meta({ description: 'Of the run or plan afterwards' }),
+  status: z.string().optional().meta({ description: 'Of the run, plan or request afterwards' }),
   error_code: z.string().optional(),
   reason: z.string().optional().meta({ description: '`decide_singly`: open it and decide it by itself' }),
   message: z.string().optional(),

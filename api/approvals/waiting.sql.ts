@@ -6,8 +6,8 @@ import { STAGED_HASH } from '../automation/runs/approvals/lock-gate.sql.js';
 const NEXT = (deadline: string, id: string): string => /* sql */ `
   ($6 = 'expired') = (${deadline} <= now()) and (${deadline}, ${id}) > (select l.at, l.id from last l) order by ${deadline}, ${id} limit $3`;
 /**
- * $1 = caller id, $2 = roles that may read a team's plan, $3 = limit, $4 = id after which the list continues, or null, $5 = team id or null,
- * $6 = `pending` or `expired`, $7 = kind or null. Gates and plans, nearest deadline first. An id that the caller may not see begins the list anew.
+ * $1 = caller id, $2 = roles that may read the plans and requests of a team, $3 = limit, $4 = id after which the list continues, or null, $5 = team id or null,
+ * $6 = `pending` or `expired`, $7 = kinds, or null for all. Gates, plans and requests, nearest deadline first. An id that the caller may not see begins the list anew.
  */
 export const waitingStatement = defineStatement({
   name: 'waiting_decisions',
@@ -21,6 +21,9 @@ export const waitingStatement = defineStatement({
         union all
         select p.expires_at, p.action_id from agent_plans p where p.action_id = $4
           and (p.owner_id = $1 or p.team_id in (select s.team_id from seats s where s.role = any($2::text[])))
+        union all
+        select r.expires_at, r.request_id from change_requests r where r.request_id = $4
+          and r.team_id in (select s.team_id from seats s where s.role = any($2::text[]))
       ) c
     ), found as (
       (select 'gate' as kind, r.run_id as id, r.at from seats s cross join lateral (
@@ -29,17 +32,23 @@ export const waitingStatement = defineStatement({
         where $7::text is null or $7 = 'gate')
       union all
       (select 'gate', r.run_id, r.gate_expires_at from automation_runs r
-        where r.status = 'paused' and r.team_id is null and r.creator_id = $1 and $5::uuid is null and ($7::text is null or $7 = 'gate')
+        where r.status = 'paused' and r.team_id is null and r.creator_id = $1 and $5::uuid is null and ($7::text[] is null or 'gate' = any($7))
           and ${NEXT('r.gate_expires_at', 'r.run_id')})
       union all
       (select 'plan', p.action_id, p.expires_at from seats s cross join lateral (
         select p.action_id, p.expires_at from agent_plans p
         where p.team_id = s.team_id and p.status = 'staged' and ${NEXT('p.expires_at', 'p.action_id')}) p
-        where s.role = any($2::text[]) and $6 = 'pending' and ($7::text is null or $7 = 'plan'))
+        where s.role = any($2::text[]) and $6 = 'pending' and ($7::text[] is null or 'plan' = any($7)))
       union all
       (select 'plan', p.action_id, p.expires_at from agent_plans p
         where p.owner_id = $1 and p.status = 'staged' and $6 = 'pending' and ($5::uuid is null or $5 = any(p.team_ids))
-          and ($7::text is null or $7 = 'plan') and ${NEXT('p.expires_at', 'p.action_id')})
+          and ($7::text[] is null or 'plan' = any($7)) and ${NEXT('p.expires_at', 'p.action_id')})
+      union all
+      (select 'request', q.request_id, q.expires_at from seats s cross join lateral (
+        select q.request_id, q.expires_at from change_requests q
+        where q.team_id = s.team_id and q.status in ('pending', 'approved') and q.status = 'pending'
+          and ${NEXT('q.expires_at', 'q.request_id')}) q
+        where s.role = any($2::text[]) and $6 = 'pending' and ($7::text[] is null or 'request' = any($7)))
     )
     select kind, id, at from found order by at, id limit $3`,
 });

@@ -1,5 +1,6 @@
 import type Koa from 'koa';
 import { countConfirmable } from '../agent/plans/waiting/list-pending.js';
+import { countDecidableRequests } from '../gate/requests/read/list-requests.js';
 import { getMe } from '../identity/auth/get-me.js';
 import { type ApprovalPage, listApprovalsAfter } from '../automation/runs/approvals/list-approvals.js';
 import { ANONYMOUS } from '../platform/access/actor.js';
@@ -40,13 +41,14 @@ function buildContext(services: Services, koa: KoaContext, session: BrowserSessi
 
 /** Loads the caller and their counts for the navigation. */
 async function loadShellData(ctx: Context) {
-  const [me, pending, unread, plans] = await Promise.all([
+  const [me, pending, unread, plans, requests] = await Promise.all([
     getMe(ctx),
     listApprovalsAfter(ctx, MAX_PENDING),
     countUnread(ctx),
     countConfirmable(ctx, MAX_PENDING),
+    countDecidableRequests(ctx, MAX_PENDING),
   ]);
-  return { pending, counts: { me, waiting: actionableApprovals(me, pending.approvals).length + plans, unread } };
+  return { pending, counts: { me, waiting: actionableApprovals(me, pending.approvals).length + plans + requests, unread } };
 }
 
 /** Redirects `/` to the home page. @throws METHOD_NOT_ALLOWED */

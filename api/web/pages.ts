@@ -20,6 +20,7 @@ import { auditPages } from './pages/teams/audit.js';
 import type { Page } from './page.js';
 import { passwordPages } from './pages/account/password.js';
 import { profilePages } from './pages/account/profile.js';
+import { requestPages } from './pages/requests/request.js';
 import { runListPages } from './pages/work/run-list.js';
 import { runPages } from './pages/work/runs.js';
 import { runnerJobPages } from './pages/runners/job.js';
@@ -48,6 +49,7 @@ export const PAGES: readonly Page[] = [
   ...passwordPages,
   ...unlockPages,
   ...approvalPages,
+  ...requestPages,
   ...agentPages,
   ...automationPages,
   ...runListPages,

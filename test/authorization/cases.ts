@@ -10,6 +10,7 @@ import { fileCases } from './file-cases.js';
 import { graphCases } from './graph-cases.js';
 import { itemCases } from './item-cases.js';
 import { mcpCases } from './mcp-cases.js';
+import { requestCases } from './request-cases.js';
 import type { Row } from './row.js';
 import { runnerCases } from './runner-cases.js';
 import { signInCases } from './sign-in-cases.js';
@@ -29,6 +30,7 @@ export const GROUPS = {
   vault: [...vaultCases, ...auditCases],
   webhooks: [...webhookCases, ...runnerCases],
   cycles: cycleCases,
+  requests: requestCases,
   fields: [...fieldCases, ...viewCases, ...bulkCases],
   graph: graphCases,
   agent: [...agentCases, ...mcpCases],

@@ -7,7 +7,7 @@ export type Mode = 'spec' | 'strict';
 
 /**
  * The routes that always enforce a token's scope, written out so that no declaration in the code widens or narrows them unnoticed: seven
- * by the contract, then the decisions, replays and the vault.
+ * by the contract, then the decisions, replays, the vault and change requests.
  */
 export const ENFORCED: Record<string, string> = {
   'POST /api/projects': 'projects:write',
@@ -25,6 +25,18 @@ export const ENFORCED: Record<string, string> = {
   'POST /api/ai-workspace/agent/confirm': 'ai:confirm',
   'POST /api/ai-workspace/actions/confirm': 'ai:confirm',
   'POST /api/ai-workspace/agent/plans/:action_id/undo': 'ai:confirm',
+  'POST /api/change-requests': 'requests:create',
+  'GET /api/change-requests': 'requests:read',
+  'GET /api/change-requests/:request_id': 'requests:read',
+  'POST /api/change-requests/:request_id/approve': 'approvals:decide',
+  'POST /api/change-requests/:request_id/reject': 'approvals:decide',
+  'POST /api/change-requests/:request_id/edit': 'approvals:decide',
+  'POST /api/change-requests/:request_id/cancel': 'requests:create',
+  'POST /api/change-requests/:request_id/redeem': 'requests:create',
+  'POST /api/change-requests/:request_id/outcome': 'requests:create',
+  'GET /api/teams/:team_id/request-rules': 'requests:read',
+  'PUT /api/teams/:team_id/request-rules': 'admin:*',
+  'POST /api/teams/:team_id/request-rules/test': 'requests:read',
 };
 
 /** Expected response. `shows`: whether a list contains the subject. */
@@ -83,7 +95,8 @@ export function getExpected(endpoint: Endpoint, row: Row, actor: Actor, kind: Ki
   const general = row.outcome?.[kind];
   if (general !== undefined) return { status: general };
   const anyTeam = row.instanceAdmin === true && actor.instanceAdmin;
-  const allowed = anyTeam || may(roleNeeded(endpoint, row), actor.seat);
+  const isNamed = row.namedScope !== true || actor.scope !== 'all';
+  const allowed = anyTeam || (isNamed && may(roleNeeded(endpoint, row), actor.seat));
   if (row.reference) return { status: allowed ? (row.reference[kind] ?? success) : 403 };
   if (kind === 'foreign') return { status: anyTeam ? success : 403 };
   if (kind !== 'own') return { status: 404 };

@@ -24,7 +24,7 @@ export interface Row {
   by?: string;
   subject: SubjectType;
   /** The field of the subject that is made foreign, unknown, garbage …; `id` unless said otherwise. */
-  names?: Exclude<keyof Subject, 'credential' | 'session_id'>;
+  names?: Exclude<keyof Subject, 'credential' | 'session_id' | 'hash'>;
   kinds: Kind[];
   send: (subject: Subject) => Sent;
   /** Creator of the subject: the caller (strangers and guests too, from a former role), or a second member. */
@@ -41,6 +41,8 @@ export interface Row {
   reference?: Partial<Record<Kind, number>>;
   /** Never refused for its team: 200 with the subject in it for its team's seats, and without it for everybody else. */
   list?: true;
+  /** `admin:*` does not stand for the scope: a token needs it by name. */
+  namedScope?: true;
   /** Impersonators are skipped, with the place of a separate test: the call would end the session that the other rows need. */
   sparesImpersonator?: string;
   /** Status for the admin of another tenant, of whose own team the route then speaks; never with anything of the subject in it. */

@@ -9,6 +9,7 @@ import * as accountBuilds from './account-subjects.js';
 import { bulkSubjects } from './bulk-subjects.js';
 import { cycleSubjects } from './cycle-subjects.js';
 import { relation } from './graph-subjects.js';
+import { requestSubjects } from './request-subjects.js';
 import { itemSubjects } from './item-subjects.js';
 import { FORGE_SECRET, type Tenant, type World } from './world.js';
 
@@ -21,6 +22,8 @@ export interface Subject {
   user_id: string;
   /** Something only the subject's readers may ever see. */
   canary: string;
+  /** Hash of what the subject shows. */
+  hash?: string;
   /** A session of the agent that belongs to the subject. */
   session_id?: string;
   /** Id of the subject's own user, as whom signed-in callers act. */
@@ -501,6 +504,7 @@ export const SUBJECTS = {
   ...agentSubjects,
   ...bulkSubjects,
   ...cycleSubjects,
+  ...requestSubjects,
   team,
   spareTeam,
   member,

@@ -26,6 +26,9 @@ export const subjectsStatement = defineStatement({
       select a.name, a.automation_id::text, false from automations a
         where w.entity_type = 'automation' and a.automation_id = w.uuid and a.team_id = w.team_id
       union all
+      select r.title, r.request_id::text, true from change_requests r
+        where w.entity_type = 'change_request' and r.request_id = w.uuid and r.team_id = w.team_id
+      union all
       select p.summary, p.action_id::text, true from agent_plans p
         where w.entity_type = 'agent_plan' and p.action_id = w.uuid and p.team_id = w.team_id
       union all

@@ -42,7 +42,6 @@ export interface RequestRow extends Record<string, unknown> {
   approvals_needed: number;
   /** The caller's role in the team. */
   seat: Seat | null;
-  earlier?: { request_id: string; status: RequestStatus; at: string }[];
 }
 
 const toIso = (date: Date | null): string | null => date?.toISOString() ?? null;
@@ -57,8 +56,19 @@ function presentOutcome({ outcome, outcome_at, outcome_details }: RequestRow): C
   return { status: outcome, at: outcome_at.toISOString(), ...outcome_details };
 }
 
-/** Returns a request as the API shows it to the caller. `listed`: long arguments are left out. */
-export function presentRequest(ctx: Context, row: RequestRow, listed = false): ChangeRequest {
+/** A request for one of the same operations. */
+export interface EarlierRequest extends Record<string, unknown> {
+  request_id: string;
+  status: RequestStatus;
+  at: Date;
+}
+
+/** Returns a request as the API shows it to the caller. `isListed`: long arguments are left out. */
+export function presentRequest(
+  ctx: Context,
+  row: RequestRow,
+  { isListed = false, earlier = [] }: { isListed?: boolean; earlier?: readonly EarlierRequest[] } = {},
+): ChangeRequest {
   const { title, reason, operations, editable, context, use_within_seconds } = readContent(row.canonical);
   const isRequester = row.requested_by === requireUser(ctx);
   return {
@@ -69,7 +79,7 @@ export function presentRequest(ctx: Context, row: RequestRow, listed = false): C
     source: row.source,
     title,
     reason,
-    operations: listed ? operations.map(shortened) : operations,
+    operations: isListed ? operations.map(shortened) : operations,
     operation_hashes: row.operation_hashes.map(hashText),
     request_hash: hashText(row.request_hash),
     revision: row.revision,
@@ -96,7 +106,7 @@ export function presentRequest(ctx: Context, row: RequestRow, listed = false): C
     redeemed_by: row.redeemed_by,
     ended_at: toIso(row.ended_at),
     outcome: presentOutcome(row),
-    earlier: (row.earlier ?? []).map((one) => ({ ...one, at: new Date(one.at).toISOString() })),
+    earlier: earlier.map(({ request_id, status, at }) => ({ request_id, status, at: at.toISOString() })),
     can_decide: row.status === 'pending' && mayApproveRequest(ctx, row),
     code: isRequester ? buildCode(ctx.config, row.request_id, row.revision) : null,
     url: webAddress(ctx.config, `/app/approvals/request/${row.request_id}`),

@@ -32,7 +32,14 @@ const Arguments = z.unknown().meta({
   override: { type: 'object', additionalProperties: true, description: 'Exactly what the operation is given' },
 });
 /** An operation with what the requester claims about it. */
-export const AskedOperation = OperationInput.extend({ arguments: Arguments, ...Claims }).meta({ id: 'AskedOperation' });
+const known = { ...OperationInput.shape, arguments: Arguments, ...Claims };
+export const AskedOperation = z
+  .looseObject(known)
+  .refine((operation) => Object.keys(operation).every((key) => Object.hasOwn(known, key)), {
+    message: `has only ${Object.keys(known).join(', ')}`,
+    abort: true,
+  })
+  .meta({ id: 'AskedOperation' });
 export type AskedOperation = z.output<typeof AskedOperation>;
 
 const MAX_OPERATIONS = 20;
@@ -66,7 +73,7 @@ export const CreateRequest = z
       .meta({ description: 'Time from the approval to the use; a rule may shorten it' }),
     source: z.enum(['api', 'cli']).default('api'),
     editable: z
-      .array(Text.max(500).regex(/^\/operations\/\d+\//, 'must be a pointer such as /operations/0/arguments/amount'))
+      .array(Text.max(500).regex(/^\/operations\/[0-9]+\//, 'must be a pointer such as /operations/0/arguments/amount'))
       .max(100)
       .default([])
       .meta({ description: 'JSON pointers into the request’s text that an approver may change' }),

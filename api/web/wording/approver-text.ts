@@ -11,12 +11,23 @@ const listApprovers = (lowest: GateRole): string =>
 export const describeApprovers = (role: GateRole, count: number): string =>
   count === 1 ? listApprovers(role) : `${count} approvals, each from ${listApprovers(role)}`;
 
+const lacksRole = (me: User | null, team_id: string | null, role: GateRole): boolean =>
+  !hasRoleAtLeast((me?.teams.find((team) => team.team_id === team_id)?.role ?? null) as Seat | null, role);
+
+/** Returns why the user cannot approve a visible change request: their role, or that they are behind it. */
+export const cannotApproveReason = (
+  me: User | null,
+  { team_id, requirement }: { team_id: string; requirement: { role: GateRole } },
+): string =>
+  lacksRole(me, team_id, requirement.role)
+    ? `Only ${listApprovers(requirement.role)} of the team can decide.`
+    : 'You asked for this or edited it; someone else must approve it.';
+
 /** Returns why the user cannot decide a visible gate: their role, or self-approval. */
 export function cannotDecideReason(
   me: User | null,
   { team_id, required_role }: { team_id: string | null; required_role: GateRole },
 ): string {
-  const seat = me?.teams.find((team) => team.team_id === team_id)?.role ?? null;
-  if (!hasRoleAtLeast(seat as Seat | null, required_role)) return `Only ${listApprovers(required_role)} of the team can decide.`;
+  if (lacksRole(me, team_id, required_role)) return `Only ${listApprovers(required_role)} of the team can decide.`;
   return 'You created the automation, wrote this version or started the run; someone else must approve it.';
 }

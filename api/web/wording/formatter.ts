@@ -3,7 +3,7 @@ import type { User } from '../../identity/auth/schema.js';
 import { plainText } from '../../platform/plain-text.js';
 import { TRIGGER_TEXT } from '../../automation/language/triggers.js';
 import { summaryText } from './change-text.js';
-import { describeApprovers, cannotDecideReason } from './approver-text.js';
+import { cannotApproveReason, cannotDecideReason, describeApprovers } from './approver-text.js';
 
 /** Advice for a failure, by error code, where there is a general one. */
 const HELP: Readonly<Record<string, string>> = {
@@ -134,6 +134,7 @@ export function createFormatter(me: User | null, now: Date = new Date()) {
     plainText,
     device: deviceName,
     approvers: describeApprovers,
+    notYourRequest: (request: Parameters<typeof cannotApproveReason>[1]): string => cannotApproveReason(me, request),
     notYours: (gate: Parameters<typeof cannotDecideReason>[1]): string => cannotDecideReason(me, gate),
     /** "20 Nov 2026, 17:51". */
     moment: (iso: string): string => long.format(new Date(iso)),

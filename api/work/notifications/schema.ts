@@ -53,6 +53,7 @@ export const MarkNotifications = z
   .object({
     up_to: Id.nullish().meta({ description: 'The newest `notification_id` that was seen; newer ones stay unread' }),
     run_id: Id.nullish().meta({ description: 'Only notifications of this run' }),
+    request_id: Id.nullish().meta({ description: 'Only notifications of this change request' }),
   })
   .meta({ id: 'MarkNotifications' });
 export type MarkNotifications = z.output<typeof MarkNotifications>;

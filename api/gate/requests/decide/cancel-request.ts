@@ -1,7 +1,6 @@
 import { isAllowed } from '../../../platform/access/access.js';
 import { type Context, inTransaction, requireUser } from '../../../platform/context.js';
 import { forbidden } from '../../../platform/errors.js';
-import { requireScope } from '../../../platform/access/require-scope.js';
 import { readRequest } from '../read/read-request.js';
 import type { ChangeRequest } from '../schema.js';
 import { cancelOne } from './close-requests.js';
@@ -28,7 +27,6 @@ export function cancelRequest(ctx: Context, requestId: string, comment: string |
     const request = await lockRequest(ctx, requestId);
     const userId = requireUser(ctx);
     const part = findPart(userId, request);
-    if (part !== 'requester' && ctx.actor.type === 'pat') requireScope(ctx.actor.scopes, 'approvals:decide');
     checkOpen(request);
     await cancelOne(ctx, requestId, part, { userId, comment });
     return readRequest(ctx, requestId);

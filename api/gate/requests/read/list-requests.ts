@@ -4,7 +4,7 @@ import { type Context, requireUser } from '../../../platform/context.js';
 import type { CutPage } from '../../../platform/endpoint/endpoint.js';
 import { presentRequest, type RequestRow } from '../present-request.js';
 import type { ListRequests } from '../schema.js';
-import { listRequestsStatement } from './read.sql.js';
+import { countDecidableStatement, listRequestsStatement } from './read.sql.js';
 
 /** Bytes of requests that one answer holds, so that no team can make a list costly. */
 const MAX_BYTES = 1024 * 1024;
@@ -21,8 +21,15 @@ export async function listRequests(ctx: Context, query: ListRequests): Promise<C
     return { body: { requests: [], next_cursor: null }, count: 0, more: false };
   const rows = await run<RequestRow & { found: number }>(ctx.db, listRequestsStatement, values);
   const shown = rows.slice(0, limit);
-  const requests = shown.map((row) => presentRequest(ctx, row, true));
+  const requests = shown.map((row) => presentRequest(ctx, row, { isListed: true }));
   const hasMore = (rows[0]?.found ?? 0) > shown.length;
   const last = shown.at(-1)?.request_id;
   return { body: { requests, next_cursor: hasMore ? (last ?? null) : null }, count: requests.length, more: hasMore, last };
+}
+
+/** Counts the requests that the caller may approve and has not approved yet, at most `limit`. */
+export async function countDecidableRequests(ctx: Context, limit: number): Promise<number> {
+  if (!isAdmitted('request.decide', ctx.actor)) return 0;
+  const [row] = await run<{ waiting: number }>(ctx.db, countDecidableStatement, [requireUser(ctx), REACHES, limit]);
+  return row?.waiting ?? 0;
 }

@@ -1,14 +1,22 @@
 import { run } from '../../../../db/statement.js';
-import { authorize } from '../../../platform/access/access.js';
+import { authorize, isAllowed } from '../../../platform/access/access.js';
 import { type Context, requireUser } from '../../../platform/context.js';
 import { notFound } from '../../../platform/errors.js';
-import { presentRequest, type RequestRow } from '../present-request.js';
+import { type EarlierRequest, presentRequest, type RequestRow } from '../present-request.js';
 import type { ChangeRequest } from '../schema.js';
 import { earlierRequestsStatement, readRequestsStatement } from './read.sql.js';
 
-/** Returns requests by id with the caller's role, without those of teams in which the caller may not read them. */
+/** Returns requests by id with the caller's role. */
 const findRequests = (ctx: Context, ids: readonly string[]): Promise<RequestRow[]> =>
   ids.length === 0 ? Promise.resolve([]) : run<RequestRow>(ctx.db, readRequestsStatement, [ids, requireUser(ctx)]);
+
+/** Returns requests by id that the caller may read. */
+export const findReadableRequests = async (ctx: Context, ids: readonly string[]): Promise<RequestRow[]> =>
+  (await findRequests(ctx, ids)).filter(({ seat }) => isAllowed('request.read', seat));
+
+/** Returns requests by id as the API shows them, without those that the caller may not read. */
+export const readRequests = async (ctx: Context, ids: readonly string[]): Promise<ChangeRequest[]> =>
+  (await findReadableRequests(ctx, ids)).map((row) => presentRequest(ctx, row));
 
 /** @throws RESOURCE_NOT_FOUND | PERMISSION_DENIED a guest, or no member of its team */
 export async function findRequest(ctx: Context, requestId: string): Promise<RequestRow> {
@@ -24,6 +32,6 @@ export async function findRequest(ctx: Context, requestId: string): Promise<Requ
  */
 export async function readRequest(ctx: Context, requestId: string): Promise<ChangeRequest> {
   const row = await findRequest(ctx, requestId);
-  const earlier = await run<NonNullable<RequestRow['earlier']>[number]>(ctx.db, earlierRequestsStatement, [requestId]);
-  return presentRequest(ctx, { ...row, earlier });
+  const earlier = await run<EarlierRequest>(ctx.db, earlierRequestsStatement, [requestId]);
+  return presentRequest(ctx, row, { earlier });
 }

@@ -9,6 +9,24 @@ export const readRequestsStatement = defineStatement({
     from change_requests r where r.request_id = any($1::uuid[])`,
 });
 
+/**
+ * $1 = caller id, $2 = roles by what they may approve (jsonb), $3 = limit. Counts what waits for the caller, of what they have not approved yet.
+ */
+export const countDecidableStatement = defineStatement({
+  name: 'count_decidable_requests',
+  text: /* sql */ `
+    select count(*)::int as waiting from (
+      select from memberships s cross join lateral (
+        select from change_requests r
+        where r.team_id = s.team_id and r.status in ('pending', 'approved') and r.status = 'pending' and r.expires_at > now()
+          and $2::jsonb->s.role ? r.required_role and (r.allow_self or $1 <> all(r.self_ids))
+          and not exists (select from change_request_decisions d
+            where d.request_id = r.request_id and d.revision = r.revision and d.user_id = $1)
+        limit $3) r
+      where s.user_id = $1 limit $3
+    ) few`,
+});
+
 /** $1 = request id. Requests of its team within 7 days for one of the same operations, newest first. */
 export const earlierRequestsStatement = defineStatement({
   name: 'earlier_requests',

@@ -93,6 +93,7 @@ interface EntryPage {
 const PAGES: Readonly<Record<string, string>> = {
   automation_run: '/app/runs/',
   agent_plan: '/app/approvals/plan/',
+  change_request: '/app/approvals/request/',
   cycle: '/app/cycles/',
 };
 

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { getPlansToDecide } from '../../../agent/plans/waiting/get-plan.js';
 import { listWaiting, type Waiting as WaitingId } from '../../../approvals/list-decisions.js';
+import { readRequests } from '../../../gate/requests/read/read-request.js';
 import type { User } from '../../../identity/auth/schema.js';
 import type { Context } from '../../../platform/context.js';
 import { type Approval, listApprovalsOfRuns } from '../../../automation/runs/approvals/list-approvals.js';
@@ -10,6 +11,7 @@ import { namesIn, mapTeamNames } from '../../wording/names.js';
 import type { View } from '../../page.js';
 import { showGates, type ShownLine } from '../agent/plan-lines.js';
 import { actionableApprovals } from './actionable-approvals.js';
+import { buildRequestCards, type RequestCard } from '../requests/request-card.js';
 import { buildCards, type PlanCard, readApplied } from './plan-queue.js';
 
 const PAGE_SIZE = 50;
@@ -21,7 +23,7 @@ const EXPIRED = 20;
 /** Filters and the place in the list; an invalid one is none. */
 export const QueueFilter = z.object({
   team: z.uuid().optional().catch(undefined),
-  kind: z.enum(['gate', 'plan']).optional().catch(undefined),
+  kind: z.enum(['gate', 'plan', 'request']).optional().catch(undefined),
   risk: z.enum(['low', 'medium', 'high']).optional().catch(undefined),
   after: z.uuid().optional().catch(undefined),
   /** When the page was opened, ms: what was asked for later is announced. */
@@ -30,12 +32,13 @@ export const QueueFilter = z.object({
 });
 type Filter = z.output<typeof QueueFilter>;
 
-/** A gate of a run or a plan of the agent, with its lines where they fit a list. */
+/** A gate of a run, a plan of the agent or a change request, with its lines where they fit a list. */
 interface Entry {
-  kind: 'gate' | 'plan';
+  kind: WaitingId['kind'];
   id: string;
   gate?: Approval;
   card?: PlanCard;
+  request?: RequestCard;
   lines: readonly ShownLine[] | undefined;
   isMine: boolean;
   /** What the box of many decisions sends; undefined where it is decided by itself only. */
@@ -89,21 +92,37 @@ function grouped(entries: readonly Entry[]): { title: string | null; entries: En
 
 /** Gates that nobody decided in time, each with what it was about. */
 async function readExpired(ctx: Context, filter: Filter): Promise<Approval[]> {
-  if (filter.after !== undefined || filter.kind === 'plan') return [];
+  if (filter.after !== undefined || (filter.kind ?? 'gate') !== 'gate') return [];
   const { rows } = await listWaiting(ctx, buildQuery({ ...filter, kind: 'gate' }, 'expired', EXPIRED));
   return listApprovalsOfRuns(ctx, listIds(rows, 'gate'));
 }
 
+function toEntry(request: RequestCard): Entry {
+  const { request_id: id, requirement, isMine, lines, isEdited } = request;
+  const isOne = requirement.approvals === 1 && !requirement.code && !isEdited && isPlain(lines);
+  return {
+    kind: 'request',
+    id,
+    request,
+    lines,
+    isMine,
+    tick: isMine && isOne ? `request ${id} ${request.request_hash}` : undefined,
+    requestedAt: request.created_at,
+    group: id,
+  };
+}
+
 /** Reads the entries of a page with everything that their cards show. */
 async function readEntries(ctx: Context, me: User, rows: readonly WaitingId[]) {
-  const [gates, plans, recent] = await Promise.all([
+  const [gates, plans, requests, recent] = await Promise.all([
     listApprovalsOfRuns(ctx, listIds(rows, 'gate')),
     getPlansToDecide(ctx, listIds(rows, 'plan')),
+    readRequests(ctx, listIds(rows, 'request')),
     readApplied(ctx),
   ]);
   const runs = gates.map(({ run_id }) => run_id);
   const [names, about, described, shown] = await Promise.all([
-    namesIn(ctx, me, gates),
+    namesIn(ctx, me, [...gates, ...requests]),
     describeRuns(ctx, gates),
     describeGates(ctx, runs).then(showGates),
     buildCards(ctx, me, plans, recent),
@@ -133,9 +152,10 @@ async function readEntries(ctx: Context, me: User, rows: readonly WaitingId[]) {
     requestedAt: card.created_at,
     group: card.action_id,
   });
-  const byId = new Map([
+  const byId = new Map<string, Entry>([
     ...gates.map((gate) => [gate.run_id, ofGate(gate)] as const),
     ...Object.entries(shown.cards).map(([id, card]) => [id, ofPlan(card)] as const),
+    ...buildRequestCards(me.user_id, requests).map((request) => [request.request_id, toEntry(request)] as const),
   ]);
   const entries = rows.flatMap(({ id }) => byId.get(id) ?? []);
   return { entries, names, about, described, applied: shown.applied };

@@ -42,9 +42,9 @@ const decision = {
 /** What a ticked box of the queue names. */
 const TickedItem = z
   .string()
-  .regex(/^(gate|plan) [\da-f-]{36} sha256:[\da-f]{64}$/)
+  .regex(/^(gate|plan|request) [\da-f-]{36} sha256:[\da-f]{64}$/)
   .transform((text) => {
-    const [kind, id, staged_hash] = text.split(' ') as ['gate' | 'plan', string, string];
+    const [kind, id, staged_hash] = text.split(' ') as ['gate' | 'plan' | 'request', string, string];
     return { kind, id, staged_hash };
   });
 const Ticked = z.object({

@@ -197,7 +197,7 @@ describe('GET', () => {
 
   it('the scopes, with the labels of the contract', async () => {
     const { body } = await me.get(`${URL}/scopes`);
-    expect(body.scopes).toHaveLength(12);
+    expect(body.scopes).toHaveLength(14);
     expect(body.scopes).toContainEqual({ key: 'tasks:write', label: 'Create & update work items' });
     expect(body.scopes).toContainEqual({ key: 'admin:*', label: 'Full account access (admin)' });
   });

@@ -1,0 +1,3 @@
+import { testGroup } from './run.js';
+
+testGroup('requests');
