@@ -7,11 +7,12 @@ import { createOpenApi } from '../api/http/openapi.js';
 import { ENDPOINTS } from '../api/http/router.js';
 import { type Endpoint, takesKey } from '../api/platform/endpoint/endpoint.js';
 import { rowsFields } from '../api/platform/endpoint/pages.js';
+import { receiptCasesText } from './client/receipt-cases.js';
 import { writeSections } from './client/sections.js';
 
 /**
  * `npm run client`: generates types and operations of the package @assent/client from our own document, and compiles it. It also writes the
- * sections of `docs` that follow from the code. The generator of the types comes by npx and needs the network.
+ * sections of `docs` that follow from the code, and the cases that verifiers of receipts run. The generator of the types comes by npx and needs the network.
  */
 const GENERATOR = 'openapi-typescript@7.13.0';
 const target = join('clients', 'typescript');
@@ -78,6 +79,7 @@ function copyVersion(): void {
 }
 
 writeSections();
+writeFileSync(join('clients', 'receipt-cases.json'), await receiptCasesText());
 writeFileSync(join(target, 'schema.d.ts'), header + generateTypes());
 writeFileSync(join(target, 'operations.ts'), header + operationsSource());
 execFileSync(process.execPath, ['node_modules/@biomejs/biome/bin/biome', 'format', '--write', join(target, 'operations.ts')]);

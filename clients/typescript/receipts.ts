@@ -30,8 +30,8 @@ export interface VerifyReceiptOptions {
   /** The system that executes, such as `payments`. */
   system: string;
   /**
-   * Stores the key until this time (seconds since 1970) and returns true if it was not there: an insert with a unique key. It must
-   * outlive the process, or an operation can be executed twice.
+   * Stores the key until this time (seconds since 1970) and returns `true` if it was not there: an insert with a unique key. It must
+   * outlive the process, or an operation can be executed twice. Anything but `true` refuses.
    */
   firstUse: (key: string, until: number) => boolean | Promise<boolean>;
   /** How many people must have approved; default 1. */
@@ -47,11 +47,12 @@ interface Claims {
   iat: number;
   nbf: number;
   exp: number;
-  assent: {
+  assent?: {
+    v: unknown;
     team_id: unknown;
-    operations: readonly { sha256: unknown }[];
-    approved_by: readonly { user_id: unknown }[];
-  };
+    operations: readonly ({ sha256: unknown } | null)[];
+    approved_by: readonly ({ user_id: unknown } | null)[];
+  } | null;
 }
 
 type Bytes = Uint8Array<ArrayBuffer>;
@@ -79,34 +80,39 @@ function decode(text: string): Bytes {
   return Uint8Array.from(binary, (char) => char.charCodeAt(0));
 }
 
-function parse<T>(bytes: Bytes): T {
+/** Parses an object as the service writes it, so that no member is there twice. */
+function parse<T extends object>(bytes: Bytes): T {
   try {
-    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes)) as T;
+    const text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
+    const value: unknown = JSON.parse(text);
+    if (typeof value === 'object' && value !== null && !Array.isArray(value) && JSON.stringify(value) === text) return value as T;
   } catch {
-    return fail('The receipt holds no JSON');
+    // As below.
   }
+  return fail('The receipt holds no JSON');
 }
 
 /** Verifies header and signature by a key that the caller trusts; nothing in the header is followed. */
 async function readClaims(receipt: string, keys: readonly PublicJwk[]): Promise<Claims> {
   const [head = '', body = '', signature = '', ...more] = receipt.split('.');
+  const [headBytes, bodyBytes, signatureBytes] = [decode(head), decode(body), decode(signature)];
   if (more.length > 0) fail('The receipt is not in its compact form');
-  const header = parse<Record<string, unknown>>(decode(head));
+  const header = parse<Record<string, unknown>>(headBytes);
   if (header['alg'] !== 'EdDSA' || header['typ'] !== 'assent-receipt+jwt' || 'crit' in header) fail('This is no receipt');
-  const found = keys.filter((key) => key.kid === header['kid'] && key.kty === 'OKP' && key.crv === ALGORITHM);
+  const { kid } = header;
+  const found = keys.filter((key) => key.kid === kid && key.kty === 'OKP' && key.crv === ALGORITHM);
   const [jwk] = found;
-  if (!jwk || found.length !== 1) return fail('The receipt is signed by another key');
+  if (!jwk || found.length !== 1 || typeof kid !== 'string') return fail('The receipt is signed by another key');
   const key = await crypto.subtle.importKey('jwk', { kty: 'OKP', crv: ALGORITHM, x: jwk.x ?? '' }, ALGORITHM, false, ['verify']);
   const signed = new TextEncoder().encode(`${head}.${body}`);
-  if (!(await crypto.subtle.verify(ALGORITHM, key, decode(signature), signed))) fail('The signature is wrong');
-  return parse<Claims>(decode(body));
+  if (!(await crypto.subtle.verify(ALGORITHM, key, signatureBytes, signed))) fail('The signature is wrong');
+  return parse<Claims>(bodyBytes);
 }
 
-function checkAudience({ iss, aud, assent }: Claims, { issuer, team, system }: VerifyReceiptOptions): void {
+function checkAudience({ iss, aud }: Claims, teamId: unknown, { issuer, team, system }: VerifyReceiptOptions): void {
   const audiences: readonly unknown[] = Array.isArray(aud) ? aud : [aud];
   if (iss !== issuer) fail('The receipt is of another installation');
-  if (assent.team_id !== team || !audiences.includes(`assent:${team}:${system}`))
-    fail('The receipt is for another team or system');
+  if (teamId !== team || !audiences.includes(`assent:${team}:${system}`)) fail('The receipt is for another team or system');
 }
 
 function checkTime({ iat, nbf, exp }: Claims, now: number): void {
@@ -117,6 +123,8 @@ function checkTime({ iat, nbf, exp }: Claims, now: number): void {
 }
 
 async function hashOperation(text: string): Promise<string> {
+  // An encoder would put another character in the place of half a one.
+  if (/\p{Surrogate}/u.test(text)) fail('The text of the operation is no Unicode');
   const digest = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(`assent.operation.v1\n${text}`));
   return `sha256:${Array.from(new Uint8Array(digest), (byte) => byte.toString(16).padStart(2, '0')).join('')}`;
 }
@@ -139,21 +147,23 @@ export async function verifyReceipt(
   options: VerifyReceiptOptions,
 ): Promise<ApprovedOperation> {
   const { jwks, system, firstUse, approvals = 1, now = Date.now() } = options;
+  if (!(approvals >= 1) || !Number.isFinite(now)) throw new RangeError('approvals must be 1 or more, and now a time');
   const claims = await readClaims(receipt, jwks.keys);
-  const { jti } = claims;
-  if (typeof jti !== 'string' || typeof claims.assent !== 'object' || claims.assent === null) return fail('This is no receipt');
-  const { operations, approved_by } = claims.assent;
+  const { jti, assent } = claims;
+  if (typeof jti !== 'string' || assent?.v !== 1) return fail('This is no receipt');
+  const { operations, approved_by, team_id } = assent;
   if (!Array.isArray(operations) || !Array.isArray(approved_by)) fail('This is no receipt');
-  checkAudience(claims, options);
+  checkAudience(claims, team_id, options);
   checkTime(claims, now / 1_000);
   const hash = await hashOperation(operationText);
-  if (!operations.some(({ sha256 }) => sha256 === hash)) fail('People approved another operation');
-  const operation = parse<ApprovedOperation>(new TextEncoder().encode(operationText));
+  if (!operations.some((each) => each?.sha256 === hash)) fail('People approved another operation');
+  const operation = JSON.parse(operationText) as ApprovedOperation;
   // A receipt of several operations has one audience for each.
   if (operation.system !== system) fail('The operation is for another system');
-  const people = new Set(approved_by.map(({ user_id }) => user_id));
+  const people = new Set(approved_by.flatMap((each) => (typeof each?.user_id === 'string' ? [each.user_id] : [])));
   if (people.size < approvals) fail(`${people.size} people approved, and ${approvals} must`);
   // Never by the text of the receipt: the redemption and the operation are what may be used once.
-  if (!(await firstUse(`${jti}:${hash}`, claims.exp + SKEW_SECONDS))) fail('The operation was executed before');
+  const isFirst: unknown = await firstUse(`${jti}:${hash}`, claims.exp + SKEW_SECONDS);
+  if (isFirst !== true) fail('The operation was executed before');
   return freeze(operation);
 }

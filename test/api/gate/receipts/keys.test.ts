@@ -1,29 +1,15 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { receiptKeys } from '../../../../api/gate/receipts/keys.js';
-import { type Redemption, signReceipt } from '../../../../api/gate/receipts/sign-receipt.js';
+import { signReceipt } from '../../../../api/gate/receipts/sign-receipt.js';
 import { verifyReceipt } from '../../../../clients/typescript/receipts.js';
-import { hashText } from '../../../../api/gate/staging/canonical.js';
 import { hashOperation } from '../../../../api/gate/staging/operation.js';
 import { startApp, type TestApp } from '../../../support/app.js';
+import { OPERATION, redeem, TEAM } from './redeem.js';
 
 const makeKey = () => generateKeyPairSync('ed25519').privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
 const [first, second, third] = [makeKey(), makeKey(), makeKey()];
-const OPERATION = { system: 'payments', name: 'refund', target: null, arguments: {} };
-const { text, hash } = hashOperation(OPERATION);
-const TEAM = '01990000-0000-7000-8000-000000000001';
-const REDEMPTION: Redemption = {
-  request_id: '01990000-0000-7000-8000-000000000002',
-  request_hash: `sha256:${'0'.repeat(64)}`,
-  team_id: TEAM,
-  revision: 1,
-  role: 'manager',
-  allow_self: false,
-  operations: [{ system: 'payments', name: 'refund', target: null, sha256: hashText(hash) }],
-  approved_by: [{ user_id: '01990000-0000-7000-8000-000000000003', at: '2026-11-26T11:59:00Z' }],
-  redemption_id: '01990000-0000-7000-8000-000000000004',
-  redeemed_at: new Date(Math.floor(Date.now() / 1_000) * 1_000),
-  receipt_seconds: 300,
-};
+const { text } = hashOperation(OPERATION);
+const REDEMPTION = redeem();
 
 it('are read once for each configuration', () => {
   const config = { RECEIPT_SIGNING_KEY: first };
