@@ -79,7 +79,7 @@ export function spellingRows({ receipt, header, claims }: Parts): Rows {
     ],
     [
       'refuses a part more or less',
-      ...form(`${receipt}.x`, `${receipt}.`, `${head}.${body}`, `${head}.${body}.`, head, '', '..'),
+      ...form(`${receipt}.AA`, `${receipt}.x`, `${receipt}.`, `${head}.${body}`, `${head}.${body}.`, head, '', '..'),
     ],
     // The last digit of 64 bytes has four bits that nothing uses.
     ['refuses unused bits', ...form(`${head}.${body}.${flipLastBit(signature)}`)],
