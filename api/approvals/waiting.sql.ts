@@ -29,26 +29,26 @@ export const waitingStatement = defineStatement({
       (select 'gate' as kind, r.run_id as id, r.at from seats s cross join lateral (
         select r.run_id, r.gate_expires_at as at from automation_runs r
         where r.status = 'paused' and r.team_id = s.team_id and ${NEXT('r.gate_expires_at', 'r.run_id')}) r
-        where $7::text is null or $7 = 'gate')
+        where $7::text[] is null or 'gate' = any($7::text[]))
       union all
       (select 'gate', r.run_id, r.gate_expires_at from automation_runs r
-        where r.status = 'paused' and r.team_id is null and r.creator_id = $1 and $5::uuid is null and ($7::text[] is null or 'gate' = any($7))
+        where r.status = 'paused' and r.team_id is null and r.creator_id = $1 and $5::uuid is null and ($7::text[] is null or 'gate' = any($7::text[]))
           and ${NEXT('r.gate_expires_at', 'r.run_id')})
       union all
       (select 'plan', p.action_id, p.expires_at from seats s cross join lateral (
         select p.action_id, p.expires_at from agent_plans p
         where p.team_id = s.team_id and p.status = 'staged' and ${NEXT('p.expires_at', 'p.action_id')}) p
-        where s.role = any($2::text[]) and $6 = 'pending' and ($7::text[] is null or 'plan' = any($7)))
+        where s.role = any($2::text[]) and $6 = 'pending' and ($7::text[] is null or 'plan' = any($7::text[])))
       union all
       (select 'plan', p.action_id, p.expires_at from agent_plans p
         where p.owner_id = $1 and p.status = 'staged' and $6 = 'pending' and ($5::uuid is null or $5 = any(p.team_ids))
-          and ($7::text[] is null or 'plan' = any($7)) and ${NEXT('p.expires_at', 'p.action_id')})
+          and ($7::text[] is null or 'plan' = any($7::text[])) and ${NEXT('p.expires_at', 'p.action_id')})
       union all
       (select 'request', q.request_id, q.expires_at from seats s cross join lateral (
         select q.request_id, q.expires_at from change_requests q
         where q.team_id = s.team_id and q.status in ('pending', 'approved') and q.status = 'pending'
           and ${NEXT('q.expires_at', 'q.request_id')}) q
-        where s.role = any($2::text[]) and $6 = 'pending' and ($7::text[] is null or 'request' = any($7)))
+        where s.role = any($2::text[]) and $6 = 'pending' and ($7::text[] is null or 'request' = any($7::text[])))
     )
     select kind, id, at from found order by at, id limit $3`,
 });
