@@ -1,3 +1,4 @@
+import { performRequest } from '../api/automation/requests/perform-request.js';
 import type { Services } from '../api/platform/context.js';
 import { settleRequest } from '../api/gate/requests/waiting/settle-request.js';
 import {
@@ -9,6 +10,7 @@ import {
   CHANGE_REQUEST,
   type ChangeRequestInput,
   type RequestActivities,
+  type RequestOutbound,
   requestWorkflowId,
 } from '../workflows/contracts/request-contract.js';
 import { DECIDED_SIGNAL } from '../workflows/contracts/run-contract.js';
@@ -60,6 +62,9 @@ export const changeRequests = defineRowWorkflow<Row, { request_id: string }>({
   ],
   activities: {
     core: (services: Services): RequestActivities => ({ settleRequest: (requestId) => settleRequest(services, requestId) }),
+    outbound: (services, { outboundTurns }): RequestOutbound => ({
+      performRequest: (requestId) => outboundTurns.take(() => performRequest(services, requestId)),
+    }),
   },
   plural: 'change requests',
   kinds: ['request.start', 'request.wake'],

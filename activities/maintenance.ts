@@ -6,7 +6,7 @@ import { deleteExpiredAccountData } from '../api/identity/auth/delete-expired-ac
 import { writeCheckpoint } from '../api/audit/checkpoint.js';
 import { expireFiles } from '../api/bulk/jobs/expire-files.js';
 import { deleteExpiredRuns } from '../api/automation/runs/delete-expired-runs.js';
-import { deleteOldRequests } from '../api/gate/requests/waiting/delete-old-requests.js';
+import { deleteOldRequests, deleteOldResults } from '../api/gate/requests/waiting/delete-old-requests.js';
 import { expireRequests, forgetOutcomes } from '../api/gate/requests/waiting/settle-request.js';
 import type { Services } from '../api/platform/context.js';
 import { deleteExpiredKeys } from '../api/platform/database/idempotency-keys.js';
@@ -72,7 +72,8 @@ export function maintenanceActivities(services: Services): MaintenanceActivities
     'plan-history': async () => `deleted ${await deleteOldPlans(services)} plans`,
     'plan-digest': async () => `mailed ${await sendDigests(services)} users`,
     'rate-limits': async () => `deleted ${await deleteExpiredCallers(services.db)} rate limit windows`,
-    'request-history': async () => `deleted ${await deleteOldRequests(services)} change requests`,
+    'request-history': async () =>
+      `deleted ${await deleteOldResults(services)} results and ${await deleteOldRequests(services)} change requests`,
     'runner-jobs': async () => `deleted ${await deleteOldJobs(services)} jobs of runners`,
     'run-history': async () => `deleted ${await deleteExpiredRuns(services)} runs`,
     'search-vocabulary': async () => `deleted ${await forgetWords(services.db)} words`,

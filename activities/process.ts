@@ -2,6 +2,7 @@ import type { Client } from '@temporalio/client';
 import type { Knex } from 'knex';
 import type { Services } from '../api/platform/context.js';
 import type { AnyDispatcher } from '../api/platform/outbox/dispatch-outbox.js';
+import type { OutboundTurns } from './team-slots.js';
 import type { PassKind } from './worker/reconcile-loop.js';
 
 /** What each dispatcher knows of the connection. */
@@ -42,8 +43,8 @@ export interface WorkflowInvariant {
 interface WorkerResources {
   /** The pool of exports (activities/bulk.ts). */
   exportDb: Knex;
-  /** Slots of the queue `outbound`. */
-  outboundSlots: number;
+  /** Slots of the queue `outbound`, shared among teams. */
+  outboundTurns: OutboundTurns;
 }
 
 type Queue = 'core' | 'outbound' | 'imports';

@@ -11,6 +11,7 @@ const SCHEDULES: { job: MaintenanceJob; spec: ScheduleOptions['spec']; note: str
   },
   { job: 'agent-steps', spec: { calendars: [{ hour: 3, minute: 50 }] }, note: 'Deletes what models said, after a week' },
   { job: 'change-requests', spec: { intervals: [{ every: '1 minute' }] }, note: 'Expires change requests that waited too long' },
+  { job: 'request-history', spec: { calendars: [{ hour: 4, minute: 25 }] }, note: 'Deletes change requests that ended long ago' },
   { job: 'agent-plans', spec: { intervals: [{ every: '1 minute' }] }, note: 'Expires plans that waited too long' },
   { job: 'audit-checkpoint', spec: { intervals: [{ every: '1 hour' }] }, note: 'Signs the heads of all audit chains' },
   { job: 'bulk-files', spec: { intervals: [{ every: '1 hour' }] }, note: 'Removes files of exports and imports after 7 days' },

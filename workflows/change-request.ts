@@ -1,5 +1,6 @@
-import { continueAsNew, defineSignal, proxyLocalActivities } from '@temporalio/workflow';
-import type { ChangeRequestInput, RequestActivities, RequestView } from './contracts/request-contract.js';
+import { continueAsNew, defineSignal, proxyActivities, proxyLocalActivities, workflowInfo } from '@temporalio/workflow';
+import { OUTBOUND_HEARTBEAT, outboundQueue } from './contracts/queues.js';
+import type { ChangeRequestInput, RequestActivities, RequestOutbound, RequestView } from './contracts/request-contract.js';
 import { DECIDED_SIGNAL } from './contracts/run-contract.js';
 import { type Found, followRow } from './follow-row.js';
 import { SEARCH_ATTRIBUTES } from './search-attributes.js';
@@ -13,18 +14,28 @@ const { settleRequest } = proxyLocalActivities<RequestActivities>({
   summary: 'Read request',
 });
 
+/** Calls another server, at most once: the row counts the attempts, so an activity that is repeated sends nothing again. */
+const outbound = () =>
+  proxyActivities<RequestOutbound>({
+    taskQueue: outboundQueue(workflowInfo().taskQueue),
+    summary: 'Perform request',
+    startToCloseTimeout: '2 minutes',
+    heartbeatTimeout: OUTBOUND_HEARTBEAT.missedAfterMs,
+    retry: { initialInterval: '1 second', maximumInterval: '1 minute' },
+  });
+
 const decided = defineSignal(DECIDED_SIGNAL);
 
 const minute = (iso: string | null): string => (iso === null ? '' : `${iso.slice(0, 16).replace('T', ' ')} UTC`);
 const by = (userId: string | null): string => (userId === null ? '' : ` by \`${userId}\``);
 
 function describeState(view: RequestView): string {
-  const { state, until, role, approvals, needed, reason, outcome, decidedBy, redeemedBy } = view;
+  const { state, until, performs, role, approvals, needed, reason, outcome, decidedBy, redeemedBy } = view;
   switch (state) {
     case 'pending':
       return `» Waiting for ${needed - approvals} of ${needed} approvals of the role ${role} or above, until ${minute(until)}`;
     case 'approved':
-      return `» Approved${by(decidedBy)}. Waiting for the requester to use it, until ${minute(until)}`;
+      return `» Approved${by(decidedBy)}. ${performs ? 'Assent performs it' : 'Waiting for the requester to use it'}, until ${minute(until)}`;
     case 'redeemed':
       return outcome === null
         ? `» Used${by(redeemedBy)}. Waiting for the report of its outcome`
@@ -52,6 +63,8 @@ const buildDetails = (view: RequestView): string =>
     ? describeState(view)
     : [`### ${buildHeading(view)}`, SOURCES[view.source ?? ''] ?? '', describeState(view)].join('\n\n');
 
+/** Wait after a performance that could not begin. */
+const RECHECK_MS = 60_000;
 /** Looks of one execution; a look follows a signal or a timer. */
 const ROUNDS = 200;
 const NEXT: Partial<Record<RequestView['state'], string>> = {
@@ -69,13 +82,17 @@ type RequestResult = Pick<RequestView, 'state' | 'reason' | 'outcome'>;
 export async function changeRequest(input: ChangeRequestInput): Promise<RequestResult> {
   const look = async (): Promise<Found<RequestResult>> => {
     const view = await settleRequest(input.requestId);
-    const { state, reason, outcome, msLeft, reminds } = view;
+    const { state, reason, outcome, msLeft, performs, reminds } = view;
     showDetails(buildDetails(view));
     upsertAttributes(
       input,
       { key: SEARCH_ATTRIBUTES.RunState, value: state === 'pending' ? 'paused' : state },
       { key: SEARCH_ATTRIBUTES.GateState, value: state === 'redeemed' ? 'approved' : state },
     );
+    if (performs) {
+      const { outcome: done } = await outbound().performRequest(input.requestId);
+      return done === null ? { waitMs: RECHECK_MS, summary: 'Recheck' } : 'recheck';
+    }
     if (msLeft === null) return { end: { state, reason, outcome } };
     return { waitMs: msLeft, summary: reminds ? 'Reminder' : (NEXT[state] ?? 'Recheck') };
   };

@@ -139,7 +139,7 @@ export const automationRuns = defineRowWorkflow<Dispatch, CheckedRun>({
   invariants: [INVARIANT],
   activities: {
     core: automationActivities,
-    outbound: (services, { outboundSlots }) => outboundActivities(services, outboundSlots),
+    outbound: (services, { outboundTurns }) => outboundActivities(services, outboundTurns),
   },
   plural: 'runs',
   kinds: ['run.start', 'run.wake'],

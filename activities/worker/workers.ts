@@ -1,3 +1,4 @@
+import { OutboundTurns } from '../team-slots.js';
 import { defaultPayloadConverter } from '@temporalio/common';
 import { type ActivityInterceptorsFactory, type NativeConnection, Worker, type WorkerOptions } from '@temporalio/worker';
 import type { Knex } from 'knex';
@@ -47,7 +48,7 @@ export function createWorkers(
     shutdownGraceTime: '10s',
     shutdownForceTime: '20s',
   } satisfies Partial<WorkerOptions>;
-  const resources = { exportDb, outboundSlots: OUTBOUND_SLOTS };
+  const resources = { exportDb, outboundTurns: new OutboundTurns(OUTBOUND_SLOTS) };
   const collectActivities = (queue: keyof Process['activities']): object =>
     Object.assign({}, ...processes.map(({ activities }) => activities[queue]?.(services, resources)));
   const core = Worker.create({

@@ -52,6 +52,8 @@ create table change_requests (
   -- What the program reported. Null if time made the outcome unknown: a late report replaces that.
   outcome_details jsonb,
   ended_at timestamptz,
+  -- Of Assent's own performance: 1 once the call may have begun, so that it happens at most once.
+  attempts smallint not null default 0,
   incarnation integer not null default 1,
   depth integer not null default 0,
   correlation_id uuid not null,
@@ -83,6 +85,16 @@ create table change_request_decisions (
   primary key (request_id, revision, user_id)
 );
 create index change_request_decisions_of_user on change_request_decisions (user_id);
+
+-- What an operation answered that Assent performed. Secrets are redacted; kept for seven days.
+create table change_request_results (
+  request_id uuid primary key references change_requests on delete cascade,
+  result text not null check (octet_length(result) <= 65536),
+  is_cut boolean not null,
+  is_error boolean not null,
+  stored_at timestamptz not null default now()
+);
+create index change_request_results_stored on change_request_results (stored_at);
 
 -- What a team requires of operations: the first rule by position that matches.
 create table request_rules (

@@ -28,6 +28,7 @@ export const ENFORCED: Record<string, string> = {
   'POST /api/change-requests': 'requests:create',
   'GET /api/change-requests': 'requests:read',
   'GET /api/change-requests/:request_id': 'requests:read',
+  'GET /api/change-requests/:request_id/result': 'requests:read',
   'POST /api/change-requests/:request_id/approve': 'approvals:decide',
   'POST /api/change-requests/:request_id/reject': 'approvals:decide',
   'POST /api/change-requests/:request_id/edit': 'approvals:decide',

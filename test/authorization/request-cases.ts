@@ -109,6 +109,13 @@ export const requestCases: Row[] = [
     kinds: LIVE,
     send: (s) => ({ params: params(s), body: { status: 'succeeded' } }),
   },
+  {
+    route: 'GET /api/change-requests/:request_id/result',
+    subject: 'performedRequest',
+    author: 'caller',
+    kinds: LIVE,
+    send: (s) => ({ params: params(s) }),
+  },
   ofTeam('GET /api/teams/:team_id/request-rules'),
   ofTeam('PUT /api/teams/:team_id/request-rules', { rules: [{ system: 'payments' }] }),
   ofTeam('POST /api/teams/:team_id/request-rules/test', { operation: OPERATION }),

@@ -15,7 +15,7 @@ export const EDITED = { version: '2' };
 
 /** A change request of the author, as people and time have left it. */
 const requestAs =
-  (status: 'pending' | 'approved' | 'redeemed'): Build =>
+  (status: 'pending' | 'approved' | 'redeemed', executor: 'requester' | 'assent' = 'requester'): Build =>
   async (world, { tenant, author }) => {
     const id = uuidv7();
     const canary = `canary ${id}`;
@@ -31,7 +31,7 @@ const requestAs =
       reason: null,
       operations: [{ system: 'payments', name: 'deploy', target: null, arguments: { version: '1' } }],
       requirement: { role: 'manager', approvals: 1, allow_self: false, code: false },
-      executor: 'requester',
+      executor,
       editable: ['/operations/0/arguments'],
       context: null,
       expires_at: new Date(Date.now() + 86_400_000).toISOString(),
@@ -44,6 +44,7 @@ const requestAs =
       team_id: tenant.team_id,
       requested_by: author,
       source: 'api',
+      executor,
       canonical,
       request_hash: hash,
       operation_hashes: operationHashes,
@@ -83,4 +84,5 @@ export const requestSubjects = {
   pendingRequest: requestAs('pending'),
   approvedRequest: requestAs('approved'),
   redeemedRequest: requestAs('redeemed'),
+  performedRequest: requestAs('redeemed', 'assent'),
 };

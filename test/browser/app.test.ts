@@ -7,6 +7,7 @@ import { buildProject, buildTask, buildTeam, type Person, type TestTeam } from '
 import { buildRun, GATE } from '../factories/runs.js';
 import { buildBulkJob } from '../factories/bulk.js';
 import { createCycle } from '../api/work/cycles/support.js';
+import { buildRequest } from '../factories/requests.js';
 import { buildRunnerJob } from '../factories/runner-jobs.js';
 import { buildRunner } from '../factories/runners.js';
 import { buildDelivery, createWebhook } from '../factories/webhooks.js';
@@ -75,6 +76,8 @@ describe('the web app in a browser', () => {
     await app
       .as(team.manager)
       .post(`/api/automations/runs/${(await buildRun(app, team, options)).run_id}/reject`, { reason: HOSTILE });
+    const operation = { system: 'payments', name: 'deploy', target: null, arguments: { note: HOSTILE, list: [HOSTILE] } };
+    const { request_id } = await buildRequest(app, team, team.member, { title: 'Release', reason: HOSTILE, operation });
     await app.as(team.manager).post('/api/auth/tokens', { name: HOSTILE, scopes: ['tasks:read'] });
     await db('users').where({ user_id: team.manager.user_id }).update({ role: 'admin' });
     const leaving = `/api/admin/users/${team.guest.user_id}/deprovision`;
@@ -145,6 +148,7 @@ describe('the web app in a browser', () => {
     };
     const runner_job_id = await buildRunnerJob(app, team, ended_job, `\u001B[31m${HOSTILE}\u001B[0m\n`.repeat(200));
     return {
+      request_id,
       bulk_job_id,
       runner_job_id,
       cycle_id,

@@ -25,6 +25,8 @@ export interface RequestView {
   state: 'pending' | 'approved' | 'redeemed' | 'rejected' | 'cancelled' | 'expired' | 'stale' | 'gone';
   /** Milliseconds until the next change by time, by the database's clock; null if there is none. */
   msLeft: number | null;
+  /** Assent performs it now. */
+  performs: boolean;
   /** The next change is the reminder. */
   reminds: boolean;
   /** When the request expires, or the approval does. */
@@ -40,6 +42,11 @@ export interface RequestView {
   /** Why it ended. */
   reason: string | null;
   outcome: string | null;
+}
+/** The activity that performs an approved request, on the queue `outbound`. */
+export interface RequestOutbound {
+  /** Performs it at most once, and stores what came of it. */
+  performRequest(requestId: string): Promise<{ outcome: string | null }>;
 }
 export interface RequestActivities {
   /** Reminds of the request, expires it, or ends its outcome as unknown, if its time has come. */

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { METHODS } from '../../platform/http-client/send-request.js';
+import { METHODS, type OutboundRequest } from '../../platform/http-client/send-request.js';
 import type { OutboundAction } from '../../gate/contract/action-type.js';
 import { sendActionRequest } from './send-action-request.js';
 import { WebAddress } from './web-address.js';
@@ -21,28 +21,33 @@ const Params = z.object({
 const has = (headers: Record<string, string>, name: string): boolean =>
   Object.keys(headers).some((key) => key.toLowerCase() === name);
 
+/** An HTTP request to build: `key` is the same at every attempt, so that the receiver recognizes a repetition. */
+type Built = z.output<typeof Params> & { key: string };
+
+/** Returns a request with the headers that it lacks. Text is sent unchanged, everything else as JSON. */
+export function buildHttpRequest({ method, url, headers = {}, body, key }: Built): Omit<OutboundRequest, 'timeoutMs'> {
+  const isText = typeof body === 'string';
+  return {
+    method,
+    url,
+    headers: {
+      ...(body === undefined || has(headers, 'content-type')
+        ? {}
+        : { 'content-type': isText ? 'text/plain; charset=utf-8' : 'application/json' }),
+      ...(has(headers, 'user-agent') ? {} : { 'user-agent': 'Assent' }),
+      ...headers,
+      ...(has(headers, 'idempotency-key') ? {} : { 'idempotency-key': key }),
+    },
+    body: body === undefined || isText ? body : JSON.stringify(body),
+  };
+}
+
 export const httpRequest: OutboundAction<z.output<typeof Params>> = {
   type: 'http_request',
   label: 'Send an HTTP request',
   category: 'core',
   params: Params,
   secrets: true,
-  send(context, { method, url, headers = {}, body }) {
-    const isText = typeof body === 'string';
-    return sendActionRequest(context, {
-      method,
-      url,
-      headers: {
-        ...(body === undefined || has(headers, 'content-type')
-          ? {}
-          : { 'content-type': isText ? 'text/plain; charset=utf-8' : 'application/json' }),
-        ...(has(headers, 'user-agent') ? {} : { 'user-agent': 'Assent' }),
-        ...headers,
-        // The same key at every attempt, so that the receiver recognizes a repetition.
-        ...(has(headers, 'idempotency-key') ? {} : { 'idempotency-key': context.key }),
-      },
-      body: body === undefined || isText ? body : JSON.stringify(body),
-      timeoutMs: TIMEOUT_MS,
-    });
-  },
+  send: (context, params) =>
+    sendActionRequest(context, { ...buildHttpRequest({ ...params, key: context.key }), timeoutMs: TIMEOUT_MS }),
 };

@@ -2,7 +2,7 @@ import { findSecretHandles } from '../language/template.js';
 import type { ActionDescription } from '../../gate/contract/action-type.js';
 
 /** A literal, complete scheme and host, so that a template after them cannot become part of them. */
-const LITERAL_ORIGIN = /^https?:\/\/[^/?#\\@{}\s\p{Cc}]+(?:[/?#]|$)/iu;
+export const LITERAL_ORIGIN = /^https?:\/\/[^/?#\\@{}\s\p{Cc}]+(?:[/?#]|$)/iu;
 
 /**
  * Returns true if an action would send a secret to an address whose scheme or host comes from a template: an event must not

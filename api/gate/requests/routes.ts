@@ -1,5 +1,4 @@
 import { type Endpoint, endpoint } from '../../platform/endpoint/endpoint.js';
-import { createRequest } from './create/create-request.js';
 import { approveRequest } from './decide/approve-request.js';
 import { cancelRequest } from './decide/cancel-request.js';
 import { editRequest } from './decide/edit-request.js';
@@ -12,7 +11,6 @@ import {
   CancelRequest,
   ChangeRequest,
   ChangeRequests,
-  CreateRequest,
   EditRequest,
   ListRequests,
   ReadRequest,
@@ -31,31 +29,6 @@ const HASH = `sha256:${'0f'.repeat(32)}`;
 const OPERATION = { system: 'payments', name: 'deploy', target: 'production', arguments: { version: '4.2' } };
 
 export const requestRoutes: Endpoint[] = [
-  endpoint({
-    id: 'createChangeRequest',
-    method: 'post',
-    path: '/api/change-requests',
-    tag,
-    summary: 'Ask for a yes to exactly these operations',
-    description:
-      'People read the operations whole and approve them by their hash; then the requester redeems the approval, once, and executes what the redemption returns. Rules of the team say who must approve; `requirement` only raises that. The body must be JSON that every program reads alike: no member twice, no number that a double does not hold.',
-    ability: 'request.create',
-    scope: 'requests:create',
-    scopeEnforced: true,
-    limit: 'request_create',
-    body: CreateRequest,
-    exactJson: true,
-    response: ChangeRequest,
-    status: 201,
-    errors: [404, 409],
-    example: {
-      team_id: '0197a000-0000-7000-8000-000000000003',
-      title: 'Release 4.2',
-      reason: 'The fix of the sign-in',
-      operation: OPERATION,
-    },
-    handle: ({ ctx, body }) => createRequest(ctx, body),
-  }),
   endpoint({
     id: 'listChangeRequests',
     method: 'get',

@@ -33,14 +33,18 @@ const Arguments = z.unknown().meta({
 });
 /** An operation with what the requester claims about it. */
 const known = { ...OperationInput.shape, arguments: Arguments, ...Claims };
+const isKnown = (operation: object): boolean => Object.keys(operation).every((key) => Object.hasOwn(known, key));
 export const AskedOperation = z
   .looseObject(known)
-  .refine((operation) => Object.keys(operation).every((key) => Object.hasOwn(known, key)), {
-    message: `has only ${Object.keys(known).join(', ')}`,
-    abort: true,
-  })
+  .refine(isKnown, { message: `has only ${Object.keys(known).join(', ')}`, abort: true })
   .meta({ id: 'AskedOperation' });
 export type AskedOperation = z.output<typeof AskedOperation>;
+
+/** The same in an edit, where the system of an operation that Assent performs stays: an address. */
+const EditedOperation = z
+  .looseObject({ ...known, system: Text.min(1).max(300) })
+  .refine(isKnown, { message: `has only ${Object.keys(known).join(', ')}`, abort: true })
+  .meta({ id: 'EditedOperation' });
 
 const MAX_OPERATIONS = 20;
 const Comment = Text.max(2000).nullish();
@@ -49,46 +53,45 @@ const Hash = z
   .regex(/^sha256:[0-9a-f]{64}$/, 'must be the `request_hash` that was read')
   .meta({ description: 'The `request_hash` that was read' });
 
-export const CreateRequest = z
-  .object({
-    team_id: Id,
-    title: Title(200),
-    reason: Text.max(2000).nullish(),
-    operation: AskedOperation.optional().meta({ description: 'One operation; several go into `operations`' }),
-    operations: z.array(AskedOperation).min(1).max(MAX_OPERATIONS).optional(),
-    requirement: z
-      .object({
-        role: z.enum(REQUEST_ROLES).optional(),
-        approvals: z.int().min(1).max(5).optional(),
-        allow_self: z.boolean().optional(),
-      })
-      .optional()
-      .meta({ description: 'It only raises what the rules of the team require' }),
-    expires_in_seconds: z.int().min(60).max(2_592_000).default(86_400),
-    use_within_seconds: z
-      .int()
-      .min(30)
-      .max(86_400)
-      .default(900)
-      .meta({ description: 'Time from the approval to the use; a rule may shorten it' }),
-    source: z.enum(['api', 'cli']).default('api'),
-    editable: z
-      .array(Text.max(500).regex(/^\/operations\/[0-9]+\//, 'must be a pointer such as /operations/0/arguments/amount'))
-      .max(100)
-      .default([])
-      .meta({ description: 'JSON pointers into the request’s text that an approver may change' }),
-    context: z
-      .record(Text.min(1).max(100), Text.max(500))
-      .refine((pairs) => Object.keys(pairs).length <= 20, 'has more than 20 members')
-      .nullish()
-      .meta({ description: 'Claims of the requester, such as a commit or a build; shown as claims' }),
-  })
-  .refine(({ operation, operations }) => (operation === undefined) !== (operations === undefined), {
-    path: ['operations'],
-    message: 'give either operation or operations',
-  })
-  .meta({ id: 'CreateRequest' });
-export type CreateRequest = z.output<typeof CreateRequest>;
+/** Fields of a new request beside its operations. */
+export const NEW_REQUEST = {
+  team_id: Id,
+  title: Title(200),
+  reason: Text.max(2000).nullish(),
+  requirement: z
+    .object({
+      role: z.enum(REQUEST_ROLES).optional(),
+      approvals: z.int().min(1).max(5).optional(),
+      allow_self: z.boolean().optional(),
+    })
+    .optional()
+    .meta({ description: 'It only raises what the rules of the team require' }),
+  expires_in_seconds: z.int().min(60).max(2_592_000).default(86_400),
+  use_within_seconds: z
+    .int()
+    .min(30)
+    .max(86_400)
+    .default(900)
+    .meta({ description: 'Time from the approval to the use; a rule may shorten it' }),
+  source: z.enum(['api', 'cli']).default('api'),
+  editable: z
+    .array(Text.max(500).regex(/^\/operations\/[0-9]+\//, 'must be a pointer such as /operations/0/arguments/amount'))
+    .max(100)
+    .default([])
+    .meta({ description: 'JSON pointers into the request’s text that an approver may change' }),
+  context: z
+    .record(Text.min(1).max(100), Text.max(500))
+    .refine((pairs) => Object.keys(pairs).length <= 20, 'has more than 20 members')
+    .nullish()
+    .meta({ description: 'Claims of the requester, such as a commit or a build; shown as claims' }),
+};
+const NewRequest = z.object(NEW_REQUEST);
+export type NewRequest = z.output<typeof NewRequest>;
+/** What a program asks to do itself: one operation, or several. */
+export const OPERATIONS = {
+  operation: AskedOperation.optional().meta({ description: 'One operation; several go into `operations`' }),
+  operations: z.array(AskedOperation).min(1).max(MAX_OPERATIONS).optional(),
+};
 
 export const RequestRequirement = z.object({
   role: z.enum(REQUEST_ROLES),
@@ -216,7 +219,7 @@ export const CancelRequest = z.object({ reason: Text.max(2000).nullish() }).meta
 export const EditRequest = z
   .object({
     request_hash: Hash,
-    operations: z.array(AskedOperation).min(1).max(MAX_OPERATIONS),
+    operations: z.array(EditedOperation).min(1).max(MAX_OPERATIONS),
     comment: Comment,
   })
   .meta({ id: 'EditRequest' });

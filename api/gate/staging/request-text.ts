@@ -10,9 +10,11 @@ const REQUEST_BYTES = 256 * 1024;
 /** Systems that follow from the address of what Assent itself calls, so that nobody dodges a rule by a name. */
 const RESERVED = /^(?:mcp\.|http\.|assent)/;
 
+const SYSTEM = /^[a-z0-9][a-z0-9._-]{0,63}$/;
+
 /** An operation as a program sends it. Arguments are checked below: a record of zod drops a key `__proto__`. */
 export const OperationInput = z.strictObject({
-  system: z.string().regex(/^[a-z0-9][a-z0-9._-]{0,63}$/),
+  system: z.string().regex(SYSTEM),
   name: z.string().min(1).max(200),
   target: z.string().min(1).max(2_000).nullable(),
   arguments: z.unknown(),
@@ -27,9 +29,18 @@ const isObject = (value: unknown): value is Record<string, unknown> =>
  * @param value parsed from JSON that is exact (endpoint/exact-json.ts)
  * @throws INVALID_REQUEST for a reserved system, arguments that are no object, invisible characters or more than 64 kB
  */
-export function readOperation({ arguments: given, ...rest }: z.output<typeof OperationInput>): Operation {
-  if (RESERVED.test(rest.system))
-    throw invalid(`The system ${rest.system} is reserved`, { extra: { reason: 'reserved_system' } });
+export function readOperation(asked: z.output<typeof OperationInput>): Operation {
+  if (!SYSTEM.test(asked.system)) throw invalid('The system must be in the documented format');
+  if (RESERVED.test(asked.system))
+    throw invalid(`The system ${asked.system} is reserved`, { extra: { reason: 'reserved_system' } });
+  return copyOperation(asked);
+}
+
+/**
+ * Returns a copy of an operation of any system, as `readOperation` does.
+ * @throws INVALID_REQUEST for arguments that are no object, invisible characters or more than 64 kB
+ */
+export function copyOperation({ arguments: given, ...rest }: z.output<typeof OperationInput>): Operation {
   if (!isObject(given)) throw invalid('arguments must be an object');
   const hidden = findInvisible(`${rest.name}${rest.target ?? ''}`) ?? hiddenKey(given);
   if (hidden !== undefined) throw invalid(`Name, target and keys may not contain the invisible character ${hidden}`);

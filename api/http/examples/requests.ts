@@ -61,6 +61,7 @@ const rule = {
 
 export const REQUESTS: Record<string, unknown> = {
   AskedOperation: { ...operation, summary: 'Installs version 4.2', risk: 'medium', reversible: true },
+  EditedOperation: operation,
   ShownOperation: operation,
   ChangeRequest: request,
   ChangeRequests: { requests: [request], next_cursor: null },
@@ -80,6 +81,7 @@ export const REQUESTS: Record<string, unknown> = {
       ended_at: AT,
     },
   },
+  RequestResult: { status: 'succeeded', result: '{"deployed":"4.2"}', is_cut: false },
   RequestRule: rule,
   RequestRules: { rules: [rule], version: 3 },
   TestedRequestRules: { rule, requirement: { ...requirement, role: 'admin', approvals: 2 } },

@@ -22,6 +22,8 @@ export class OutboundFailure extends Error {
     detail?: string,
     /** Wait requested by the receiver, ms. */
     readonly waitMs: number | null = null,
+    /** The connection was open, so the receiver may have got the request. */
+    readonly mayHaveArrived = false,
   ) {
     super(detail ? `${REASONS[reason]}: ${detail}` : REASONS[reason]);
     this.isRetryable = PASSING.includes(reason);
@@ -40,8 +42,22 @@ const KNOWN: Record<string, OutboundReason> = {
   UND_ERR_INVALID_ARG: 'header_invalid',
 };
 
-/** Maps an error thrown while sending to a fixed reason, without its message. */
-export function toFailure(thrown: unknown): OutboundFailure {
+/** Returns the failure of a request whose connection was open. */
+const asArrived = ({ reason, message, waitMs }: OutboundFailure): OutboundFailure =>
+  new OutboundFailure(
+    reason,
+    message.startsWith(`${REASONS[reason]}: `) ? message.slice(REASONS[reason].length + 2) : undefined,
+    waitMs,
+    true,
+  );
+
+/** Maps an error thrown while sending to a fixed reason, without its message. `wasOpen`: the connection had been opened. */
+export function toFailure(thrown: unknown, wasOpen = false): OutboundFailure {
+  const failure = findFailure(thrown);
+  return wasOpen ? asArrived(failure) : failure;
+}
+
+function findFailure(thrown: unknown): OutboundFailure {
   if (thrown instanceof OutboundFailure) return thrown;
   const { name, code } = thrown as { name?: unknown; code?: unknown };
   if (name === 'TimeoutError' || name === 'AbortError') return new OutboundFailure('timeout');

@@ -120,8 +120,14 @@ async function sendTraced(policy: OutboundPolicy, url: URL, request: OutboundReq
 /** @throws OutboundFailure */
 async function send(policy: OutboundPolicy, url: URL, request: OutboundRequest): Promise<OutboundResponse> {
   const { method, headers, body, timeoutMs, maxBytes = MAX_BYTES } = request;
+  let wasOpen = false;
+  const connect = guardedConnector(policy, getPort(url), timeoutMs);
   const client = new Client(url.origin, {
-    connect: guardedConnector(policy, getPort(url), timeoutMs),
+    connect: (options, done) =>
+      connect(options, (...opened) => {
+        wasOpen ||= opened[0] === null;
+        done(...opened);
+      }),
     pipelining: 0,
     headersTimeout: timeoutMs,
     bodyTimeout: timeoutMs,
@@ -143,7 +149,7 @@ async function send(policy: OutboundPolicy, url: URL, request: OutboundRequest):
       isCut,
     };
   } catch (thrown) {
-    throw toFailure(thrown);
+    throw toFailure(thrown, wasOpen);
   } finally {
     void client.destroy().catch(() => undefined);
   }

@@ -1,3 +1,5 @@
+import { readContent } from '../../../api/gate/requests/content.js';
+import { buildRequest } from '../../factories/requests.js';
 import { planHash, readPlan } from '../../../api/agent/plans/plan-content.js';
 import { canonicalJson } from '../../../api/gate/staging/canonical.js';
 import { PAGES } from '../../../api/web/pages.js';
@@ -57,6 +59,7 @@ let webhookId: string;
 let cycleId: string;
 let bulkJobId: string;
 let deliveryId: string;
+let requestId: string;
 const viewIds: string[] = [];
 
 /** Puts a text wherever people or programs can put one that pages show. */
@@ -106,6 +109,13 @@ async function writeEverywhere(text: string): Promise<void> {
   await db('runner_job_logs').update({ text });
   await db('agent_sessions').update({ title: text });
   await db('agent_messages').update({ content: text });
+  const operation = { system: 'payments', name: text, target: text, arguments: { [text]: text, list: [text] }, summary: text };
+  const { canonical: asked } = await db('change_requests').where({ request_id: requestId }).first();
+  const content = { ...readContent(asked), title: text, reason: text, operations: [operation], context: { [text]: text } };
+  await db('change_requests')
+    .where({ request_id: requestId })
+    .update({ title: text, canonical: canonicalJson(content) });
+  await db('change_request_decisions').update({ comment: text });
   for (const { action_id, canonical: stored } of await db('agent_plans').select('action_id', 'canonical')) {
     const plan = readPlan(stored);
     const actions = plan.actions.map((action) => ({ ...action, title: text, params: { content: text } }));
@@ -168,6 +178,9 @@ beforeAll(async () => {
   }
   webhookId = (await createWebhook(app, team)).webhook_id;
   deliveryId = (await buildDelivery(app, team, webhookId)).delivery_id;
+  requestId = (await buildRequest(app, team, team.member, { requirement: { approvals: 2 } })).request_id;
+  const { request_hash } = (await app.as(team.manager).get(`/api/change-requests/${requestId}`)).body;
+  await app.as(team.manager).post(`/api/change-requests/${requestId}/approve`, { request_hash, comment: 'x' });
   await buildRunner(app, team);
   runnerJobId = await buildRunnerJob(app, team, { exit_code: 2, runner_name: 'Builder' });
   const leaver = `/api/admin/users/${team.guest.user_id}/deprovision`;
@@ -204,6 +217,7 @@ beforeAll(async () => {
                 .replace(':webhook_id', webhookId)
                 .replace(':view_id', viewIds[0] as string)
                 .replace(':cycle_id', cycleId)
+                .replace(':request_id', requestId)
                 .replace(':delivery_id', deliveryId)
                 .replace(':team_id', team.team_id)
                 .replace(':user_id', team.guest.user_id)

@@ -5,7 +5,7 @@ import type { Terms } from '../../requirement/request-rules.js';
 import { computeHash, canonicalJson } from '../../staging/canonical.js';
 import { hiddenCharacter } from '../../staging/hidden-character.js';
 import type { Operation } from '../../staging/operation.js';
-import { readOperation, writeRequestText } from '../../staging/request-text.js';
+import { copyOperation, readOperation, writeRequestText } from '../../staging/request-text.js';
 import type { ClaimedOperation, RequestContent } from '../content.js';
 import type { AskedOperation } from '../schema.js';
 
@@ -17,21 +17,29 @@ export function checkVisible(texts: Readonly<Record<string, unknown>>): void {
   }
 }
 
+/** Returns an operation with its claims. */
+function withClaims(
+  read: (asked: AskedOperation) => Operation,
+  { summary, risk, reversible, ...rest }: AskedOperation,
+): ClaimedOperation {
+  checkVisible({ summary });
+  const claims = {
+    ...(summary !== undefined && { summary }),
+    ...(risk && { risk }),
+    ...(reversible !== undefined && { reversible }),
+  };
+  return { ...read(rest), ...claims };
+}
+
 /**
- * Returns the operations of a request as a person can be shown them.
+ * Returns the operations of a request as a person can be shown them. `own`: systems that are reserved, but the request has them already.
  * @throws INVALID_REQUEST for a reserved system, arguments that are no object, invisible characters, or more than 64 kB
  */
-export function readOperations(asked: readonly AskedOperation[]): ClaimedOperation[] {
-  return asked.map(({ summary, risk, reversible, ...rest }) => {
-    checkVisible({ summary });
-    const claims = {
-      ...(summary !== undefined && { summary }),
-      ...(risk && { risk }),
-      ...(reversible !== undefined && { reversible }),
-    };
-    return { ...readOperation({ ...rest, arguments: rest.arguments }), ...claims };
-  });
-}
+export const readOperations = (asked: readonly AskedOperation[], own: readonly string[] = []): ClaimedOperation[] =>
+  asked.map((one) => withClaims(own.includes(one.system) ? copyOperation : readOperation, one));
+
+/** Returns an operation that Assent itself performs. @throws as `readOperations` */
+export const readPrepared = (asked: AskedOperation): ClaimedOperation => withClaims(copyOperation, asked);
 
 /** Returns the hash of where an operation acts, whatever its arguments. */
 export const hashPlace = ({ system, name, target }: Operation): Buffer =>

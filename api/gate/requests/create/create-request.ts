@@ -8,15 +8,8 @@ import { hashOperation } from '../../staging/operation.js';
 import type { ClaimedOperation } from '../content.js';
 import { readRequest } from '../read/read-request.js';
 import { requestChange } from '../request-change.js';
-import type { ChangeRequest, CreateRequest } from '../schema.js';
-import {
-  checkVisible,
-  type ComposedRequest,
-  composeRequest,
-  hashPlace,
-  readOperations,
-  toRequirement,
-} from './compose-request.js';
+import type { ChangeRequest, NewRequest } from '../schema.js';
+import { checkVisible, type ComposedRequest, composeRequest, hashPlace, toRequirement } from './compose-request.js';
 import { insertRequestStatement, lockRequesterStatement, openingStatement } from './create.sql.js';
 import { checkLimits, type Standing } from './limits.js';
 import { notifyApprovers } from './notify-approvers.js';
@@ -24,6 +17,12 @@ import { notifyApprovers } from './notify-approvers.js';
 interface Opening extends Standing, Record<string, unknown> {
   now: Date;
   rules: RequestRule[];
+}
+
+/** What is asked for, and who performs it after the yes. */
+export interface Prepared {
+  operations: ClaimedOperation[];
+  executor: ChangeRequest['executor'];
 }
 
 /** @throws RESOURCE_NOT_FOUND | PERMISSION_DENIED a guest, or no member */
@@ -42,13 +41,13 @@ export function refuseDenied({ denied_by }: Terms): void {
 }
 
 /** Returns what an asked requirement names. */
-const given = ({ requirement = {} }: CreateRequest): Partial<Terms['requirement']> =>
+const given = ({ requirement = {} }: NewRequest): Partial<Terms['requirement']> =>
   Object.fromEntries(Object.entries(requirement).filter(([, value]) => value !== undefined));
 
 function compose(
   ctx: Context,
-  input: CreateRequest,
-  operations: ClaimedOperation[],
+  input: NewRequest,
+  { operations, executor }: Prepared,
   terms: Terms,
   createdAt: Date,
 ): ComposedRequest {
@@ -65,7 +64,7 @@ function compose(
     reason,
     operations,
     requirement: toRequirement(terms),
-    executor: 'requester',
+    executor,
     editable,
     context,
     expires_at: new Date(createdAt.getTime() + expires_in_seconds * 1_000).toISOString(),
@@ -127,10 +126,10 @@ async function store(ctx: Context, request: ComposedRequest, terms: Terms, creat
  * @throws RESOURCE_NOT_FOUND no such team | PERMISSION_DENIED a guest, or `denied_by_rule` | INVALID_REQUEST `reserved_system`, invisible characters,
  * sizes | RESOURCE_CONFLICT `too_many_open`, `refused_before`
  */
-export function createRequest(ctx: Context, input: CreateRequest): Promise<ChangeRequest> {
+export function createRequest(ctx: Context, input: NewRequest, prepared: Prepared): Promise<ChangeRequest> {
   const { team_id, title, reason, context, editable } = input;
   checkVisible({ title, reason, context, editable });
-  const operations = readOperations(input.operations ?? (input.operation ? [input.operation] : []));
+  const { operations } = prepared;
   return inTransaction(ctx, async (ctx) => {
     await lockRequester(ctx, team_id);
     const hashes = [operations.map((operation) => hashOperation(operation).hash), operations.map(hashPlace)];
@@ -139,7 +138,7 @@ export function createRequest(ctx: Context, input: CreateRequest): Promise<Chang
     const terms = decideTerms(opening.rules, operations, given(input));
     refuseDenied(terms);
     checkLimits(opening);
-    const request = compose(ctx, input, operations, terms, opening.now);
+    const request = compose(ctx, input, prepared, terms, opening.now);
     await store(ctx, request, terms, opening.now);
     return readRequest(ctx, request.content.request_id);
   });

@@ -80,13 +80,14 @@ async function store(
  * @throws RESOURCE_NOT_FOUND | PERMISSION_DENIED `role`, `self`, `denied_by_rule` | INVALID_REQUEST `not_editable` | REQUEST_EXPIRED | RESOURCE_CONFLICT
  */
 export function editRequest(ctx: Context, requestId: string, input: EditRequest): Promise<ChangeRequest> {
-  const operations = readOperations(input.operations);
   return inTransaction(ctx, async (ctx) => {
     const request = await lockRequest(ctx, requestId);
     authorizeRequest(ctx, 'approved', request);
     checkOpen(request);
     checkHash(request, input.request_hash);
     const before = readContent(request.canonical);
+    const own = before.executor === 'assent' ? before.operations.map(({ system }) => system) : [];
+    const operations = readOperations(input.operations, own);
     const changed = checkEditable(before, operations);
     const terms = findTerms((await readRules(ctx, request.team_id)).rules, before, operations);
     const use = Math.min(before.use_within_seconds, terms.max_use_seconds ?? before.use_within_seconds);

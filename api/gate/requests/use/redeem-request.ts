@@ -35,9 +35,11 @@ export function checkRequester(ctx: Context, { requested_by }: Pick<LockedReques
     throw forbidden('Only the person who made the request may use it', { extra: { reason: 'not_requester' } });
 }
 
-/** @throws REQUEST_EXPIRED | RESOURCE_CONFLICT `not_approved`, `redeemed` */
+/** @throws REQUEST_EXPIRED | RESOURCE_CONFLICT `not_approved`, `redeemed`, `performed_by_assent` */
 function checkUsable(request: LockedRequest): void {
-  const { status } = request;
+  const { status, executor } = request;
+  if (executor === 'assent')
+    throw conflict('Assent performs this request itself', { extra: { reason: 'performed_by_assent', ...stateOf(request) } });
   if (status === 'approved') return;
   if (status === 'expired') throw requestExpired(request);
   if (status === 'redeemed')
@@ -70,7 +72,7 @@ async function redeem(ctx: Context, request: LockedRequest, { redemption_id, rec
 }
 
 /** Signs what the row says: the same redemption gives the same bytes. @throws RESOURCE_CONFLICT the key is no longer there */
-async function buildAnswer(ctx: Context, requestId: string): Promise<Omit<RedeemedRequest, 'request'>> {
+export async function buildReceipt(ctx: Context, requestId: string): Promise<Omit<RedeemedRequest, 'request'>> {
   const [row] = await run<Redemption>(ctx.db, redemptionStatement, [requestId]);
   if (!row) throw new Error(`Request ${requestId} was used but has no redemption`);
   const { operations } = readContent(row.canonical);
@@ -112,6 +114,6 @@ export function redeemRequest(ctx: Context, requestId: string, input: RedeemRequ
       countRequests('redeemed');
     }
     checkHash(request, input.request_hash);
-    return { ...(await buildAnswer(ctx, requestId)), request: await readRequest(ctx, requestId) };
+    return { ...(await buildReceipt(ctx, requestId)), request: await readRequest(ctx, requestId) };
   });
 }

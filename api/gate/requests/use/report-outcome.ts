@@ -20,6 +20,8 @@ export function reportOutcome(ctx: Context, requestId: string, { status, ...deta
   return inTransaction(ctx, async (ctx) => {
     const request = await lockRequest(ctx, requestId);
     checkRequester(ctx, request);
+    if (request.executor === 'assent')
+      throw conflict('Assent performs this request itself', { extra: { reason: 'performed_by_assent', ...stateOf(request) } });
     if (request.status !== 'redeemed')
       throw conflict(`The request is ${request.status}`, { extra: { reason: 'not_redeemed', ...stateOf(request) } });
     const { exit_code, duration_ms } = details;

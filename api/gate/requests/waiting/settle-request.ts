@@ -22,6 +22,7 @@ interface Row extends Record<string, unknown> {
   decided_by: string | null;
   redeemed_by: string | null;
   until: Date;
+  performs: boolean;
   reminds: boolean;
   ms_left: number;
 }
@@ -55,12 +56,15 @@ export async function expireRequests(services: Services, requestId: string | nul
   return total;
 }
 
-/** Ends the outcome of used requests as unknown where nobody has reported one. Returns their number. May be repeated. */
-export async function forgetOutcomes(services: Services, requestId: string | null = null): Promise<number> {
+/**
+ * Ends the outcome of used requests as unknown where nobody has reported one; with `requestId` of this one only, if `isOver` before its time. Returns their
+ * number. May be repeated.
+ */
+export async function forgetOutcomes(services: Services, requestId: string | null = null, isOver = false): Promise<number> {
   let total = 0;
   for (let count = BATCH; count === BATCH; total += count) {
     const ctx = serviceContext(services, 'requests');
-    const values = [JSON.stringify(callerJson(ctx)), requestId, webOrigin(ctx.config)];
+    const values = [JSON.stringify(callerJson(ctx)), requestId, webOrigin(ctx.config), isOver && requestId !== null];
     count = (await run<{ unknown: number }>(services.db, forgetOutcomesStatement, values))[0]?.unknown ?? 0;
   }
   if (total > 0) services.notifyRelay();
@@ -70,6 +74,7 @@ export async function forgetOutcomes(services: Services, requestId: string | nul
 const GONE: RequestView = {
   state: 'gone',
   msLeft: null,
+  performs: false,
   reminds: false,
   until: null,
   source: null,
@@ -101,6 +106,7 @@ export async function settleRequest(services: Services, requestId: string): Prom
   return {
     state: row.state,
     msLeft: isOpen(row) ? row.ms_left : null,
+    performs: row.performs,
     reminds: row.reminds,
     until: row.until.toISOString(),
     source: row.source,

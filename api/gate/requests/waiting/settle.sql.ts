@@ -12,13 +12,16 @@ export const claimRequestReminderStatement = defineStatement({
     returning canonical, self_ids`,
 });
 
-/** $1 = caller (jsonb), $2 = request id, or null for all that are due, $3 = address of the web app. Ends what nobody has reported as unknown. */
+/**
+ * $1 = caller (jsonb), $2 = request id, or null for all that are due, $3 = address of the web app, $4 = whether that request is not to wait for its time.
+ * Ends what nobody has reported as unknown.
+ */
 export const forgetOutcomesStatement = defineStatement({
   name: 'forget_request_outcomes',
   text: /* sql */ `
     with due as (
       select d.request_id from change_requests d
-      where d.status = 'redeemed' and d.outcome is null and d.outcome_due <= clock_timestamp() and ($2::uuid is null or d.request_id = $2)
+      where d.status = 'redeemed' and d.outcome is null and (d.outcome_due <= clock_timestamp() or $4::boolean) and ($2::uuid is null or d.request_id = $2)
       order by d.outcome_due limit ${BATCH} for update skip locked
     ), changed as (
       update change_requests r set outcome = 'unknown', outcome_at = clock_timestamp(), seq = r.seq + 1
@@ -40,7 +43,7 @@ export const viewRequestStatement = defineStatement({
   name: 'view_request',
   text: /* sql */ `
     select r.status as state, r.source, r.systems, cardinality(r.operation_hashes) as operations, r.required_role, r.required_approvals, r.closed_reason as reason,
-      r.outcome, r.decided_by, r.redeemed_by, coalesce(r.use_until, r.expires_at) as until,
+      r.outcome, r.status = 'approved' and r.executor = 'assent' and r.use_until > clock_timestamp() as performs, r.decided_by, r.redeemed_by, coalesce(r.use_until, r.expires_at) as until,
       (select count(*)::int from change_request_decisions d where d.request_id = r.request_id and d.revision = r.revision
         and d.decision = 'approved') as approvals,
       r.status = 'pending' and r.remind_at is not null and r.reminded_at is null as reminds,
@@ -98,4 +101,17 @@ export const deleteOldRequestsStatement = defineStatement({
       ) returning request_id
     )
     select count(*)::int as requests from deleted`,
+});
+
+/** $1 = row limit. Deletes answers after a week. */
+export const deleteOldResultsStatement = defineStatement({
+  name: 'delete_old_request_results',
+  text: /* sql */ `
+    with deleted as (
+      delete from change_request_results where request_id in (
+        select request_id from change_request_results where stored_at < clock_timestamp() - interval '7 days'
+        order by stored_at limit $1 for update skip locked
+      ) returning request_id
+    )
+    select count(*)::int as results from deleted`,
 });

@@ -1,0 +1,164 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { run } from '../../../db/statement.js';
+import { ActionRefused } from '../../gate/contract/action-refused.js';
+import { receiptKeys } from '../../gate/receipts/keys.js';
+import { readContent } from '../../gate/requests/content.js';
+import { requestChange, type TracedRequest } from '../../gate/requests/request-change.js';
+import { buildReceipt } from '../../gate/requests/use/redeem-request.js';
+import { forgetOutcomes } from '../../gate/requests/waiting/settle-request.js';
+import { rolesFor, type Seat } from '../../platform/access/access.js';
+import { callerJson, type Context, inTransaction, type Services, serviceContext } from '../../platform/context.js';
+import { OutboundFailure } from '../../platform/http-client/failure.js';
+import { outboundPolicy } from '../../platform/http-client/policy.js';
+import { redactSecrets } from '../../platform/http-client/redact-secrets.js';
+import { METHODS, type OutboundRequest, sendRequest } from '../../platform/http-client/send-request.js';
+import { newId } from '../../platform/ids.js';
+import { countRequests } from '../../platform/telemetry/metrics.js';
+import { buildHttpRequest } from '../actions/http-request.js';
+import { type Filled, fillIn } from './fill-in.js';
+import { claimPerformanceStatement, performedRequestStatement, storePerformanceStatement } from './perform.sql.js';
+
+/** Time of the whole call, ms. */
+const TIMEOUT_MS = 30_000;
+const RECEIPT_SECONDS = 300;
+/** Attempts to open a connection, and the wait before the next, ms. */
+const CONNECTS = 3;
+const WAIT_MS = 1_000;
+/** Bytes of an answer that are kept. */
+const MAX_RESULT = 65_536;
+
+interface Row extends TracedRequest, Record<string, unknown> {
+  requested_by: string;
+  status: string;
+  outcome: string | null;
+  attempts: number;
+  title: string;
+  correlation_id: string;
+  seat: Seat | null;
+}
+
+/** A request that may be sent now, and by nobody again. */
+interface Ready {
+  row: Row;
+  request: OutboundRequest;
+  secrets: ReadonlySet<string>;
+}
+
+/** What came of a call. */
+interface Performance {
+  outcome: 'succeeded' | 'failed' | 'unknown';
+  details: Record<string, unknown>;
+  result: string | null;
+  isCut: boolean;
+}
+
+const failed = (code: string, message: string): Performance => ({
+  outcome: 'failed',
+  details: { details: { error: code, message } },
+  result: null,
+  isCut: false,
+});
+
+/** Builds what is sent, as the action `http_request` does. */
+async function buildRequest(ctx: Context, row: Row, filled: Filled): Promise<OutboundRequest> {
+  const [operation] = readContent(row.canonical).operations;
+  const { receipt } = await buildReceipt(ctx, row.request_id);
+  const { url, headers, body } = filled;
+  const method = METHODS.find((each) => each === operation?.name);
+  if (!method) throw new ActionRefused({ code: 'action_unavailable', message: `Unknown method ${operation?.name}` });
+  const built = buildHttpRequest({
+    method,
+    url,
+    headers: { ...headers, 'assent-receipt': receipt },
+    ...(body !== undefined && { body: body as Parameters<typeof buildHttpRequest>[0]['body'] }),
+    key: row.request_id,
+  });
+  return { ...built, timeoutMs: TIMEOUT_MS, maxBytes: MAX_RESULT };
+}
+
+/** Uses the approval. What is refused before anything is sent has failed. Null: there is nothing to do any more. */
+async function claim(ctx: Context, requestId: string): Promise<Ready | null> {
+  const [row] = await run<Row>(ctx.db, performedRequestStatement, [requestId]);
+  if (!row || row.status !== 'approved') return null;
+  const change = requestChange(ctx.config, row, {
+    action: 'redeem',
+    status: 'redeemed',
+    summary: 'an approved change request is performed',
+    event: 'request.redeemed',
+    severity: 'MEDIUM',
+    details: { executor: 'assent' },
+  });
+  const key = receiptKeys(ctx.config).current.key_id;
+  const values = [requestId, newId(), key, RECEIPT_SECONDS, rolesFor('request.create')];
+  const [claimed] = await run(ctx.db, claimPerformanceStatement, [
+    ...values,
+    JSON.stringify(callerJson(ctx)),
+    JSON.stringify(change),
+  ]);
+  if (!claimed) return null;
+  countRequests('redeemed');
+  try {
+    const [operation] = readContent(row.canonical).operations;
+    const filled = await fillIn(ctx, row, operation?.arguments ?? {});
+    return { row, request: await buildRequest(ctx, row, filled), secrets: filled.secrets };
+  } catch (error) {
+    if (!(error instanceof ActionRefused)) throw error;
+    await store(ctx, row, failed(error.failure.code, error.failure.message));
+    return null;
+  }
+}
+
+async function store(ctx: Context, row: Row, { outcome, details, result, isCut }: Performance): Promise<void> {
+  const change = requestChange(ctx.config, row, {
+    action: 'report',
+    status: 'redeemed',
+    event: 'request.finished',
+    details: { outcome, ...(details['details'] as object) },
+  });
+  const values = [row.request_id, outcome, JSON.stringify(details), result, isCut];
+  await run(ctx.db, storePerformanceStatement, [...values, JSON.stringify(callerJson(ctx)), JSON.stringify(change)]);
+}
+
+/** Sends the request once. Only a connection that was never opened is tried again: until then nothing can have arrived. */
+async function send(services: Services, { request, secrets }: Ready): Promise<Performance> {
+  const began = performance.now();
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      const { status, body, isCut } = await sendRequest(outboundPolicy(services.config), request);
+      return {
+        outcome: status >= 200 && status < 300 ? 'succeeded' : 'failed',
+        details: { duration_ms: Math.round(performance.now() - began), details: { http_status: status } },
+        result: redactSecrets(secrets, body, isCut).slice(0, MAX_RESULT),
+        isCut,
+      };
+    } catch (thrown) {
+      if (!(thrown instanceof OutboundFailure)) throw thrown;
+      const { reason, message, mayHaveArrived, isRetryable } = thrown;
+      if (mayHaveArrived) return { ...failed(reason, message), outcome: 'unknown' };
+      if (!isRetryable || attempt === CONNECTS) return failed(reason, message);
+      await sleep(WAIT_MS * attempt);
+    }
+  }
+}
+
+/**
+ * Performs an approved request, at most once: one transaction uses the approval, the call follows without a transaction, another one stores what came of
+ * it. If the process dies between them, the next call finds the approval used, and the outcome is unknown. Returns the outcome.
+ * @throws the error itself if PostgreSQL is unavailable
+ */
+export async function performRequest(services: Services, requestId: string): Promise<{ outcome: string | null }> {
+  const ctx = serviceContext(services, 'requests');
+  const ready = await inTransaction(ctx, (ctx) => claim(ctx, requestId));
+  if (!ready) return endAbandoned(services, requestId);
+  const performed = await send(services, ready);
+  await inTransaction(serviceContext(services, 'requests'), (ctx) => store(ctx, ready.row, performed));
+  return { outcome: performed.outcome };
+}
+
+/** A request that was used but has no outcome was under way in a process that died. */
+async function endAbandoned(services: Services, requestId: string): Promise<{ outcome: string | null }> {
+  const [row] = await run<Row>(services.db, performedRequestStatement, [requestId]);
+  if (row?.status !== 'redeemed' || row.outcome !== null) return { outcome: row?.outcome ?? null };
+  await forgetOutcomes(services, requestId, true);
+  return { outcome: 'unknown' };
+}
