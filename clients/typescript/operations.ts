@@ -1,4 +1,4 @@
-// Made by npm run client from the document with SHA-256 55665cab359994bf9417d1e7b830ce710b0efffd72ac8952781e48a0939694af.
+// Made by npm run client from the document with SHA-256 3485eae2f990d95d7b87f51aa234ab29b4fe97f887e1726946f3d1be85ac413c.
 /** Operations that send a form with a file, those that send its bytes alone, and those that return bytes. */
 export const UPLOADS: readonly string[] = ['uploadFile'];
 export const STREAMS: readonly string[] = ['uploadBulkInput'];
@@ -166,6 +166,7 @@ export const OPERATIONS = {
   getDecision: { method: 'GET', path: '/api/approvals/{kind}/{id}', takesKey: false },
   decideMany: { method: 'POST', path: '/api/approvals/decide', takesKey: true },
   createChangeRequest: { method: 'POST', path: '/api/change-requests', takesKey: true },
+  getChangeRequestResult: { method: 'GET', path: '/api/change-requests/{request_id}/result', takesKey: false },
   listChangeRequests: { method: 'GET', path: '/api/change-requests', takesKey: false, rows: 'requests' },
   getChangeRequest: { method: 'GET', path: '/api/change-requests/{request_id}', takesKey: false },
   approveChangeRequest: { method: 'POST', path: '/api/change-requests/{request_id}/approve', takesKey: true },
