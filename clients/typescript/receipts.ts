@@ -1,9 +1,11 @@
+import { canonicalJson } from './canonical.js';
+
 /** A receipt that proves nothing about the operation, here and now. */
 export class ReceiptVerificationError extends Error {
   override readonly name = 'ReceiptVerificationError';
 }
 
-/** What people approved: execute this and nothing else. */
+/** What people approved: execute what `verifyReceipt` returned and nothing else. */
 export interface ApprovedOperation {
   readonly system: string;
   readonly name: string;
@@ -129,6 +131,16 @@ async function hashOperation(text: string): Promise<string> {
   return `sha256:${Array.from(new Uint8Array(digest), (byte) => byte.toString(16).padStart(2, '0')).join('')}`;
 }
 
+/** Returns the text of an operation as the redemption returns it. */
+function getText(operation: string | ApprovedOperation): string {
+  if (typeof operation === 'string') return operation;
+  try {
+    return canonicalJson(operation);
+  } catch (cause) {
+    throw new ReceiptVerificationError(`The operation is no plain JSON: ${(cause as Error).message}`, { cause });
+  }
+}
+
 function freeze<T>(value: T): T {
   if (typeof value !== 'object' || value === null) return value;
   Object.values(value).forEach(freeze);
@@ -136,14 +148,15 @@ function freeze<T>(value: T): T {
 }
 
 /**
- * Verifies that people approved exactly this operation, and that it is executed for the first time. Returns the operation to execute.
+ * Verifies that people approved exactly this operation, and that it is executed for the first time. Returns the operation to execute: a
+ * frozen copy, which nothing that the caller holds can change.
  * @param receipt as the redemption returned it
- * @param operationText the operation's text, byte for byte as the redemption returned it
+ * @param operation its text, byte for byte as the redemption returned it; or an object, which is compared by its canonical text (RFC 8785)
  * @throws ReceiptVerificationError unless all of it holds; nothing is marked as used then
  */
 export async function verifyReceipt(
   receipt: string,
-  operationText: string,
+  operation: string | ApprovedOperation,
   options: VerifyReceiptOptions,
 ): Promise<ApprovedOperation> {
   const { jwks, system, firstUse, approvals = 1, now = Date.now() } = options;
@@ -155,15 +168,16 @@ export async function verifyReceipt(
   if (!Array.isArray(operations) || !Array.isArray(approved_by)) fail('This is no receipt');
   checkAudience(claims, team_id, options);
   checkTime(claims, now / 1_000);
-  const hash = await hashOperation(operationText);
+  const text = getText(operation);
+  const hash = await hashOperation(text);
   if (!operations.some((each) => each?.sha256 === hash)) fail('People approved another operation');
-  const operation = JSON.parse(operationText) as ApprovedOperation;
+  const approved = JSON.parse(text) as ApprovedOperation;
   // A receipt of several operations has one audience for each.
-  if (operation.system !== system) fail('The operation is for another system');
+  if (approved.system !== system) fail('The operation is for another system');
   const people = new Set(approved_by.flatMap((each) => (typeof each?.user_id === 'string' ? [each.user_id] : [])));
   if (people.size < approvals) fail(`${people.size} people approved, and ${approvals} must`);
   // Never by the text of the receipt: the redemption and the operation are what may be used once.
   const isFirst: unknown = await firstUse(`${jti}:${hash}`, claims.exp + SKEW_SECONDS);
   if (isFirst !== true) fail('The operation was executed before');
-  return freeze(operation);
+  return freeze(approved);
 }

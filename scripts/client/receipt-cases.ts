@@ -1,4 +1,5 @@
 import { audienceRows, operationRows, peopleRows, textRows, timeRows, useRows } from './receipt-cases/claims.js';
+import { compareRows } from './receipt-cases/compare.js';
 import { type Call, decode, issue, OPTIONS } from './receipt-cases/forge.js';
 import { headerRows, keyRows, spellingRows } from './receipt-cases/form.js';
 
@@ -22,6 +23,7 @@ async function makeReceiptCases(): Promise<ReceiptCase[]> {
   const rows = [
     ...(await textRows(parts)),
     ...operationRows(parts),
+    ...(await compareRows(parts)),
     ...(await useRows(parts)),
     ...timeRows(parts),
     ...(await audienceRows(parts)),

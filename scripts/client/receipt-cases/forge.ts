@@ -10,6 +10,8 @@ import { hashOperation, type Operation } from '../../../api/gate/staging/operati
 export interface Call {
   receipt: string;
   operation_text: string;
+  /** Not the text is given, but the object that it denotes. Verifiers without this mode pass over these calls. */
+  compare?: true;
   /** Options that differ from those of the file. */
   options?: Record<string, unknown>;
   /** Message of the error; without one the operation is returned, as the text says it. */

@@ -1,12 +1,10 @@
-import { generateKeyPairSync } from 'node:crypto';
 import { receiptKeys } from '../../../../api/gate/receipts/keys.js';
 import { signReceipt } from '../../../../api/gate/receipts/sign-receipt.js';
 import { verifyReceipt } from '../../../../clients/typescript/receipts.js';
 import { hashOperation } from '../../../../api/gate/staging/operation.js';
 import { startApp, type TestApp } from '../../../support/app.js';
-import { OPERATION, redeem, TEAM } from './redeem.js';
+import { makeKey, OPERATION, redeem, TEAM } from './redeem.js';
 
-const makeKey = () => generateKeyPairSync('ed25519').privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
 const [first, second, third] = [makeKey(), makeKey(), makeKey()];
 const { text } = hashOperation(OPERATION);
 const REDEMPTION = redeem();

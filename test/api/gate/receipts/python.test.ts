@@ -33,7 +33,11 @@ function runPython(given: { calls: Given[]; signatures?: string[][] }) {
   return JSON.parse(stdout) as { calls: { operation?: unknown; refused?: string; stored: unknown[] }[]; signatures: boolean[] };
 }
 
-const calls = cases.flatMap(({ name, calls: each }) =>
+/** It takes the text only. */
+const textCases = cases
+  .map(({ name, calls: each }) => ({ name, calls: each.filter(({ compare }) => !compare) }))
+  .filter(({ calls: each }) => each.length > 0);
+const calls = textCases.flatMap(({ name, calls: each }) =>
   each.map(({ receipt, operation_text, options }) => ({
     case: name,
     receipt,
@@ -50,7 +54,7 @@ beforeAll(() => {
   }));
 });
 
-it.each(cases.map((each) => [each.name, each] as const))('%s', (name, { calls: expected }) => {
+it.each(textCases.map((each) => [each.name, each] as const))('%s', (name, { calls: expected }) => {
   expect(results.filter((_, at) => calls[at]?.case === name)).toEqual(
     expected.map(({ operation_text, refused, first_use }) => ({
       ...(refused === undefined

@@ -1,7 +1,8 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { signReceipt } from '../../../../api/gate/receipts/sign-receipt.js';
-import { verifyReceipt, type VerifyReceiptOptions } from '../../../../clients/typescript/receipts.js';
+import { canonicalJson } from '../../../../api/gate/staging/canonical.js';
+import { type ApprovedOperation, verifyReceipt, type VerifyReceiptOptions } from '../../../../clients/typescript/receipts.js';
 import { type ReceiptCase, receiptCasesText } from '../../../../scripts/client/receipt-cases.js';
 import { redeem } from './redeem.js';
 
@@ -20,14 +21,15 @@ it('the cases are made from the product as it is now; if not: npm run client', a
 });
 
 /** Verifies the call as the service that executes does. Returns the operation's text or the message of the error, and what was stored. */
-async function verify({ receipt, operation_text, options }: ReceiptCase['calls'][0], used: Set<string>) {
+async function verify({ receipt, operation_text, compare, options }: ReceiptCase['calls'][0], used: Set<string>) {
   const { now, ...others } = { ...common, ...options };
   const stored: unknown[] = [];
   const firstUse = (key: string, until: number) => {
     stored.push([key, until]);
     return used.size < used.add(key).size;
   };
-  return verifyReceipt(receipt, operation_text, { ...others, now: now * 1_000, firstUse }).then(
+  const operation = compare ? (JSON.parse(operation_text) as ApprovedOperation) : operation_text;
+  return verifyReceipt(receipt, operation, { ...others, now: now * 1_000, firstUse }).then(
     (operation) => ({ operation: JSON.stringify(operation), stored }),
     (error: Error) => ({ refused: `${error.name}: ${error.message}`, stored }),
   );
@@ -38,7 +40,7 @@ it.each(cases.map((each) => [each.name, each] as const))('%s', async (_, { calls
   for (const call of calls) {
     expect(await verify(call, used)).toEqual({
       ...(call.refused === undefined
-        ? { operation: JSON.stringify(JSON.parse(call.operation_text)) }
+        ? { operation: JSON.stringify(JSON.parse(canonicalJson(JSON.parse(call.operation_text)))) }
         : { refused: `ReceiptVerificationError: ${call.refused}` }),
       stored: call.first_use ? [call.first_use] : [],
     });

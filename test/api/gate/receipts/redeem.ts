@@ -1,6 +1,11 @@
+import { generateKeyPairSync } from 'node:crypto';
 import type { Redemption } from '../../../../api/gate/receipts/sign-receipt.js';
 import { hashText } from '../../../../api/gate/staging/canonical.js';
 import { hashOperation } from '../../../../api/gate/staging/operation.js';
+
+/** A new signing key, PEM. */
+export const makeKey = (): string =>
+  generateKeyPairSync('ed25519').privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
 
 export const TEAM = '019ac000-0000-7000-8000-000000000001';
 export const OPERATION = { system: 'payments', name: 'refund', target: null, arguments: {} };
