@@ -207,7 +207,9 @@ it('waits as long as Retry-After says, and not longer than its limit', async () 
 });
 
 const CONSUMER = `
+import { readFileSync } from 'node:fs';
 import { AssentError, createClient, type Action, type TriggerType } from '@assent/client';
+import { verifyReceipt } from '@assent/client/receipts';
 
 const assent = createClient({ baseUrl: process.argv[2] as string, token: process.argv[3] as string });
 const { teams } = await assent.getMe();
@@ -232,7 +234,11 @@ const automation = await assent.createAutomation({ body: { name: 'From outside',
 const names: string[] = [];
 for await (const { name } of assent.iterate('listAutomations', { query: { team_id } })) names.push(name);
 const code = await assent.getTask({ path: { task_id: 'none' } }).catch((error: unknown) => error instanceof AssentError && error.errorCode);
-console.log(JSON.stringify({ names, code, version: automation.version }));
+const { options, cases } = JSON.parse(readFileSync(process.argv[4] as string, 'utf8'));
+const { receipt, operation_text } = cases[0].calls[0];
+const given = { ...options, now: options.now * 1_000, firstUse: () => true };
+const operation = await verifyReceipt(receipt, JSON.parse(operation_text), given);
+console.log(JSON.stringify({ names, code, version: automation.version, operation: operation.name }));
 `;
 
 it('installs from its tarball into an empty folder, without network, and works there', async () => {
@@ -250,14 +256,22 @@ it('installs from its tarball into an empty folder, without network, and works t
     const tsc = join(dirname(createRequire(import.meta.url).resolve('typescript/package.json')), 'bin', 'tsc');
     const types = ['--typeRoots', join(root, 'node_modules', '@types'), '--types', 'node'];
     const checks = ['--strict', '--target', 'es2023', '--module', 'node20', ...types];
-    await run(process.execPath, [tsc, ...checks, 'consumer.ts'], { cwd: dir }).catch((error: { stdout: string }) => {
+    const [, example = ''] = /```ts\n([\s\S]*?)```/.exec(readFileSync(join(root, 'docs/guide/receipts.md'), 'utf8')) ?? [];
+    writeFileSync(join(dir, 'guide.ts'), `${example}export { refund };\n`);
+    await run(process.execPath, [tsc, ...checks, 'consumer.ts', 'guide.ts'], { cwd: dir }).catch((error: { stdout: string }) => {
       throw new Error(error.stdout);
     });
-    const { stdout } = await run(process.execPath, ['consumer.js', app.url, team.member.token], { cwd: dir });
-    expect(JSON.parse(stdout)).toEqual({ names: ['From outside'], code: 'RESOURCE_NOT_FOUND', version: 1 });
-    const example = join(root, 'docs', 'audit-example');
+    const cases = join(root, 'clients', 'receipt-cases.json');
+    const { stdout } = await run(process.execPath, ['consumer.js', app.url, team.member.token, cases], { cwd: dir });
+    expect(JSON.parse(stdout)).toEqual({
+      names: ['From outside'],
+      code: 'RESOURCE_NOT_FOUND',
+      version: 1,
+      operation: 'refund',
+    });
+    const audit = join(root, 'docs', 'audit-example');
     const bin = join(dir, 'node_modules', '.bin', 'client');
-    const verified = await run(bin, ['verify-export', join(example, 'export.json'), '--keys', example]);
+    const verified = await run(bin, ['verify-export', join(audit, 'export.json'), '--keys', audit]);
     expect(verified.stdout).toContain('export intact: 3 entries of 1 team');
     const help = await run(join(dir, 'node_modules', '.bin', 'assent-runner'), ['--help']);
     expect(help.stdout).toContain('assent-runner register --url URL');
