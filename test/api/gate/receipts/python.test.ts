@@ -25,7 +25,7 @@ function runPython(given: { calls: Given[]; signatures?: string[][] }) {
   const input = JSON.stringify({ signatures: [], ...given });
   const { status, stdout, stderr, error } = spawnSync(
     'python3',
-    ['-I', '-S', resolve(import.meta.dirname, 'run-cases.py'), VERIFIER],
+    ['-I', '-S', '-B', resolve(import.meta.dirname, 'run-cases.py'), VERIFIER],
     { input, encoding: 'utf8', maxBuffer: 64 * 1024 * 1024 },
   );
   if (error) throw new Error('python3 (3.8 or newer) does not start; on Debian: apt-get install python3', { cause: error });
