@@ -91,6 +91,7 @@ const WITHOUT_AUDIT: Record<string, string> = {
   'PATCH /api/notifications/:notification_id': 'what somebody has read is theirs, and changes nothing for anybody else',
   'POST /api/search': 'it stores nothing',
   'POST /api/teams/:team_id/request-rules/test': 'it stores nothing',
+  'POST /api/mcp/gateway/:upstream': 'a message is a list, or a call, and what is asked for leaves the entry',
   'POST /api/mcp': 'a message is a list, a read or a proposal, and the staged plan leaves the entry',
   'POST /api/notifications/read': 'the same, many at a time',
   'POST /api/runners/jobs/:job_id/heartbeat': 'the job goes on as it was, every few seconds',

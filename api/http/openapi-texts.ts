@@ -77,6 +77,7 @@ export const TAGS: Record<string, string> = {
   Approvals: 'Runs paused at a gate, and their decisions.',
   'Change requests':
     'Any program asks people for a yes before it acts, bound to exactly what it will do; the approval is used once.',
+  'MCP gateway': 'A gate before other MCP servers: their tools as an admin pins them, and people who decide about calls.',
   Receipts: 'Signed proofs that people approved an operation, for the service that executes it.',
   'Dead letter': 'Failed runs and their replay.',
   Secrets: 'Named values of a team, usable in actions, never readable.',

@@ -21,6 +21,7 @@ import { dispatchRoutes } from '../automation/runs/dispatch/routes.js';
 import { ownershipRoutes } from '../automation/definitions/ownership/routes.js';
 import { versionRoutes } from '../automation/definitions/versions/routes.js';
 import { deadLetterRoutes } from '../automation/runs/dead-letter/routes.js';
+import { gatewayRoutes } from '../automation/gateway/routes.js';
 import { askRoutes } from '../automation/requests/routes.js';
 import { runRoutes } from '../automation/runs/routes.js';
 import { automationRoutes } from '../automation/definitions/routes.js';
@@ -91,6 +92,7 @@ export const ENDPOINTS: Endpoint[] = [
   ...approvalRoutes,
   ...decisionRoutes,
   ...askRoutes,
+  ...gatewayRoutes,
   ...requestRoutes,
   ...requestRuleRoutes,
   ...receiptRoutes,

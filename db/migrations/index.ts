@@ -24,6 +24,7 @@ const MIGRATIONS: Record<string, Knex.Migration> = {
   '0102_show_task_column': sqlMigration('0102_show_task_column.sql'),
   '0103_audit_stream': sqlMigration('0103_audit_stream.sql'),
   '0104_change_requests': sqlMigration('0104_change_requests.sql'),
+  '0105_mcp_gateway': sqlMigration('0105_mcp_gateway.sql'),
 };
 
 /** Names in order. The service needs all of them (`db/schema/check-schema.ts`). */

@@ -2,7 +2,7 @@ import type { Row } from './row.js';
 
 const VERSION = '2026-07-28';
 /** A message of the newest protocol, whose answer is JSON. */
-const message = (method: string, params: object = {}) => ({
+export const message = (method: string, params: object = {}) => ({
   headers: { accept: 'application/json, text/event-stream', 'mcp-protocol-version': VERSION, 'mcp-method': method },
   body: {
     jsonrpc: '2.0',

@@ -1,4 +1,5 @@
 import { v7 as uuidv7 } from 'uuid';
+import { message } from './mcp-cases.js';
 import { EDITED } from './request-subjects.js';
 import { LIVE, type Row } from './row.js';
 import type { Subject } from './subjects.js';
@@ -30,6 +31,47 @@ const decisions = (['approve', 'reject'] as const).flatMap((verb): Row[] => {
     },
   ];
 });
+
+const ofUpstream = (route: string, body?: unknown): Row => ({
+  route,
+  subject: 'upstream',
+  kinds: LIVE,
+  send: (s) => ({ params: { upstream_id: s.id }, ...(body === undefined ? {} : { body }) }),
+});
+
+/** The gateway before other MCP servers. */
+const gateway: Row[] = [
+  {
+    route: 'GET /api/mcp/upstreams',
+    by: 'team_id',
+    subject: 'team',
+    kinds: LIVE,
+    send: (s) => ({ query: { team_id: s.id } }),
+  },
+  {
+    route: 'POST /api/mcp/upstreams',
+    by: 'team_id',
+    subject: 'team',
+    kinds: LIVE,
+    send: (s) => ({ body: { team_id: s.id, slug: `s-${uuidv7()}`.slice(0, 40), url: 'https://192.0.2.1/' } }),
+  },
+  ofUpstream('GET /api/mcp/upstreams/:upstream_id'),
+  ofUpstream('PATCH /api/mcp/upstreams/:upstream_id', { hold_seconds: 5 }),
+  ofUpstream('DELETE /api/mcp/upstreams/:upstream_id'),
+  ofUpstream('POST /api/mcp/upstreams/:upstream_id/refresh'),
+  {
+    route: 'PUT /api/mcp/upstreams/:upstream_id/tools/:name',
+    subject: 'upstream',
+    kinds: LIVE,
+    send: (s) => ({ params: { upstream_id: s.id, name: 'echo' }, body: { policy: 'deny', tool_hash: s.hash } }),
+  },
+  {
+    route: 'POST /api/mcp/gateway/:upstream',
+    subject: 'upstream',
+    kinds: LIVE,
+    send: (s) => ({ params: { upstream: s.id }, ...message('tools/list') }),
+  },
+];
 
 /** Change requests and the rules of a team for them. */
 export const requestCases: Row[] = [
@@ -116,6 +158,7 @@ export const requestCases: Row[] = [
     kinds: LIVE,
     send: (s) => ({ params: params(s) }),
   },
+  ...gateway,
   ofTeam('GET /api/teams/:team_id/request-rules'),
   ofTeam('PUT /api/teams/:team_id/request-rules', { rules: [{ system: 'payments' }] }),
   ofTeam('POST /api/teams/:team_id/request-rules/test', { operation: OPERATION }),

@@ -1,6 +1,6 @@
 import { v7 as uuidv7 } from 'uuid';
 import { composeRequest } from '../../api/gate/requests/create/compose-request.js';
-import { hashText } from '../../api/gate/staging/canonical.js';
+import { canonicalJson, computeHash, hashText } from '../../api/gate/staging/canonical.js';
 import type { Subject } from './subjects.js';
 import type { Tenant, World } from './world.js';
 
@@ -80,7 +80,36 @@ const requestAs =
     };
   };
 
+/** An MCP server of the team with a pinned tool; nothing listens at its address. */
+const upstream: Build = async (world, { tenant, author }) => {
+  const id = uuidv7();
+  const canary = `canary-${id}`.slice(0, 40);
+  const { db } = world.app.services;
+  const definition = canonicalJson({ name: 'echo', description: canary, inputSchema: { type: 'object' } });
+  const hash = computeHash('assent.tool.v1\n', definition);
+  const url = 'http://127.0.0.1:1/';
+  await db('mcp_upstreams').insert({
+    upstream_id: id,
+    team_id: tenant.team_id,
+    slug: canary,
+    url,
+    headers: '{}',
+    created_by: author,
+  });
+  await db('mcp_tools').insert({ upstream_id: id, name: 'echo', definition, tool_hash: hash, seen_hash: hash, state: 'pinned' });
+  return {
+    id,
+    team_id: tenant.team_id,
+    project_id: tenant.project_id,
+    task_id: '',
+    user_id: tenant.colleague.user_id,
+    canary,
+    hash: hashText(hash),
+  };
+};
+
 export const requestSubjects = {
+  upstream,
   pendingRequest: requestAs('pending'),
   approvedRequest: requestAs('approved'),
   redeemedRequest: requestAs('redeemed'),

@@ -199,6 +199,7 @@ function testRows(
     await db('runners').delete();
     await db('runner_registration_tokens').delete();
     await db('bulk_uploads').delete();
+    await db('mcp_upstreams').delete();
   });
 
   // A row is up to a hundred requests, and what is asked is who may, not how fast a busy machine answers.

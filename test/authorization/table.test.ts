@@ -114,6 +114,8 @@ const EXPECTED_ROLES: Record<Seat | 'none', Ability[]> = {
     'request.decide',
     'request.edit',
     'request_rule.read',
+    'gateway.read',
+    'gateway.use',
   ],
   manager: [
     'custom_field.manage',
@@ -144,6 +146,7 @@ const EXPECTED_ROLES: Record<Seat | 'none', Ability[]> = {
     'webhook.write',
     'runner.manage',
     'request_rule.write',
+    'gateway.manage',
   ],
 };
 
@@ -254,6 +257,7 @@ const NOT_AS_ANOTHER: Ability[] = [
   'request.cancel',
   'request.decide',
   'request.edit',
+  'gateway.use',
   'bulk.run',
   'plan.decide_high_risk',
   'automation.take_over',
@@ -267,6 +271,7 @@ const NOT_AS_ANOTHER: Ability[] = [
   'webhook.write',
   'runner.manage',
   'request_rule.write',
+  'gateway.manage',
 ];
 const INSTANCE_ADMIN: Ability[] = ['instance.admin'];
 

@@ -37,13 +37,19 @@ const describeTool = (tool: (typeof TOOLS)[number]) => ({
   annotations: { readOnlyHint: tool.readOnly, destructiveHint: false, idempotentHint: true, openWorldHint: false },
 });
 
-let loaded: Promise<McpHttpHandler> | undefined;
+/** A server of the protocol at one of our endpoints: it is built for each request, whose `extra` holds what the endpoint passes. */
+export type BuildServer = (Constructor: typeof Server, request: McpRequestContext) => Server;
+
+const loaded = new Map<BuildServer, Promise<McpHttpHandler>>();
 /** Loads the protocol's server with the first call: it takes 23 MB that an installation without agents does not need. */
-function handler(): Promise<McpHttpHandler> {
-  loaded ??= import('@modelcontextprotocol/server').then(({ createMcpHandler, Server: Constructor }) =>
-    createMcpHandler((request) => buildServer(Constructor, request)),
+function handler(build: BuildServer): Promise<McpHttpHandler> {
+  const known = loaded.get(build);
+  if (known) return known;
+  const loading = import('@modelcontextprotocol/server').then(({ createMcpHandler, Server: Constructor }) =>
+    createMcpHandler((request) => build(Constructor, request)),
   );
-  return loaded;
+  loaded.set(build, loading);
+  return loading;
 }
 
 /** @throws PERMISSION_DENIED a page of another origin: a browser would send what it must not */
@@ -96,12 +102,22 @@ function buildHeaders(given: IncomingHttpHeaders): Headers {
  * server: JSON, or an event stream of one message (docs/decisions/agent.md#mcp-endpoint).
  * @throws DomainError with the keys of JSON-RPC where the protocol refuses the message
  */
-export async function serveMcp(ctx: Context, message: unknown, headers: IncomingHttpHeaders): Promise<Reply> {
+export const serveMcp = (ctx: Context, message: unknown, headers: IncomingHttpHeaders): Promise<Reply> =>
+  answerMessage(buildServer, { ctx }, message, headers);
+
+/** Answers one message as `serveMcp` does, by another server. @throws as `serveMcp` */
+export async function answerMessage(
+  build: BuildServer,
+  extra: { ctx: Context } & Record<string, unknown>,
+  message: unknown,
+  headers: IncomingHttpHeaders,
+): Promise<Reply> {
+  const { ctx } = extra;
   checkOrigin(ctx, headers.origin);
   checkMessage(message);
-  const { fetch } = await handler();
+  const { fetch } = await handler(build);
   const request = new Request(webAddress(ctx.config, '/api/mcp'), { method: 'POST', headers: buildHeaders(headers), body: '{}' });
-  const authInfo = { token: '', clientId: '', scopes: [], extra: { ctx } };
+  const authInfo = { token: '', clientId: '', scopes: [], extra };
   const response = await fetch(request, { authInfo, parsedBody: message });
   const bytes = Buffer.from(await response.arrayBuffer());
   const { status } = response;

@@ -16,7 +16,14 @@ import { newId } from '../../platform/ids.js';
 import { countRequests } from '../../platform/telemetry/metrics.js';
 import { buildHttpRequest } from '../actions/http-request.js';
 import { type Filled, fillIn } from './fill-in.js';
-import { claimPerformanceStatement, performedRequestStatement, storePerformanceStatement } from './perform.sql.js';
+import { call, endStale, prepareCall, type ReadyCall } from './perform-call.js';
+import { failed, type Performance } from './performance.js';
+import {
+  calledRequestStatement,
+  claimPerformanceStatement,
+  performedRequestStatement,
+  storePerformanceStatement,
+} from './perform.sql.js';
 
 /** Time of the whole call, ms. */
 const TIMEOUT_MS = 30_000;
@@ -35,29 +42,15 @@ interface Row extends TracedRequest, Record<string, unknown> {
   title: string;
   correlation_id: string;
   seat: Seat | null;
+  source: string;
+  upstream_id: string | null;
 }
 
-/** A request that may be sent now, and by nobody again. */
+/** What may be sent now, and by nobody again. */
 interface Ready {
   row: Row;
-  request: OutboundRequest;
-  secrets: ReadonlySet<string>;
+  perform: () => Promise<Performance>;
 }
-
-/** What came of a call. */
-interface Performance {
-  outcome: 'succeeded' | 'failed' | 'unknown';
-  details: Record<string, unknown>;
-  result: string | null;
-  isCut: boolean;
-}
-
-const failed = (code: string, message: string): Performance => ({
-  outcome: 'failed',
-  details: { details: { error: code, message } },
-  result: null,
-  isCut: false,
-});
 
 /** Builds what is sent, as the action `http_request` does. */
 async function buildRequest(ctx: Context, row: Row, filled: Filled): Promise<OutboundRequest> {
@@ -77,7 +70,7 @@ async function buildRequest(ctx: Context, row: Row, filled: Filled): Promise<Out
 }
 
 /** Uses the approval. What is refused before anything is sent has failed. Null: there is nothing to do any more. */
-async function claim(ctx: Context, requestId: string): Promise<Ready | null> {
+async function claim(ctx: Context, requestId: string, ready: ReadyCall | null): Promise<Ready | null> {
   const [row] = await run<Row>(ctx.db, performedRequestStatement, [requestId]);
   if (!row || row.status !== 'approved') return null;
   const change = requestChange(ctx.config, row, {
@@ -97,10 +90,16 @@ async function claim(ctx: Context, requestId: string): Promise<Ready | null> {
   ]);
   if (!claimed) return null;
   countRequests('redeemed');
+  if (ready && 'open' in ready) return { row, perform: () => call(ready.open, row) };
+  if (ready && 'failure' in ready) {
+    await store(ctx, row, failed(ready.failure.reason, ready.failure.message));
+    return null;
+  }
   try {
     const [operation] = readContent(row.canonical).operations;
     const filled = await fillIn(ctx, row, operation?.arguments ?? {});
-    return { row, request: await buildRequest(ctx, row, filled), secrets: filled.secrets };
+    const request = await buildRequest(ctx, row, filled);
+    return { row, perform: () => send(ctx, request, filled.secrets) };
   } catch (error) {
     if (!(error instanceof ActionRefused)) throw error;
     await store(ctx, row, failed(error.failure.code, error.failure.message));
@@ -120,11 +119,15 @@ async function store(ctx: Context, row: Row, { outcome, details, result, isCut }
 }
 
 /** Sends the request once. Only a connection that was never opened is tried again: until then nothing can have arrived. */
-async function send(services: Services, { request, secrets }: Ready): Promise<Performance> {
+async function send(
+  { config }: Pick<Services, 'config'>,
+  request: OutboundRequest,
+  secrets: ReadonlySet<string>,
+): Promise<Performance> {
   const began = performance.now();
   for (let attempt = 1; ; attempt += 1) {
     try {
-      const { status, body, isCut } = await sendRequest(outboundPolicy(services.config), request);
+      const { status, body, isCut } = await sendRequest(outboundPolicy(config), request);
       return {
         outcome: status >= 200 && status < 300 ? 'succeeded' : 'failed',
         details: { duration_ms: Math.round(performance.now() - began), details: { http_status: status } },
@@ -148,9 +151,15 @@ async function send(services: Services, { request, secrets }: Ready): Promise<Pe
  */
 export async function performRequest(services: Services, requestId: string): Promise<{ outcome: string | null }> {
   const ctx = serviceContext(services, 'requests');
-  const ready = await inTransaction(ctx, (ctx) => claim(ctx, requestId));
+  const [asked] = await run<Row>(ctx.db, calledRequestStatement, [requestId]);
+  const open = asked && asked.source === 'gateway' ? await prepareCall(services, asked) : null;
+  if (asked && open && 'stale' in open) {
+    await endStale(services, asked);
+    return { outcome: 'stale' };
+  }
+  const ready = await inTransaction(ctx, (ctx) => claim(ctx, requestId, open));
   if (!ready) return endAbandoned(services, requestId);
-  const performed = await send(services, ready);
+  const performed = await ready.perform();
   await inTransaction(serviceContext(services, 'requests'), (ctx) => store(ctx, ready.row, performed));
   return { outcome: performed.outcome };
 }

@@ -25,14 +25,22 @@ export const claimPerformanceStatement = defineStatement({
     select record_change($6::jsonb, $7::jsonb) as audit_id from changed`,
 });
 
-/** $1 = request id. What Assent performs, with the role of its requester now. */
+const PERFORMED = /* sql */ `
+    select r.request_id, r.team_id, r.requested_by, r.canonical, r.request_hash, r.operation_hashes, r.revision, r.self_ids, r.depth, r.status, r.outcome,
+      r.attempts, r.title, r.correlation_id, r.source, r.upstream_id,
+      (select m.role from memberships m where m.team_id = r.team_id and m.user_id = r.requested_by) as seat
+    from change_requests r where r.request_id = $1 and r.executor = 'assent'`;
+
+/** $1 = request id. What Assent performs, with the role of its requester now; locked until the commit. */
 export const performedRequestStatement = defineStatement({
   name: 'performed_request',
-  text: /* sql */ `
-    select r.request_id, r.team_id, r.requested_by, r.canonical, r.request_hash, r.operation_hashes, r.revision, r.self_ids, r.depth, r.status, r.outcome,
-      r.attempts, r.title, r.correlation_id,
-      (select m.role from memberships m where m.team_id = r.team_id and m.user_id = r.requested_by) as seat
-    from change_requests r where r.request_id = $1 and r.executor = 'assent' for no key update`,
+  text: `${PERFORMED} for no key update of r`,
+});
+
+/** $1 = request id. The same without a lock, if it may be performed now. */
+export const calledRequestStatement = defineStatement({
+  name: 'called_request',
+  text: `${PERFORMED} and r.status = 'approved' and r.attempts = 0 and r.use_until > clock_timestamp()`,
 });
 
 /**

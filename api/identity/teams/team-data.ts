@@ -1,6 +1,7 @@
 import { planData } from '../../agent/plans/team-data.js';
 import { sessionData } from '../../agent/sessions/team-data.js';
 import { automationData } from '../../automation/definitions/team-data.js';
+import { gatewayData } from '../../automation/gateway/team-data.js';
 import { runnerData } from '../../automation/runners/team-data.js';
 import { approvalData } from '../../automation/runs/team-data.js';
 import { secretData } from '../../automation/secrets/team-data.js';
@@ -27,6 +28,7 @@ export const TEAM_DATA: readonly TeamData[] = [
   taskData,
   approvalData,
   requestData,
+  gatewayData,
   automationData,
   sessionData,
   repositoryData,

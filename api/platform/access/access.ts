@@ -186,6 +186,14 @@ const ABILITIES = {
     impersonated: false,
   },
   'request.edit': { seat: 'member', words: 'Users who may approve the request, signed in', pat: false, impersonated: false },
+  'gateway.read': { seat: 'member', words: 'Team member or above' },
+  'gateway.manage': { seat: 'admin', words: 'Team admin', impersonated: false },
+  'gateway.use': {
+    seat: 'member',
+    words: 'Any personal access token whose owner is a team member or above',
+    patOnly: true,
+    impersonated: false,
+  },
   'request_rule.read': { seat: 'member', words: 'Team member or above' },
   'request_rule.write': { seat: 'admin', words: 'Team admin', impersonated: false },
   'instance.admin': {

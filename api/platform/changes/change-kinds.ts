@@ -50,6 +50,7 @@ export type EntityType =
   | 'forge_repository'
   | 'forge_webhook'
   | 'integration'
+  | 'mcp_upstream'
   | 'note'
   | 'outbox_row'
   | 'project'

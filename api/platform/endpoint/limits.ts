@@ -34,6 +34,7 @@ export const LIMITS = {
   ai_settings_put: { setting: 'RATE_LIMIT_AI', per: 'ip' },
   request_create: { setting: 'RATE_LIMIT_REQUEST_CREATE', per: 'token' },
   mcp: { setting: 'RATE_LIMIT_MCP', per: 'token' },
+  mcp_gateway: { setting: 'RATE_LIMIT_MCP', per: 'token' },
   mcp_propose: { setting: 'RATE_LIMIT_MCP_PROPOSE', per: 'token' },
   automation_dispatch: { setting: 'RATE_LIMIT_AUTOMATION_DISPATCH', per: 'user' },
 } as const satisfies Record<string, { setting: keyof Config; per: 'ip' | 'user' | 'token' }>;

@@ -17,6 +17,8 @@ export interface OutboundRequest {
   timeoutMs: number;
   /** Limit of the response; defaults to 64 kB. */
   maxBytes?: number;
+  /** Headers of the response to return, in lower case. */
+  wanted?: readonly string[];
 }
 
 export interface OutboundResponse {
@@ -26,6 +28,8 @@ export interface OutboundResponse {
   /** Beginning of the body as text; empty for a compressed one, which was not requested. */
   body: string;
   isCut: boolean;
+  /** Those of `wanted` that it has. */
+  headers: Record<string, string>;
 }
 
 const MAX_BYTES = 65_536;
@@ -119,7 +123,7 @@ async function sendTraced(policy: OutboundPolicy, url: URL, request: OutboundReq
 
 /** @throws OutboundFailure */
 async function send(policy: OutboundPolicy, url: URL, request: OutboundRequest): Promise<OutboundResponse> {
-  const { method, headers, body, timeoutMs, maxBytes = MAX_BYTES } = request;
+  const { method, headers, body, timeoutMs, maxBytes = MAX_BYTES, wanted = [] } = request;
   let wasOpen = false;
   const connect = guardedConnector(policy, getPort(url), timeoutMs);
   const client = new Client(url.origin, {
@@ -142,7 +146,12 @@ async function send(policy: OutboundPolicy, url: URL, request: OutboundRequest):
       signal: AbortSignal.timeout(timeoutMs),
     });
     const { bytes, isCut } = await read(response.body, maxBytes);
+    const found = wanted.flatMap((name): [string, string][] => {
+      const value = [response.headers[name]].flat()[0];
+      return value === undefined ? [] : [[name, value]];
+    });
     return {
+      headers: Object.fromEntries(found),
       status: response.statusCode,
       retryAfterMs: retryAfter(response.headers['retry-after']),
       body: toText(bytes, response.headers['content-encoding']),

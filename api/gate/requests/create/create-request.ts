@@ -23,6 +23,8 @@ interface Opening extends Standing, Record<string, unknown> {
 export interface Prepared {
   operations: ClaimedOperation[];
   executor: ChangeRequest['executor'];
+  /** Of a call through the gateway: its server, and the key that finds it again. */
+  gateway?: { upstream_id: string; ask_key: Buffer };
 }
 
 /** @throws RESOURCE_NOT_FOUND | PERMISSION_DENIED a guest, or no member */
@@ -47,7 +49,7 @@ const given = ({ requirement = {} }: NewRequest): Partial<Terms['requirement']> 
 function compose(
   ctx: Context,
   input: NewRequest,
-  { operations, executor }: Prepared,
+  { operations, executor, gateway }: Prepared,
   terms: Terms,
   createdAt: Date,
 ): ComposedRequest {
@@ -59,7 +61,7 @@ function compose(
     team_id,
     requested_by: requireUser(ctx),
     token_id: ctx.actor.type === 'pat' ? ctx.actor.tokenId : null,
-    source,
+    source: gateway ? 'gateway' : source,
     title,
     reason,
     operations,
@@ -73,7 +75,11 @@ function compose(
 }
 
 /** Writes the request with its trace and its start, and tells those who may approve. */
-async function store(ctx: Context, request: ComposedRequest, terms: Terms, createdAt: Date): Promise<void> {
+async function store(
+  ctx: Context,
+  request: ComposedRequest,
+  { terms, createdAt, gateway }: { terms: Terms; createdAt: Date; gateway: Prepared['gateway'] },
+): Promise<void> {
   const { content, canonical, hash, operationHashes, placeHashes, systems, risk } = request;
   const { request_id, team_id, requested_by, token_id, source, title, executor, requirement } = content;
   const row = {
@@ -95,6 +101,8 @@ async function store(ctx: Context, request: ComposedRequest, terms: Terms, creat
     use_seconds: content.use_within_seconds,
     depth: 0,
     correlation_id: ctx.correlationId,
+    upstream_id: gateway?.upstream_id ?? null,
+    ask_key: gateway?.ask_key.toString('hex') ?? null,
     lower_roles: SEATS.slice(0, SEATS.indexOf(requirement.role) + 1),
   };
   const traced = {
@@ -139,7 +147,7 @@ export function createRequest(ctx: Context, input: NewRequest, prepared: Prepare
     refuseDenied(terms);
     checkLimits(opening);
     const request = compose(ctx, input, prepared, terms, opening.now);
-    await store(ctx, request, terms, opening.now);
+    await store(ctx, request, { terms, createdAt: opening.now, gateway: prepared.gateway });
     return readRequest(ctx, request.content.request_id);
   });
 }

@@ -1,0 +1,140 @@
+import { OutboundFailure } from '../../../platform/http-client/failure.js';
+import type { OutboundPolicy } from '../../../platform/http-client/policy.js';
+import { type OutboundResponse, sendRequest } from '../../../platform/http-client/send-request.js';
+
+/** Time of one message, ms. */
+const TIMEOUT_MS = 15_000;
+/** Bytes of one answer. */
+const MAX_BYTES = 1024 * 1024;
+/** The newest version of the protocol that begins with `initialize`. */
+const VERSION = '2025-11-25';
+
+/** A call to another MCP server that gave no result. `mayHaveArrived`: the server may have performed it. */
+export class UpstreamFailure extends Error {
+  override readonly name = 'UpstreamFailure';
+  constructor(
+    readonly reason: string,
+    message: string,
+    readonly mayHaveArrived: boolean,
+  ) {
+    super(message);
+  }
+}
+
+/** A message of JSON-RPC as another server sends it. */
+interface Message {
+  id?: unknown;
+  method?: unknown;
+  result?: unknown;
+  error?: { code?: unknown; message?: unknown };
+}
+
+const parse = (text: string): unknown => {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return undefined;
+  }
+};
+
+/** Returns the messages of an answer: JSON, or an event stream. */
+function readMessages({ body, headers }: OutboundResponse): Message[] {
+  const isStream = headers['content-type']?.startsWith('text/event-stream') === true;
+  const texts = isStream
+    ? body.split(/\r?\n\r?\n/).map((event) =>
+        event
+          .split(/\r?\n/)
+          .flatMap((line) => (line.startsWith('data:') ? [line.slice(5).trimStart()] : []))
+          .join('\n'),
+      )
+    : [body];
+  return texts.flatMap((text) => {
+    const message = parse(text);
+    return typeof message === 'object' && message !== null && !Array.isArray(message) ? [message as Message] : [];
+  });
+}
+
+/**
+ * A session with another MCP server over Streamable HTTP. It opens no stream of its own and declares no capability; a question of the server ends the call.
+ * One at a time.
+ */
+export class UpstreamSession {
+  private sessionId: string | undefined;
+  private version: string | undefined;
+  private nextId = 1;
+
+  constructor(
+    private readonly policy: OutboundPolicy,
+    private readonly url: string,
+    private readonly headers: Readonly<Record<string, string>>,
+  ) {}
+
+  /** Begins the session. @throws UpstreamFailure */
+  async open(): Promise<void> {
+    const clientInfo = { name: 'assent', title: 'Assent', version: '1.0.0' };
+    const { protocolVersion } = await this.exchange('initialize', { protocolVersion: VERSION, capabilities: {}, clientInfo });
+    this.version = typeof protocolVersion === 'string' ? protocolVersion : VERSION;
+    await this.post({ jsonrpc: '2.0', method: 'notifications/initialized' });
+  }
+
+  /** Sends a request; a session that the server has forgotten is begun once more. Returns its result. @throws UpstreamFailure */
+  async request(method: string, params: object): Promise<Record<string, unknown>> {
+    try {
+      return await this.exchange(method, params);
+    } catch (error) {
+      if (!(error instanceof UpstreamFailure) || error.reason !== 'session_gone') throw error;
+      this.sessionId = undefined;
+      this.version = undefined;
+      await this.open();
+      return this.exchange(method, params);
+    }
+  }
+
+  private async exchange(method: string, params: object): Promise<Record<string, unknown>> {
+    const id = this.nextId;
+    this.nextId += 1;
+    const response = await this.post({ jsonrpc: '2.0', id, method, params });
+    if (response.isCut) throw new UpstreamFailure('answer_too_long', 'The server’s answer is longer than 1 MB', true);
+    const messages = readMessages(response);
+    const asks = messages.some((message) => message.method !== undefined && message.id !== undefined);
+    const answer = messages.find((message) => message.id === id && message.method === undefined);
+    if (asks && !answer)
+      throw new UpstreamFailure('asked_back', 'The server asked a question, which the gateway does not answer', true);
+    if (answer?.error) {
+      const words = typeof answer.error.message === 'string' ? answer.error.message.slice(0, 500) : 'without a message';
+      throw new UpstreamFailure('refused', `The server refused the call: ${words}`, true);
+    }
+    if (typeof answer?.result !== 'object' || answer.result === null)
+      throw new UpstreamFailure('answer_invalid', 'The server’s answer is no message of the protocol', true);
+    return answer.result as Record<string, unknown>;
+  }
+
+  private async post(message: object): Promise<OutboundResponse> {
+    const response = await sendRequest(this.policy, {
+      method: 'POST',
+      url: this.url,
+      headers: {
+        'user-agent': 'Assent',
+        ...this.headers,
+        'content-type': 'application/json',
+        accept: 'application/json, text/event-stream',
+        ...(this.version !== undefined && { 'mcp-protocol-version': this.version }),
+        ...(this.sessionId !== undefined && { 'mcp-session-id': this.sessionId }),
+      },
+      body: JSON.stringify(message),
+      timeoutMs: TIMEOUT_MS,
+      maxBytes: MAX_BYTES,
+      wanted: ['content-type', 'mcp-session-id'],
+    }).catch((thrown: unknown) => {
+      if (thrown instanceof OutboundFailure) throw new UpstreamFailure(thrown.reason, thrown.message, thrown.mayHaveArrived);
+      throw thrown;
+    });
+    const { status, headers } = response;
+    if (status === 404 && this.sessionId !== undefined)
+      throw new UpstreamFailure('session_gone', 'The server has forgotten the session', false);
+    if (status < 200 || status >= 300) throw new UpstreamFailure('http_status', `The server returned ${status}`, status >= 500);
+    const { 'mcp-session-id': sessionId } = headers;
+    if (sessionId !== undefined && sessionId.length <= 1_000) this.sessionId = sessionId;
+    return response;
+  }
+}

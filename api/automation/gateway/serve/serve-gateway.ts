@@ -1,0 +1,120 @@
+import type { McpRequestContext, Server } from '@modelcontextprotocol/server';
+import type { IncomingHttpHeaders } from 'node:http';
+import { run } from '../../../../db/statement.js';
+import { answerMessage, type BuildServer } from '../../../agent/mcp/serve.js';
+import { cancelRequest } from '../../../gate/requests/decide/cancel-request.js';
+import { rolesFor } from '../../../platform/access/access.js';
+import { type Context, requireUser } from '../../../platform/context.js';
+import { toDomainError } from '../../../platform/database/database-errors.js';
+import type { Reply } from '../../../platform/endpoint/endpoint.js';
+import { conflict, notFound } from '../../../platform/errors.js';
+import { Id } from '../../../platform/fields.js';
+import type { ToolResult } from '../client/result.js';
+import { UpstreamFailure } from '../client/session.js';
+import { readDefinition } from '../client/tools.js';
+import { findUpstream, readTools, type ToolRow, type UpstreamRow } from '../upstreams/read-upstreams.js';
+import { usableUpstreamsStatement } from '../upstreams/upstreams.sql.js';
+import { askForCall, holdForResult } from './ask-for-call.js';
+import { passThrough } from './pass-through.js';
+
+interface Extra {
+  ctx: Context;
+  upstream: UpstreamRow;
+  tokenId: string;
+}
+
+const REQUEST_ID = { type: 'object', properties: { request_id: { type: 'string' } }, required: ['request_id'] } as const;
+/** Tools of the gateway itself. */
+const OWN = {
+  assent_result: {
+    description:
+      'Waits for the result of a call that a person decides about, by the request_id that the call returned. May be called again.',
+    call: ({ ctx, upstream, tokenId }: Extra, requestId: string) => holdForResult(ctx, requestId, upstream, tokenId),
+  },
+  assent_cancel: {
+    description: 'Takes back a call that was asked for and has not been performed.',
+    async call({ ctx }: Extra, requestId: string): Promise<ToolResult> {
+      const { status } = await cancelRequest(ctx, requestId, null);
+      return { content: [{ type: 'text', text: JSON.stringify({ status, request_id: requestId }) }] };
+    },
+  },
+} as const;
+const isOwn = (name: string): name is keyof typeof OWN => Object.hasOwn(OWN, name);
+
+/** Whether agents may see and call a tool: an admin has pinned it, and the server shows the same. */
+const isCallable = ({ state, policy, name }: ToolRow): boolean => state === 'pinned' && policy !== 'deny' && !isOwn(name);
+
+/** Returns the pinned definition. One that is asked about has no schema of its result, because a pending one would not fit it. */
+function describe({ definition, policy }: ToolRow) {
+  const { outputSchema, ...tool } = readDefinition(definition ?? '{}');
+  return { ...tool, ...(policy === 'allow' && outputSchema && { outputSchema }) };
+}
+
+async function listAll({ ctx, upstream }: Extra) {
+  const own = Object.entries(OWN).map(([name, { description }]) => ({ name, description, inputSchema: REQUEST_ID }));
+  return [...(await readTools(ctx, upstream.upstream_id)).filter(isCallable).map(describe), ...own];
+}
+
+async function call(extra: Extra, name: string, given: Record<string, unknown>): Promise<ToolResult> {
+  const { ctx, upstream, tokenId } = extra;
+  if (isOwn(name)) return OWN[name].call(extra, Id.parse(given['request_id'] ?? ''));
+  const tool = (await readTools(ctx, upstream.upstream_id)).find((one) => one.name === name);
+  if (!tool || !isCallable(tool)) throw notFound('Tool');
+  const asked = { upstream, tool, given, tokenId };
+  return tool.policy === 'allow' ? passThrough(ctx, asked) : askForCall(ctx, asked);
+}
+
+const toFailure = (code: string, message: string, extra: object = {}): ToolResult => {
+  const content = { error_code: code, message, ...extra };
+  return { content: [{ type: 'text', text: JSON.stringify(content) }], structuredContent: content, isError: true };
+};
+
+/** Calls a tool. Never throws: an error is a result that the agent can read. */
+async function callSafely(extra: Extra, name: string, given: unknown): Promise<ToolResult> {
+  try {
+    return await call(extra, name, (given ?? {}) as Record<string, unknown>);
+  } catch (thrown) {
+    if (thrown instanceof UpstreamFailure) return toFailure(thrown.reason.toUpperCase(), thrown.message);
+    const error = toDomainError(thrown);
+    if (error.status >= 500) extra.ctx.log.error({ err: error.cause ?? error }, 'a call through the gateway failed');
+    return toFailure(error.code, error.message, error.extra);
+  }
+}
+
+/** Registers what an agent may call of one server. */
+const buildGateway: BuildServer = (Constructor: typeof Server, { authInfo }: McpRequestContext): Server => {
+  const extra = authInfo?.extra as unknown as Extra;
+  const server = new Constructor(
+    { name: `assent-${extra.upstream.slug}`, title: `${extra.upstream.slug}, behind Assent`, version: '1.0.0' },
+    {
+      capabilities: { tools: {} },
+      instructions:
+        'A person decides about most calls. A result with status "pending" is no error: give the person its decide_url, and call assent_result.',
+    },
+  );
+  server.setRequestHandler('tools/list', async () => ({ tools: (await listAll(extra)) as never }));
+  server.setRequestHandler('tools/call', async ({ params }) => (await callSafely(extra, params.name, params.arguments)) as never);
+  return server;
+};
+
+/** Returns the server that an id or a slug names. @throws RESOURCE_NOT_FOUND | RESOURCE_CONFLICT several of this slug, with their ids */
+async function findUsable(ctx: Context, name: string): Promise<UpstreamRow> {
+  const found = await run<UpstreamRow>(ctx.db, usableUpstreamsStatement, [name, requireUser(ctx), rolesFor('gateway.use')]);
+  const [one] = found;
+  // One that exists says that the caller may not use it; a name that no server of theirs has is unknown.
+  if (!one) return findUpstream(ctx, Id.parse(name), 'gateway.use').then(() => Promise.reject(notFound('Upstream')));
+  if (found.length === 1) return one;
+  throw conflict('Several servers have this name: use the id of one', {
+    extra: { upstream_ids: found.map(({ upstream_id }) => upstream_id) },
+  });
+}
+
+/**
+ * Answers one message of an agent to another MCP server, whose tools an admin has pinned.
+ * @throws RESOURCE_NOT_FOUND | RESOURCE_CONFLICT several servers have this slug | DomainError with the keys of JSON-RPC
+ */
+export async function serveGateway(ctx: Context, name: string, message: unknown, headers: IncomingHttpHeaders): Promise<Reply> {
+  if (ctx.actor.type !== 'pat') throw new Error('The gateway takes tokens only');
+  const upstream = await findUsable(ctx, name);
+  return answerMessage(buildGateway, { ctx, upstream, tokenId: ctx.actor.tokenId }, message, headers);
+}
