@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { Id, Text, Timestamp } from '../../../platform/fields.js';
 import { WebAddress } from '../../actions/web-address.js';
 
-export const POLICIES = ['allow', 'ask', 'deny'] as const;
+const POLICIES = ['allow', 'ask', 'deny'] as const;
 export const UpstreamPath = z.object({ upstream_id: Id });
 export const ToolPath = z.object({ upstream_id: Id, name: z.string() });
 export const UpstreamQuery = z.object({ team_id: Id });

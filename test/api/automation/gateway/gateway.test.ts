@@ -1,3 +1,4 @@
+import type { ServerResponse } from 'node:http';
 import { performRequest } from '../../../../api/automation/requests/perform-request.js';
 import { buildPerson, buildTeam, buildToken, type Person, type TestTeam } from '../../../factories/people.js';
 import { about } from '../../../factories/requests.js';
@@ -204,7 +205,7 @@ describe('a call that passes through', () => {
     ]);
     expect(server.calls[0]?.headers.authorization).toBe('Bearer files-secret-value');
     expect(await db()('mcp_calls').where({ upstream_id: upstream.upstream_id }).pluck('result')).toEqual(['answered']);
-    const uses = await db()('audit_entries').where({ team_id: team.team_id, feature: 'secrets', action: 'read' });
+    const uses: unknown[] = await db()('audit_entries').where({ team_id: team.team_id, feature: 'secrets', action: 'read' });
     expect(uses).toHaveLength(2);
     expect(JSON.stringify(await db()('audit_entries').where({ team_id: team.team_id }))).not.toContain('files-secret-value');
   });
@@ -219,13 +220,10 @@ describe('a call that passes through', () => {
 
 describe('a hostile server', () => {
   it.each([
-    ['no JSON', (response: import('node:http').ServerResponse) => response.end('hello')],
-    ['an error', (response: import('node:http').ServerResponse) => response.writeHead(500).end()],
-    [
-      'a redirect',
-      (response: import('node:http').ServerResponse) => response.writeHead(307, { location: 'http://127.0.0.1:1/' }).end(),
-    ],
-    ['10 MB', (response: import('node:http').ServerResponse) => response.end('x'.repeat(10_000_000))],
+    ['no JSON', (response: ServerResponse) => response.end('hello')],
+    ['an error', (response: ServerResponse) => response.writeHead(500).end()],
+    ['a redirect', (response: ServerResponse) => response.writeHead(307, { location: 'http://127.0.0.1:1/' }).end()],
+    ['10 MB', (response: ServerResponse) => response.end('x'.repeat(10_000_000))],
   ])('answers with %s: the registration says so and has no tools', async (_name, how) => {
     const receiver = await startReceiver();
     receiver.answer((_request, response) => void how(response));
