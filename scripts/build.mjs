@@ -12,7 +12,7 @@ import { root } from './embedded/settings.mjs';
 const run = promisify(execFile);
 /** Path of the prebuilt workflow bundle. */
 export const bundlePath = join(root, '.build', 'workflow-bundle.js');
-const SOURCE_DIRS = ['api', 'workflows', 'activities', 'db', 'scripts', 'clients/typescript/runner'];
+const SOURCE_DIRS = ['api', 'workflows', 'activities', 'db', 'scripts', 'clients/typescript'];
 /** Files that the code reads: templates, styles and browser scripts of the web app, and the SQL of migrations. The Dockerfile copies the same. */
 const ASSETS = [
   { dir: 'api/web/views', only: '' },
@@ -73,7 +73,8 @@ function walk(dir) {
 
 function sourceFiles() {
   const sources = SOURCE_DIRS.flatMap((dir) => walk(join(root, dir))).filter((file) => ['.ts', '.json'].includes(extname(file)));
-  return [...sources, ...assetFiles(), join(root, 'tsconfig.json'), join(root, 'tsconfig.build.json')];
+  const ours = sources.filter((file) => !relative(root, file).startsWith(join('clients', 'typescript', 'dist')));
+  return [...ours, ...assetFiles(), join(root, 'tsconfig.json'), join(root, 'tsconfig.build.json')];
 }
 
 const assetFiles = () => ASSETS.flatMap(({ dir, only }) => walk(join(root, dir)).filter((file) => file.endsWith(only)));

@@ -1,7 +1,8 @@
-import { existsSync, readFileSync } from 'node:fs';
 import { homedir, hostname } from 'node:os';
-import { dirname, join, resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
+import { AddressError, readServiceAddress } from '../node/service-address.js';
+import { getVersion } from '../node/version.js';
 import { Refused, RunnerApi, ServerAway } from './api.js';
 import { Daemon } from './daemon.js';
 import { State, UsageError } from './state.js';
@@ -43,39 +44,15 @@ function print(line: string): void {
   process.stdout.write(`${process.env['JOURNAL_STREAM'] ? '' : `${new Date().toISOString()} `}${line}\n`);
 }
 
-/** The version of the package. The repository, which runs the same files, has it too. */
-function ownVersion(): string {
-  for (let dir = import.meta.dirname; ; dir = dirname(dir)) {
-    const file = join(dir, 'package.json');
-    if (existsSync(file)) return (JSON.parse(readFileSync(file, 'utf8')) as { version?: string }).version ?? '0';
-    if (dir === dirname(dir)) return '0';
-  }
-}
-
 const getState = (values: Values): State =>
   new State(resolve(values.dir ?? process.env['ASSENT_RUNNER_DIR'] ?? join(homedir(), '.assent-runner')));
 
 /** The option that names the folder again, unless it is the default one or stands in the environment. */
 const dirOption = ({ dir }: Values): string => (dir === undefined ? '' : ` --dir ${dir}`);
 
-/**
- * Returns the address without a slash at its end.
- * @throws {UsageError} unless it is https, or http on this machine
- */
-function readUrl(text: string | undefined, insecure: boolean): string {
-  if (text === undefined) throw new UsageError('--url is required.', EXIT.usage);
-  const url = URL.canParse(text) ? new URL(text) : undefined;
-  if (!url || !['http:', 'https:'].includes(url.protocol))
-    throw new UsageError(`${text} is no address: write one that begins with https://, or http:// on this machine.`, EXIT.usage);
-  const isLocal = ['localhost', '127.0.0.1', '[::1]'].includes(url.hostname);
-  if (url.protocol === 'http:' && !isLocal && !insecure) {
-    throw new UsageError(`${text} is not https: anybody on the way could read the token. --insecure allows it.`, EXIT.usage);
-  }
-  return `${url.origin}${url.pathname.replace(/\/+$/, '')}`;
-}
-
 async function register(values: Values): Promise<void> {
-  const url = readUrl(values.url, values.insecure ?? false);
+  if (values.url === undefined) throw new UsageError('--url is required.', EXIT.usage);
+  const url = readServiceAddress(values.url, values.insecure ?? false);
   const token = values.token ?? process.env['ASSENT_REGISTRATION_TOKEN'];
   if (!token) throw new UsageError('--token is required: an admin of the team creates it under Runners.', EXIT.usage);
   const state = getState(values);
@@ -84,7 +61,7 @@ async function register(values: Values): Promise<void> {
   }
   state.create();
   const labels = (values.labels ?? `${process.platform},${process.arch}`).split(',').map((label) => label.trim());
-  const body = { token, name: values.name ?? hostname(), labels: labels.filter((label) => label !== ''), version: ownVersion() };
+  const body = { token, name: values.name ?? hostname(), labels: labels.filter((label) => label !== ''), version: getVersion() };
   const { runner_id, runner_token, ...registered } = await new RunnerApi(url).register(body).catch((error: unknown) => {
     if (!(error instanceof Refused) || error.status !== 401) throw error;
     throw new UsageError(
@@ -105,7 +82,7 @@ async function run(values: Values): Promise<void> {
   const { url, runner_token, name, runner_id } = state.registration();
   state.create();
   state.lock();
-  const version = ownVersion();
+  const version = getVersion();
   const daemon = new Daemon(new RunnerApi(url, runner_token), state, { version, graceMs: Number(seconds) * 1000, print });
   const stop = () => daemon.stop();
   const signals = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const;
@@ -125,6 +102,7 @@ async function run(values: Values): Promise<void> {
 /** Returns the message and the exit status of an error. */
 function explain(error: unknown): { message: string; status: number } {
   if (error instanceof UsageError) return { message: error.message, status: error.status };
+  if (error instanceof AddressError) return { message: error.message, status: EXIT.usage };
   if (error instanceof ServerAway) return { message: `The service cannot be reached: ${error.message}`, status: EXIT.failed };
   if (error instanceof Refused) return { message: `The service refused: ${error.message}`, status: EXIT.failed };
   const code = (error as NodeJS.ErrnoException).code ?? '';

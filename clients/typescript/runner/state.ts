@@ -1,16 +1,6 @@
-import {
-  chmodSync,
-  closeSync,
-  existsSync,
-  fsyncSync,
-  mkdirSync,
-  openSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  writeSync,
-} from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { PRIVATE_FOLDER, replacePrivate, writeNewPrivate } from '../node/private-file.js';
 import type { Report } from './api.js';
 import { type ProcessId, isRunning, ownProcess } from './processes.js';
 
@@ -48,9 +38,6 @@ export class UsageError extends Error {
     super(message);
   }
 }
-
-const PRIVATE_FILE = 0o600;
-const PRIVATE_FOLDER = 0o700;
 
 export class State {
   constructor(readonly dir: string) {}
@@ -109,7 +96,7 @@ export class State {
     }
     rmSync(path, { force: true });
     try {
-      writeNew(path, ownProcess());
+      writeNewPrivate(path, ownProcess());
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
       throw new UsageError(`Another daemon is starting in ${this.dir}.`, 1);
@@ -129,22 +116,7 @@ export class State {
     }
   }
 
-  /** Replaces a file as a whole: a crash leaves the old one or the new one. */
   #write(name: string, content: object): void {
-    const path = join(this.dir, name);
-    rmSync(`${path}.new`, { recursive: true, force: true });
-    writeNew(`${path}.new`, content);
-    renameSync(`${path}.new`, path);
-  }
-}
-
-/** Writes a file that does not exist yet and waits until it is on disk. */
-function writeNew(path: string, content: object): void {
-  const file = openSync(path, 'wx', PRIVATE_FILE);
-  try {
-    writeSync(file, JSON.stringify(content));
-    fsyncSync(file);
-  } finally {
-    closeSync(file);
+    replacePrivate(join(this.dir, name), content);
   }
 }
