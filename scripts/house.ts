@@ -5,7 +5,16 @@ import { findBannedWords, readBannedWords } from './lint/glossary.js';
 
 /** `npm run house`: prints the figures of the source tree, and ends with 1 where one passes its limit. `test/house.test.ts` holds them too. */
 
-const ROOTS = ['api', 'activities', 'workflows', 'db', 'scripts', 'clients/typescript/node', 'clients/typescript/runner'];
+const ROOTS = [
+  'api',
+  'activities',
+  'workflows',
+  'db',
+  'scripts',
+  'clients/typescript/cli',
+  'clients/typescript/node',
+  'clients/typescript/runner',
+];
 const MAX_FILE_LINES = 300;
 const MAX_FUNCTION_LINES = 60;
 const MAX_FOLDER_FILES = 25;

@@ -13,4 +13,3 @@ for (const project of ['tsconfig.json', 'tsconfig.node.json'])
 copyFileSync(join(here, 'schema.d.ts'), join(here, 'dist', 'schema.d.ts'));
 // The verifier is one file, which an auditor can also take from clients/ as it is.
 copyFileSync(join(here, '..', 'verify-export.mjs'), join(here, 'dist', 'verify-export.mjs'));
-copyFileSync(join(here, 'cli.mjs'), join(here, 'dist', 'cli.mjs'));

@@ -1,0 +1,266 @@
+import { replacePrivate } from '../../node/private-file.js';
+import { connect } from '../account.js';
+import { type Api, type ChangeRequest, type Redeemed } from '../api.js';
+import { type Command, flag, type Given, text } from '../args.js';
+import {
+  announce,
+  ASK_HELP,
+  ASK_OPTIONS,
+  BIND_HELP,
+  BIND_OPTIONS,
+  createRequest,
+  describeBound,
+  describeCommand,
+  readBindOptions,
+  readClaims,
+  readFields,
+  shellOperation,
+} from '../ask.js';
+import { describeOutage, Failure, Interrupted, SIGNAL_BASE } from '../exit.js';
+import { createScreen, formatClock, printable, type Screen } from '../terminal.js';
+import { DecisionLog, failureOf, loadNames, waitForDecision } from '../wait.js';
+import { type BindOptions, canonicalJson, changedSince, differences, look, type Look, type ShellArguments } from './bind.js';
+import { type Ended, execute, raise, signalNumber, Signals } from './execute.js';
+import { sha256 } from './hash.js';
+import { keepStart, sendKept, sendOutcome } from './outcome.js';
+import { ReportFile } from './report.js';
+import { notRun, redeem, withdraw } from './use.js';
+
+/** One command, from the first look at what is bound to the report of its outcome. */
+interface Run {
+  given: Given;
+  api: Api;
+  screen: Screen;
+  signals: Signals;
+  options: BindOptions;
+  report: ReportFile;
+  /** What the service gets beside the operation. */
+  fields: object;
+  /** The operation as it was asked for, in the form that is hashed. */
+  text: string;
+}
+
+const textOf = (given: Given, seen: Look): string => canonicalJson(shellOperation(given, seen));
+const hashOf = (operationText: string): string => `sha256:${sha256(`assent.operation.v1\n${operationText}`)}`;
+
+/** Names a few of the things that changed. */
+const nameChanges = (names: readonly string[]): string[] => names.slice(0, 10).map((name) => `changed: ${printable(name)}`);
+
+/** Reads a request of an earlier call. @throws {Failure} it has ended, or it is about something else */
+async function adopt({ api, text: own }: Run, requestId: string, first: Look): Promise<ChangeRequest> {
+  const request = await api.get(requestId);
+  const failure = failureOf(request);
+  if (failure) throw failure;
+  const [operation] = request.operations;
+  if (request.operation_hashes.length !== 1 || operation?.system !== 'shell' || operation.name !== 'exec')
+    throw new Failure('usage', `request ${requestId} is not about one command`);
+  if (request.operation_hashes[0] === hashOf(own)) return request;
+  const names = differences(operation.arguments as unknown as ShellArguments, first.arguments);
+  const { target } = JSON.parse(own) as { target: string };
+  const place = operation.target === target ? [] : [`target is ${target}, and was ${operation.target} (--target)`];
+  throw new Failure(
+    'changed',
+    'this is not what the request is about',
+    ...place,
+    ...nameChanges(names),
+    `The request stays as it is: ${request.url}`,
+  );
+}
+
+/** Asks for approval. @throws {Failure} the service shows people something else than what we sent */
+async function createOwn({ api, given, fields, text: own }: Run): Promise<ChangeRequest> {
+  const operation = { ...(JSON.parse(own) as object), ...readClaims(given) };
+  const request = await createRequest(api, given, fields, `[${canonicalJson(operation)}]`);
+  if (request.operation_hashes[0] !== hashOf(own)) throw new Failure('failed', 'the service did not store what was asked for');
+  return request;
+}
+
+/** Looks again at everything that is bound. @throws {Failure} something changed; the approval is withdrawn */
+async function takeSecondLook(
+  { given, api, screen, options, text: own }: Run,
+  first: Look,
+  request: ChangeRequest,
+): Promise<Look> {
+  let names: string[];
+  try {
+    const seen = await look(options);
+    if (textOf(given, seen) === own) return seen;
+    await seen.program.handle.close();
+    names = differences(first.arguments, seen.arguments);
+  } catch (error) {
+    if (error instanceof Interrupted) throw error;
+    names = [error instanceof Error ? error.message : String(error)];
+  }
+  await withdraw(api, request, `changed: ${names.join(', ')}`.slice(0, 2_000), screen);
+  throw new Failure('changed', 'what was approved has changed, so it was not run', ...nameChanges(names));
+}
+
+/** Waits for the approval and uses it, with a second look in between. */
+async function obtain(
+  run: Run,
+  first: Look,
+  asked: ChangeRequest,
+): Promise<{ seen: Look; redeemed: Redeemed; request: ChangeRequest }> {
+  const { api, screen, signals } = run;
+  const log = new DecisionLog(screen, await loadNames(api, asked.team_id));
+  const onInterrupt = text(run.given, 'request') === undefined ? 'Ctrl-C withdraws' : 'Ctrl-C stops waiting';
+  for (let request = asked; ; ) {
+    log.print(request);
+    request = await waitForDecision(api, request, { screen, log, signal: signals.aborted, onInterrupt });
+    const failure = failureOf(request);
+    if (failure) throw failure;
+    const seen = await takeSecondLook(run, first, request);
+    const redeemed = await redeem(api, request, screen, signals.aborted);
+    if (redeemed) return { seen, redeemed, request };
+    await seen.program.handle.close();
+    request = await api.get(request.request_id);
+  }
+}
+
+/** @throws {Failure} what may run now is not what was approved: nothing runs, and that is on record */
+async function checkLast(
+  { api, text: own, signals }: Run,
+  { seen, redeemed, request }: Awaited<ReturnType<typeof obtain>>,
+): Promise<void> {
+  const stop = async (reason: string, names: string[] = []): Promise<void> => {
+    await sendOutcome(api, request.request_id, notRun(reason, names.length > 0 ? { changed: names.slice(0, 20) } : {}));
+    signals.aborted.throwIfAborted();
+    throw new Failure('changed', 'what was approved has changed, so it was not run', ...nameChanges(names));
+  };
+  if (redeemed.operation_texts.length !== 1 || redeemed.operation_texts[0] !== own) await stop('another operation was approved');
+  const changed = await changedSince(seen);
+  if (changed.length > 0) await stop('changed before the start', changed);
+  if (signals.aborted.aborted) await stop((signals.aborted.reason as Interrupted).signal);
+}
+
+function describeDelivery(delivery: Awaited<ReturnType<typeof sendOutcome>>): string {
+  if (delivery.end === 'sent') return 'on record';
+  const why = describeOutage(delivery.why);
+  return delivery.end === 'kept'
+    ? `the service is away (${why}); the next call of assent reports it`
+    : `it is not on record: ${why}`;
+}
+
+/** Puts the end on record and says so. */
+async function conclude({ api, screen, report }: Run, requestId: string, ended: Ended, changed: string[]): Promise<void> {
+  const { code, signal, durationMs } = ended;
+  const exit_code = code ?? SIGNAL_BASE + signalNumber(signal as NodeJS.Signals);
+  const status = code === 0 ? 'succeeded' : 'failed';
+  report.update({ reason: 'done', exit_code, signal, duration_ms: durationMs });
+  const details = {
+    ran: true,
+    ...(signal && { signal }),
+    ...(changed.length > 0 && { changed_meanwhile: changed.slice(0, 20) }),
+  };
+  const delivery = await sendOutcome(api, requestId, { status, exit_code, duration_ms: durationMs, details });
+  const how = signal === null ? `${status}, exit ${exit_code}` : `ended by ${signal}`;
+  screen.say(`${how}, ${formatClock(durationMs)}; ${describeDelivery(delivery)}`, {
+    event: 'ended',
+    request_id: requestId,
+    status,
+    exit_code,
+    signal,
+    duration_ms: durationMs,
+    changed_meanwhile: changed,
+    record: delivery.end,
+  });
+  if (changed.length > 0)
+    screen.say(`changed while it ran: ${changed.map(printable).join(', ')}`, { event: 'changed_meanwhile', changed });
+}
+
+async function start(run: Run, obtained: Awaited<ReturnType<typeof obtain>>): Promise<number> {
+  const { api, given, options, screen, signals, report } = run;
+  const { seen, redeemed, request } = obtained;
+  const file = text(given, 'receipt');
+  const { receipt, operation_texts } = redeemed;
+  if (file !== undefined) replacePrivate(file, { receipt, operation_texts, request: redeemed.request });
+  await checkLast(run, obtained);
+  if (!keepStart(api, request.request_id))
+    screen.say('the start could not be stored: if assent is killed, the outcome stays unknown', { event: 'not_stored' });
+  screen.say('started', { event: 'started', request_id: request.request_id });
+  report.update({ ran: true });
+  let ended: Ended;
+  try {
+    ended = await execute(seen, options.stdin, signals);
+  } catch (error) {
+    report.update({ ran: false });
+    await sendOutcome(api, request.request_id, notRun((error as Error).message));
+    throw error;
+  }
+  signals.child = undefined;
+  const changed = await changedSince(seen);
+  await conclude(run, request.request_id, ended, changed);
+  if (ended.signal !== null && ended.signal !== 'SIGKILL') raise(ended.signal);
+  return ended.code ?? SIGNAL_BASE + signalNumber('SIGKILL');
+}
+
+async function perform(run: Run, first: Look): Promise<number> {
+  const { given, api, screen, signals, report } = run;
+  const earlier = text(given, 'request');
+  for (const id of await sendKept(api))
+    screen.say(`reported the outcome of ${id}, which was kept`, { event: 'reported', request_id: id });
+  signals.aborted.throwIfAborted();
+  const request = earlier === undefined ? await createOwn(run) : await adopt(run, earlier, first);
+  report.update({ request_id: request.request_id });
+  try {
+    if (earlier === undefined) announce(screen, request, describeBound(first.arguments, run.options.argv));
+    signals.aborted.throwIfAborted();
+    return await start(run, await obtain(run, first, request));
+  } catch (error) {
+    if (error instanceof Interrupted && earlier === undefined)
+      await withdraw(api, request, `withdrawn by ${error.signal}`, screen);
+    throw error;
+  }
+}
+
+async function runCommand(given: Given): Promise<number> {
+  if (process.platform === 'win32') throw new Failure('cannotRun', "'assent run' needs Linux or macOS");
+  const report = new ReportFile(text(given, 'report'));
+  try {
+    if (given.command === undefined)
+      throw new Failure('usage', 'no command stands after --', 'usage: assent run [OPTIONS] -- COMMAND [ARGUMENT…]');
+    const file = text(given, 'receipt');
+    if (file !== undefined) replacePrivate(file, {});
+    const fields = readFields(given, describeCommand(given.command));
+    const api = connect(given);
+    const options = await readBindOptions(given);
+    const first = await look(options);
+    await first.program.handle.close();
+    const signals = new Signals();
+    const screen = createScreen(flag(given, 'json'));
+    return await perform({ given, api, screen, signals, options, report, fields, text: textOf(given, first) }, first);
+  } catch (error) {
+    report.fail(error);
+    throw error;
+  }
+}
+
+export const runOwnCommand: Command = {
+  summary: 'ask for approval of a command, wait, and run it',
+  synopsis: '[OPTIONS] -- COMMAND [ARGUMENT…]',
+  words: 0,
+  takesCommand: true,
+  options: {
+    ...ASK_OPTIONS,
+    ...BIND_OPTIONS,
+    request: { type: 'string' },
+    report: { type: 'string' },
+    receipt: { type: 'string' },
+  },
+  help: `Asks people, waits for their approval, looks again at everything that is bound, and only then runs the command. A user
+who has this shell can leave assent out: where it must hold, keep the credential behind something that checks a receipt.
+
+${ASK_HELP}
+
+${BIND_HELP}
+
+Run:
+  --request ID          do not ask: run what 'assent ask' asked for, if all that is bound agrees
+  --report FILE         write {ran, reason, request_id, exit_code, signal, duration_ms}
+  --receipt FILE        store the signed receipt with its operation for 'assent verify'
+
+Exit status: that of the command, or 128 + n if a signal ended it. If it did not run: 64 usage, 65 something bound has changed,
+69 the service is away, 75 not decided or not used in time, 77 rejected or cancelled, 78 not logged in, 125 a defect of assent,
+126 cannot be run, 127 not found; 128 + n if a signal ended the wait. Standard output is that of the command alone.`,
+  run: runCommand,
+};
