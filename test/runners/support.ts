@@ -31,7 +31,7 @@ async function pass(line: Line, target: string, asked: IncomingMessage, answer: 
   const [reply] = (await once(forwarded, 'response')) as [IncomingMessage];
   const received = await readBody(reply);
   // Not the end of a claim that found no job.
-  const isLost = reply.statusCode === 200 && line.lose.times > 0 && line.lose.path.test(path);
+  const isLost = [200, 201].includes(reply.statusCode ?? 0) && line.lose.times > 0 && line.lose.path.test(path);
   if (isLost) line.lose.times -= 1;
   if (isLost || line.cut.test(path)) return void asked.socket.destroy();
   const isClaimed = path.endsWith('/claim') && reply.statusCode === 200;

@@ -111,9 +111,10 @@ export class Api {
     return this.#client.getChangeRequest(at(requestId));
   }
 
-  /** Returns the request once it has changed since `seen`, or after 25 seconds. */
-  poll(requestId: string, seen: number, signal?: AbortSignal): Promise<ChangeRequest> {
-    return this.#waiting.getChangeRequest({ ...at(requestId), query: { wait: WAIT_SECONDS, seen }, ...(signal && { signal }) });
+  /** Returns the request once it has changed since `seen`, or at the end of this time, at most 25 seconds. */
+  poll(requestId: string, seen: number, ms: number, signal?: AbortSignal): Promise<ChangeRequest> {
+    const wait = Math.min(WAIT_SECONDS, Math.max(1, Math.ceil(ms / 1_000)));
+    return this.#waiting.getChangeRequest({ ...at(requestId), query: { wait, seen }, ...(signal && { signal }) });
   }
 
   approve(requestId: string, body: Body<'approveChangeRequest'>): Promise<Result<'approveChangeRequest'>> {

@@ -1,10 +1,11 @@
 import { appendFileSync, readFileSync } from 'node:fs';
 import { hostname, userInfo } from 'node:os';
-import { connect, findTeam } from './account.js';
+import { findTeam } from './account.js';
 import type { Api, ChangeRequest } from './api.js';
 import { choice, type Command, duration, flag, type Given, integer, text, texts } from './args.js';
 import { EXIT, Failure } from './exit.js';
 import { type BindOptions, canonicalJson, look, type Look } from './run/bind.js';
+import { openService } from './service.js';
 import { createScreen, formatSize, print, printable, printNote, readStdin, type Screen } from './terminal.js';
 
 export const ASK_OPTIONS = {
@@ -246,8 +247,8 @@ async function run(given: Given): Promise<number> {
   const output = choice(given, 'output', ['id', 'url', 'json']) ?? (flag(given, 'json') ? 'json' : 'id');
   const { operations, title, bound } = given.command ? await readCommand(given) : await readOperation(given);
   const fields = readFields(given, title);
-  const api = connect(given);
   const screen = createScreen(flag(given, 'json'));
+  const api = await openService(given, screen);
   const request = await createRequest(api, given, fields, operations);
   announce(screen, request, bound);
   print(output === 'json' ? JSON.stringify(request) : output === 'url' ? request.url : request.request_id);

@@ -4,7 +4,8 @@ import type { Api, ChangeRequest } from './api.js';
 import { choice, type Command, flag, type Given, integer, text } from './args.js';
 import { AssentError } from '../errors.js';
 import { EXIT, Failure, refusalReason } from './exit.js';
-import { ask, confirm, formatSpan, hasKeyboard, print, printable, printableLines, printNote } from './terminal.js';
+import { openService } from './service.js';
+import { ask, confirm, createScreen, formatSpan, hasKeyboard, print, printable, printableLines, printNote } from './terminal.js';
 import { describeApprovers, loadNames, type NameOf } from './wait.js';
 
 const MAX_LIST = 100;
@@ -26,7 +27,7 @@ function table(rows: readonly (readonly string[])[]): string {
 const STATUSES = ['pending', 'approved', 'redeemed', 'rejected', 'cancelled', 'expired', 'stale'] as const;
 
 async function listApprovals(given: Given): Promise<number> {
-  const api = connect(given);
+  const api = await openService(given, createScreen(flag(given, 'json')));
   const wanted = text(given, 'team');
   const status = choice(given, 'status', STATUSES);
   const isOwn = flag(given, 'mine');
@@ -96,7 +97,7 @@ function describeRequest(request: ChangeRequest, nameOf: NameOf): string {
 
 async function show(given: Given): Promise<number> {
   const [id = ''] = given.positionals;
-  const api = connect(given);
+  const api = await openService(given, createScreen(flag(given, 'json')));
   const request = await api.get(id);
   if (flag(given, 'json')) print(JSON.stringify(request));
   else print(describeRequest(request, await loadNames(api, request.team_id)));
@@ -194,7 +195,8 @@ async function reject(given: Given): Promise<number> {
 
 async function cancel(given: Given): Promise<number> {
   const [id = ''] = given.positionals;
-  const cancelled = await connect(given).cancel(id, text(given, 'comment'));
+  const api = await openService(given, createScreen(flag(given, 'json')));
+  const cancelled = await api.cancel(id, text(given, 'comment'));
   print(flag(given, 'json') ? JSON.stringify(cancelled) : 'cancelled');
   return EXIT.done;
 }

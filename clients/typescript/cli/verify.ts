@@ -30,6 +30,7 @@ const readStored = (path: string): Stored =>
   );
 
 interface Claims {
+  iss: string;
   iat: number;
   exp: number;
   assent: { team_id: string; role: string; approved_by: { user_id: string; at: string }[] };
@@ -47,6 +48,13 @@ function readClaims(receipt: string): Claims {
 }
 
 const time = (seconds: number): string => new Date(seconds * 1_000).toISOString();
+
+/** Says what to do about a receipt that may be valid elsewhere, or was. */
+function explain({ message }: ReceiptVerificationError, { iss, iat, exp }: Claims): string[] {
+  if (message.includes('another installation')) return [`It names ${iss}; --issuer says which installation you trust.`];
+  if (!/expired|not valid yet/.test(message)) return [];
+  return [`It was valid from ${time(iat)} to ${time(exp)}; '--at issue' verifies it as of then.`];
+}
 
 function readTime(given: Given, { iat }: Claims): number {
   const at = text(given, 'at');
@@ -81,12 +89,10 @@ async function run(given: Given): Promise<number> {
       operations.push(await verifyReceipt(receipt, operationText, { ...options, system: text(given, 'system') ?? system }));
     } catch (error) {
       if (!(error instanceof ReceiptVerificationError)) throw error;
-      const isOld = /expired|not valid yet/.test(error.message);
-      const hint = `It was valid from ${time(claims.iat)} to ${time(claims.exp)}; '--at issue' verifies it as of then.`;
       throw new Failure(
         'changed',
         error.message.replace(/^./, (first) => first.toLowerCase()),
-        ...(isOld ? [hint] : []),
+        ...explain(error, claims),
       );
     }
   }

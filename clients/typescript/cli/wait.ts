@@ -1,7 +1,7 @@
-import { connect } from './account.js';
 import { type Api, type ChangeRequest, type Decision, persist } from './api.js';
 import { type Command, duration, type Given, flag } from './args.js';
 import { describeOutage, EXIT, Failure, isAway } from './exit.js';
+import { openService } from './service.js';
 import { createScreen, formatClock, print, printable, type Screen } from './terminal.js';
 
 const ROLES: Record<string, string> = { member: 'a member', manager: 'a manager', admin: 'an admin' };
@@ -128,7 +128,7 @@ export async function waitForDecision(api: Api, first: ChangeRequest, options: W
     while (request.status === 'pending') {
       if (Date.now() >= until) throw new Failure('undecided', 'no decision in time', `It still waits: ${request.url}`);
       const wait = { until: Math.min(until, expires() + GRACE_MS), onAway, ...(signal ? { signal } : {}) };
-      const next = await persist(() => api.poll(request_id, request.seq, signal), wait);
+      const next = await persist(() => api.poll(request_id, request.seq, until - Date.now(), signal), wait);
       if (outage !== undefined) screen.say('the service is back', { event: 'back', request_id });
       outage = undefined;
       if (next.seq !== request.seq) log.print(next);
@@ -148,8 +148,8 @@ const MAX_WAIT_SECONDS = 30 * 86_400;
 async function run(given: Given): Promise<number> {
   const [id = ''] = given.positionals;
   const seconds = duration(given, 'timeout', 1, MAX_WAIT_SECONDS);
-  const api = connect(given);
   const screen = createScreen(flag(given, 'json'));
+  const api = await openService(given, screen);
   const first = await api.get(id);
   const log = new DecisionLog(screen, await loadNames(api, first.team_id));
   log.print(first);

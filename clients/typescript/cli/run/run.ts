@@ -17,12 +17,13 @@ import {
   shellOperation,
 } from '../ask.js';
 import { describeOutage, Failure, Interrupted, SIGNAL_BASE } from '../exit.js';
+import { openService } from '../service.js';
 import { createScreen, formatClock, printable, type Screen } from '../terminal.js';
 import { DecisionLog, failureOf, loadNames, waitForDecision } from '../wait.js';
 import { type BindOptions, canonicalJson, changedSince, differences, look, type Look, type ShellArguments } from './bind.js';
 import { type Ended, execute, raise, signalNumber, Signals } from './execute.js';
 import { sha256 } from './hash.js';
-import { keepStart, sendKept, sendOutcome } from './outcome.js';
+import { keepStart, sendOutcome } from './outcome.js';
 import { ReportFile } from './report.js';
 import { notRun, redeem, withdraw } from './use.js';
 
@@ -197,8 +198,6 @@ async function start(run: Run, obtained: Awaited<ReturnType<typeof obtain>>): Pr
 async function perform(run: Run, first: Look): Promise<number> {
   const { given, api, screen, signals, report } = run;
   const earlier = text(given, 'request');
-  for (const id of await sendKept(api))
-    screen.say(`reported the outcome of ${id}, which was kept`, { event: 'reported', request_id: id });
   signals.aborted.throwIfAborted();
   const request = earlier === undefined ? await createOwn(run) : await adopt(run, earlier, first);
   report.update({ request_id: request.request_id });
@@ -222,12 +221,13 @@ async function runCommand(given: Given): Promise<number> {
     const file = text(given, 'receipt');
     if (file !== undefined) replacePrivate(file, {});
     const fields = readFields(given, describeCommand(given.command));
-    const api = connect(given);
+    connect(given);
     const options = await readBindOptions(given);
     const first = await look(options);
     await first.program.handle.close();
     const signals = new Signals();
     const screen = createScreen(flag(given, 'json'));
+    const api = await openService(given, screen);
     return await perform({ given, api, screen, signals, options, report, fields, text: textOf(given, first) }, first);
   } catch (error) {
     report.fail(error);
