@@ -30,7 +30,7 @@ beforeAll(async () => {
   await until(() => app.services.db('gates').first());
   folder = join(app.services.config.DATA_DIR, 'reader');
   mkdirSync(folder);
-  for (const name of ['clients', 'docs', 'README.md']) symlinkSync(join(ROOT, name), join(folder, name));
+  for (const name of ['clients', 'dist', 'docs', 'README.md']) symlinkSync(join(ROOT, name), join(folder, name));
   symlinkSync(app.services.config.DATA_DIR, join(folder, '.data'));
 });
 afterAll(async () => {
