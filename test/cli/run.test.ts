@@ -237,7 +237,7 @@ describe('what changes while people decide', () => {
     line.cut = NOTHING;
     expect(await call.ended).toEqual({ code: 65, signal: null });
     expect([ranTimes(), report()['ran']]).toEqual([0, false]);
-    const details = { ran: false, reason: 'changed before the start', changed: [place.path('plan')] };
+    const details = { ran: false, reason: expect.stringMatching(/has changed/), changed: [place.path('plan')] };
     expect(await get(id)).toMatchObject({ status: 'redeemed', outcome: { status: 'failed', details } });
   });
 
@@ -371,6 +371,23 @@ describe('outages', () => {
     expect(await get(id)).toMatchObject({ outcome: { status: 'succeeded' } });
   });
 
+  it('reports that nothing ran if it is ended while the answer about the use is lost', async () => {
+    line.lose = { path: /redeem$/, times: 1_000 };
+    const call = run('--', './tool');
+    const id = await call.asked();
+    await decide(id);
+    await call.printed(/trying to use the approval/);
+    await untilStatus(id, 'redeemed');
+    call.child.kill('SIGTERM');
+    expect(await call.ended).toEqual({ code: null, signal: 'SIGTERM' });
+    expect([await get(id), place.outcomes]).toEqual([expect.objectContaining({ outcome: null }), [expect.any(String)]]);
+    line.lose = { path: NOTHING, times: 0 };
+    expect(await place.run(['approvals'])).toMatchObject({ code: 0 });
+    const details = { ran: false, reason: 'withdrawn by SIGTERM' };
+    expect(await get(id)).toMatchObject({ outcome: { status: 'failed', details } });
+    expect([ranTimes(), place.outcomes]).toEqual([0, []]);
+  });
+
   it('does not run if the approval ends before it can be used', async () => {
     const call = run('--use-within', '30s', '--report', 'report', '--', './tool');
     const id = await call.asked();
@@ -452,6 +469,32 @@ describe('a request of an earlier call', () => {
     const argument = await place.run(['run', '--request', id, '--target', 'production', '--', './tool', 'plan', '-x']);
     expect([argument.code, argument.stderr]).toEqual([65, expect.stringMatching(/changed: arguments/)]);
     expect([ranTimes(), await get(id)]).toEqual([0, expect.objectContaining({ status: 'approved' })]);
+  });
+
+  it('is not asked for again', async () => {
+    const call = await place.run(['run', '--request', '0197a000-0000-7000-8000-000000000000', '--title', 'x', '--', './tool']);
+    expect([call.code, call.stderr]).toEqual([64, expect.stringMatching(/--title says how to ask/)]);
+  });
+
+  it('that two processes try to run is run once, and the other one reports nothing', async () => {
+    place.script('slow', 'echo ran >> ran; while test ! -e stop; do sleep 0.05; done');
+    const id = await ask('--', './slow');
+    const same = ['run', '--request', id, '--', './slow'];
+    const [first, other] = [place.start(same), place.start(same, { env: { ASSENT_URL: app.url } })];
+    await Promise.all([first, other].map((call) => call.printed(/waiting for/)));
+    // The other one has seen the approval and cannot use it; meanwhile the first one runs.
+    line.cut = /redeem$/;
+    await decide(id);
+    await until(async () => ranTimes() === 1);
+    await first.printed(/trying to use the approval/);
+    first.child.kill('SIGTERM');
+    line.cut = NOTHING;
+    expect(await first.ended).toEqual({ code: null, signal: 'SIGTERM' });
+    expect(await get(id)).toMatchObject({ status: 'redeemed', outcome: null });
+    place.write('stop', '');
+    expect(await other.ended).toEqual({ code: 0, signal: null });
+    expect(await get(id)).toMatchObject({ outcome: { status: 'succeeded' } });
+    expect(ranTimes()).toBe(1);
   });
 
   it('cannot bind what only one process can compare', async () => {

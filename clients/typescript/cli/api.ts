@@ -3,7 +3,7 @@ import { AssentError } from '../errors.js';
 import { createClient } from '../index.js';
 import { backoffMs, retryAfterMs } from '../retry.js';
 import type { Arguments, OperationId, Result } from '../types.js';
-import { isAway } from './exit.js';
+import { isAway, NotAssent } from './exit.js';
 
 /** Calls about change requests, on the client's transport. */
 
@@ -100,7 +100,7 @@ export class Api {
   create(fields: object, operations: string): Promise<ChangeRequest> {
     const bytes = new Blob([`${JSON.stringify(fields).slice(0, -1)},"operations":${operations}}`]);
     const body = bytes as unknown as Body<'createChangeRequest'>;
-    return this.#client.createChangeRequest({ body, headers: { 'Content-Type': 'application/json' } });
+    return checked(this.#client.createChangeRequest({ body, headers: { 'Content-Type': 'application/json' } }));
   }
 
   list(query: NonNullable<Arguments<'listChangeRequests'>['query']>): Promise<Result<'listChangeRequests'>> {
@@ -108,13 +108,13 @@ export class Api {
   }
 
   get(requestId: string): Promise<ChangeRequest> {
-    return this.#client.getChangeRequest(at(requestId));
+    return checked(this.#client.getChangeRequest(at(requestId)));
   }
 
   /** Returns the request once it has changed since `seen`, or at the end of this time, at most 25 seconds. */
   poll(requestId: string, seen: number, ms: number, signal?: AbortSignal): Promise<ChangeRequest> {
     const wait = Math.min(WAIT_SECONDS, Math.max(1, Math.ceil(ms / 1_000)));
-    return this.#waiting.getChangeRequest({ ...at(requestId), query: { wait, seen }, ...(signal && { signal }) });
+    return checked(this.#waiting.getChangeRequest({ ...at(requestId), query: { wait, seen }, ...(signal && { signal }) }));
   }
 
   approve(requestId: string, body: Body<'approveChangeRequest'>): Promise<Result<'approveChangeRequest'>> {
@@ -122,11 +122,11 @@ export class Api {
   }
 
   reject(requestId: string, body: Body<'rejectChangeRequest'>): Promise<ChangeRequest> {
-    return this.#client.rejectChangeRequest({ ...at(requestId), body });
+    return checked(this.#client.rejectChangeRequest({ ...at(requestId), body }));
   }
 
   cancel(requestId: string, reason?: string): Promise<ChangeRequest> {
-    return this.#client.cancelChangeRequest({ ...at(requestId), body: reason === undefined ? {} : { reason } });
+    return checked(this.#client.cancelChangeRequest({ ...at(requestId), body: reason === undefined ? {} : { reason } }));
   }
 
   /** One attempt: the caller repeats it under the same redemption id. */
@@ -136,12 +136,19 @@ export class Api {
 
   /** One attempt; the same report again changes nothing. */
   report(requestId: string, body: Outcome): Promise<ChangeRequest> {
-    return this.#once.reportChangeRequestOutcome({ ...at(requestId), body });
+    return checked(this.#once.reportChangeRequestOutcome({ ...at(requestId), body }));
   }
 
   getReceiptKeys(): Promise<Result<'getReceiptKeys'>> {
     return this.#client.getReceiptKeys();
   }
+}
+
+/** @throws {NotAssent} a success that is no change request */
+async function checked(sent: Promise<ChangeRequest>): Promise<ChangeRequest> {
+  const request = await sent;
+  if (typeof request !== 'object' || request === null || typeof request.request_hash !== 'string') throw new NotAssent();
+  return request;
 }
 
 const at = (requestId: string) => ({ path: { request_id: requestId } });

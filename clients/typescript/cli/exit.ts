@@ -35,6 +35,14 @@ export class Failure extends Error {
   }
 }
 
+/** A response that Assent does not send, such as the sign-in page of a network. */
+export class NotAssent extends Error {
+  override readonly name = 'NotAssent';
+  constructor() {
+    super('the response is not from Assent');
+  }
+}
+
 /** A signal ended us before the command ran. */
 export class Interrupted extends Error {
   override readonly name = 'Interrupted';
@@ -60,8 +68,9 @@ export function isAway(error: unknown): boolean {
     // An error page of a proxy has no code of ours.
     return error.status >= 500 || error.status === 429 || error.status === 408 || error.errorCode === undefined;
   }
-  // What fetch throws: a TypeError with its cause, or the DOMException of a timeout.
-  return error instanceof TypeError || (error instanceof Error && error.name === 'TimeoutError');
+  // What fetch throws: a TypeError with its cause, or the DOMException of a timeout. Our own mistakes have no cause.
+  if (error instanceof TypeError) return error.cause !== undefined;
+  return error instanceof NotAssent || (error instanceof Error && error.name === 'TimeoutError');
 }
 
 /** What went wrong below HTTP, such as ECONNREFUSED, or the error response in one line. */

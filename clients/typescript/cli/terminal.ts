@@ -2,7 +2,7 @@ import { createReadStream, writeSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { Writable } from 'node:stream';
 import { isatty } from 'node:tty';
-import { Interrupted } from './exit.js';
+import { Failure, Interrupted } from './exit.js';
 
 /** What the user sees. Commands print results to stdout; everything else goes to stderr, because stdout may belong to a command. */
 
@@ -138,9 +138,16 @@ export async function ask(question: string, isSecret = false): Promise<string> {
 /** Asks a question to which `y` or `yes` agrees. */
 export const confirm = async (question: string): Promise<boolean> => /^y(es)?$/i.test((await ask(`${question} [y/N] `)).trim());
 
-/** Reads standard input to its end. */
+const MAX_STDIN_BYTES = 268_435_456;
+
+/** Reads standard input to its end. @throws {Failure} it has more than 256 MB */
 export async function readStdin(): Promise<Buffer> {
   const chunks: Buffer[] = [];
-  for await (const chunk of createReadStream('', { fd: STDIN, autoClose: false }) as AsyncIterable<Buffer>) chunks.push(chunk);
+  let size = 0;
+  for await (const chunk of createReadStream('', { fd: STDIN, autoClose: false }) as AsyncIterable<Buffer>) {
+    chunks.push(chunk);
+    size += chunk.length;
+    if (size > MAX_STDIN_BYTES) throw new Failure('usage', 'standard input has more than 256 MB');
+  }
   return Buffer.concat(chunks);
 }

@@ -50,6 +50,7 @@ function explainMissing(name: string): string[] {
  * @throws {Failure} there is none (127), or it cannot be run (126)
  */
 export function findProgram(name: string, cwd: string, path: string): string {
+  if (name === '') throw new Failure('notFound', 'the name of the command is empty');
   const existing = candidates(name, cwd, path).filter((each) => statOrNone(each) !== undefined);
   const found = existing.find((each) => statOrNone(each)?.isFile() && isExecutable(each));
   if (found !== undefined) return found;

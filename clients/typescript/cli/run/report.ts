@@ -19,11 +19,19 @@ export class ReportFile {
 
   /** @throws what the system says if the file cannot be written */
   constructor(private readonly path: string | undefined) {
-    this.update({});
+    this.#write();
   }
 
   update(change: Partial<Report>): void {
     this.#report = { ...this.#report, ...change };
+    try {
+      this.#write();
+    } catch {
+      // It still says that we did not finish. What runs, or has run, must not depend on it.
+    }
+  }
+
+  #write(): void {
     if (this.path !== undefined) writeFileSync(this.path, `${JSON.stringify(this.#report)}\n`);
   }
 

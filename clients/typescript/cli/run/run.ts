@@ -25,7 +25,7 @@ import { type Ended, execute, raise, signalNumber, Signals } from './execute.js'
 import { sha256 } from './hash.js';
 import { keepStart, sendOutcome } from './outcome.js';
 import { ReportFile } from './report.js';
-import { notRun, redeem, withdraw } from './use.js';
+import { notRun, Use } from './use.js';
 
 /** One command, from the first look at what is bound to the report of its outcome. */
 interface Run {
@@ -35,6 +35,7 @@ interface Run {
   signals: Signals;
   options: BindOptions;
   report: ReportFile;
+  use: Use;
   /** What the service gets beside the operation. */
   fields: object;
   /** The operation as it was asked for, in the form that is hashed. */
@@ -47,6 +48,15 @@ const hashOf = (operationText: string): string => `sha256:${sha256(`assent.opera
 /** Names a few of the things that changed. */
 const nameChanges = (names: readonly string[]): string[] => names.slice(0, 10).map((name) => `changed: ${printable(name)}`);
 
+/** Names what differs from a request, which another program may have made in another form. */
+function compare(asked: Record<string, unknown>, { arguments: own }: Look): string[] {
+  try {
+    return differences(asked as unknown as ShellArguments, own);
+  } catch {
+    return ['the form of the request'];
+  }
+}
+
 /** Reads a request of an earlier call. @throws {Failure} it has ended, or it is about something else */
 async function adopt({ api, text: own }: Run, requestId: string, first: Look): Promise<ChangeRequest> {
   const request = await api.get(requestId);
@@ -56,7 +66,7 @@ async function adopt({ api, text: own }: Run, requestId: string, first: Look): P
   if (request.operation_hashes.length !== 1 || operation?.system !== 'shell' || operation.name !== 'exec')
     throw new Failure('usage', `request ${requestId} is not about one command`);
   if (request.operation_hashes[0] === hashOf(own)) return request;
-  const names = differences(operation.arguments as unknown as ShellArguments, first.arguments);
+  const names = compare(operation.arguments, first);
   const { target } = JSON.parse(own) as { target: string };
   const place = operation.target === target ? [] : [`target is ${target}, and was ${operation.target} (--target)`];
   throw new Failure(
@@ -77,11 +87,7 @@ async function createOwn({ api, given, fields, text: own }: Run): Promise<Change
 }
 
 /** Looks again at everything that is bound. @throws {Failure} something changed; the approval is withdrawn */
-async function takeSecondLook(
-  { given, api, screen, options, text: own }: Run,
-  first: Look,
-  request: ChangeRequest,
-): Promise<Look> {
+async function takeSecondLook({ given, use, options, text: own }: Run, first: Look, request: ChangeRequest): Promise<Look> {
   let names: string[];
   try {
     const seen = await look(options);
@@ -92,7 +98,7 @@ async function takeSecondLook(
     if (error instanceof Interrupted) throw error;
     names = [error instanceof Error ? error.message : String(error)];
   }
-  await withdraw(api, request, `changed: ${names.join(', ')}`.slice(0, 2_000), screen);
+  await use.withdraw(request, `changed: ${names.join(', ')}`.slice(0, 2_000));
   throw new Failure('changed', 'what was approved has changed, so it was not run', ...nameChanges(names));
 }
 
@@ -111,27 +117,19 @@ async function obtain(
     const failure = failureOf(request);
     if (failure) throw failure;
     const seen = await takeSecondLook(run, first, request);
-    const redeemed = await redeem(api, request, screen, signals.aborted);
+    const redeemed = await run.use.redeem(request, signals.aborted);
     if (redeemed) return { seen, redeemed, request };
     await seen.program.handle.close();
     request = await api.get(request.request_id);
   }
 }
 
-/** @throws {Failure} what may run now is not what was approved: nothing runs, and that is on record */
-async function checkLast(
-  { api, text: own, signals }: Run,
-  { seen, redeemed, request }: Awaited<ReturnType<typeof obtain>>,
-): Promise<void> {
-  const stop = async (reason: string, names: string[] = []): Promise<void> => {
-    await sendOutcome(api, request.request_id, notRun(reason, names.length > 0 ? { changed: names.slice(0, 20) } : {}));
-    signals.aborted.throwIfAborted();
-    throw new Failure('changed', 'what was approved has changed, so it was not run', ...nameChanges(names));
-  };
-  if (redeemed.operation_texts.length !== 1 || redeemed.operation_texts[0] !== own) await stop('another operation was approved');
-  const changed = await changedSince(seen);
-  if (changed.length > 0) await stop('changed before the start', changed);
-  if (signals.aborted.aborted) await stop((signals.aborted.reason as Interrupted).signal);
+/** @throws {Failure} what may run now is not what was approved */
+function checkFit({ text: own, signals }: Run, { operation_texts: texts }: Redeemed, changed: readonly string[]): void {
+  if (texts.length !== 1 || texts[0] !== own) throw new Failure('changed', 'another operation was approved, so nothing was run');
+  if (changed.length > 0)
+    throw new Failure('changed', 'what was approved has changed, so it was not run', ...nameChanges(changed));
+  signals.aborted.throwIfAborted();
 }
 
 function describeDelivery(delivery: Awaited<ReturnType<typeof sendOutcome>>): string {
@@ -169,34 +167,42 @@ async function conclude({ api, screen, report }: Run, requestId: string, ended: 
     screen.say(`changed while it ran: ${changed.map(printable).join(', ')}`, { event: 'changed_meanwhile', changed });
 }
 
-async function start(run: Run, obtained: Awaited<ReturnType<typeof obtain>>): Promise<number> {
+type Obtained = Awaited<ReturnType<typeof obtain>>;
+
+/** Starts the command unless something was touched since the last look, and waits for its end. Without a start, that is on record. */
+async function runOnce(run: Run, { seen, redeemed, request: { request_id } }: Obtained): Promise<Ended> {
   const { api, given, options, screen, signals, report } = run;
-  const { seen, redeemed, request } = obtained;
-  const file = text(given, 'receipt');
-  const { receipt, operation_texts } = redeemed;
-  if (file !== undefined) replacePrivate(file, { receipt, operation_texts, request: redeemed.request });
-  await checkLast(run, obtained);
-  if (!keepStart(api, request.request_id))
-    screen.say('the start could not be stored: if assent is killed, the outcome stays unknown', { event: 'not_stored' });
-  screen.say('started', { event: 'started', request_id: request.request_id });
-  report.update({ ran: true });
-  let ended: Ended;
+  const changed: string[] = [];
   try {
-    ended = await execute(seen, options.stdin, signals);
+    const file = text(given, 'receipt');
+    const { receipt, operation_texts, request } = redeemed;
+    if (file !== undefined) replacePrivate(file, { receipt, operation_texts, request });
+    changed.push(...(await changedSince(seen)));
+    checkFit(run, redeemed, changed);
+    if (!keepStart(api, request_id))
+      screen.say('the start could not be stored: if assent is killed, the outcome stays unknown', { event: 'not_stored' });
+    screen.say('started', { event: 'started', request_id });
+    report.update({ ran: true });
+    return await execute(seen, options.stdin, signals);
   } catch (error) {
     report.update({ ran: false });
-    await sendOutcome(api, request.request_id, notRun((error as Error).message));
+    const reason = error instanceof Error ? error.message : String(error);
+    await sendOutcome(api, request_id, notRun(reason, changed.length > 0 ? { changed: changed.slice(0, 20) } : {}));
     throw error;
+  } finally {
+    signals.child = undefined;
   }
-  signals.child = undefined;
-  const changed = await changedSince(seen);
-  await conclude(run, request.request_id, ended, changed);
+}
+
+async function start(run: Run, obtained: Obtained): Promise<number> {
+  const ended = await runOnce(run, obtained);
+  await conclude(run, obtained.request.request_id, ended, await changedSince(obtained.seen));
   if (ended.signal !== null && ended.signal !== 'SIGKILL') raise(ended.signal);
   return ended.code ?? SIGNAL_BASE + signalNumber('SIGKILL');
 }
 
 async function perform(run: Run, first: Look): Promise<number> {
-  const { given, api, screen, signals, report } = run;
+  const { given, screen, signals, report } = run;
   const earlier = text(given, 'request');
   signals.aborted.throwIfAborted();
   const request = earlier === undefined ? await createOwn(run) : await adopt(run, earlier, first);
@@ -206,16 +212,22 @@ async function perform(run: Run, first: Look): Promise<number> {
     signals.aborted.throwIfAborted();
     return await start(run, await obtain(run, first, request));
   } catch (error) {
-    if (error instanceof Interrupted && earlier === undefined)
-      await withdraw(api, request, `withdrawn by ${error.signal}`, screen);
+    if (error instanceof Interrupted && earlier === undefined) await run.use.withdraw(request, `withdrawn by ${error.signal}`);
     throw error;
   }
+}
+
+/** @throws {Failure} an option says how to ask, and it was asked before */
+function refuseAskOptions({ values }: Given): void {
+  const asking = Object.keys(ASK_OPTIONS).find((name) => name !== 'target' && values[name] !== undefined);
+  if (asking !== undefined) throw new Failure('usage', `--${asking} says how to ask, and with --request that was done before`);
 }
 
 async function runCommand(given: Given): Promise<number> {
   if (process.platform === 'win32') throw new Failure('cannotRun', "'assent run' needs Linux or macOS");
   const report = new ReportFile(text(given, 'report'));
   try {
+    if (text(given, 'request') !== undefined) refuseAskOptions(given);
     if (given.command === undefined)
       throw new Failure('usage', 'no command stands after --', 'usage: assent run [OPTIONS] -- COMMAND [ARGUMENT…]');
     const file = text(given, 'receipt');
@@ -228,7 +240,8 @@ async function runCommand(given: Given): Promise<number> {
     const signals = new Signals();
     const screen = createScreen(flag(given, 'json'));
     const api = await openService(given, screen);
-    return await perform({ given, api, screen, signals, options, report, fields, text: textOf(given, first) }, first);
+    const use = new Use(api, screen);
+    return await perform({ given, api, screen, signals, options, report, use, fields, text: textOf(given, first) }, first);
   } catch (error) {
     report.fail(error);
     throw error;
