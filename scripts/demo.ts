@@ -6,6 +6,7 @@ import { sign } from '../api/integrations/forge/deliveries/signature.js';
 import { openDatabase } from '../db/connection.js';
 import { runWorkflowId } from '../workflows/contracts/run-contract.js';
 import { playAgent } from './demo/agent.js';
+import { playCommand } from './demo/command.js';
 import { playNight } from './demo/night.js';
 import { playOutsideAgent } from './demo/outside-agent.js';
 import { playReleaseTrain } from './demo/release-train.js';
@@ -130,7 +131,8 @@ async function awaitGate(max: string, taskId: string): Promise<Approval> {
 
 async function play(): Promise<void> {
   const since = new Date();
-  const [ada, max] = await Promise.all([logIn('ada@demo.test'), logIn('max@demo.test')]);
+  const [ada, max, uma] = await Promise.all(['ada', 'max', 'uma'].map((name) => logIn(`${name}@demo.test`)));
+  if (!ada || !max || !uma) throw new Error('nobody signed in');
   printStep('Ada (admin) and Max (manager) signed in');
   const issue = 1_000 + (createHash('sha256').update(uuidv7()).digest().readUInt32BE(0) % 1_000_000);
   const task = await openIssue(issue, ada);
@@ -153,6 +155,7 @@ async function play(): Promise<void> {
   const released = await playReleaseTrain(ada, max);
   await playWebhooks(ada, task);
   const ran = await playRunner(ada, max);
+  const deployed = await playCommand(uma, max);
   await playAudit(ada, since);
   const db = openDatabase({ url: config.DATABASE_URL, poolSize: 2, name: 'assent-demo' });
   try {
@@ -164,7 +167,7 @@ async function play(): Promise<void> {
     await db.destroy();
   }
   const runs = Object.entries({ 'the pull request’s run': run_id, ...released }).map(([what, id]) => [what, runWorkflowId(id)]);
-  showWorkflows({ ...Object.fromEntries(runs), ...talked, ...outside, ...night, ...ran });
+  showWorkflows({ ...Object.fromEntries(runs), ...talked, ...outside, ...night, ...ran, ...deployed });
 }
 
 await play().catch((error: unknown) => {

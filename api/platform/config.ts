@@ -166,7 +166,9 @@ export const Settings = z.object({
   RATE_LIMIT_CODES: perMinute(5).describe('Each route that accepts or emails a code, per client address'),
   RATE_LIMIT_FILE_UPLOAD: perMinute(10).describe('Uploads of files, per client address; imports and their uploads, per user'),
   RATE_LIMIT_FORGE_WEBHOOK: perMinute(120),
-  RATE_LIMIT_AI: perMinute(30).describe('Each route of the AI workspace that is limited, per address'),
+  RATE_LIMIT_AI: perMinute(30).describe(
+    'Each limited route of the AI workspace, per address; decisions about requests, per user',
+  ),
   RATE_LIMIT_REQUEST_CREATE: perMinute(60).describe('Change requests made, per token'),
   RATE_LIMIT_MCP: perMinute(120).describe('Messages to the MCP endpoint, per token'),
   RATE_LIMIT_MCP_PROPOSE: perMinute(30).describe('Plans proposed over MCP, per token'),

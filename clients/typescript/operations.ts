@@ -1,4 +1,4 @@
-// Made by npm run client from the document with SHA-256 3485eae2f990d95d7b87f51aa234ab29b4fe97f887e1726946f3d1be85ac413c.
+// Made by npm run client from the document with SHA-256 1d8c4e076df5236050948294cf678954c6efa0516d0bca5ca6610b3510091252.
 /** Operations that send a form with a file, those that send its bytes alone, and those that return bytes. */
 export const UPLOADS: readonly string[] = ['uploadFile'];
 export const STREAMS: readonly string[] = ['uploadBulkInput'];
@@ -167,6 +167,14 @@ export const OPERATIONS = {
   decideMany: { method: 'POST', path: '/api/approvals/decide', takesKey: true },
   createChangeRequest: { method: 'POST', path: '/api/change-requests', takesKey: true },
   getChangeRequestResult: { method: 'GET', path: '/api/change-requests/{request_id}/result', takesKey: false },
+  listUpstreams: { method: 'GET', path: '/api/mcp/upstreams', takesKey: false, rows: '' },
+  createUpstream: { method: 'POST', path: '/api/mcp/upstreams', takesKey: true },
+  getUpstream: { method: 'GET', path: '/api/mcp/upstreams/{upstream_id}', takesKey: false },
+  updateUpstream: { method: 'PATCH', path: '/api/mcp/upstreams/{upstream_id}', takesKey: false },
+  deleteUpstream: { method: 'DELETE', path: '/api/mcp/upstreams/{upstream_id}', takesKey: false },
+  refreshUpstream: { method: 'POST', path: '/api/mcp/upstreams/{upstream_id}/refresh', takesKey: true },
+  pinTool: { method: 'PUT', path: '/api/mcp/upstreams/{upstream_id}/tools/{name}', takesKey: false },
+  callGateway: { method: 'POST', path: '/api/mcp/gateway/{upstream}', takesKey: false },
   listChangeRequests: { method: 'GET', path: '/api/change-requests', takesKey: false, rows: 'requests' },
   getChangeRequest: { method: 'GET', path: '/api/change-requests/{request_id}', takesKey: false },
   approveChangeRequest: { method: 'POST', path: '/api/change-requests/{request_id}/approve', takesKey: true },
@@ -177,7 +185,7 @@ export const OPERATIONS = {
   reportChangeRequestOutcome: { method: 'POST', path: '/api/change-requests/{request_id}/outcome', takesKey: true },
   getRequestRules: { method: 'GET', path: '/api/teams/{team_id}/request-rules', takesKey: false },
   saveRequestRules: { method: 'PUT', path: '/api/teams/{team_id}/request-rules', takesKey: false },
-  testRequestRules: { method: 'POST', path: '/api/teams/{team_id}/request-rules/test', takesKey: false },
+  testRequestRules: { method: 'POST', path: '/api/teams/{team_id}/request-rules/test', takesKey: true },
   getReceiptKeys: { method: 'GET', path: '/api/receipts/jwks', takesKey: false },
   listDeadLetters: { method: 'GET', path: '/api/automations/dead-letter', takesKey: false, rows: 'entries' },
   replayRun: { method: 'POST', path: '/api/automations/dead-letter/{run_id}/retry', takesKey: true },

@@ -244,7 +244,7 @@ describe("the service's role", () => {
     await writeEntries(service, null, 2);
     expect(await service('audit_entries')).toHaveLength(2);
     expect(await verifyChain({ db: service, config: log.config })).toMatchObject({ entries: 2, breaks: [] });
-    expect((await service.raw('select * from partition_state()')).rows).toHaveLength(5);
+    expect((await service.raw('select * from partition_state()')).rows).toHaveLength(6);
   });
 
   it.each([

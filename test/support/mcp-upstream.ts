@@ -37,7 +37,9 @@ export async function startUpstream(tools: UpstreamTool[] = [ECHO]): Promise<Mcp
     server.setRequestHandler('tools/list', () => ({ tools: state.tools as never }));
     server.setRequestHandler('tools/call', async ({ params }) => {
       state.calls.push({ name: params.name, arguments: params.arguments, headers });
-      return (await (how as (given: unknown, headers: IncomingHttpHeaders) => object)(params.arguments, headers)) as never;
+      return (await Promise.resolve(
+        (how as (given: unknown, headers: IncomingHttpHeaders) => object)(params.arguments, headers),
+      )) as never;
     });
     return server;
   });

@@ -4,7 +4,16 @@ import { type Endpoint, endpoint } from '../../platform/endpoint/endpoint.js';
 import { serveGateway } from './serve/serve-gateway.js';
 import { createUpstream, deleteUpstream, pinTool, refreshUpstream, updateUpstream } from './upstreams/manage-upstreams.js';
 import { getUpstream, listUpstreams } from './upstreams/read-upstreams.js';
-import { CreateUpstream, PinTool, ToolPath, UpdateUpstream, Upstream, UpstreamPath, UpstreamQuery } from './upstreams/schema.js';
+import {
+  CreateUpstream,
+  DeletedUpstream,
+  PinTool,
+  ToolPath,
+  UpdateUpstream,
+  Upstream,
+  UpstreamPath,
+  UpstreamQuery,
+} from './upstreams/schema.js';
 
 const tag = 'MCP gateway';
 const managed = { tag, ability: 'gateway.manage', scope: 'admin:*', scopeEnforced: true, response: Upstream } as const;
@@ -32,7 +41,6 @@ export const gatewayRoutes: Endpoint[] = [
       'Its tools are pinned as they are now, and each call of one is asked about. A tool that comes later or that changes is not callable until an admin pins it.',
     body: CreateUpstream,
     status: 201,
-    storable: false,
     errors: [404, 409],
     example: {
       team_id: '0197a000-0000-7000-8000-000000000003',
@@ -72,10 +80,12 @@ export const gatewayRoutes: Endpoint[] = [
     path: '/api/mcp/upstreams/:upstream_id',
     summary: 'Remove an MCP server from the gateway',
     params: UpstreamPath,
-    response: z.null(),
-    status: 204,
+    response: DeletedUpstream,
     errors: [404],
-    handle: ({ ctx, params }) => deleteUpstream(ctx, params.upstream_id),
+    async handle({ ctx, params }) {
+      await deleteUpstream(ctx, params.upstream_id);
+      return { success: true, upstream_id: params.upstream_id };
+    },
   }),
   endpoint({
     ...managed,
@@ -84,7 +94,6 @@ export const gatewayRoutes: Endpoint[] = [
     path: '/api/mcp/upstreams/:upstream_id/refresh',
     summary: 'Compare the tools of an MCP server with the pinned ones',
     params: UpstreamPath,
-    storable: false,
     errors: [404],
     handle: ({ ctx, params }) => refreshUpstream(ctx, params.upstream_id),
   }),

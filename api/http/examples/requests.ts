@@ -46,6 +46,33 @@ const request = {
   url: `https://assent.example.com/app/approvals/request/${REQUEST_ID}`,
 };
 
+const upstream = {
+  upstream_id: '019a9f00-0000-7000-8000-000000000053',
+  team_id: TEAM_ID,
+  slug: 'files',
+  url: 'https://mcp.example.com/files',
+  headers: { authorization: 'Bearer {{secret:FILES_TOKEN}}' },
+  hold_seconds: 20,
+  is_active: true,
+  checked_at: AT,
+  created_by: ADA,
+  created_at: AT,
+  problem: null,
+  tools: [
+    {
+      name: 'delete_file',
+      policy: 'ask',
+      state: 'pinned',
+      definition: { name: 'delete_file', description: 'Deletes a file', inputSchema: { type: 'object' } },
+      tool_hash: OPERATION_HASH,
+      seen: null,
+      seen_hash: null,
+      pinned_by: ADA,
+      pinned_at: AT,
+    },
+  ],
+};
+
 const rule = {
   rule_id: '019a9f00-0000-7000-8000-000000000052',
   system: 'payments',
@@ -81,6 +108,8 @@ export const REQUESTS: Record<string, unknown> = {
       ended_at: AT,
     },
   },
+  Upstream: upstream,
+  DeletedUpstream: { success: true, upstream_id: upstream.upstream_id },
   RequestResult: { status: 'succeeded', result: '{"deployed":"4.2"}', is_cut: false },
   RequestRule: rule,
   RequestRules: { rules: [rule], version: 3 },

@@ -336,6 +336,9 @@ describe('which routes take one', () => {
     '/api/search',
     // Its agents name a proposal by a key of their own.
     '/api/mcp',
+    '/api/mcp/gateway/:upstream',
+    // It has a redemption id, and its answer is a proof for one use.
+    '/api/change-requests/:request_id/redeem',
     '/api/files',
     '/api/bulk/uploads',
     '/api/admin/impersonate/stop',

@@ -91,7 +91,7 @@ describe('a limited route', () => {
       // Somebody new: routes share buckets, and who is over a limit is remembered without the table.
       const { member } = await buildTeam(limited);
       const patOnly = endpoint.ability !== 'public' && getRule(endpoint.ability).patOnly;
-      const caller = patOnly ? await buildToken(limited, member, ['ai:chat']) : member;
+      const caller = patOnly ? await buildToken(limited, member, ['ai:chat', 'requests:create']) : member;
       const call = () =>
         limited.as(caller)[endpoint.method](buildAddress(endpoint), endpoint.method === 'get' ? undefined : {}, {
           headers: { 'x-hub-signature-256': 'sha256=0' },

@@ -78,3 +78,4 @@ export const Upstream = z
   })
   .meta({ id: 'Upstream' });
 export type Upstream = z.output<typeof Upstream>;
+export const DeletedUpstream = z.object({ success: z.literal(true), upstream_id: z.string() }).meta({ id: 'DeletedUpstream' });

@@ -57,7 +57,6 @@ export const requestRuleRoutes: Endpoint[] = [
     body: TestRequestRules,
     exactJson: true,
     response: TestedRequestRules,
-    storable: false,
     example: { operation: { system: 'payments', name: 'refund', target: 'order 4711', arguments: { amount: 820 } } },
     handle: ({ ctx, params, body }) => testRules(ctx, params.team_id, body.operation),
   }),

@@ -53,7 +53,7 @@ export const requestPages: Page[] = [
     method: 'post',
     path: `${PATH}/approve`,
     access: 'request.decide',
-    limit: 'approvals_decide',
+    limit: 'request_approve',
     params: RequestPath,
     form: z.object({ ...decision, code: Text.trim().max(20).optional() }),
     async handle({ ctx, params, form }) {
@@ -67,7 +67,7 @@ export const requestPages: Page[] = [
     method: 'post',
     path: `${PATH}/reject`,
     access: 'request.decide',
-    limit: 'approvals_decide',
+    limit: 'request_reject',
     params: RequestPath,
     form: z.object(decision),
     async handle({ ctx, params, form }) {

@@ -22,7 +22,7 @@ const writers = readSources(['api', 'activities', 'db/migrations'])
 
 /** Each way to write an event names its type after one of these words; in a union of types a `|` follows. */
 const WRITES =
-  /(?:\btype: |event_type => |eventType\(|runEvent\(|(?:publish|enqueueCascade)\(ctx, |\brow\('\w+', .*, )'([a-z_.]+)'(?! \|)/g;
+  /(?:\btype: |\bevent: |event_type => |eventType\(|runEvent\(|(?:publish|enqueueCascade)\(ctx, |\brow\('\w+', .*, )'([a-z_.]+)'(?! \|)/g;
 const written = new Set([...writers.matchAll(WRITES)].map(([, type]) => type));
 
 it('the code writes every stored event', () => {
