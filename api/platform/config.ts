@@ -269,12 +269,8 @@ export function loadConfig(env: NodeJS.ProcessEnv = process.env): Config {
   const parsed = Settings.safeParse({ ...secrets, ...given }, { error: describeIssue });
   if (parsed.success) {
     const { data } = parsed;
-    problems.push(
-      ...temporalTlsProblems(data),
-      ...fileStoreProblems(data),
-      ...modelProblems(data, !development),
-      ...receiptKeyProblems(data),
-    );
+    const model = modelProblems(data, !development);
+    problems.push(...temporalTlsProblems(data), ...fileStoreProblems(data), ...model, ...receiptKeyProblems(data));
   } else problems.push(...parsed.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`));
   if (!development) problems.push(...productionProblems(given));
   if (!parsed.success || problems.length > 0)

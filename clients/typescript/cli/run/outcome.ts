@@ -68,7 +68,8 @@ const isRedeemed = (error: unknown): boolean =>
  */
 export async function closeUnused(api: Api, { request_id, outcome, redemption }: Unused): Promise<boolean> {
   try {
-    await api.cancel(request_id, String(outcome.details?.['reason'] ?? ''));
+    const reason = outcome.details?.['reason'];
+    await api.cancel(request_id, typeof reason === 'string' ? reason : '');
     return true;
   } catch (error) {
     if (isAway(error)) throw error;

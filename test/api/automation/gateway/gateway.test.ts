@@ -261,7 +261,7 @@ describe('who may', () => {
     const twice = await send({ upstream_id: upstream.slug }, 'tools/list', {});
     expect([twice.status, twice.body.upstream_ids.toSorted()]).toEqual([
       409,
-      [upstream.upstream_id, twin.upstream_id].toSorted(),
+      [String(upstream.upstream_id), String(twin.upstream_id)].toSorted(),
     ]);
     expect((await app.as(team.admin).delete(at(upstream))).status).toBe(200);
     expect((await app.as(team.admin).get(at(upstream))).status).toBe(404);
