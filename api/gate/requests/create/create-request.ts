@@ -1,7 +1,7 @@
 import { run } from '../../../../db/statement.js';
 import { authorize, type Seat, SEATS } from '../../../platform/access/access.js';
 import { callerJson, type Context, inTransaction, requireUser } from '../../../platform/context.js';
-import { forbidden, notFound } from '../../../platform/errors.js';
+import { forbidden, notFound, unauthenticated } from '../../../platform/errors.js';
 import { newId } from '../../../platform/ids.js';
 import { decideTerms, type RequestRule, type Terms } from '../../requirement/request-rules.js';
 import { hashOperation } from '../../staging/operation.js';
@@ -13,6 +13,8 @@ import { checkVisible, type ComposedRequest, composeRequest, hashPlace, toRequir
 import { insertRequestStatement, lockRequesterStatement, openingStatement } from './create.sql.js';
 import { checkLimits, type Standing } from './limits.js';
 import { notifyApprovers } from './notify-approvers.js';
+
+const tokenOf = ({ actor }: Context): string | null => (actor.type === 'pat' ? actor.tokenId : null);
 
 interface Opening extends Standing, Record<string, unknown> {
   now: Date;
@@ -27,10 +29,12 @@ export interface Prepared {
   gateway?: { upstream_id: string; ask_key: Buffer };
 }
 
-/** @throws RESOURCE_NOT_FOUND | PERMISSION_DENIED a guest, or no member */
+/** @throws RESOURCE_NOT_FOUND | AUTHENTICATION_REQUIRED suspended or revoked during the request | PERMISSION_DENIED a guest, or no member */
 async function lockRequester(ctx: Context, teamId: string): Promise<void> {
-  const [locked] = await run<{ seat: Seat | null }>(ctx.db, lockRequesterStatement, [teamId, requireUser(ctx)]);
+  const values = [teamId, requireUser(ctx), tokenOf(ctx)];
+  const [locked] = await run<{ seat: Seat | null; is_active: boolean }>(ctx.db, lockRequesterStatement, values);
   if (!locked) throw notFound('Team');
+  if (!locked.is_active) throw unauthenticated();
   authorize('request.create', locked.seat);
 }
 
@@ -60,7 +64,7 @@ function compose(
     revision: 1,
     team_id,
     requested_by: requireUser(ctx),
-    token_id: ctx.actor.type === 'pat' ? ctx.actor.tokenId : null,
+    token_id: tokenOf(ctx),
     source: gateway ? 'gateway' : source,
     title,
     reason,

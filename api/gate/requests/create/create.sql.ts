@@ -1,18 +1,24 @@
 import { defineStatement } from '../../../../db/statement.js';
 
 /**
- * $1 = team id, $2 = caller id. The role lasts until the commit, and a caller's requests are made one after the other, so that the limits are exact.
- * No row: no such team.
+ * $1 = team id, $2 = caller id, $3 = token id or null. Account, token and role last until the commit, so that a transaction that takes one of them away
+ * closes this request too; and a caller's requests are made one after the other, so that the limits are exact. No row: no such team.
  */
 export const lockRequesterStatement = defineStatement({
   name: 'lock_requester',
   text: /* sql */ `
-    with seat as materialized (
-      select m.role from memberships m where m.team_id = $1 and m.user_id = $2 for share
+    with caller as materialized (
+      select u.user_id from users u where u.user_id = $2 and u.status = 'active' for share
+    ), token as materialized (
+      select k.token_id from personal_access_tokens k, caller where k.token_id = $3::uuid and k.revoked_at is null for share of k
+    ), seat as materialized (
+      select m.role from memberships m, caller c, (select count(*) as n from token) k
+      where m.team_id = $1 and m.user_id = c.user_id and k.n >= 0 for share of m
     ), turn as materialized (
       select pg_advisory_xact_lock(hashtextextended('change request of ' || $2::uuid::text, 0)) from (select count(*) from seat) s
     )
-    select (select role from seat) as seat, (select count(*)::int from turn) as turns from teams t where t.team_id = $1 and t.deleted_at is null`,
+    select (select role from seat) as seat, exists (select from caller) and ($3::uuid is null or exists (select from token)) as is_active,
+      (select count(*)::int from turn) as turns from teams t where t.team_id = $1 and t.deleted_at is null`,
 });
 
 /**
