@@ -31,14 +31,17 @@ const lockStatement = defineStatement({
 });
 
 /**
- * Locks the requests that the caller may see, after the caller's roles and in the order of their ids. $1 = request ids, $2 = caller id.
+ * Locks the requests that the caller may see, after the caller and their roles and in the order of their ids: a transaction that takes an account or a
+ * role away does so too. $1 = request ids, $2 = caller id.
  */
 const lockRequestsStatement = defineStatement({
   name: 'lock_decided_requests',
   text: /* sql */ `
-    with seats as materialized (
-      select m.team_id from memberships m where m.user_id = $2
-        and m.team_id in (select r.team_id from change_requests r where r.request_id = any($1::uuid[])) order by m.team_id for share
+    with caller as materialized (
+      select u.user_id from users u where u.user_id = $2 for share
+    ), seats as materialized (
+      select m.team_id from memberships m, caller c where m.user_id = c.user_id
+        and m.team_id in (select r.team_id from change_requests r where r.request_id = any($1::uuid[])) order by m.team_id for share of m
     )
     select r.request_id from change_requests r, (select array_agg(team_id) as teams from seats) s
     where r.request_id = any($1::uuid[]) and r.team_id = any(s.teams) order by r.request_id for no key update of r`,

@@ -22,15 +22,19 @@ export const RETURNED =
 
 /**
  * Cancels open requests, each with its trace, and wakes their workflows. $1 = caller (jsonb), $2 = reason, $3 = address of the web app, $4 = user who
- * cancels or null, $5 = comment or null. `condition` selects requests r; its parameters begin at $6.
+ * cancels or null, $5 = comment or null. `condition` selects requests r; its parameters begin at $6. Several are locked in the order of their ids, as
+ * in every other statement.
  */
 const cancelStatement = (name: string, condition: string): Statement =>
   defineStatement({
     name,
     text: /* sql */ `
-    with changed as (
+    with open as materialized (
+      select r.request_id from change_requests r where r.status in ('pending', 'approved') and ${condition}
+      order by r.request_id for no key update of r
+    ), changed as (
       update change_requests r set status = 'cancelled', closed_reason = $2, decided_by = $4::uuid, ended_at = clock_timestamp(), seq = r.seq + 1
-      where r.status in ('pending', 'approved') and ${condition}
+      from open o where r.request_id = o.request_id
       returning ${RETURNED}
     ), woken as (${wakeRequest('changed')}
     ), recorded as (
