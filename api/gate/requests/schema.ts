@@ -228,7 +228,10 @@ export type EditRequest = z.output<typeof EditRequest>;
 export const RedeemRequest = z
   .object({
     request_hash: Hash,
-    redemption_id: z.uuid().meta({ description: 'Made by the caller; the same one again returns the same receipt' }),
+    redemption_id: z
+      .uuid()
+      .toLowerCase()
+      .meta({ description: 'Made by the caller; the same one again returns the same receipt' }),
     receipt_seconds: z.int().min(10).max(3_600).default(300).meta({ description: 'How long the receipt is valid' }),
   })
   .meta({ id: 'RedeemRequest' });

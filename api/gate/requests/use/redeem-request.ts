@@ -97,6 +97,23 @@ export async function buildReceipt(ctx: Context, requestId: string): Promise<Omi
   };
 }
 
+async function redeemOnce(ctx: Context, requestId: string, input: RedeemRequest): Promise<RedeemedRequest> {
+  const request = await lockRequest(ctx, requestId);
+  checkRequester(ctx, request);
+  if (request.redemption_id !== input.redemption_id) {
+    checkUsable(request);
+    checkHash(request, input.request_hash);
+    await redeem(ctx, request, input);
+    countRequests('redeemed');
+  }
+  checkHash(request, input.request_hash);
+  return { ...(await buildReceipt(ctx, requestId)), request: await readRequest(ctx, requestId) };
+}
+
+/** Whether another request of the team took the redemption id while this one was about to. */
+const isTaken = (error: unknown): boolean =>
+  (error as { constraint?: unknown } | null)?.constraint === 'change_requests_team_id_redemption_id_key';
+
 /**
  * Uses an approval, once, and returns what to execute with a signed receipt. The same redemption id again returns the same bytes, for a caller whose
  * answer was lost.
@@ -104,16 +121,10 @@ export async function buildReceipt(ctx: Context, requestId: string): Promise<Omi
  * `redemption_id_used`
  */
 export function redeemRequest(ctx: Context, requestId: string, input: RedeemRequest): Promise<RedeemedRequest> {
-  return inTransaction(ctx, async (ctx) => {
-    const request = await lockRequest(ctx, requestId);
-    checkRequester(ctx, request);
-    if (request.redemption_id !== input.redemption_id) {
-      checkUsable(request);
-      checkHash(request, input.request_hash);
-      await redeem(ctx, request, input);
-      countRequests('redeemed');
-    }
-    checkHash(request, input.request_hash);
-    return { ...(await buildReceipt(ctx, requestId)), request: await readRequest(ctx, requestId) };
+  const work = () => inTransaction(ctx, (ctx) => redeemOnce(ctx, requestId, input));
+  // The second time the other use is committed, and the answer says so.
+  return work().catch((thrown: unknown) => {
+    if (isTaken(thrown)) return work();
+    throw thrown;
   });
 }
