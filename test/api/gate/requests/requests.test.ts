@@ -61,7 +61,7 @@ describe('a request, from the question to the report', () => {
     const redemption_id = randomUUID();
     const used = await as(team.member, request).redeem({ redemption_id });
     expect(used.body).toMatchObject({ operations: [OPERATION], request: { status: 'redeemed', seq: 3 } });
-    const again = await as(team.member, request).redeem({ redemption_id });
+    const again = await as(team.member, request).redeem({ redemption_id: redemption_id.toUpperCase() });
     expect([again.body.receipt, again.body.operation_texts]).toEqual([used.body.receipt, used.body.operation_texts]);
     const jwks = (await app.as().get('/api/receipts/jwks')).body;
     const issuer = new URL(request.url).origin;
@@ -331,12 +331,13 @@ describe('waiting', () => {
 
   it('refuses the eleventh wait of a caller', async () => {
     const request = await ask();
-    const waits = Array.from({ length: 10 }, () => as(team.member, request).read('?wait=25&seen=1'));
-    let refused = await as(team.member, request).read('?wait=1&seen=1');
-    while (refused.status !== 429) refused = await as(team.member, request).read('?wait=1&seen=1');
-    expect(refused.headers.get('retry-after')).toBe('5');
+    // Any of the eleven may come last.
+    const waits = Array.from({ length: 11 }, () => as(team.member, request).read('?wait=25&seen=1'));
+    const isRefused = async (wait: (typeof waits)[number]) => ((await wait).status === 429 ? wait : Promise.reject(new Error()));
+    expect((await Promise.any(waits.map(isRefused))).headers.get('retry-after')).toBe('5');
     await as(team.member, request).cancel();
-    expect((await Promise.all(waits)).map(({ body }) => body.status)).toEqual(Array<string>(10).fill('cancelled'));
+    const answered = (await Promise.all(waits)).filter(({ status }) => status === 200);
+    expect(answered.map(({ body }) => body.status)).toEqual(Array<string>(10).fill('cancelled'));
   });
 });
 
