@@ -11,6 +11,7 @@ import { connect } from '../api/agent/mcp/agents.js';
 import { send } from '../api/integrations/forge/deliver.js';
 import { buildProject, buildTask, buildTeam, buildToken, type TestTeam } from '../factories/people.js';
 import { startApp, type TestApp } from '../support/app.js';
+import { readKept } from '../support/histories.js';
 import { queuePrefix, runWorker, until } from '../support/worker.js';
 
 const WORD = 'canary-5e1f';
@@ -110,15 +111,12 @@ async function triage(): Promise<void> {
   await until(async () => (await findPlans('overnight_triage')).length > 0 && (await findPlans('ci_failure_triage')).length > 0);
 }
 
-/** Every history of this product's workflows with what the Temporal UI shows beside it; payloads decoded. */
+/** Every history of this product's workflows with what the Temporal UI shows beside it. */
 async function histories(): Promise<Map<string, string>> {
   const texts = new Map<string, string>();
   const query = `TaskQueue = "${taskQueue(app.services.config.TASK_QUEUE_PREFIX, 'core')}"`;
   for await (const { workflowId, runId } of temporal.workflow.list({ query })) {
-    const handle = temporal.workflow.getHandle(workflowId, runId);
-    const text = JSON.stringify([await handle.fetchHistory(), await handle.describe()]);
-    const decoded = text.replace(/"data":"([A-Za-z0-9+/=]*)"/g, (_whole, data: string) => Buffer.from(data, 'base64').toString());
-    texts.set(workflowId, `${text}${decoded}`);
+    texts.set(workflowId, await readKept(temporal.workflow.getHandle(workflowId, runId)));
   }
   return texts;
 }

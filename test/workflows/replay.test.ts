@@ -15,6 +15,7 @@ import { EXPORT_PLAYS, playExport } from './record-bulk.js';
 import { IMPORT_PLAYS, playImport } from './record-import.js';
 import { CYCLE_PLAYS, playCycle } from './record-cycle.js';
 import { PLAN_ENDS, playPlan } from './record-plan.js';
+import { playRequest, REQUEST_PLAYS } from './record-request.js';
 import { JOB_PLAYS, JOB_SETTINGS, playJob } from './record-runner.js';
 import { CI_PLAYS, CI_SETTINGS, NIGHTS, playFailure, playNight } from './record-triage.js';
 import { allowModel } from '../api/agent/providers/converse.js';
@@ -64,6 +65,7 @@ const CASES = [
   ...CI_PLAYS.map((name) => `ci-triage.${name}`),
   ...IMPORT_PLAYS.map((name) => `bulk-import.${name}`),
   ...JOB_PLAYS.map((name) => `runner-job.${name}`),
+  ...REQUEST_PLAYS.map((name) => `change-request.${name}`),
   'automation-schedule.fired',
   'connection-revocation.forgotten',
 ];
@@ -351,6 +353,7 @@ const RECORDERS: Record<string, (stage: Stage, name: string) => Promise<void>> =
   'cycle-clock': async (stage, name) => keep(stage, `cycle-clock.${name}`, await playCycle(stage, name)),
   'bulk-import': async (stage, name) => keep(stage, `bulk-import.${name}`, await playImport(stage, name)),
   'runner-job': async (stage, name) => keep(stage, `runner-job.${name}`, await playJob(stage, name)),
+  'change-request': async (stage, name) => keep(stage, `change-request.${name}`, await playRequest(stage, name)),
   'automation-run': recordRun,
   'recurring-task': recordSeries,
   'user-deprovision': recordDeprovision,

@@ -7,6 +7,7 @@ import { buildAutomation } from '../factories/automations.js';
 import { buildTeam, type TestTeam } from '../factories/people.js';
 import { buildRunner, queueJob, type TestRunner } from '../factories/runners.js';
 import { startApp, type TestApp } from '../support/app.js';
+import { readKept } from '../support/histories.js';
 import { queuePrefix, runWorker, until, untilRunIs } from '../support/worker.js';
 
 // The workflow of a job, and automations whose steps are jobs.
@@ -62,7 +63,7 @@ it('a job waits as a workflow that an operator can find and read, without a word
   expect([attribute('Process'), attribute('TeamId'), attribute('EntityId')]).toEqual(['runner_job', team.team_id, job_id]);
   await app.as(team.manager).post(`/api/runners/jobs/${job_id}/cancel`);
   expect(await handle.result()).toEqual({ state: 'cancelled', exitCode: null, reason: 'cancelled' });
-  expect(JSON.stringify(await handle.fetchHistory())).not.toContain('canary');
+  expect(await readKept(handle)).not.toContain('canary');
 });
 
 it('loses a job whose runner vanishes, and restarts a workflow that was lost', async () => {
