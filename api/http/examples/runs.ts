@@ -147,6 +147,7 @@ export const RUNS: Record<string, unknown> = {
     team_id: TEAM_ID,
     run_id: RUN_ID,
     action_id: null,
+    request_id: null,
     automation_name: 'Deploy on merge',
     gate: { state: 'approved', decided_by: MAX, decided_at: AT },
     created_at: AT,
