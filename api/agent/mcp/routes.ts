@@ -4,11 +4,11 @@ import { serveMcp } from './serve.js';
 
 const MAX_BODY = 1024 * 1024;
 
+/** Name of the tool that a message calls, whatever it is. */
+const getTool = (message: unknown): unknown => (message as { params?: { name?: unknown } | null } | null)?.params?.name;
+
 /** Calls a minute of the tool that stages plans; each is a dry run of up to 50 changes. */
-const getLimit = (message: unknown) =>
-  (message as { params?: { name?: unknown } | null } | null)?.params?.name === 'propose_plan'
-    ? ('mcp_propose' as const)
-    : undefined;
+const getLimit = (message: unknown) => (getTool(message) === 'propose_plan' ? ('mcp_propose' as const) : undefined);
 
 export const mcpRoutes: Endpoint[] = [
   endpoint({
@@ -25,6 +25,7 @@ export const mcpRoutes: Endpoint[] = [
     getLimit,
     bodyLimit: MAX_BODY,
     body: McpMessage,
+    exactJson: (message) => getTool(message) === 'request_change',
     response: McpAnswer,
     alsoStatus: [202],
     eventStream: true,

@@ -3,9 +3,10 @@ import { listTasksTool } from './list-tasks.js';
 import { getItemTool, listProjectsTool, searchTool } from './read-tools.js';
 import { discardPlanTool, getPlanTool, listPendingTool } from './plan-tools.js';
 import { proposePlanTool } from './propose-plan.js';
+import { cancelRequestTool, getRequestTool, reportOutcomeTool, requestChangeTool, useRequestTool } from './request-tools.js';
 import type { McpTool } from './tool.js';
 
-/** Tools of the MCP endpoint, in list order. None of them confirms a plan. */
+/** Tools of the MCP endpoint, in list order. None of them confirms a plan or approves a request. */
 export const TOOLS: readonly McpTool[] = [
   searchTool,
   getItemTool,
@@ -15,6 +16,11 @@ export const TOOLS: readonly McpTool[] = [
   getPlanTool,
   proposePlanTool,
   discardPlanTool,
+  requestChangeTool,
+  getRequestTool,
+  useRequestTool,
+  reportOutcomeTool,
+  cancelRequestTool,
 ];
 
 type InputSchema = { type: 'object' } & Record<string, unknown>;

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import type { Ability } from '../access/access.js';
 import type { Context, Services } from '../context.js';
 import type { LimitName } from './limits.js';
+import type { Exactness } from './read-body.js';
 import type { IncomingFile } from './read-upload.js';
 import type { Scope } from '../access/scopes.js';
 
@@ -119,7 +120,7 @@ interface EndpointTexts {
   /** Maximum body size, bytes; defaults to 1 MB. */
   bodyLimit?: number;
   /** Whether the body is refused if programs read it differently (exact-json.ts): what is shown, hashed and executed must be one value. */
-  exactJson?: boolean;
+  exactJson?: Exactness;
   /** The route still works until `sunset` (both are dates, at least 180 days apart); `successor` is the path to use instead. */
   deprecated?: { since: string; sunset: string; successor: `/api/${string}` };
   /** Responds with an HTML page, for users redirected here by another site. */

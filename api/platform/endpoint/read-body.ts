@@ -67,8 +67,11 @@ function isTooDeep(text: string): boolean {
   return false;
 }
 
+/** Whether a body must be one value for every program: always, or only some bodies. */
+export type Exactness = boolean | ((body: unknown) => boolean);
+
 /** @throws VALIDATION_ERROR of type json_invalid; INVALID_REQUEST if it must be exact and is not */
-export function parseJson(bytes: Buffer, isExact = false): unknown {
+export function parseJson(bytes: Buffer, exact: Exactness = false): unknown {
   let text: string;
   try {
     text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
@@ -76,14 +79,14 @@ export function parseJson(bytes: Buffer, isExact = false): unknown {
     throw notJson('The body is not valid UTF-8');
   }
   // Where it must be exact, checkExactJson refuses depth and says where; JSON.parse itself is not recursive.
-  if (!isExact && isTooDeep(text)) throw notJson(`The body nests deeper than ${MAX_DEPTH} levels`);
+  if (exact !== true && isTooDeep(text)) throw notJson(`The body nests deeper than ${MAX_DEPTH} levels`);
   let value: unknown;
   try {
     value = JSON.parse(text);
   } catch {
     throw notJson('The body is not valid JSON');
   }
-  if (isExact) checkExactJson(text);
+  if (typeof exact === 'function' ? exact(value) : exact) checkExactJson(text);
   return value;
 }
 
@@ -92,7 +95,7 @@ export function parseJson(bytes: Buffer, isExact = false): unknown {
  * @throws UNSUPPORTED_MEDIA_TYPE for anything but uncompressed JSON in UTF-8; PAYLOAD_TOO_LARGE; VALIDATION_ERROR; INVALID_REQUEST
  * if it must be exact and is not (exact-json.ts)
  */
-export async function readJson(request: IncomingMessage, limit: number, isExact = false): Promise<unknown> {
+export async function readJson(request: IncomingMessage, limit: number, exact: Exactness = false): Promise<unknown> {
   const bytes = await readBody(request, limit);
   if (bytes.length === 0) return {};
   const [type = '', ...parameters] = (request.headers['content-type'] ?? '')
@@ -108,5 +111,5 @@ export async function readJson(request: IncomingMessage, limit: number, isExact 
     throw new DomainError('UNSUPPORTED_MEDIA_TYPE', 'Send application/json in UTF-8 without Content-Encoding');
   }
   if (bytes.length > MAX_SHARED_TURN_BYTES) await nextTurn();
-  return parseJson(bytes, isExact);
+  return parseJson(bytes, exact);
 }

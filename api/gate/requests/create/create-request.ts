@@ -25,6 +25,8 @@ interface Opening extends Standing, Record<string, unknown> {
 export interface Prepared {
   operations: ClaimedOperation[];
   executor: ChangeRequest['executor'];
+  /** By default what the caller says. */
+  source?: 'mcp';
   /** Of a call through the gateway: its server, and the key that finds it again. */
   gateway?: { upstream_id: string; ask_key: Buffer };
 }
@@ -53,7 +55,7 @@ const given = ({ requirement = {} }: NewRequest): Partial<Terms['requirement']> 
 function compose(
   ctx: Context,
   input: NewRequest,
-  { operations, executor, gateway }: Prepared,
+  { operations, executor, gateway, source: by }: Prepared,
   terms: Terms,
   createdAt: Date,
 ): ComposedRequest {
@@ -65,7 +67,7 @@ function compose(
     team_id,
     requested_by: requireUser(ctx),
     token_id: tokenOf(ctx),
-    source: gateway ? 'gateway' : source,
+    source: gateway ? 'gateway' : (by ?? source),
     title,
     reason,
     operations,
