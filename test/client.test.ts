@@ -275,6 +275,10 @@ it('installs from its tarball into an empty folder, without network, and works t
     expect(verified.stdout).toContain('export intact: 3 entries of 1 team');
     const help = await run(join(dir, 'node_modules', '.bin', 'assent-runner'), ['--help']);
     expect(help.stdout).toContain('assent-runner register --url URL');
+    const assent = join(dir, 'node_modules', '.bin', 'assent');
+    expect((await run(assent, ['help'])).stdout).toContain('ask for approval of a command, wait, and run it');
+    const wrong = await run(assent, ['verify-exprt']).catch((error: unknown) => error);
+    expect(wrong).toMatchObject({ code: 64, stderr: expect.stringContaining('Did you mean verify-export?') });
   } finally {
     rmSync(dir, { recursive: true, force: true });
   }

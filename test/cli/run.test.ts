@@ -478,18 +478,18 @@ describe('a request of an earlier call', () => {
 
   it('that two processes try to run is run once, and the other one reports nothing', async () => {
     place.script('slow', 'echo ran >> ran; while test ! -e stop; do sleep 0.05; done');
-    const id = await ask('--', './slow');
-    const same = ['run', '--request', id, '--', './slow'];
-    const [first, other] = [place.start(same), place.start(same, { env: { ASSENT_URL: app.url } })];
-    await Promise.all([first, other].map((call) => call.printed(/waiting for/)));
-    // The other one has seen the approval and cannot use it; meanwhile the first one runs.
+    const own = run('--', './slow');
+    const id = await own.asked();
+    const other = place.start(['run', '--request', id, '--', './slow'], { env: { ASSENT_URL: app.url } });
+    await other.printed(/waiting for/);
+    // Ours sees the approval and cannot use it; meanwhile the other one runs.
     line.cut = /redeem$/;
     await decide(id);
+    await own.printed(/trying to use the approval/);
     await until(async () => ranTimes() === 1);
-    await first.printed(/trying to use the approval/);
-    first.child.kill('SIGTERM');
     line.cut = NOTHING;
-    expect(await first.ended).toEqual({ code: null, signal: 'SIGTERM' });
+    own.child.kill('SIGTERM');
+    await own.ended;
     expect(await get(id)).toMatchObject({ status: 'redeemed', outcome: null });
     place.write('stop', '');
     expect(await other.ended).toEqual({ code: 0, signal: null });

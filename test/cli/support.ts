@@ -76,6 +76,7 @@ export class Workplace {
   start(args: string[], { input, env = {} }: { input?: string; env?: Record<string, string> } = {}): Call {
     const child = spawn(process.execPath, [PROGRAM, ...args], {
       cwd: this.dir,
+      detached: true,
       env: { ...this.#env(), ...env },
       stdio: [input === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'],
     });
@@ -89,6 +90,7 @@ export class Workplace {
     const command = [process.execPath, PROGRAM, ...args].map((word) => `'${word.replaceAll("'", String.raw`'\''`)}'`).join(' ');
     const child = spawn('script', ['--quiet', '--return', '--command', `exec ${command}`, '/dev/null'], {
       cwd: this.dir,
+      detached: true,
       env: { ...this.#env(), TERM: 'xterm', SHELL: '/bin/sh' },
       stdio: ['pipe', 'pipe', 'pipe'],
     });
@@ -102,7 +104,14 @@ export class Workplace {
   }
 
   async remove(): Promise<void> {
-    for (const { child } of this.#calls) if (child.exitCode === null && child.signalCode === null) child.kill('SIGKILL');
+    for (const { child } of this.#calls) {
+      try {
+        // A group of its own: a command may live on without assent.
+        process.kill(-(child.pid as number), 'SIGKILL');
+      } catch {
+        // All of it has ended.
+      }
+    }
     await Promise.all(this.#calls.map(({ ended }) => ended));
     rmSync(this.root, { recursive: true, force: true });
   }

@@ -26,6 +26,9 @@ function table(rows: readonly (readonly string[])[]): string {
 
 const STATUSES = ['pending', 'approved', 'redeemed', 'rejected', 'cancelled', 'expired', 'stale'] as const;
 
+/** A request is redeemed once its approval is used. */
+const STATE_WORDS: Partial<Record<ChangeRequest['status'], string>> = { redeemed: 'used' };
+
 async function listApprovals(given: Given): Promise<number> {
   const api = await openService(given, createScreen(flag(given, 'json')));
   const wanted = text(given, 'team');
@@ -43,7 +46,8 @@ async function listApprovals(given: Given): Promise<number> {
   else {
     const rows = requests.map(({ request_id, status: state, title, operations, created_at, expires_at }) => {
       const systems = [...new Set(operations.map(({ system }) => system))].join(', ');
-      const left = state === 'pending' ? `${formatSpan(Date.parse(expires_at) - Date.now())} left` : state;
+      const left =
+        state === 'pending' ? `${formatSpan(Date.parse(expires_at) - Date.now())} left` : (STATE_WORDS[state] ?? state);
       return [request_id, printable(systems), printable(title), `asked ${since(created_at)} ago`, left];
     });
     print(table(rows));

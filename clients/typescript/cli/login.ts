@@ -7,7 +7,7 @@ import { EXIT, Failure } from './exit.js';
 import { ask, hasKeyboard, isTerminal, print, printable, printNote, readStdin, STDIN } from './terminal.js';
 
 const DECIDE_HOURS = 12;
-const SCOPES = 'requests:create and requests:read';
+const SCOPES = 'requests:create and requests:read, and teams:read to see names';
 
 async function readUrl(given: Given): Promise<string> {
   const known = text(given, 'url') ?? (process.env['ASSENT_URL'] || undefined) ?? readLogin()?.url;
