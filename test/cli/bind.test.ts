@@ -16,14 +16,8 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import {
-  type BindOptions,
-  canonicalJson,
-  changedSince,
-  differences,
-  look,
-  type Look,
-} from '../../clients/typescript/cli/run/bind.js';
+import { type BindOptions, changedSince, differences, look, type Look } from '../../clients/typescript/cli/run/bind.js';
+import { canonicalJson } from '../../clients/typescript/canonical.js';
 import { hashOperation } from '../../api/gate/staging/operation.js';
 
 // What `assent run` binds, on real files, and whether a second look finds every change.

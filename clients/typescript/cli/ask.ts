@@ -1,10 +1,11 @@
 import { appendFileSync, readFileSync } from 'node:fs';
 import { hostname, userInfo } from 'node:os';
+import { canonicalJson } from '../canonical.js';
 import { findTeam } from './account.js';
 import type { Api, ChangeRequest } from './api.js';
 import { choice, type Command, duration, flag, type Given, integer, text, texts } from './args.js';
 import { EXIT, Failure } from './exit.js';
-import { type BindOptions, canonicalJson, look, type Look } from './run/bind.js';
+import { type BindOptions, look, type Look } from './run/bind.js';
 import { openService } from './service.js';
 import { createScreen, formatSize, print, printable, printNote, readStdin, type Screen } from './terminal.js';
 

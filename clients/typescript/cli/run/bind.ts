@@ -1,6 +1,7 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import { realpathSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { canonicalJson } from '../../canonical.js';
 import { Failure } from '../exit.js';
 import { isTerminal, STDIN } from '../terminal.js';
 import { type Hashed, type HashedFile, type HashedFolder, hashPath, isSame, sha256 } from './hash.js';
@@ -158,17 +159,6 @@ export async function look(options: BindOptions): Promise<Look> {
     await program.handle.close();
     throw error;
   }
-}
-
-type Json = null | boolean | number | string | readonly Json[] | { readonly [name: string]: Json };
-
-/** Returns the text of RFC 8785. The values are texts, booleans and whole numbers. */
-export function canonicalJson(value: unknown): string {
-  const json = value as Json;
-  if (Array.isArray(json)) return `[${json.map(canonicalJson).join(',')}]`;
-  if (typeof json !== 'object' || json === null) return JSON.stringify(json);
-  const members = Object.entries(json).toSorted(([a], [b]) => (a < b ? -1 : 1));
-  return `{${members.map(([name, member]) => `${JSON.stringify(name)}:${canonicalJson(member)}`).join(',')}}`;
 }
 
 const nameAll = ({ program, files, folders, env, ...rest }: ShellArguments): Map<string, unknown> =>

@@ -1,3 +1,4 @@
+import { canonicalJson } from '../../canonical.js';
 import { replacePrivate } from '../../node/private-file.js';
 import { connect } from '../account.js';
 import { type Api, type ChangeRequest, type Redeemed } from '../api.js';
@@ -20,7 +21,7 @@ import { describeOutage, Failure, Interrupted, SIGNAL_BASE } from '../exit.js';
 import { openService } from '../service.js';
 import { createScreen, formatClock, printable, type Screen } from '../terminal.js';
 import { DecisionLog, failureOf, loadNames, waitForDecision } from '../wait.js';
-import { type BindOptions, canonicalJson, changedSince, differences, look, type Look, type ShellArguments } from './bind.js';
+import { type BindOptions, changedSince, differences, look, type Look, type ShellArguments } from './bind.js';
 import { type Ended, execute, raise, signalNumber, Signals } from './execute.js';
 import { sha256 } from './hash.js';
 import { keepStart, sendOutcome } from './outcome.js';
