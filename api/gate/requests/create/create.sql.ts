@@ -59,6 +59,8 @@ export const insertRequestStatement = defineStatement({
         r.use_seconds, r.depth, r.correlation_id, r.upstream_id, decode(r.ask_key, 'hex'),
         -- One mail about the requests of one requester in five minutes: an earlier one reached all who may approve this one.
         case when not exists (select from change_requests o where o.requested_by = r.requested_by and o.team_id = r.team_id
+          -- Ids tell the time: of one who asks a lot, only the latest are looked at.
+          and o.request_id > (select uuidv7(interval '-15 minutes'))
           and o.mailed_at > r.created_at - interval '5 minutes' and o.required_role = any(r.lower_roles)) then r.created_at end
       from jsonb_to_record($1::jsonb) as r(request_id uuid, team_id uuid, requested_by uuid, token_id uuid, source text, executor text,
         systems text[], title text, risk text, required_role text, required_approvals integer, allow_self boolean, require_code boolean,

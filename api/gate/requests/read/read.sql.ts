@@ -27,14 +27,23 @@ export const countDecidableStatement = defineStatement({
     ) few`,
 });
 
-/** $1 = request id. Requests of its team within 7 days for one of the same operations, newest first. */
+/** Requests of a team, the newest before one, among which the statement below looks. */
+const LOOKED_AT = 500;
+
+/**
+ * $1 = request id. Requests of its team within 7 days for one of the same operations, newest first. It looks at so many only, and in the order of the
+ * team's own index (with `=` the planner may walk the rows of all teams instead), so that no requester makes the reading of a request costly.
+ */
 export const earlierRequestsStatement = defineStatement({
   name: 'earlier_requests',
   text: /* sql */ `
     select e.request_id, ${STATUS.replaceAll('r.', 'e.')} as status, coalesce(e.ended_at, e.created_at) as at
-    from change_requests r join change_requests e on e.team_id = r.team_id and e.operation_hashes && r.operation_hashes
-      and e.request_id < r.request_id and e.created_at > clock_timestamp() - interval '7 days'
-    where r.request_id = $1 order by e.request_id desc limit 10`,
+    from change_requests r cross join lateral (
+      select e.* from change_requests e where e.team_id = any(array[r.team_id]) and e.request_id < r.request_id
+      order by e.team_id, e.request_id desc limit ${LOOKED_AT}
+    ) e
+    where r.request_id = $1 and e.operation_hashes && r.operation_hashes and e.created_at > clock_timestamp() - interval '7 days'
+    order by e.request_id desc limit 10`,
 });
 
 /**

@@ -92,6 +92,9 @@ const GONE: RequestView = {
 const isOpen = ({ state, outcome }: Row): boolean =>
   state === 'pending' || state === 'approved' || (state === 'redeemed' && outcome === null);
 
+/** Time in ms until the next look at a request that is due and that a decision holds: its end is near. */
+const HELD_MS = 1_000;
+
 /** Does what the time of a request asks for, and returns its state. May be repeated. */
 export async function settleRequest(services: Services, requestId: string): Promise<RequestView> {
   const read = () => run<Row>(services.db, viewRequestStatement, [requestId]);
@@ -105,7 +108,7 @@ export async function settleRequest(services: Services, requestId: string): Prom
   if (!row) return GONE;
   return {
     state: row.state,
-    msLeft: isOpen(row) ? row.ms_left : null,
+    msLeft: isOpen(row) ? row.ms_left || HELD_MS : null,
     performs: row.performs,
     reminds: row.reminds,
     until: row.until.toISOString(),
