@@ -1,13 +1,27 @@
 import type { Context } from '../platform/context.js';
-import { readContent } from '../gate/requests/content.js';
 import { presentOperations } from '../gate/requests/present-operations.js';
 import { presentRequest, type RequestRow } from '../gate/requests/present-request.js';
+import type { ChangeRequest } from '../gate/requests/schema.js';
 import { findRequest, findReadableRequests } from '../gate/requests/read/read-request.js';
 import type { Decision, DecisionState } from './schema.js';
 
 const getState = ({ status }: RequestRow): DecisionState => (status === 'redeemed' ? 'approved' : status);
 
-function present(ctx: Context, row: RequestRow): Decision {
+/** Longest actions in a list, UTF-16 units of their JSON text; a request by its id has all. */
+const MAX_LISTED = 16_000;
+const isLong = (value: unknown): boolean => JSON.stringify(value).length > MAX_LISTED;
+
+/** Returns the operations in words; null if they are too long for a list, which the operations tell before they are in words. */
+function listActions({ operations, revision }: ChangeRequest, isListed: boolean): Decision['actions'] {
+  if (isListed && isLong(operations)) return null;
+  // An edit changes what was asked, so nobody says yes to it in passing.
+  const changed = revision > 1 ? { by: null, at: null } : null;
+  const actions = presentOperations(operations as Parameters<typeof presentOperations>[0]).map((line) => ({ ...line, changed }));
+  return isListed && isLong(actions) ? null : actions;
+}
+
+/** `isListed`: actions that are too long for a list are left out. */
+function present(ctx: Context, row: RequestRow, isListed = false): Decision {
   const request = presentRequest(ctx, row);
   const last = request.decisions.findLast(({ revision }) => revision === request.revision);
   const hasEnded = request.status !== 'pending';
@@ -31,11 +45,7 @@ function present(ctx: Context, row: RequestRow): Decision {
     comment: last?.decision === 'rejected' ? last.comment : null,
     staged_hash: request.request_hash,
     seen_hash: hasEnded ? null : request.request_hash,
-    // An edit changes what was asked, so nobody says yes to it in passing.
-    actions: presentOperations(readContent(row.canonical).operations).map((line) => ({
-      ...line,
-      changed: request.revision > 1 ? { by: null, at: null } : null,
-    })),
+    actions: listActions(request, isListed),
     behind: request.behind,
     can_decide: request.can_decide,
     started_with_event: false,
@@ -43,19 +53,10 @@ function present(ctx: Context, row: RequestRow): Decision {
   };
 }
 
-/** Longest actions in a list, UTF-16 units of their JSON text; a request by its id has all. */
-const MAX_LISTED = 16_000;
-
 /** Returns requests by id, as far as the caller may see them; without actions that are too long for a list. */
 export async function requestDecisions(ctx: Context, ids: readonly string[]): Promise<Map<string, Decision>> {
   const rows = await findReadableRequests(ctx, ids);
-  return new Map(
-    rows.map((row): [string, Decision] => {
-      const decision = present(ctx, row);
-      const isShort = JSON.stringify(decision.actions).length <= MAX_LISTED;
-      return [decision.id, isShort ? decision : { ...decision, actions: null }];
-    }),
-  );
+  return new Map(rows.map((row): [string, Decision] => [row.request_id, present(ctx, row, true)]));
 }
 
 /** @throws RESOURCE_NOT_FOUND unknown | PERMISSION_DENIED a guest, or no member of its team */

@@ -26,11 +26,16 @@ const toLine = (name: string, value: unknown): FieldLine => {
 const isBranch = (value: unknown): value is object =>
   typeof value === 'object' && value !== null && Object.keys(value).length > 0;
 
-/** Returns a line for each leaf, under its JSON pointer (RFC 6901) without the first slash. */
+/** Longest pointer, UTF-16 units, under which each leaf has a line of its own: many leaves below a long key would repeat it many times. */
+const MAX_POINTER = 200;
+
+/** Returns a line for each leaf, under its JSON pointer (RFC 6901) without the first slash; what is below a long pointer is one line of JSON. */
 function listLeaves(value: object, at = ''): FieldLine[] {
   return Object.entries(value).flatMap(([key, item]: [string, unknown]) => {
     const pointer = `${at}/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`;
-    return isBranch(item) ? listLeaves(item, pointer) : [toLine(pointer.length > 1 ? pointer.slice(1) : pointer, item)];
+    return isBranch(item) && pointer.length <= MAX_POINTER
+      ? listLeaves(item, pointer)
+      : [toLine(pointer.length > 1 ? pointer.slice(1) : pointer, item)];
   });
 }
 
