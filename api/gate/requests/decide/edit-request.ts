@@ -33,12 +33,12 @@ function listDifferences(before: unknown, after: unknown, at = ''): string[] {
 
 const isWithin = (pointer: string, editable: string): boolean => pointer === editable || pointer.startsWith(`${editable}/`);
 
-/** @throws INVALID_REQUEST `not_editable`, with the pointer */
+/** Returns the editable pointers at which something differs. @throws INVALID_REQUEST `not_editable`, with the pointer */
 function checkEditable({ operations: before, editable }: RequestContent, operations: readonly ClaimedOperation[]): string[] {
   const changed = listDifferences({ operations: before }, { operations });
   if (changed.length === 0) throw invalid('Nothing differs from the request');
   const refused = changed.find((pointer) => !editable.some((one) => isWithin(pointer, one)));
-  if (refused === undefined) return changed;
+  if (refused === undefined) return editable.filter((one) => changed.some((pointer) => isWithin(pointer, one)));
   throw invalid(`The requester does not allow a change of ${refused}`, { extra: { reason: 'not_editable', path: refused } });
 }
 
