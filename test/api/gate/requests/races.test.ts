@@ -129,11 +129,12 @@ it(
       // The requester has the role too, and is behind the request.
       const requester = await buildPerson(app);
       await db()('memberships').insert({ team_id: team.team_id, user_id: requester.user_id, role: 'manager' });
-      const play = async (nth: number): Promise<string> => {
+      const play = async (nth: number): Promise<void> => {
         const target = `host ${nth}`;
         const request = await ask({ operation: { ...OPERATION, target }, requirement: { approvals: 2 } }, requester);
-        // On a busy machine those that end soon may all end first.
-        const lasts = nth % 3 === 0 ? random.between(20, 400) : 60_000;
+        // A third of them nobody ends, however slow the machine is.
+        const isCalm = nth % 3 === 0;
+        const lasts = isCalm ? 3_600_000 : random.between(20, 400);
         await move(request, { expires_at: later(lasts) });
         const soon = async <T>(what: () => Promise<T>, max = 80): Promise<T> => {
           await sleep(random.between(0, max));
@@ -143,7 +144,7 @@ it(
           // A caller polls until it may use it, as programs do.
           for (let tries = 0; ; tries += 1) {
             const answer = await noted(as(requester, request).redeem({ redemption_id }));
-            if (answer.body.request_status !== 'pending' || tries === 40) return answer;
+            if (answer.body.request_status !== 'pending' || tries === 6) return answer;
             await sleep(random.between(0, 30));
           }
         };
@@ -158,12 +159,13 @@ it(
             soon(() => noted(as(other, request).redeem())),
           ]),
           Promise.all([
-            soon(() => noted(as(requester, request).cancel()), nth % 2 === 0 ? 600 : 6_000),
-            soon(() => noted(as(other, request).reject()), nth % 2 === 0 ? 400 : 4_000),
+            isCalm ? undefined : soon(() => noted(as(requester, request).cancel()), 600),
+            isCalm ? undefined : soon(() => noted(as(other, request).reject()), 400),
             soon(() => expireRequests(app.services), 500),
           ]),
           Promise.all([ids[0], ids[0], ids[1], ids[2]].map((id) => soon(() => use(id as string)))),
         ]);
+        if (isCalm) uses.push(await use(ids[0] as string));
         for (const { status } of refused) expect([403, 409, 410]).toContain(status);
         for (const { status } of approvals) expect([200, 409, 410]).toContain(status);
         const { status, redemption_id, request_hash } = await row(request);
@@ -174,7 +176,7 @@ it(
         expect(new Set(used.map(({ body }) => body.receipt as string)).size).toBeLessThanOrEqual(1);
         if (status === 'redeemed') {
           expect(ids).toContain(redemption_id);
-          expect(used.length).toBe(redemption_id === ids[0] ? 2 : 1);
+          expect(new Set(used.map(({ body }) => body.request.seq as number)).size).toBe(1);
           const claims = JSON.parse(Buffer.from(used[0]?.body.receipt.split('.')[1], 'base64url').toString());
           const people = (await decisions(request).where({ decision: 'approved', request_hash }).pluck('user_id')) as string[];
           const named = (claims.assent.approved_by as { user_id: string }[]).map(({ user_id }) => user_id);
@@ -182,14 +184,11 @@ it(
           expect(new Set(named).size).toBe(2);
           expect(named).not.toContain(requester.user_id);
         } else for (const answer of uses) expect([409, 410]).toContain(answer.status);
-        const [cancelled, rejected] = ends as [Answer, Answer, number];
-        expect([cancelled.status === 200, rejected.status === 200]).toEqual([status === 'cancelled', status === 'rejected']);
-        return status as string;
+        const [cancelled, rejected] = ends;
+        expect([cancelled?.status === 200, rejected?.status === 200]).toEqual([status === 'cancelled', status === 'rejected']);
+        if (isCalm) expect(status).toBe('redeemed');
       };
-      const ends = await Promise.all(times(12, play));
-      await Promise.all(times(3, () => expireRequests(app.services)));
-      // Without one that is used, the race would show nothing.
-      expect(ends).toContain('redeemed');
+      await Promise.all(times(12, play));
     }),
   LONG,
 );
