@@ -29,7 +29,7 @@ const isBranch = (value: unknown): value is object =>
 /** Longest pointer, UTF-16 units, under which each leaf has a line of its own: many leaves below a long key would repeat it many times. */
 const MAX_POINTER = 200;
 
-/** Returns a line for each leaf, under its JSON pointer (RFC 6901) without the first slash; what is below a long pointer is one line of JSON. */
+/** Returns a line for each leaf, under its JSON pointer (RFC 6901) without the first slash; a long pointer has one line, of JSON. */
 function listLeaves(value: object, at = ''): FieldLine[] {
   return Object.entries(value).flatMap(([key, item]: [string, unknown]) => {
     const pointer = `${at}/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`;
