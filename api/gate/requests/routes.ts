@@ -149,6 +149,7 @@ export const requestRoutes: Endpoint[] = [
     ability: 'request.use',
     scope: 'requests:create',
     body: ReportOutcome,
+    exactJson: true,
     response: ChangeRequest,
     errors: [404, 409],
     example: { status: 'succeeded', exit_code: 0, duration_ms: 72_000 },

@@ -68,6 +68,7 @@ class ExactReader {
     this.at += 1;
     const text = JSON.parse(this.text.slice(start, this.at)) as string;
     if (!text.isWellFormed()) this.refuse('A text has half of a surrogate pair');
+    if (text.includes('\0')) this.refuse('A text has U+0000, where many programs end it');
     return text;
   }
 
@@ -113,6 +114,6 @@ class ExactReader {
 /**
  * Checks that every program reads a JSON text alike, so that what is shown, hashed and executed is one value. `text` is JSON.
  * @throws INVALID_REQUEST with `reason: inexact_json` and `path`, a JSON pointer: an object has a member twice, also one written with escapes; a number
- * that a double does not hold exactly; half of a surrogate pair; more than 32 levels
+ * that a double does not hold exactly; half of a surrogate pair; U+0000; more than 32 levels
  */
 export const checkExactJson = (text: string): void => new ExactReader(text).check();

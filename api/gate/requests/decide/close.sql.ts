@@ -5,12 +5,15 @@ import { wakeRequest } from './decide.sql.js';
 /** Requests that one call closes by time. */
 export const BATCH = 500;
 
+/** SQL: the text of the row c. jsonb refuses U+0000, and one request that holds it would keep those of all teams open. */
+const CONTENT = String.raw`replace(c.canonical, '\u0000', '\ufffd')::jsonb`;
+
 /** SQL: the request of an event, from the row c and its text; `$base` is the address of the web app. */
 export const EVENT_REQUEST = (base: string): string => /* sql */ `
   jsonb_build_object('request', jsonb_build_object('request_id', c.request_id, 'team_id', c.team_id, 'title', c.title, 'status', c.status,
     'closed_reason', c.closed_reason,
-    'systems', jsonb_path_query_array(c.canonical::jsonb, '$.operations[*].system'),
-    'names', jsonb_path_query_array(c.canonical::jsonb, '$.operations[*].name'), 'requirement', c.canonical::jsonb->'requirement',
+    'systems', jsonb_path_query_array(${CONTENT}, '$.operations[*].system'),
+    'names', jsonb_path_query_array(${CONTENT}, '$.operations[*].name'), 'requirement', ${CONTENT}->'requirement',
     'url', ${base} || '/app/approvals/request/' || c.request_id))`;
 
 export const HASHES = /* sql */ `

@@ -135,6 +135,16 @@ describe('who may', () => {
     expect((await as(reading, request).redeem()).status).toBe(403);
   });
 
+  it('a report that no program can store is refused', async () => {
+    const request = await ask();
+    await as(team.manager, request).approve();
+    await as(team.member, request).redeem();
+    const report = await app.as(team.member).post(`/api/change-requests/${request.request_id}/outcome`, undefined, {
+      raw: String.raw`{"status":"failed","details":{"a":"\ud800"}}`,
+    });
+    expect(report.body).toMatchObject({ error_code: 'INVALID_REQUEST', reason: 'inexact_json' });
+  });
+
   it('only the requester uses and reports', async () => {
     const request = await ask();
     await as(team.manager, request).approve();
@@ -313,6 +323,42 @@ describe('what ends with its source', () => {
     expect((await as(team.member, own).redeem()).body).toMatchObject({ reason: 'not_approved' });
     expect((await app.as(team.admin).delete(`/api/teams/${team.team_id}/members/${team.member.user_id}`)).status).toBe(200);
     expect((await as(team.admin, own).read()).body).toMatchObject({ status: 'cancelled', closed_reason: 'source_gone' });
+  });
+});
+
+describe('a text with U+0000, which jsonb of PostgreSQL does not hold', () => {
+  /** As one that was stored before the door refused it. */
+  async function hostile(by: Person | string = team.member) {
+    const request = await ask({}, by);
+    const { canonical } = await row(request);
+    await change(request, { canonical: canonical.replace('"4.2"', String.raw`"4.2\u0000"`) });
+    return request;
+  }
+
+  it('is refused', async () => {
+    const operation = { ...OPERATION, arguments: { note: 'a\u0000b' } };
+    const { body } = await app.as(team.member).post('/api/change-requests', { team_id: team.team_id, title: 'x', operation });
+    expect(body).toMatchObject({ reason: 'inexact_json', path: '/operation/arguments/note' });
+  });
+
+  it('does not keep the requests of all teams open for ever', async () => {
+    const [request, neighbour] = [await hostile(), await ask({}, team.manager)];
+    for (const each of [request, neighbour]) await change(each, { expires_at: past() });
+    expect(await expireRequests(app.services)).toBe(2);
+    expect(await row(neighbour)).toMatchObject({ status: 'expired' });
+    const used = await hostile();
+    await as(team.manager, used).approve();
+    await as(team.member, used).redeem();
+    await change(used, { outcome_due: past() });
+    expect(await forgetOutcomes(app.services)).toBe(1);
+  });
+
+  it('ends with a cancellation, and with its token', async () => {
+    expect((await as(team.member, await hostile()).cancel()).body).toMatchObject({ status: 'cancelled' });
+    const request = await hostile(await buildToken(app, team.member, ['requests:create', 'requests:read']));
+    const { token_id } = await row(request);
+    expect((await app.as(team.member).delete(`/api/auth/tokens/${token_id}`)).status).toBe(200);
+    expect(await row(request)).toMatchObject({ status: 'cancelled', closed_reason: 'source_gone' });
   });
 });
 
