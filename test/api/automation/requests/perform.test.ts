@@ -216,4 +216,31 @@ describe('what may be asked for', () => {
     await perform(request);
     expect(receiver.received[0]?.body).toBe('{"version":"2"}');
   });
+
+  it('no requester lets its system, method, target or address be edited, by which a rule would be dodged', async () => {
+    for (const rest of ['system', 'name', 'target', 'arguments', 'arguments/url'])
+      expect(
+        (
+          await app.as(team.member).post('/api/change-requests', {
+            team_id: team.team_id,
+            title: 'x',
+            http: { method: 'POST', url: receiver.url },
+            editable: [`/operations/0/${rest}`],
+          })
+        ).body,
+      ).toMatchObject({ reason: 'not_editable', path: `/operations/0/${rest}` });
+    // One that was asked for before this was refused.
+    const request = await ask({ method: 'POST', url: receiver.url });
+    const { canonical } = await db()('change_requests').where({ request_id: request.request_id }).first('canonical');
+    const content = { ...JSON.parse(canonical), editable: ['/operations/0/system', '/operations/0/arguments'] };
+    await db()('change_requests')
+      .where({ request_id: request.request_id })
+      .update({ canonical: JSON.stringify(content) });
+    const [operation] = (await as(team.manager, request).read()).body.operations;
+    for (const other of [
+      { ...operation, system: 'calm' },
+      { ...operation, arguments: { ...operation.arguments, url: 'http://127.0.0.1:1/' } },
+    ])
+      expect((await as(team.manager, request).edit({ operations: [other] })).body).toMatchObject({ reason: 'not_editable' });
+  });
 });
