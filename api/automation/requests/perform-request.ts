@@ -16,6 +16,7 @@ import { newId } from '../../platform/ids.js';
 import { countRequests } from '../../platform/telemetry/metrics.js';
 import { buildHttpRequest } from '../actions/http-request.js';
 import { type Filled, fillIn } from './fill-in.js';
+import { OWN_HEADERS } from './http-operation.js';
 import { call, endStale, prepareCall, type ReadyCall } from './perform-call.js';
 import { failed, type Performance } from './performance.js';
 import {
@@ -59,10 +60,12 @@ async function buildRequest(ctx: Context, row: Row, filled: Filled): Promise<Out
   const { url, headers, body } = filled;
   const method = METHODS.find((each) => each === operation?.name);
   if (!method) throw new ActionRefused({ code: 'action_unavailable', message: `Unknown method ${operation?.name}` });
+  // An edit may have brought one of ours in, and a receiver may read either of two.
+  const others = Object.fromEntries(Object.entries(headers).filter(([name]) => !OWN_HEADERS.test(name)));
   const built = buildHttpRequest({
     method,
     url,
-    headers: { ...headers, 'assent-receipt': receipt },
+    headers: { ...others, 'assent-receipt': receipt },
     ...(body !== undefined && { body: body as Parameters<typeof buildHttpRequest>[0]['body'] }),
     key: row.request_id,
   });

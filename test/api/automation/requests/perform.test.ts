@@ -182,6 +182,49 @@ describe('what may be asked for', () => {
     expect((await ask({ method: 'GET', url: `HTTP://${host}/` })) as object).toMatchObject({ requirement: { role: 'admin' } });
   });
 
+  it('no spelling of the address dodges a rule', async () => {
+    const rules = [
+      { system: 'http.deploy.example.com', target: 'https://deploy.example.com/pay*', is_denied: true },
+      { system: 'http.127.0.0.1', is_denied: true },
+    ];
+    expect((await app.as(team.admin).put(`/api/teams/${team.team_id}/request-rules`, { rules })).status).toBe(200);
+    for (const url of [
+      'https://deploy.example.com/pay',
+      'https://deploy.example.com./pay',
+      'https://DEPLOY.Example.COM:443/pay',
+      'https://%64eploy.example.com/pay',
+      'https://deploy\u3002example.com/pay',
+      'https://deploy.example.com/%70a%79?x#y',
+      'https://deploy.example.com/a/%2e%2E/pay',
+      'https://deploy.example.com/p\tay',
+      'http://127.0.0.1/',
+      'http://127.1/',
+      'http://[::ffff:127.0.0.1]/',
+    ])
+      expect([url, await refused({ method: 'GET', url })]).toMatchObject([url, { reason: 'denied_by_rule' }]);
+    for (const url of ['https://deploy.example.com../pay', 'https://.deploy.example.com/pay'])
+      expect(await refused({ method: 'GET', url })).toMatchObject({ error_code: 'INVALID_REQUEST' });
+  });
+
+  it('the requester sets none of the headers by which the receiver knows the request', async () => {
+    for (const name of ['Assent-Receipt', 'IDEMPOTENCY-KEY'])
+      expect(await refused({ method: 'GET', url: receiver.url, headers: { [name]: 'mine' } })).toMatchObject({
+        error_code: 'INVALID_REQUEST',
+      });
+    const request = await ask({ method: 'POST', url: receiver.url });
+    const { operations } = (await as(team.manager, request).read()).body;
+    const headers = { 'Assent-Receipt': 'mine', 'Idempotency-Key': 'mine', 'x-kept': 'kept' };
+    const edited = [{ ...operations[0], arguments: { ...operations[0].arguments, headers } }];
+    const { body } = await as(team.manager, request).edit({ operations: edited });
+    await as(team.admin, body).approve();
+    expect(await perform(request)).toEqual({ outcome: 'succeeded' });
+    expect(receiver.received[0]?.headers).toMatchObject({
+      'idempotency-key': request.request_id,
+      'assent-receipt': expect.stringMatching(/^ey[^,]+$/),
+      'x-kept': 'kept',
+    });
+  });
+
   it('a secret without allowed hosts needs an admin as the requester, one with hosts goes nowhere else', async () => {
     await saveSecret('ANYWHERE', 'anywhere-value', []);
     await saveSecret('ELSEWHERE', 'elsewhere-value', ['api.example.com']);
