@@ -1,4 +1,4 @@
-// Made by npm run client from the document with SHA-256 1d8c4e076df5236050948294cf678954c6efa0516d0bca5ca6610b3510091252.
+// Made by npm run client from the document with SHA-256 ea9b3c4f6c96ebd355e2875794670e50a25dc1103213c0937b96084866734a60.
 /** Operations that send a form with a file, those that send its bytes alone, and those that return bytes. */
 export const UPLOADS: readonly string[] = ['uploadFile'];
 export const STREAMS: readonly string[] = ['uploadBulkInput'];
