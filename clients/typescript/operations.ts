@@ -1,4 +1,4 @@
-// Made by npm run client from the document with SHA-256 ea9b3c4f6c96ebd355e2875794670e50a25dc1103213c0937b96084866734a60.
+// Made by npm run client from the document with SHA-256 4a6560c88e50c571d3ae9ff68fc491136f17937731084a2660b6396befa2b642.
 /** Operations that send a form with a file, those that send its bytes alone, and those that return bytes. */
 export const UPLOADS: readonly string[] = ['uploadFile'];
 export const STREAMS: readonly string[] = ['uploadBulkInput'];

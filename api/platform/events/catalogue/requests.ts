@@ -15,25 +15,16 @@ const SAMPLE = {
 };
 
 /** Declares an event of change requests. Its payload never holds arguments. */
-const ofRequest = (words: { trigger: string; past: string }, status: string) =>
-  stored({ payload: { request: Request }, ...words, webhook: true, sample: { request: { ...SAMPLE, status } } });
+const ofRequest = (past: string, status: string) =>
+  stored({ payload: { request: Request }, past, webhook: true, sample: { request: { ...SAMPLE, status } } });
 
 export const requestEvents = {
-  'request.created': ofRequest({ trigger: 'A change request is made', past: 'A program asked for a change' }, 'pending'),
-  'request.approved': ofRequest({ trigger: 'A change request is approved', past: 'A change request was approved' }, 'approved'),
-  'request.rejected': ofRequest({ trigger: 'A change request is rejected', past: 'A change request was rejected' }, 'rejected'),
-  'request.redeemed': ofRequest({ trigger: 'A change request is used', past: 'An approved change request was used' }, 'redeemed'),
-  'request.finished': ofRequest(
-    { trigger: 'The outcome of a change request is known', past: 'The outcome of a change request became known' },
-    'redeemed',
-  ),
-  'request.expired': ofRequest({ trigger: 'A change request expires', past: 'A change request expired' }, 'expired'),
-  'request.cancelled': ofRequest(
-    { trigger: 'A change request is cancelled', past: 'A change request was cancelled' },
-    'cancelled',
-  ),
-  'request.stale': ofRequest(
-    { trigger: 'A change request becomes stale', past: 'What a change request would call has changed' },
-    'stale',
-  ),
+  'request.created': ofRequest('A program asked for a change', 'pending'),
+  'request.approved': ofRequest('A change request was approved', 'approved'),
+  'request.rejected': ofRequest('A change request was rejected', 'rejected'),
+  'request.redeemed': ofRequest('An approved change request was used', 'redeemed'),
+  'request.finished': ofRequest('The outcome of a change request became known', 'redeemed'),
+  'request.expired': ofRequest('A change request expired', 'expired'),
+  'request.cancelled': ofRequest('A change request was cancelled', 'cancelled'),
+  'request.stale': ofRequest('What a change request would call has changed', 'stale'),
 };
