@@ -72,7 +72,6 @@ create index change_requests_refused on change_requests (requested_by, ended_at)
 create index change_requests_of_requester on change_requests (requested_by, request_id desc);
 create index change_requests_open_of_token on change_requests (token_id) where status in ('pending', 'approved');
 create index change_requests_ended on change_requests (ended_at) where ended_at is not null;
-create index change_requests_same on change_requests using gin (operation_hashes);
 
 create table change_request_decisions (
   request_id uuid not null references change_requests on delete cascade,

@@ -350,7 +350,7 @@ describe('a text with U+0000, which jsonb of PostgreSQL does not hold', () => {
     await as(team.manager, used).approve();
     await as(team.member, used).redeem();
     await change(used, { outcome_due: past() });
-    expect(await forgetOutcomes(app.services)).toBe(1);
+    expect(await forgetOutcomes(app.services)).toBeGreaterThan(0);
   });
 
   it('ends with a cancellation, and with its token', async () => {
