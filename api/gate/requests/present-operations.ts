@@ -14,28 +14,40 @@ function isAmbiguous(text: string): boolean {
   }
 }
 
+const MARK = '\u27e8';
+/** Blanks that look like others, and the bracket that names of characters begin with: a text may not look like the name of a character. */
+const ALIKE = new RegExp(`[^\\S \\t\\n]|${MARK}`, 'gu');
+const show = (text: string): string =>
+  withVisibleNames(
+    text.replace(ALIKE, (character) => `${MARK}U+${character.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0')}\u27e9`),
+  );
+
 /** Returns a value as text, so that no two values look alike: the text `1` has quotes, the number has none. */
-const toText = (value: unknown): string =>
-  withVisibleNames(typeof value === 'string' && !isAmbiguous(value) ? value : JSON.stringify(value));
+const toText = (value: unknown): string => show(typeof value === 'string' && !isAmbiguous(value) ? value : JSON.stringify(value));
+
+/** Returns a name as text. Quotes show blanks that the page would not, and keep a key apart from the index of a list. */
+const toName = (text: string): string => show(/^(?!["[])\S(?: ?\S)*$/.test(text) ? text : JSON.stringify(text));
 
 const toLine = (name: string, value: unknown): FieldLine => {
   const after = toText(value);
-  return { name: withVisibleNames(name), before: null, after, kind: isLongText(after) ? 'long' : 'text' };
+  return { name, before: null, after, kind: isLongText(after) ? 'long' : 'text' };
 };
 
 const isBranch = (value: unknown): value is object =>
   typeof value === 'object' && value !== null && Object.keys(value).length > 0;
 
-/** Longest pointer, UTF-16 units, under which each leaf has a line of its own: many leaves below a long key would repeat it many times. */
-const MAX_POINTER = 200;
+/** Longest place, UTF-16 units, under which each leaf has a line of its own: many leaves below a long key would repeat it many times. */
+const MAX_PLACE = 200;
 
-/** Returns a line for each leaf, under its JSON pointer (RFC 6901) without the first slash; a long pointer has one line, of JSON. */
+/**
+ * Returns a line for each leaf, under its place: as a JSON pointer (RFC 6901), but a list and an object with the same keys differ. What lies below a long
+ * place has one line, of JSON.
+ */
 function listLeaves(value: object, at = ''): FieldLine[] {
   return Object.entries(value).flatMap(([key, item]: [string, unknown]) => {
-    const pointer = `${at}/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`;
-    return isBranch(item) && pointer.length <= MAX_POINTER
-      ? listLeaves(item, pointer)
-      : [toLine(pointer.length > 1 ? pointer.slice(1) : pointer, item)];
+    const step = Array.isArray(value) ? `[${key}]` : toName(key).replaceAll('~', '~0').replaceAll('/', '~1');
+    const place = `${at}/${step}`;
+    return isBranch(item) && place.length <= MAX_PLACE ? listLeaves(item, place) : [toLine(place, item)];
   });
 }
 
@@ -56,8 +68,8 @@ export const presentOperations = (operations: readonly ClaimedOperation[]): Acti
     return {
       index,
       type: 'operation',
-      verb: `${system}: ${withVisibleNames(name)}`,
-      title: target === null ? null : withVisibleNames(target),
+      verb: `${system}: ${toName(name)}`,
+      title: target === null ? null : toName(target),
       href: null,
       risk: risk === 'high' ? 'high' : 'medium',
       reversible: false,
