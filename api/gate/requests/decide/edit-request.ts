@@ -36,17 +36,17 @@ const isWithin = (pointer: string, editable: string): boolean => pointer === edi
 /** What Assent performs keeps its place: system and target follow from the address, and the rules from them, whatever the requester allows. */
 const KEEPS_ITS_PLACE = /^\/operations\/[0-9]+\/arguments\/(?!url(?:\/|$))/;
 
-/** Returns the editable pointers at which something differs. @throws INVALID_REQUEST `not_editable`, with the pointer */
+/** Returns how many values differ. @throws INVALID_REQUEST `not_editable`, with the pointer */
 function checkEditable(
   { operations: before, editable, executor }: RequestContent,
   operations: readonly ClaimedOperation[],
-): string[] {
+): number {
   const changed = listDifferences({ operations: before }, { operations });
   if (changed.length === 0) throw invalid('Nothing differs from the request');
   const isAllowed = (pointer: string): boolean =>
     editable.some((one) => isWithin(pointer, one)) && (executor === 'requester' || KEEPS_ITS_PLACE.test(pointer));
   const refused = changed.find((pointer) => !isAllowed(pointer));
-  if (refused === undefined) return editable.filter((one) => changed.some((pointer) => isWithin(pointer, one)));
+  if (refused === undefined) return changed.length;
   throw invalid(`The requester does not allow a change of ${refused}`, { extra: { reason: 'not_editable', path: refused } });
 }
 
