@@ -15,6 +15,7 @@ import { acknowledged } from './ledger-invariants.sql.js';
 import { planInvariants } from './plan-invariants.sql.js';
 import { acknowledgedPlans } from './agent-ledger-invariants.sql.js';
 import { acknowledgedWebhooks } from './webhook-invariants.sql.js';
+import { acknowledgedRequests, requestInvariants } from './request-invariants.sql.js';
 import { turnInvariants } from './turn-invariants.sql.js';
 import { always } from './state-invariants.sql.js';
 import type { Invariant } from './invariant.js';
@@ -124,6 +125,7 @@ export async function checkInvariants(options: CheckOptions): Promise<Verdict[]>
     ...acknowledgedFields,
     ...acknowledgedImports,
     ...acknowledgedPlans,
+    ...acknowledgedRequests,
     ...acknowledgedWebhooks,
   ]) {
     if (ledger) await judge({ name, words }, () => find(db, name, sql, [JSON.stringify(ledger)]));
@@ -136,6 +138,7 @@ export async function checkInvariants(options: CheckOptions): Promise<Verdict[]>
     ...runnerInvariants,
     ...fieldInvariants,
     ...planInvariants,
+    ...requestInvariants,
     ...turnInvariants,
     ...bulkInvariants,
   ])

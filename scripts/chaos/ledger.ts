@@ -31,10 +31,21 @@ export interface Ledger {
   undone: { action_id: string; content: string }[];
   /** Plans of outside agents, each with the key under which it was proposed. */
   proposals: { action_id: string; key: string }[];
+  /** Change requests whose use was acknowledged. */
+  requests: AckedRequest[];
+  /** Acknowledged approvals of change requests, one an approver. */
+  approvals: { request_id: string }[];
   /** Failed CI runs that were delivered. */
   failures: { run_id: number }[];
   /** Webhooks that the subscribed receiver handled; `version` of the task. */
   received: { event_id: string; type: string; entity_id: string; version: number | null }[];
+}
+
+export interface AckedRequest {
+  request_id: string;
+  redemption_id: string;
+  /** Null: not reported. */
+  outcome: string | null;
 }
 
 export interface AckedTask {
@@ -82,6 +93,8 @@ export const emptyLedger = (): Ledger => ({
   plans: [],
   undone: [],
   proposals: [],
+  requests: [],
+  approvals: [],
   failures: [],
   received: [],
 });

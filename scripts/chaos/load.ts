@@ -9,6 +9,7 @@ import { exportTasks } from './loads/bulk-load.js';
 import { importFiles } from './loads/import-load.js';
 import { workOnCycles } from './loads/cycle-load.js';
 import { workOnFields, workOnViews } from './loads/fields-load.js';
+import { workOnRequests } from './loads/request-load.js';
 import { workOnJobs } from './loads/runner-load.js';
 import { workOnGraph } from './loads/graph-load.js';
 import { type AckedTask, emptyLedger, type Ledger } from './ledger.js';
@@ -27,6 +28,8 @@ export interface Load {
 const PAUSE = { min: 40, max: 300 };
 const CREATORS = 3;
 const IMPORTERS = 4;
+/** Programs that ask for a change. */
+const ASKERS = 4;
 /** Users who talk to the agent. */
 const TALKERS = 4;
 /** Gates decided concurrently. */
@@ -238,6 +241,7 @@ export function startLoad(caller: Caller, world: World, secret: string, seed: nu
     ...Array.from({ length: TALKERS }, () => workWithAgent),
     workFromOutside,
     failChecks,
+    ...Array.from({ length: ASKERS }, () => workOnRequests),
   ]);
   const stopDeciding = employ([workOnGates, workOnFailures, workOnPlans]);
   return {

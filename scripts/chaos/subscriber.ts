@@ -3,11 +3,12 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Webhook } from 'standardwebhooks';
 import type { Caller } from './caller.js';
+import { CANARY } from './loads/request-load.js';
 import type { Ledger } from './ledger.js';
 import { seededRandom } from './random.js';
 import type { World } from './world.js';
 
-/** A receiver on this machine that is subscribed to the team's tasks. */
+/** A receiver on this machine that is subscribed to the team's tasks and change requests. */
 export interface Subscriber {
   received: Ledger['received'];
   /** Requests that no honest sender sends. */
@@ -50,6 +51,7 @@ export async function startSubscriber(caller: Caller, { admin, teamId }: World, 
         const { type, data } = verify(body, headers);
         if (bodies.has(event_id) && bodies.get(event_id) !== body) surprises.push(`${event_id} arrived with two bodies`);
         bodies.set(event_id, body);
+        if (body.includes(CANARY)) surprises.push(`${event_id} holds words of a request: ${body.slice(0, 500)}`);
         if (random.chance(REFUSED)) return void response.writeHead(500).end();
         received.push({ event_id, type, entity_id: data.entity_id, version: data.object?.version ?? null });
       } catch (error) {
@@ -63,7 +65,11 @@ export async function startSubscriber(caller: Caller, { admin, teamId }: World, 
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
-  const body = { url, team_id: teamId, events: ['task.created', 'task.updated'] };
+  const body = {
+    url,
+    team_id: teamId,
+    events: ['task.created', 'task.updated', 'request.created', 'request.approved', 'request.redeemed', 'request.finished'],
+  };
   const answer = await caller.untilKnown({ method: 'POST', path: '/api/webhooks', token: admin, body });
   if (answer?.status !== 201) throw new Error(`POST /api/webhooks answered ${answer?.status}: ${JSON.stringify(answer?.body)}`);
   const { secret, webhook_id } = answer.body as { secret: string; webhook_id: string };

@@ -3,10 +3,12 @@ import { randomUUID } from 'node:crypto';
 import { v7 as uuidv7 } from 'uuid';
 import { verifyChain } from '../../api/audit/verify-chain.js';
 import { checkInvariants } from '../../scripts/chaos/invariants.js';
+import { CANARY } from '../../scripts/chaos/loads/request-load.js';
 import { emptyLedger, type Ledger } from '../../scripts/chaos/ledger.js';
 import { buildSession, staged } from '../factories/agent.js';
 import { createField } from '../factories/custom-fields.js';
 import { buildPerson, buildProject, buildTask, buildTeam, buildToken, type TestTeam } from '../factories/people.js';
+import { about, buildRequest, OPERATION } from '../factories/requests.js';
 import { buildRun, type TestRun } from '../factories/runs.js';
 import { startApp, type TestApp } from '../support/app.js';
 import { finishUndo, importText, ndjson } from '../api/bulk/import-support.js';
@@ -105,6 +107,27 @@ it('finds nothing in a sound database, and judges what was acknowledged only whe
 });
 
 describe('what was acknowledged', () => {
+  it('a use of a request that its row does not have, a lost approval, and words that were told', async () => {
+    const request = await buildRequest(app, team, team.member, { operation: { ...OPERATION, arguments: { [CANARY]: CANARY } } });
+    const { request_id } = request;
+    await about(app.as(team.manager), request).approve({ comment: 'Go' });
+    const used = await about(app.as(team.member), request).redeem();
+    await about(app.as(team.member), request).report({ status: 'failed', output: CANARY });
+    await db()('outbox').delete();
+    const { redemption_id } = await db()('change_requests').where({ request_id }).first();
+    const ledger = (use: object = {}, approvals = [{ request_id }]) =>
+      buildLedger({ requests: [{ request_id, redemption_id, outcome: 'failed', ...use }], approvals });
+    expect([used.status, await broken(ledger())]).toEqual([200, {}]);
+    const names = async (of: Ledger) => Object.keys(await broken(of));
+    expect(await names(ledger({ redemption_id: randomUUID() }))).toEqual(['acked_uses_kept']);
+    expect(await names(ledger({ outcome: 'succeeded' }))).toEqual(['acked_uses_kept']);
+    expect(await names(ledger({}, [{ request_id }, { request_id }]))).toEqual(['acked_approvals_kept']);
+    await db()('notifications')
+      .where({ request_id })
+      .update({ message: `It says ${CANARY}` });
+    expect(await broken(ledger())).toEqual({ acked_requests_silent: ['notifications'] });
+  });
+
   it('a task that is gone, older, changed, or in the trash', async () => {
     const names = async (more: object) => Object.keys(await broken(buildLedger({ tasks: [acked(more)] })));
     expect(await names({ task_id: 'nowhere' })).toEqual(['acked_tasks_kept']);
@@ -236,6 +259,29 @@ describe('what always holds', () => {
     await plant(() => plan().update({ status: 'applied', decided_at: new Date() }), 'plans_applied_once', 'plans_are_whole');
     await db()('agent_actions').where({ action_id }).update({ result: 'applied' });
     await plant(() => plan().update({ status: 'discarded' }), 'plans_are_whole');
+  });
+
+  it('a request that is used without its quorum, twice, or open past its time', async () => {
+    const request = await buildRequest(app, team, team.member);
+    const [asker, approver] = [about(app.as(team.member), request), about(app.as(team.manager), request)];
+    await db()('outbox').delete();
+    const rows = () => db()('change_requests').where({ request_id: request.request_id });
+    const given = () => db()('change_request_decisions').where({ request_id: request.request_id });
+    const past = db().raw("now() - interval '3 minutes'");
+    const { created_at, expires_at, request_hash, self_ids } = await rows().first();
+    await plant(() => rows().update({ expires_at: past, created_at: new Date(0) }), 'requests_end', 'requests_carried');
+    await rows().update({ expires_at, created_at });
+    await approver.approve();
+    await asker.redeem();
+    await db()('outbox').delete();
+    expect(await broken()).toEqual({});
+    await plant(() => given().update({ request_hash: Buffer.alloc(32) }), 'requests_used_with_quorum');
+    await given().update({ request_hash });
+    await plant(() => rows().update({ self_ids: [team.manager.user_id] }), 'requests_used_with_quorum');
+    await rows().update({ self_ids });
+    await plant(() => rows().update({ outcome_due: past }), 'requests_end');
+    await rows().update({ outcome_due: expires_at });
+    await plant(() => rows().update({ redemption_id: randomUUID() }), 'requests_used_once');
   });
 
   it('a message without an answer, answered twice, out of order, or not counted', async () => {
