@@ -120,8 +120,9 @@ const nowhere = (): Writable => new Writable({ write: (_chunk, _encoding, done) 
  * @throws {Interrupted} on Ctrl-C, and when the input ends
  */
 export async function ask(question: string, isSecret = false): Promise<string> {
-  if (isSecret) write(STDERR, question);
+  // First the terminal stops showing what is typed, then it is asked for.
   const input = createInterface({ input: process.stdin, output: isSecret ? nowhere() : process.stderr, terminal: true });
+  if (isSecret) write(STDERR, question);
   try {
     return await new Promise((resolve, reject) => {
       input.once('line', resolve);

@@ -403,8 +403,8 @@ describe('lists', () => {
     const request = await ask({ operation: { ...OPERATION, arguments: { [key]: leaves, short: 'shown' } } });
     const { actions } = (await app.as(team.manager).get(`/api/approvals/request/${request.request_id}`)).body;
     expect(actions[0].fields).toMatchObject([
-      { name: key, after: expect.stringContaining('"a2999":1') },
-      { name: 'short', after: 'shown' },
+      { name: `/${key}`, after: expect.stringContaining('"a2999":1') },
+      { name: '/short', after: 'shown' },
     ]);
     const [listed] = (await app.as(team.manager).get(`/api/approvals?team_id=${team.team_id}`)).body;
     expect(listed).toMatchObject({ id: request.request_id, actions: null });
