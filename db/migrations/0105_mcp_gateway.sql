@@ -50,6 +50,6 @@ select register_partitions('mcp_calls', 'day', ahead => 3, keep => 30);
 
 -- Of a call through the gateway: its server, and what finds it again when a client that timed out repeats the call.
 alter table change_requests add column upstream_id uuid references mcp_upstreams on delete set null;
-alter table change_requests add column ask_key bytea;
-create unique index change_requests_asked on change_requests (token_id, ask_key) where ask_key is not null;
+alter table change_requests add column call_hash bytea;
+create unique index change_requests_asked on change_requests (token_id, call_hash) where call_hash is not null;
 create index change_requests_of_upstream on change_requests (upstream_id) where upstream_id is not null;

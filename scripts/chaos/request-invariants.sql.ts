@@ -2,7 +2,7 @@ import type { Invariant } from './invariant.js';
 import { CANARY } from './loads/request-load.js';
 
 /** Tables that keep what people and programs are told of a request, or a copy of a write. */
-const TOLD = [
+const SAID = [
   'audit_entries',
   'audit_pending',
   'audit_rejected',
@@ -63,7 +63,7 @@ export const requestInvariants: readonly Invariant[] = [
 const silent: Invariant = {
   name: 'acked_requests_silent',
   words: 'No argument, claim or output of a request is in an audit entry, an event, a webhook, a notification or a mail',
-  sql: `${TOLD.map(
+  sql: `${SAID.map(
     (table) => `select '${table}' as violation from ${table} t where t.*::text like '%${CANARY}%' and $1::jsonb is not null`,
   ).join(' union ')}`,
 };

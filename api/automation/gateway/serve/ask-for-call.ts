@@ -40,8 +40,9 @@ const keyOf = ({ upstream, tool, given, tokenId }: AskedCall): Buffer =>
 /** Returns the id of the open request for a call, or makes one. @throws the errors of `createRequest` */
 async function findOrAsk(ctx: Context, call: AskedCall): Promise<string> {
   const { upstream, tool, given, tokenId } = call;
-  const ask_key = keyOf(call);
-  const find = async () => (await run<{ request_id: string }>(ctx.db, askedRequestStatement, [tokenId, ask_key]))[0]?.request_id;
+  const call_hash = keyOf(call);
+  const find = async () =>
+    (await run<{ request_id: string }>(ctx.db, askedRequestStatement, [tokenId, call_hash]))[0]?.request_id;
   const known = await find();
   if (known !== undefined) return known;
   const operation = readPrepared({
@@ -60,7 +61,7 @@ async function findOrAsk(ctx: Context, call: AskedCall): Promise<string> {
     const prepared = {
       operations: [operation],
       executor: 'assent',
-      gateway: { upstream_id: upstream.upstream_id, ask_key },
+      gateway: { upstream_id: upstream.upstream_id, call_hash },
     } as const;
     return (await createRequest(ctx, asked, { ...prepared, operations: [operation] })).request_id;
   } catch (error) {

@@ -3,7 +3,7 @@ import { defineStatement } from '../../../../db/statement.js';
 /** $1 = token id, $2 = key of the call. The request of the same call, whose result was not delivered. */
 export const askedRequestStatement = defineStatement({
   name: 'asked_request',
-  text: 'select r.request_id from change_requests r where r.token_id = $1 and r.ask_key = $2',
+  text: 'select r.request_id from change_requests r where r.token_id = $1 and r.call_hash = $2',
 });
 
 /** $1 = request id, $2 = token id. What became of a request that this token asked for through the gateway. */
@@ -20,7 +20,7 @@ export const gatewayRequestStatement = defineStatement({
 /** $1 = request id. The result is delivered: the same call is a new one from now on. */
 export const deliverStatement = defineStatement({
   name: 'deliver_gateway_result',
-  text: 'update change_requests set ask_key = null where request_id = $1 and ask_key is not null',
+  text: 'update change_requests set call_hash = null where request_id = $1 and call_hash is not null',
 });
 
 /** $1 = request id, $2 = caller (jsonb), $3 = change (jsonb). What it would call has changed: it ends, and nothing was called. */

@@ -28,7 +28,7 @@ export interface Prepared {
   /** By default what the caller says. */
   source?: 'mcp';
   /** Of a call through the gateway: its server, and the key that finds it again. */
-  gateway?: { upstream_id: string; ask_key: Buffer };
+  gateway?: { upstream_id: string; call_hash: Buffer };
 }
 
 /** @throws RESOURCE_NOT_FOUND | AUTHENTICATION_REQUIRED suspended or revoked during the request | PERMISSION_DENIED a guest, or no member */
@@ -108,7 +108,7 @@ async function store(
     depth: 0,
     correlation_id: ctx.correlationId,
     upstream_id: gateway?.upstream_id ?? null,
-    ask_key: gateway?.ask_key.toString('hex') ?? null,
+    call_hash: gateway?.call_hash.toString('hex') ?? null,
     lower_roles: SEATS.slice(0, SEATS.indexOf(requirement.role) + 1),
   };
   const traced = {

@@ -51,12 +51,12 @@ export const insertRequestStatement = defineStatement({
     with request as (
       insert into change_requests (request_id, team_id, requested_by, token_id, source, executor, canonical, request_hash, operation_hashes,
         place_hashes, systems, title, risk, self_ids, required_role, required_approvals, allow_self, require_code, created_at, expires_at, remind_at,
-        use_seconds, depth, correlation_id, upstream_id, ask_key, mailed_at)
+        use_seconds, depth, correlation_id, upstream_id, call_hash, mailed_at)
       select r.request_id, r.team_id, r.requested_by, r.token_id, r.source, r.executor, $2::text, $3::bytea, $4::bytea[], $5::bytea[], r.systems,
         r.title, r.risk, people_of_caller($6::jsonb), r.required_role, r.required_approvals, r.allow_self, r.require_code,
         r.created_at, r.expires_at,
         case when r.expires_at - r.created_at >= interval '2 hours' then r.created_at + (r.expires_at - r.created_at) / 2 end,
-        r.use_seconds, r.depth, r.correlation_id, r.upstream_id, decode(r.ask_key, 'hex'),
+        r.use_seconds, r.depth, r.correlation_id, r.upstream_id, decode(r.call_hash, 'hex'),
         -- One mail about the requests of one requester in five minutes: an earlier one reached all who may approve this one.
         case when not exists (select from change_requests o where o.requested_by = r.requested_by and o.team_id = r.team_id
           -- Ids tell the time: of one who asks a lot, only the latest are looked at.
@@ -64,7 +64,7 @@ export const insertRequestStatement = defineStatement({
           and o.mailed_at > r.created_at - interval '5 minutes' and o.required_role = any(r.lower_roles)) then r.created_at end
       from jsonb_to_record($1::jsonb) as r(request_id uuid, team_id uuid, requested_by uuid, token_id uuid, source text, executor text,
         systems text[], title text, risk text, required_role text, required_approvals integer, allow_self boolean, require_code boolean,
-        created_at timestamptz, expires_at timestamptz, use_seconds integer, depth integer, correlation_id uuid, upstream_id uuid, ask_key text,
+        created_at timestamptz, expires_at timestamptz, use_seconds integer, depth integer, correlation_id uuid, upstream_id uuid, call_hash text,
         lower_roles text[])
       returning request_id, correlation_id, self_ids, mailed_at
     ), started as (
