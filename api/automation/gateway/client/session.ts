@@ -1,11 +1,17 @@
 import { OutboundFailure } from '../../../platform/http-client/failure.js';
 import type { OutboundPolicy } from '../../../platform/http-client/policy.js';
+import { redactSecrets } from '../../../platform/http-client/redact-secrets.js';
 import { type OutboundResponse, sendRequest } from '../../../platform/http-client/send-request.js';
+import { withVisibleNames } from '../../../platform/validation/invisible.js';
 
 /** Time of one message, ms. */
 const TIMEOUT_MS = 15_000;
 /** Bytes of one answer. */
 const MAX_BYTES = 1024 * 1024;
+/** UTF-16 units of a server's own words in an error. */
+const MAX_WORDS = 500;
+/** Levels of objects and lists in an answer; deeper ones would overflow recursive readers. */
+const MAX_DEPTH = 64;
 /** The newest version of the protocol that begins with `initialize`. */
 const VERSION = '2025-11-25';
 
@@ -29,6 +35,9 @@ interface Message {
   error?: { code?: unknown; message?: unknown };
 }
 
+const isShallow = (value: unknown, left = MAX_DEPTH): boolean =>
+  typeof value !== 'object' || value === null || (left > 0 && Object.values(value).every((item) => isShallow(item, left - 1)));
+
 const parse = (text: string): unknown => {
   try {
     return JSON.parse(text) as unknown;
@@ -50,7 +59,8 @@ function readMessages({ body, headers }: OutboundResponse): Message[] {
     : [body];
   return texts.flatMap((text) => {
     const message = parse(text);
-    return typeof message === 'object' && message !== null && !Array.isArray(message) ? [message as Message] : [];
+    const isMessage = typeof message === 'object' && message !== null && !Array.isArray(message) && isShallow(message);
+    return isMessage ? [message as Message] : [];
   });
 }
 
@@ -67,7 +77,13 @@ export class UpstreamSession {
     private readonly policy: OutboundPolicy,
     private readonly url: string,
     private readonly headers: Readonly<Record<string, string>>,
+    private readonly secrets: ReadonlySet<string>,
   ) {}
+
+  /** Returns a text of the server without the secrets that it was sent. */
+  redact(text: string, isCut = false): string {
+    return redactSecrets(this.secrets, text, isCut);
+  }
 
   /** Begins the session. @throws UpstreamFailure */
   async open(): Promise<void> {
@@ -101,8 +117,13 @@ export class UpstreamSession {
     if (asks && !answer)
       throw new UpstreamFailure('asked_back', 'The server asked a question, which the gateway does not answer', true);
     if (answer?.error) {
-      const words = typeof answer.error.message === 'string' ? answer.error.message.slice(0, 500) : 'without a message';
-      throw new UpstreamFailure('refused', `The server refused the call: ${words}`, true);
+      const { message } = answer.error;
+      const words = typeof message === 'string' ? this.redact(message.slice(0, MAX_WORDS), message.length > MAX_WORDS) : '';
+      throw new UpstreamFailure(
+        'refused',
+        `The server refused the call: ${withVisibleNames(words) || 'without a message'}`,
+        true,
+      );
     }
     if (typeof answer?.result !== 'object' || answer.result === null)
       throw new UpstreamFailure('answer_invalid', 'The server’s answer is no message of the protocol', true);

@@ -46,6 +46,7 @@ export async function openUpstream(ctx: Context, upstream: UpstreamRow): Promise
   const rendered = renderTemplates(headers, {}, { secrets: (name) => values.get(name) });
   if (!rendered.ok) throw new UpstreamFailure(rendered.code, rendered.message, false);
   if (names.length > 0) await noteUse(ctx, upstream, names);
-  const session = new UpstreamSession(outboundPolicy(ctx.config), url, rendered.value as Record<string, string>);
-  return { session, secrets: new Set(values.values()) };
+  const secrets = new Set(values.values());
+  const session = new UpstreamSession(outboundPolicy(ctx.config), url, rendered.value as Record<string, string>, secrets);
+  return { session, secrets };
 }

@@ -4,7 +4,7 @@ import { buildPerson, buildTeam, buildToken, type Person, type TestTeam } from '
 import { about } from '../../../factories/requests.js';
 import { startApp, type TestApp } from '../../../support/app.js';
 import { ECHO, type McpUpstream, startUpstream } from '../../../support/mcp-upstream.js';
-import { startReceiver } from '../../../support/receiver.js';
+import { type Receiver, startReceiver } from '../../../support/receiver.js';
 
 let app: TestApp;
 let team: TestTeam;
@@ -19,7 +19,11 @@ beforeEach(async () => {
   server = await startUpstream();
   token = await buildToken(app, team.member, ['requests:create', 'requests:read']);
 });
-afterEach(() => server.close());
+const receivers: Receiver[] = [];
+afterEach(() => {
+  server.close();
+  for (const receiver of receivers.splice(0)) receiver.close();
+});
 
 const db = () => app.services.db;
 let slugs = 0;
@@ -232,6 +236,110 @@ describe('a hostile server', () => {
     expect(status).toBe(201);
     expect(body.tools).toEqual([]);
     expect(body.problem).toEqual(expect.any(String));
+  });
+
+  /** Answers as a server that keeps to no schema: results by method, or a whole message. */
+  async function startHostile(
+    results: Record<string, unknown>,
+    message: (method: string) => object | undefined = () => undefined,
+  ) {
+    const receiver = await startReceiver();
+    receivers.push(receiver);
+    receiver.answer(({ body }, response) => {
+      const { id, method } = JSON.parse(body);
+      const whole = message(method) ?? { result: results[method] ?? { protocolVersion: '2025-11-25', tools: [ECHO] } };
+      response.setHeader('content-type', 'application/json');
+      response.end(id === undefined ? undefined : JSON.stringify({ jsonrpc: '2.0', id, ...whole }).replaceAll('"DEEP"', DEEP));
+    });
+    return receiver;
+  }
+  const DEEP = `${'['.repeat(100_000)}${']'.repeat(100_000)}`;
+  const SECRET = 'files-secret-value';
+  const saveSecret = () =>
+    app.as(team.admin).post('/api/automations/secrets', {
+      team_id: team.team_id,
+      name: 'FILES_TOKEN',
+      value: SECRET,
+      allowed_hosts: ['127.0.0.1'],
+    });
+  const authorization = { headers: { authorization: 'Bearer {{secret:FILES_TOKEN}}' } };
+
+  it.each([
+    ['nests without end', { ...ECHO, inputSchema: { type: 'object', x: 'DEEP' } }],
+    ['has no schema', { ...ECHO, inputSchema: null }],
+    ['has a list as its schema', { ...ECHO, inputSchema: [] }],
+    ['has another type', { ...ECHO, inputSchema: { type: 'string' } }],
+    ['has half a character', { ...ECHO, description: '\ud800' }],
+    ['has a number as its description', { ...ECHO, description: 5 }],
+    ['has a text as its annotations', { ...ECHO, annotations: 'x' }],
+    ['is no object', null],
+    ['spells the secret', { ...ECHO, description: `Send ${Buffer.from(SECRET).toString('base64')}` }],
+  ])('shows a tool that %s: it is not pinned, and the others are listed', async (_name, tool) => {
+    await saveSecret();
+    const good = { ...ECHO, name: 'good' };
+    const receiver = await startHostile({ 'tools/list': { tools: [tool, good] } });
+    const { status, body } = await register({ url: receiver.url, ...authorization });
+    expect(status).toBe(201);
+    expect(JSON.stringify(body)).not.toContain(SECRET);
+    const isWhole = _name !== 'nests without end';
+    expect(body.tools.map(({ name }: { name: string }) => name)).toEqual(isWhole ? ['good'] : []);
+    expect(await names(body)).toEqual([...(isWhole ? ['good'] : []), 'assent_result', 'assent_cancel']);
+  });
+
+  it.each([
+    [
+      'blocks that are none',
+      { content: [null, 5, { type: 'text', text: 'kept' }] },
+      ['kept', expect.stringContaining('left out')],
+    ],
+    [
+      'a secret over two blocks',
+      { content: [SECRET.slice(0, 9), SECRET.slice(9)].map((text) => ({ type: 'text', text })) },
+      ['[secret]'],
+    ],
+    [
+      'a secret at the end of what is kept',
+      { content: [{ type: 'text', text: 'x'.repeat(59_990) + SECRET }] },
+      [expect.stringMatching(/^x{50000,59990}…$/)],
+    ],
+    ['a structure without end', { content: [], structuredContent: { x: 'DEEP' } }, undefined],
+  ])('returns %s', async (_name, result, texts) => {
+    await saveSecret();
+    const receiver = await startHostile({ 'tools/call': result });
+    const { body } = await register({ url: receiver.url, ...authorization });
+    await pin(body, 'echo', 'allow', body.tools[0].tool_hash);
+    const got = await call(body, 'echo', {});
+    expect(JSON.stringify(got)).not.toContain('files-sec');
+    if (texts) expect(got.content.map(({ text }: { text: string }) => text)).toEqual(texts);
+    else expect(got).toMatchObject({ isError: true, structuredContent: { error_code: 'ANSWER_INVALID' } });
+  });
+
+  it('returns thousands of blocks: most are left out', async () => {
+    const content = Array.from({ length: 20_000 }, () => ({ type: 'text', text: 'x' }));
+    const receiver = await startHostile({ 'tools/call': { content } });
+    const { body } = await register({ url: receiver.url });
+    await pin(body, 'echo', 'allow', body.tools[0].tool_hash);
+    expect((await call(body, 'echo', {})).content.length).toBeLessThan(200);
+  });
+
+  it('says the secret in an error: neither the agent nor the outcome shows it', async () => {
+    await saveSecret();
+    const refuse = { error: { code: -1, message: `you sent ${SECRET}\u0000` } };
+    const receiver = await startHostile({}, (method) => (method === 'tools/call' ? refuse : undefined));
+    const { body } = await register({ url: receiver.url, ...authorization });
+    const { request_id } = (await call(body, 'echo', {})).structuredContent;
+    await decide(request_id);
+    expect(await performRequest(app.services, request_id)).toEqual({ outcome: 'failed' });
+    const shown = (await app.as(team.member).get(`/api/change-requests/${request_id}`)).body;
+    expect(JSON.stringify(shown.outcome)).toContain('you sent [secret]');
+    await pin(body, 'echo', 'allow', body.tools[0].tool_hash);
+    expect(JSON.stringify(await call(body, 'echo', { again: true }))).toContain('you sent [secret]');
+    expect(JSON.stringify(await db()('audit_entries').where({ team_id: team.team_id }))).not.toContain(SECRET);
+  });
+
+  it('gets at most twenty secrets', async () => {
+    const many = Object.fromEntries(Array.from({ length: 20 }, (_, at) => [`h-${at}`, `{{secret:A${at}}}{{secret:B${at}}}`]));
+    expect((await register({ headers: many })).body).toMatchObject({ error_code: 'INVALID_REQUEST' });
   });
 
   it('hides characters in a tool: it is not pinned', async () => {
