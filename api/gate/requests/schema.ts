@@ -37,14 +37,14 @@ const isKnown = (operation: object): boolean => Object.keys(operation).every((ke
 export const AskedOperation = z
   .looseObject(known)
   .refine(isKnown, { message: `has only ${Object.keys(known).join(', ')}`, abort: true })
-  .meta({ id: 'AskedOperation' });
+  .meta({ id: 'AskedOperation', additionalProperties: false });
 export type AskedOperation = z.output<typeof AskedOperation>;
 
 /** The same in an edit, where the system of an operation that Assent performs stays: an address. */
 const EditedOperation = z
   .looseObject({ ...known, system: Text.min(1).max(300) })
   .refine(isKnown, { message: `has only ${Object.keys(known).join(', ')}`, abort: true })
-  .meta({ id: 'EditedOperation' });
+  .meta({ id: 'EditedOperation', additionalProperties: false });
 
 const MAX_OPERATIONS = 20;
 const Comment = Text.max(2000).nullish();
