@@ -60,7 +60,7 @@ function presentOutcome({ outcome, outcome_at, outcome_details }: RequestRow): C
 export interface EarlierRequest extends Record<string, unknown> {
   request_id: string;
   status: RequestStatus;
-  at: Date;
+  at: string;
 }
 
 /** Returns a request as the API shows it to the caller. `isListed`: long arguments are left out. */
@@ -106,7 +106,7 @@ export function presentRequest(
     redeemed_by: row.redeemed_by,
     ended_at: toIso(row.ended_at),
     outcome: presentOutcome(row),
-    earlier: earlier.map(({ request_id, status, at }) => ({ request_id, status, at: at.toISOString() })),
+    earlier: earlier.map(({ request_id, status, at }) => ({ request_id, status, at: new Date(at).toISOString() })),
     can_decide: row.status === 'pending' && mayApproveRequest(ctx, row),
     code: isRequester ? buildCode(ctx.config, row.request_id, row.revision) : null,
     url: webAddress(ctx.config, `/app/approvals/request/${row.request_id}`),

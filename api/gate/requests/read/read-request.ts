@@ -4,7 +4,7 @@ import { type Context, requireUser } from '../../../platform/context.js';
 import { notFound } from '../../../platform/errors.js';
 import { type EarlierRequest, presentRequest, type RequestRow } from '../present-request.js';
 import type { ChangeRequest } from '../schema.js';
-import { earlierRequestsStatement, readRequestsStatement } from './read.sql.js';
+import { readRequestsStatement, readRequestStatement } from './read.sql.js';
 
 /** Returns requests by id with the caller's role. */
 const findRequests = (ctx: Context, ids: readonly string[]): Promise<RequestRow[]> =>
@@ -19,19 +19,22 @@ export const readRequests = async (ctx: Context, ids: readonly string[]): Promis
   (await findReadableRequests(ctx, ids)).map((row) => presentRequest(ctx, row));
 
 /** @throws RESOURCE_NOT_FOUND | PERMISSION_DENIED a guest, or no member of its team */
-export async function findRequest(ctx: Context, requestId: string): Promise<RequestRow> {
-  const [row] = await findRequests(ctx, [requestId]);
+function readable(row: RequestRow | undefined): RequestRow {
   if (!row) throw notFound('Change request');
   authorize('request.read', row.seat);
   return row;
 }
+
+/** @throws RESOURCE_NOT_FOUND | PERMISSION_DENIED a guest, or no member of its team */
+export const findRequest = async (ctx: Context, requestId: string): Promise<RequestRow> =>
+  readable((await findRequests(ctx, [requestId]))[0]);
 
 /**
  * Returns a request whole, in any status.
  * @throws RESOURCE_NOT_FOUND | PERMISSION_DENIED a guest, or no member of its team
  */
 export async function readRequest(ctx: Context, requestId: string): Promise<ChangeRequest> {
-  const row = await findRequest(ctx, requestId);
-  const earlier = await run<EarlierRequest>(ctx.db, earlierRequestsStatement, [requestId]);
-  return presentRequest(ctx, row, { earlier });
+  const values = [requestId, requireUser(ctx)];
+  const [row] = await run<RequestRow & { earlier: EarlierRequest[] }>(ctx.db, readRequestStatement, values);
+  return presentRequest(ctx, readable(row), row);
 }

@@ -31,19 +31,23 @@ export const countDecidableStatement = defineStatement({
 const LOOKED_AT = 500;
 
 /**
- * $1 = request id. Requests of its team within 7 days for one of the same operations, newest first. It looks at so many only, and in the order of the
- * team's own index (with `=` the planner may walk the rows of all teams instead), so that no requester makes the reading of a request costly.
+ * $1 = request id, $2 = caller id. A request with the caller's role, and `earlier`: those of its team within 7 days for one of the same operations,
+ * newest first. It looks at so many only, and in the order of the team's own index (with `=` the planner may walk the rows of all teams instead), so that
+ * no requester makes the reading of a request costly.
  */
-export const earlierRequestsStatement = defineStatement({
-  name: 'earlier_requests',
+export const readRequestStatement = defineStatement({
+  name: 'read_request',
   text: /* sql */ `
-    select e.request_id, ${STATUS.replaceAll('r.', 'e.')} as status, coalesce(e.ended_at, e.created_at) as at
-    from change_requests r cross join lateral (
-      select e.* from change_requests e where e.team_id = any(array[r.team_id]) and e.request_id < r.request_id
-      order by e.team_id, e.request_id desc limit ${LOOKED_AT}
-    ) e
-    where r.request_id = $1 and e.operation_hashes && r.operation_hashes and e.created_at > clock_timestamp() - interval '7 days'
-    order by e.request_id desc limit 10`,
+    select ${COLUMNS}, (select m.role from memberships m where m.team_id = r.team_id and m.user_id = $2) as seat,
+      (select coalesce(json_agg(json_build_object('request_id', s.request_id, 'status', s.status, 'at', s.at)), '[]') from (
+        select e.request_id, ${STATUS.replaceAll('r.', 'e.')} as status, coalesce(e.ended_at, e.created_at) as at from (
+          select e.* from change_requests e where e.team_id = any(array[r.team_id]) and e.request_id < r.request_id
+          order by e.team_id, e.request_id desc limit ${LOOKED_AT}
+        ) e
+        where e.operation_hashes && r.operation_hashes and e.created_at > clock_timestamp() - interval '7 days'
+        order by e.request_id desc limit 10
+      ) s) as earlier
+    from change_requests r where r.request_id = $1`,
 });
 
 /**
@@ -57,10 +61,10 @@ export const listRequestsStatement = defineStatement({
     with found as (
       select r.request_id, s.role from memberships s cross join lateral (
         select r.request_id from change_requests r
-        where r.team_id = s.team_id and ($4::uuid is null or r.request_id < $4) and ($6::text is null or ${STATUS} = $6)
+        where r.team_id = any(array[s.team_id]) and ($4::uuid is null or r.request_id < $4) and ($6::text is null or ${STATUS} = $6)
           and ($7::text is null or $7 = any(r.systems)) and (not $8::boolean or r.requested_by = $1)
           and (not $9::boolean or (${STATUS} = 'pending' and $10::jsonb->s.role ? r.required_role and (r.allow_self or $1 <> all(r.self_ids))))
-        order by r.request_id desc limit $3) r
+        order by r.team_id, r.request_id desc limit $3) r
       where s.user_id = $1 and s.role = any($2::text[]) and ($5::uuid is null or s.team_id = $5)
       order by r.request_id desc limit $3
     ), sized as (
