@@ -47,8 +47,12 @@ function checkUsable(request: LockedRequest): void {
   throw conflict(`The request is ${status}`, { extra: { reason: 'not_approved', ...stateOf(request) } });
 }
 
-/** Uses the approval. @throws RESOURCE_CONFLICT `redemption_id_used` */
-async function redeem(ctx: Context, request: LockedRequest, { redemption_id, receipt_seconds }: RedeemRequest): Promise<void> {
+/** Uses the approval. @throws REQUEST_EXPIRED | RESOURCE_CONFLICT `redemption_id_used` */
+async function redeem(
+  ctx: Context,
+  request: LockedRequest,
+  { redemption_id, receipt_seconds }: RedeemRequest,
+): Promise<Redemption> {
   const change = requestChange(ctx.config, request, {
     action: 'redeem',
     status: 'redeemed',
@@ -61,8 +65,8 @@ async function redeem(ctx: Context, request: LockedRequest, { redemption_id, rec
   const values = [request.request_id, redemption_id, requireUser(ctx), request.request_hash];
   const receipt = [receiptKeys(ctx.config).current.key_id, receipt_seconds, actor.type === 'pat' ? actor.tokenId : null];
   const traces = [JSON.stringify(callerJson(ctx)), JSON.stringify(change)];
-  const [redeemed] = await run(ctx.db, redeemRequestStatement, [...values, ...receipt, ...traces]);
-  if (redeemed) return;
+  const [redeemed] = await run<Redemption>(ctx.db, redeemRequestStatement, [...values, ...receipt, ...traces]);
+  if (redeemed) return redeemed;
   // The lock is held: only the clock or the redemption id can differ.
   const { status } = await lockRequest(ctx, request.request_id);
   if (status === 'expired') throw requestExpired({ ...request, status, closed_reason: 'use_window' });
@@ -72,9 +76,7 @@ async function redeem(ctx: Context, request: LockedRequest, { redemption_id, rec
 }
 
 /** Signs what the row says: the same redemption gives the same bytes. @throws RESOURCE_CONFLICT the key is no longer there */
-export async function buildReceipt(ctx: Context, requestId: string): Promise<Omit<RedeemedRequest, 'request'>> {
-  const [row] = await run<Redemption>(ctx.db, redemptionStatement, [requestId]);
-  if (!row) throw new Error(`Request ${requestId} was used but has no redemption`);
+async function sign(ctx: Context, row: Redemption): Promise<Omit<RedeemedRequest, 'request'>> {
   const { operations } = readContent(row.canonical);
   const key = receiptKeys(ctx.config).byId(row.key_id);
   if (!key) throw conflict('The key that signed the receipt has been replaced', { extra: { reason: 'key_replaced' } });
@@ -97,17 +99,22 @@ export async function buildReceipt(ctx: Context, requestId: string): Promise<Omi
   };
 }
 
+/** Signs the receipt of a request that was used. @throws as `sign` */
+export async function buildReceipt(ctx: Context, requestId: string): Promise<Omit<RedeemedRequest, 'request'>> {
+  const [row] = await run<Redemption>(ctx.db, redemptionStatement, [requestId]);
+  if (!row) throw new Error(`Request ${requestId} was used but has no redemption`);
+  return sign(ctx, row);
+}
+
 async function redeemOnce(ctx: Context, requestId: string, input: RedeemRequest): Promise<RedeemedRequest> {
   const request = await lockRequest(ctx, requestId);
   checkRequester(ctx, request);
-  if (request.redemption_id !== input.redemption_id) {
-    checkUsable(request);
-    checkHash(request, input.request_hash);
-    await redeem(ctx, request, input);
-    countRequests('redeemed');
-  }
+  const isRepeated = request.redemption_id === input.redemption_id;
+  if (!isRepeated) checkUsable(request);
   checkHash(request, input.request_hash);
-  return { ...(await buildReceipt(ctx, requestId)), request: await readRequest(ctx, requestId) };
+  const receipt = await (isRepeated ? buildReceipt(ctx, requestId) : redeem(ctx, request, input).then((row) => sign(ctx, row)));
+  if (!isRepeated) countRequests('redeemed');
+  return { ...receipt, request: await readRequest(ctx, requestId) };
 }
 
 /** Whether another request of the team took the redemption id while this one was about to. */

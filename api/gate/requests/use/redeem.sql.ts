@@ -4,6 +4,13 @@ import { wakeRequest } from '../decide/decide.sql.js';
 /** Hours until a request without a report has the outcome `unknown`. */
 const REPORT_HOURS = 24;
 
+/** SQL over a used request r: what its receipt says. */
+const REDEMPTION = /* sql */ `
+  r.request_id, r.team_id, r.request_hash, r.revision, r.required_role as role, r.allow_self, r.canonical, r.redemption_id, r.redeemed_at,
+  r.receipt_seconds, r.key_id,
+  (select coalesce(json_agg(json_build_object('user_id', d.user_id, 'at', d.decided_at) order by d.decided_at, d.user_id), '[]')
+    from change_request_decisions d where d.request_id = r.request_id and d.revision = r.revision and d.decision = 'approved') as approved_by`;
+
 /**
  * $1 = request id, $2 = redemption id, $3 = caller id, $4 = hash, $5 = id of the key that signs, $6 = seconds of the receipt, $7 = token id or null,
  * $8 = caller (jsonb), $9 = change (jsonb). Uses an approval once. No row: not approved, too late, another hash, or the redemption id has another
@@ -18,21 +25,17 @@ export const redeemRequestStatement = defineStatement({
         outcome_due = clock_timestamp() + interval '${REPORT_HOURS} hours', seq = r.seq + 1
       where r.request_id = $1 and r.status = 'approved' and r.use_until > clock_timestamp() and r.request_hash = $4::bytea
         and not exists (select from change_requests o where o.team_id = r.team_id and o.redemption_id = $2)
-      returning r.request_id, r.incarnation, r.correlation_id
+      returning r.*
     ), woken as (${wakeRequest('changed')}
     )
-    select record_change($8::jsonb, $9::jsonb) as audit_id from changed`,
+    select ${REDEMPTION}, record_change($8::jsonb, $9::jsonb) as audit_id from changed r`,
 });
 
-/** $1 = request id. What the receipt of a used request says: nothing of it changes any more. */
+/** $1 = request id. A used request, of which nothing that the receipt says changes any more. */
 export const redemptionStatement = defineStatement({
   name: 'redemption',
   text: /* sql */ `
-    select r.request_id, r.team_id, r.request_hash, r.revision, r.required_role as role, r.allow_self, r.canonical, r.redemption_id, r.redeemed_at,
-      r.receipt_seconds, r.key_id,
-      (select coalesce(json_agg(json_build_object('user_id', d.user_id, 'at', d.decided_at) order by d.decided_at, d.user_id), '[]')
-        from change_request_decisions d where d.request_id = r.request_id and d.revision = r.revision and d.decision = 'approved') as approved_by
-    from change_requests r where r.request_id = $1 and r.status = 'redeemed'`,
+    select ${REDEMPTION} from change_requests r where r.request_id = $1 and r.status = 'redeemed'`,
 });
 
 /**
