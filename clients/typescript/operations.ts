@@ -1,4 +1,4 @@
-// Made by npm run client from the document with SHA-256 4a6560c88e50c571d3ae9ff68fc491136f17937731084a2660b6396befa2b642.
+// Made by npm run client from the document with SHA-256 66814b0a329fa094be8d3b47554bf39a59bbdfa1d91ca84b55d726787af3c154.
 /** Operations that send a form with a file, those that send its bytes alone, and those that return bytes. */
 export const UPLOADS: readonly string[] = ['uploadFile'];
 export const STREAMS: readonly string[] = ['uploadBulkInput'];
