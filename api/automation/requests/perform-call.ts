@@ -3,14 +3,14 @@ import { readContent } from '../../gate/requests/content.js';
 import { notifyRequester } from '../../gate/requests/create/notify-approvers.js';
 import { requestChange, type TracedRequest } from '../../gate/requests/request-change.js';
 import { callerJson, type Context, inTransaction, type Services, serviceContext } from '../../platform/context.js';
-import { cleanResult } from '../gateway/client/result.js';
+import { cleanResult, type ToolResult } from '../gateway/client/result.js';
 import { UpstreamFailure } from '../gateway/client/session.js';
 import { listTools } from '../gateway/client/tools.js';
 import { staleRequestStatement } from '../gateway/serve/asked.sql.js';
 import { type OpenUpstream, openUpstream } from '../gateway/upstreams/open-upstream.js';
 import type { UpstreamRow } from '../gateway/upstreams/read-upstreams.js';
 import { markToolStatement, upstreamStatement } from '../gateway/upstreams/upstreams.sql.js';
-import type { Performance } from './performance.js';
+import { cutBytes, MAX_RESULT, type Performance } from './performance.js';
 
 /** A request for a call, as far as this file needs it. */
 interface CalledRow extends TracedRequest {
@@ -55,6 +55,17 @@ export async function prepareCall(services: Services, row: CalledRow): Promise<R
   }
 }
 
+const isLong = (result: ToolResult): boolean => Buffer.byteLength(JSON.stringify(result)) > MAX_RESULT;
+
+/** Shortens a result until its JSON fits: the structured content goes first, then the ends of texts. */
+function fit(result: ToolResult): Pick<Performance, 'result' | 'isCut'> {
+  if (!isLong(result)) return { result: JSON.stringify(result), isCut: false };
+  const { structuredContent: _structured, ...kept } = result;
+  for (let max = MAX_RESULT / 2; isLong(kept) && max >= 1; max /= 2)
+    kept.content = kept.content.map(({ type, text }) => ({ type, text: text.length > max ? `${cutBytes(text, max)}…` : text }));
+  return { result: JSON.stringify(kept), isCut: true };
+}
+
 /** Calls the tool, once, with the approved arguments. */
 export async function call({ session, secrets }: OpenUpstream, row: CalledRow): Promise<Performance> {
   const [operation] = readContent(row.canonical).operations;
@@ -67,8 +78,7 @@ export async function call({ session, secrets }: OpenUpstream, row: CalledRow): 
     return {
       outcome: result.isError ? 'failed' : 'succeeded',
       details: { duration_ms: Math.round(performance.now() - began) },
-      result: JSON.stringify(result),
-      isCut: false,
+      ...fit(result),
     };
   } catch (error) {
     if (!(error instanceof UpstreamFailure)) throw error;

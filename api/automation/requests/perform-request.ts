@@ -18,7 +18,7 @@ import { buildHttpRequest } from '../actions/http-request.js';
 import { type Filled, fillIn } from './fill-in.js';
 import { OWN_HEADERS } from './http-operation.js';
 import { call, endStale, prepareCall, type ReadyCall } from './perform-call.js';
-import { failed, type Performance } from './performance.js';
+import { cutBytes, failed, MAX_RESULT, type Performance } from './performance.js';
 import {
   calledRequestStatement,
   claimPerformanceStatement,
@@ -32,8 +32,6 @@ const RECEIPT_SECONDS = 300;
 /** Attempts to open a connection, and the wait before the next, ms. */
 const CONNECTS = 3;
 const WAIT_MS = 1_000;
-/** Bytes of an answer that are kept. */
-const MAX_RESULT = 65_536;
 
 interface Row extends TracedRequest, Record<string, unknown> {
   requested_by: string;
@@ -134,7 +132,7 @@ async function send(
       return {
         outcome: status >= 200 && status < 300 ? 'succeeded' : 'failed',
         details: { duration_ms: Math.round(performance.now() - began), details: { http_status: status } },
-        result: redactSecrets(secrets, body, isCut).slice(0, MAX_RESULT),
+        result: cutBytes(redactSecrets(secrets, body, isCut), MAX_RESULT),
         isCut,
       };
     } catch (thrown) {

@@ -99,6 +99,21 @@ describe('a call that people decide about', () => {
     expect((await call(upstream, 'echo', { text: 'hello' })).structuredContent.request_id).not.toBe(request_id);
   });
 
+  it('a long result is shortened to what is kept', async () => {
+    const { body: upstream } = await register();
+    server.answer(() => ({
+      content: [
+        { type: 'text', text: '€'.repeat(50_000) },
+        { type: 'text', text: '"'.repeat(9_000) },
+      ],
+    }));
+    const { request_id } = (await call(upstream, 'echo', {})).structuredContent;
+    await decide(request_id);
+    expect(await performRequest(app.services, request_id)).toEqual({ outcome: 'succeeded' });
+    const { content } = await call(upstream, 'assent_result', { request_id });
+    expect(content[0].text).toMatch(/^€{5000,}/);
+  });
+
   it('the same call twice at once is one request', async () => {
     const { body: upstream } = await register();
     const answers = await Promise.all(Array.from({ length: 8 }, () => call(upstream, 'echo', { text: 'once' })));

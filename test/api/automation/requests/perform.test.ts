@@ -135,6 +135,15 @@ describe('a request that Assent sends', () => {
     expect(body.result).toMatch(/^x{65000,65536}$/);
   });
 
+  it('an answer of characters that take several bytes is cut between two of them', async () => {
+    receiver.answer((_request, response) => response.end('€'.repeat(40_000)));
+    const request = await approved({ method: 'GET', url: receiver.url });
+    expect(await perform(request)).toEqual({ outcome: 'succeeded' });
+    const { body } = await app.as(team.member).get(`/api/change-requests/${request.request_id}/result`);
+    expect(body.is_cut).toBe(true);
+    expect(body.result).toMatch(/^€{21000,21845}\ufffd?$/);
+  });
+
   it('is not sent after its time, after a cancellation, or for a user who has left', async () => {
     const late = await approved({ method: 'GET', url: receiver.url });
     await db()('change_requests')
