@@ -264,16 +264,6 @@ describe('time', () => {
     });
   });
 
-  it('one that a decision holds is looked at again, not at once', async () => {
-    const request = await ask();
-    await change(request, { expires_at: past(), remind_at: null });
-    const holder = await db().transaction();
-    await holder('change_requests').where({ request_id: request.request_id }).forUpdate();
-    expect(await settleRequest(app.services, request.request_id)).toMatchObject({ state: 'pending', msLeft: 1_000 });
-    await holder.rollback();
-    expect(await settleRequest(app.services, request.request_id)).toMatchObject({ state: 'expired', msLeft: null });
-  });
-
   it('an outcome that nobody reports is unknown, and a late report replaces it', async () => {
     const request = await ask();
     await as(team.manager, request).approve();
@@ -344,13 +334,14 @@ describe('a text with U+0000, which jsonb of PostgreSQL does not hold', () => {
   it('does not keep the requests of all teams open for ever', async () => {
     const [request, neighbour] = [await hostile(), await ask({}, team.manager)];
     for (const each of [request, neighbour]) await change(each, { expires_at: past() });
-    expect(await expireRequests(app.services)).toBe(2);
-    expect(await row(neighbour)).toMatchObject({ status: 'expired' });
+    await expireRequests(app.services);
+    for (const each of [request, neighbour]) expect(await row(each)).toMatchObject({ status: 'expired' });
     const used = await hostile();
     await as(team.manager, used).approve();
     await as(team.member, used).redeem();
     await change(used, { outcome_due: past() });
-    expect(await forgetOutcomes(app.services)).toBeGreaterThan(0);
+    await forgetOutcomes(app.services);
+    expect(await row(used)).toMatchObject({ outcome: 'unknown' });
   });
 
   it('ends with a cancellation, and with its token', async () => {
@@ -398,18 +389,6 @@ describe('waiting', () => {
 });
 
 describe('lists', () => {
-  it('a long key above many leaves is shown once', async () => {
-    const [key, leaves] = ['k'.repeat(20_000), Object.fromEntries(Array.from({ length: 3_000 }, (_, nth) => [`a${nth}`, 1]))];
-    const request = await ask({ operation: { ...OPERATION, arguments: { [key]: leaves, short: 'shown' } } });
-    const { actions } = (await app.as(team.manager).get(`/api/approvals/request/${request.request_id}`)).body;
-    expect(actions[0].fields).toMatchObject([
-      { name: `/${key}`, after: expect.stringContaining('"a2999":1') },
-      { name: '/short', after: 'shown' },
-    ]);
-    const [listed] = (await app.as(team.manager).get(`/api/approvals?team_id=${team.team_id}`)).body;
-    expect(listed).toMatchObject({ id: request.request_id, actions: null });
-  });
-
   it('filters, pages, and leaves long arguments out', async () => {
     const first = await ask({ operation: { ...OPERATION, arguments: { text: 'x'.repeat(600) } } });
     const second = await ask({ operation: { ...OPERATION, system: 'shell' } }, team.manager);
