@@ -1,9 +1,8 @@
 import type { Context } from '../platform/context.js';
 import { getRun } from '../automation/runs/get-run.js';
 import { notFound } from '../platform/errors.js';
-import { requireScopeIfStrict } from '../platform/access/require-scope.js';
 import { gateDecisions } from './gate-decisions.js';
-import { SCOPES_TO_READ } from './list-decisions.js';
+import { requireScopeToRead } from './list-decisions.js';
 import { getPlanDecision } from './plan-decisions.js';
 import { getRequestDecision } from './request-decisions.js';
 import type { Decision, DecisionKind } from './schema.js';
@@ -13,14 +12,9 @@ import type { Decision, DecisionKind } from './schema.js';
  * @throws RESOURCE_NOT_FOUND unknown, or a run that had no gate | PERMISSION_DENIED the caller may not see it
  */
 export async function getDecision(ctx: Context, kind: DecisionKind, id: string): Promise<Decision> {
-  if (kind === 'plan') {
-    requireScopeIfStrict(ctx, SCOPES_TO_READ.plan);
-    return getPlanDecision(ctx, id);
-  }
-  if (kind === 'request') {
-    requireScopeIfStrict(ctx, SCOPES_TO_READ.request);
-    return getRequestDecision(ctx, id);
-  }
+  requireScopeToRead(ctx, kind);
+  if (kind === 'plan') return getPlanDecision(ctx, id);
+  if (kind === 'request') return getRequestDecision(ctx, id);
   const { run_id } = await getRun(ctx, id);
   const found = (await gateDecisions(ctx, [run_id], true)).get(run_id);
   if (!found) throw notFound('Approval');

@@ -1,7 +1,7 @@
 import { run } from '../../db/statement.js';
 import { rolesFor } from '../platform/access/access.js';
 import { type Context, requireUser } from '../platform/context.js';
-import { passesIfStrict, requireScopeIfStrict } from '../platform/access/require-scope.js';
+import { hasScopeOf, passesIfStrict, requireScope, requireScopeIfStrict } from '../platform/access/require-scope.js';
 import type { CutPage } from '../platform/endpoint/endpoint.js';
 import { gateDecisions } from './gate-decisions.js';
 import { planDecisions } from './plan-decisions.js';
@@ -29,18 +29,29 @@ export async function listWaiting(
   return { rows: shown, next: rows.length > limit ? shown.at(-1)?.id : undefined };
 }
 
-/** Scopes with which a strict token reads plans and requests, here as elsewhere. */
-export const SCOPES_TO_READ = { plan: 'ai:chat', request: 'requests:read' } as const;
+/** Scopes with which a token reads plans, if it is strict, and requests, as elsewhere. */
+const SCOPES_TO_READ = { plan: 'ai:chat', request: 'requests:read' } as const;
+
+/** @throws PERMISSION_DENIED naming the scope that the caller's token lacks */
+export function requireScopeToRead(ctx: Context, kind: DecisionKind): void {
+  if (kind === 'plan') requireScopeIfStrict(ctx, SCOPES_TO_READ.plan);
+  if (kind === 'request' && ctx.actor.type === 'pat') requireScope(ctx.actor.scopes, SCOPES_TO_READ.request);
+}
+
+function listReadable(ctx: Context): DecisionKind[] {
+  const plan = passesIfStrict(ctx, SCOPES_TO_READ.plan) ? (['plan'] as const) : [];
+  const request = hasScopeOf(ctx, SCOPES_TO_READ.request) ? (['request'] as const) : [];
+  return ['gate', ...plan, ...request];
+}
 
 /**
- * Returns a page of the list with what each decision does. A strict token without the scope of plans or requests is not shown them.
+ * Returns a page of the list with what each decision does. A token without the scope of plans or requests is not shown them.
  * @throws PERMISSION_DENIED it asks for them
  */
 export async function pageOfDecisions(ctx: Context, query: ListDecisions): Promise<CutPage> {
   const { kind } = query;
-  if (kind !== undefined && kind !== 'gate') requireScopeIfStrict(ctx, SCOPES_TO_READ[kind]);
-  const readable = (['plan', 'request'] as const).filter((each) => passesIfStrict(ctx, SCOPES_TO_READ[each]));
-  const { rows, next } = await listWaiting(ctx, { ...query, ...(kind === undefined && { kinds: ['gate', ...readable] }) });
+  if (kind !== undefined) requireScopeToRead(ctx, kind);
+  const { rows, next } = await listWaiting(ctx, { ...query, ...(kind === undefined && { kinds: listReadable(ctx) }) });
   const listIds = (wanted: DecisionKind): string[] => rows.flatMap(({ kind, id }) => (kind === wanted ? [id] : []));
   const found = {
     gate: await gateDecisions(ctx, listIds('gate')),

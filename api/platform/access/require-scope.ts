@@ -29,3 +29,7 @@ export const passesIfStrict = ({ config, actor }: { config: Config; actor: Actor
 export function requireScopeIfStrict({ config, actor }: { config: Config; actor: Actor }, scope: Scope): void {
   if (actor.type === 'pat' && enforcesEveryScope(config, actor)) requireScope(actor.scopes, scope);
 }
+
+/** Whether the caller's token has the scope; a signed-in caller needs none. */
+export const hasScopeOf = ({ actor }: { actor: Actor }, scope: Scope): boolean =>
+  actor.type !== 'pat' || hasScope(actor.scopes, scope);
