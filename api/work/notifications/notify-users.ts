@@ -3,7 +3,7 @@ import type { Context } from '../../platform/context.js';
 import { webAddress } from '../../platform/config.js';
 import { spendMailBudget } from '../../platform/mail/mail-budget.js';
 import { queueMail } from '../../platform/mail/queue-mail.js';
-import type { Recipient } from './find-recipients.js';
+import { type Recipient, type RecipientFilter, RECIPIENTS, recipientValues } from './find-recipients.js';
 import type { NotificationKind } from './schema.js';
 
 export interface Notice {
@@ -37,6 +37,23 @@ const statement = defineStatement({
     insert into notifications (user_id, team_id, kind, message, run_id, action_id, request_id)
     select person, $2::uuid, $3, $4, $5::uuid, $6::uuid, $7::uuid from unnest($1::uuid[]) as person`,
 });
+
+/** $1 to $5 = whom (find-recipients.ts), $6 = kind, $7 = message, $8 = id of the change request. */
+const foundStatement = defineStatement({
+  name: 'notify_found',
+  text: /* sql */ `
+    insert into notifications (user_id, team_id, kind, message, request_id)
+    select f.user_id, $1::uuid, $6, $7, $8::uuid from (${RECIPIENTS}) f`,
+});
+
+/** Notifies whom the filter finds, in the app only: one statement, in the transaction of the cause. */
+export async function notifyInApp(
+  { db }: Pick<Context, 'db'>,
+  filter: RecipientFilter,
+  { kind, message, request_id }: Required<Pick<Notice, 'kind' | 'message' | 'request_id'>>,
+): Promise<void> {
+  await run(db, foundStatement, [...recipientValues(filter), kind, message, request_id]);
+}
 
 /**
  * Notifies users in the app, by email, or both, in the transaction of the cause. Emails are retried by the dispatcher and say no more than

@@ -1,6 +1,6 @@
 import type { Context } from '../../../platform/context.js';
 import { findRecipients } from '../../../work/notifications/find-recipients.js';
-import { type Channel, notifyUsers } from '../../../work/notifications/notify-users.js';
+import { type Channel, notifyInApp, notifyUsers } from '../../../work/notifications/notify-users.js';
 import type { ChangeRequest } from '../schema.js';
 
 /** A request that waits for people. */
@@ -25,17 +25,19 @@ export async function notifyApprovers(
 ): Promise<void> {
   const { request_id, team_id, title, operations, requirement, self_ids, expires_at } = request;
   const except = requirement.allow_self ? [] : self_ids;
-  const people = await findRecipients(ctx, { teamId: team_id, role: requirement.role, except });
+  const approvers = { teamId: team_id, role: requirement.role, except };
   const waiting = kind === 'change_reminder' ? 'Still waiting for your yes' : 'Waiting for your yes';
   const [first] = operations;
   const more = operations.length > 1 ? ` and ${operations.length - 1} more` : '';
-  await notifyUsers(
+  const message = `${waiting}: ${title}`;
+  if (!channels.includes('email')) return notifyInApp(ctx, approvers, { kind, message, request_id });
+  return notifyUsers(
     ctx,
-    people,
+    await findRecipients(ctx, approvers),
     {
       kind,
       title: `${waiting}: a change request`,
-      message: `${waiting}: ${title}`,
+      message,
       mailMessage: `${waiting}: a program asks to act on ${first?.system ?? ''}${more}.`,
       details: [`Expires ${UTC.format(new Date(expires_at))} UTC.`],
       team_id,
@@ -58,15 +60,12 @@ const ENDS = {
 export type NotifiedEnd = keyof typeof ENDS;
 
 /** Notifies the requester in the app. `by`: the person who decided, who needs no notice of it. */
-export async function notifyRequester(
+export const notifyRequester = (
   ctx: Context,
-  request: { request_id: string; team_id: string; title: string; requested_by: string },
+  { request_id, team_id, title, requested_by }: { request_id: string; team_id: string; title: string; requested_by: string },
   end: NotifiedEnd,
   by: string | null = null,
-): Promise<void> {
-  const { request_id, team_id, title, requested_by } = request;
-  const people = await findRecipients(ctx, { teamId: team_id, userIds: [requested_by], except: [by] });
-  const message = `Your request “${title}” ${ENDS[end]}`;
-  const notice = { kind: 'change_ended', title: message, message, team_id, run_id: null, request_id } as const;
-  await notifyUsers(ctx, people, { ...notice, path: `/app/approvals/request/${request_id}` }, ['in_app']);
-}
+): Promise<void> => {
+  const requester = { teamId: team_id, userIds: [requested_by], except: [by] };
+  return notifyInApp(ctx, requester, { kind: 'change_ended', message: `Your request “${title}” ${ENDS[end]}`, request_id });
+};
