@@ -58,7 +58,7 @@ const enforcesScope = (spec: EndpointSpec<z.ZodType, z.ZodType, z.ZodType>, { co
  */
 function checkCaller(spec: EndpointSpec<z.ZodType, z.ZodType, z.ZodType>, services: Services, actor: Actor): void {
   if (actor.type === 'pat' && actor.mcpOnly && !spec.forAgents) {
-    throw forbidden('This token works at POST /api/mcp only', { detail: 'Use another token, or sign in.' });
+    throw forbidden('This token works at /api/mcp and its gateway only', { detail: 'Use another token, or sign in.' });
   }
   if (spec.ability !== 'public') checkCallerKind(spec.ability, actor);
   if (actor.type === 'pat' && spec.scope && enforcesScope(spec, services, actor)) requireScope(actor.scopes, spec.scope);

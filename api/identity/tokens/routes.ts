@@ -15,7 +15,7 @@ export const tokenRoutes: Endpoint[] = [
     tag,
     summary: 'Create a personal access token',
     description:
-      'Only this response contains the secret. At most 50 active tokens per user. With `strict: true` every route checks the token’s scopes; otherwise only the routes with `X-Scope-Enforced: true` do: writes of projects and tasks, decisions of approvals and plans, replays, and the vault. Elsewhere the token may do whatever its owner may. With `mcp_only: true` the token is for an outside agent: it works at `POST /api/mcp` only and is a 403 everywhere else. Automations act with all rights of their creator: a token with `automations:write` may create one.',
+      'Only this response contains the secret. At most 50 active tokens per user. With `strict: true` every route checks the token’s scopes; otherwise only the routes with `X-Scope-Enforced: true` do: writes of projects and tasks, decisions of approvals and plans, replays, and the vault. Elsewhere the token may do whatever its owner may. With `mcp_only: true` the token is for an outside agent: it works at `/api/mcp` and at `/api/mcp/gateway/…` only and is a 403 everywhere else. Automations act with all rights of their creator: a token with `automations:write` may create one.',
     ability: 'token.create',
     body: CreateToken,
     response: CreatedToken,

@@ -18,7 +18,8 @@ export const CreateToken = z
         'true: every route checks the token’s scopes. Default: writes of projects and tasks, decisions, replays and the vault do; elsewhere the token may do whatever its owner may',
     }),
     mcp_only: z.boolean().nullish().meta({
-      description: 'true: a token for an outside agent. It works at `POST /api/mcp` only, where nothing can be written',
+      description:
+        'true: a token for an outside agent. It works only at `/api/mcp`, where nothing can be written, and at `/api/mcp/gateway/…`, where the policies of the team decide what is called',
     }),
     expires_in_days: z.int().min(0).max(3650).nullish().meta({ description: '0 or null: never expires; default 90' }),
   })
@@ -33,7 +34,7 @@ const tokenFields = {
   name: z.string(),
   scopes: z.array(z.string()),
   strict: z.boolean().meta({ description: 'Every route checks its scopes' }),
-  mcp_only: z.boolean().meta({ description: 'It works at `POST /api/mcp` only' }),
+  mcp_only: z.boolean().meta({ description: 'It works at `/api/mcp` and `/api/mcp/gateway/…` only' }),
   prefix: z.string().meta(masked),
   token_prefix: z.string().meta(masked),
   created_at: Timestamp,

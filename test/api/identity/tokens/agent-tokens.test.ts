@@ -36,7 +36,7 @@ it('another type of mcp_only is a 422', async () => {
   expect([answer.status, answer.body.detail.errors[0].field]).toEqual([422, 'body.mcp_only']);
 });
 
-it('is a 403 at every route but the MCP endpoint, in the same words, whatever its scopes', async () => {
+it('is a 403 at every route but the MCP endpoints, in the same words, whatever its scopes', async () => {
   const agent = app.as(await buildToken(app, ada, ['admin:*'], { mcp_only: true, strict: true }));
   const routes = ENDPOINTS.filter((each) => !each.raw && each.ability !== 'public' && !each.forAgents);
   expect(routes.length).toBeGreaterThan(100);
@@ -46,7 +46,7 @@ it('is a 403 at every route but the MCP endpoint, in the same words, whatever it
       path,
       403,
       'PERMISSION_DENIED',
-      'This token works at POST /api/mcp only',
+      'This token works at /api/mcp and its gateway only',
       'Use another token, or sign in.',
     ]);
   }
