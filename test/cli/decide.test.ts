@@ -48,6 +48,11 @@ it('asks for an operation of any system, each number as it is written', async ()
       operations: [expect.objectContaining({ arguments: { cents: 82_000, to: 'Ann' } })],
     }),
   ]);
+  const incomplete = await place.run(['ask', '--system', 'payments'], as(asking));
+  expect([incomplete.code, incomplete.stderr]).toEqual([
+    64,
+    expect.stringMatching(/\n {2}usage: assent ask .+\n {9}assent ask .+\n$/),
+  ]);
   const inexact = await place.run([...args, '--arguments', '-'], { ...as(asking), input: '{"cents": 9007199254740993}' });
   expect([inexact.code, inexact.stderr]).toEqual([64, expect.stringMatching(/^assent: .*9007199254740993|double|exact/i)]);
   writeFileSync(place.path('bad.json'), '{');
@@ -150,7 +155,17 @@ it('rejects, withdraws and waits', async () => {
   expect(waiting[0]?.stderr).toMatch(/rejected by .*: "no"/);
   expect(waiting[1]?.stderr).toMatch(/cancelled by its requester/);
   const again = await place.run(['reject', one.request_id], as(deciding));
-  expect(again.code).not.toBe(0);
+  expect([again.code, again.stderr]).toEqual([64, expect.stringMatching(/^assent: The request is rejected\n/)]);
+});
+
+it('does not wait for what is decided', async () => {
+  const { request_id, request_hash } = await ask();
+  await place.run(['approve', request_id, '--hash', request_hash], as(deciding));
+  const call = await place.run(['wait', request_id], as(asking));
+  expect([call.code, call.stderr]).toEqual([
+    0,
+    expect.stringMatching(/^assent: approved by [^\n]+\nassent: the request is approved\n$/),
+  ]);
 });
 
 it('decides nothing with a token that may not, and says where people do', async () => {
@@ -171,7 +186,7 @@ describe('login', () => {
 
   it('stores a token that only the user can read, and forgets it', async () => {
     const refused = await place.run(['approvals']);
-    expect([refused.code, refused.stderr]).toEqual([78, expect.stringMatching(/not logged in to http[^]*'assent login'/)]);
+    expect([refused.code, refused.stderr]).toEqual([78, expect.stringMatching(/not logged in to http[^]*'assent login --url http/)]);
     const call = await place.run(['login'], { input: `${asking}\n` });
     expect([call.code, call.stdout]).toEqual([0, expect.stringMatching(/^logged in to http/)]);
     expect([statSync(file()).mode & 0o777, statSync(place.config).mode & 0o777]).toEqual([0o600, 0o700]);
@@ -184,7 +199,12 @@ describe('login', () => {
     expect(await place.run(['approvals'])).toMatchObject({ code: 78 });
   });
 
-  it('refuses a token that may do too little or too much', async () => {
+  it('refuses a wrong address, and a token that may do too little or too much', async () => {
+    const elsewhere = await place.run(['login', '--url', `${app.url}/api`], { input: `${asking}\n` });
+    expect([elsewhere.code, elsewhere.stderr]).toEqual([
+      64,
+      expect.stringMatching(/not at this address\n {2}Write it without \/api/),
+    ]);
     const reading = await buildToken(app, team.member, ['requests:read'], { strict: true });
     const other = await buildToken(app, team.member, ['tasks:read'], { strict: true });
     for (const [token, words] of [

@@ -65,12 +65,16 @@ function dropEnded(login: Login): Login {
   return rest;
 }
 
-const HOW_TO_LOG_IN = ["'assent login' stores a token for this machine.", 'In CI set ASSENT_URL and ASSENT_TOKEN.'];
+const howToLogIn = (url: string): string[] => [
+  `'assent login --url ${url}' stores a token for this machine.`,
+  'In CI set ASSENT_URL and ASSENT_TOKEN.',
+];
 
 /** Returns the address from the command line, the environment or the login. @throws {Failure} there is none */
 export function findUrl(given: Given): string {
   const url = text(given, 'url') ?? (process.env['ASSENT_URL'] || undefined) ?? readLogin()?.url;
-  if (url === undefined) throw new Failure('notLoggedIn', 'the address of the service is unknown', ...HOW_TO_LOG_IN);
+  if (url === undefined)
+    throw new Failure('notLoggedIn', 'the address of the service is unknown', ...howToLogIn('https://assent.example'));
   return readServiceAddress(url, flag(given, 'insecure'));
 }
 
@@ -90,7 +94,7 @@ export function connect(given: Given): Api {
   if (fromEnv === '')
     throw new Failure('notLoggedIn', 'ASSENT_TOKEN is empty', 'A CI system gives no secrets to jobs of a fork, for example.');
   const token = fromEnv ?? findLogin(url)?.token;
-  if (token === undefined) throw new Failure('notLoggedIn', `not logged in to ${url}`, ...HOW_TO_LOG_IN);
+  if (token === undefined) throw new Failure('notLoggedIn', `not logged in to ${url}`, ...howToLogIn(url));
   return new Api(url, token);
 }
 
@@ -118,5 +122,6 @@ export function findTeam({ teams }: Me, wanted: string | undefined): string {
       wanted === undefined ? '--team is required: you are in several' : `several teams are called ${wanted}`,
       ...own,
     );
-  throw new Failure('usage', wanted === undefined ? 'you are in no team' : `you are in no team called ${wanted}`, ...own);
+  if (teams.length === 0) throw new Failure('usage', 'you are in no team', 'A team admin can invite you.');
+  throw new Failure('usage', `you are in no team called ${wanted}`, ...own);
 }

@@ -82,6 +82,9 @@ function explainOption(error: unknown, name: string, options: Options): Failure 
   return new Failure('usage', first, `'assent ${name} --help' lists the options.`);
 }
 
+/** Lines that say how a command is called; a hint is one line. */
+export const usageOf = (name: string, synopsis: string): string[] => `usage: assent ${name} ${synopsis}`.trimEnd().split('\n');
+
 /**
  * Reads the words after `assent NAME`. Everything right of the first `--` belongs to the command and is not looked at.
  * @throws {Failure} an option is unknown or lacks its value, or there are too few or too many words
@@ -97,14 +100,14 @@ export function readArgs(name: string, { options, words, takesCommand, synopsis 
     throw explainOption(error, name, { ...COMMON_OPTIONS, ...options });
   }
   const { values, positionals } = parsed;
-  const usage = `usage: assent ${name} ${synopsis}`;
+  const usage = usageOf(name, synopsis);
   if (values['help']) return { values, positionals, command };
   if (positionals.length > 0 && takesCommand && command === undefined)
-    throw new Failure('usage', `what is to run stands after --, such as: assent ${name} -- ${positionals.join(' ')}`, usage);
-  if (positionals.length < words) throw new Failure('usage', `${synopsis.split(' ')[0]} is missing`, usage);
-  if (positionals.length > words) throw new Failure('usage', `unexpected argument ${positionals[words]}`, usage);
-  if (command !== undefined && !takesCommand) throw new Failure('usage', 'nothing may stand after --', usage);
-  if (command?.length === 0) throw new Failure('usage', 'no command stands after --', usage);
+    throw new Failure('usage', `what is to run stands after --, such as: assent ${name} -- ${positionals.join(' ')}`, ...usage);
+  if (positionals.length < words) throw new Failure('usage', `${synopsis.split(' ')[0]} is missing`, ...usage);
+  if (positionals.length > words) throw new Failure('usage', `unexpected argument ${positionals[words]}`, ...usage);
+  if (command !== undefined && !takesCommand) throw new Failure('usage', 'nothing may stand after --', ...usage);
+  if (command?.length === 0) throw new Failure('usage', 'no command stands after --', ...usage);
   return { values, positionals, command };
 }
 
@@ -113,6 +116,11 @@ export const texts = ({ values }: Given, name: string): string[] => (values[name
 export const flag = ({ values }: Given, name: string): boolean => values[name] === true;
 
 const SECONDS: Record<string, number> = { s: 1, m: 60, h: 3_600, d: 86_400 };
+/** Writes seconds as the options take them, in the largest unit without a rest. */
+const writeDuration = (seconds: number): string => {
+  const [unit, size] = Object.entries(SECONDS).findLast(([, each]) => seconds % each === 0) as [string, number];
+  return `${seconds / size}${unit}`;
+};
 
 /**
  * Returns the seconds of a duration such as 90s, 30m, 1h or 7d; undefined if the option was not given.
@@ -125,7 +133,7 @@ export function duration(given: Given, name: string, fewest: number, most: numbe
   if (number === undefined) throw new Failure('usage', `--${name} is a duration such as 90s, 30m, 1h or 7d, not ${value}`);
   const seconds = Number(number) * (SECONDS[unit] as number);
   if (seconds < fewest || seconds > most)
-    throw new Failure('usage', `--${name} is from ${fewest} to ${most} seconds, and ${value} is ${seconds}`);
+    throw new Failure('usage', `--${name} is from ${writeDuration(fewest)} to ${writeDuration(most)}, not ${value}`);
   return seconds;
 }
 

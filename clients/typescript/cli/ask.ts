@@ -3,7 +3,7 @@ import { hostname, userInfo } from 'node:os';
 import { canonicalJson } from '../canonical.js';
 import { findTeam } from './account.js';
 import type { Api, ChangeRequest } from './api.js';
-import { choice, type Command, duration, flag, type Given, integer, text, texts } from './args.js';
+import { choice, type Command, duration, flag, type Given, integer, text, texts, usageOf } from './args.js';
 import { EXIT, Failure } from './exit.js';
 import { type BindOptions, look, type Look } from './run/bind.js';
 import { openService } from './service.js';
@@ -209,7 +209,7 @@ async function readOperation(given: Given): Promise<{ operations: string; title:
     throw new Failure(
       'usage',
       'either a command after --, or --system and --name, say what is asked for',
-      `usage: assent ask ${SYNOPSIS}`,
+      ...usageOf('ask', SYNOPSIS),
     );
   const rest = JSON.stringify({ system, name, target: target ?? null, ...readClaims(given) });
   const args = await readJson(text(given, 'arguments') ?? '{}');

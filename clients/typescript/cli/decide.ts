@@ -246,7 +246,7 @@ export const rejectCommand: Command = {
   synopsis: 'ID [-m COMMENT]',
   words: 1,
   options: { ...COMMENT, ...HASH },
-  help: `Rejects the request. Without a token that may decide it opens the page in the browser.
+  help: `Without a token that may decide it opens the page in the browser.
 
   -m, --comment TEXT  why: the requester reads it
   --hash HASH         reject only if the request still has this hash`,

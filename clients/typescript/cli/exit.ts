@@ -87,6 +87,7 @@ const BY_STATUS: Record<number, keyof typeof EXIT> = {
   401: 'notLoggedIn',
   403: 'notLoggedIn',
   404: 'usage',
+  409: 'usage',
   410: 'undecided',
   413: 'usage',
   422: 'usage',

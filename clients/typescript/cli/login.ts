@@ -7,6 +7,7 @@ import { EXIT, Failure } from './exit.js';
 import { ask, hasKeyboard, isTerminal, print, printable, printNote, readStdin, STDIN } from './terminal.js';
 
 const DECIDE_HOURS = 12;
+const DECIDE_SCOPES = 'requests:read and approvals:decide, and teams:read to see names';
 const SCOPES = 'requests:create and requests:read, and teams:read to see names';
 
 async function readUrl(given: Given): Promise<string> {
@@ -19,7 +20,7 @@ async function readUrl(given: Given): Promise<string> {
 /** Reads a token from the terminal, where it is not shown, or from standard input. Never from the command line: others can list that. */
 async function readToken(url: string, canDecide: boolean): Promise<string> {
   if (!isTerminal(STDIN)) return (await readStdin()).toString('utf8').trim();
-  const scopes = canDecide ? 'requests:read and approvals:decide, to end after a day' : SCOPES;
+  const scopes = canDecide ? `${DECIDE_SCOPES}, to end after a day` : SCOPES;
   printNote(`Create a token at ${url}/app/account/tokens with the scopes ${scopes}.\n`);
   return (await ask('Token: ', true)).trim();
 }
@@ -43,8 +44,15 @@ async function isAllowed(attempt: Promise<unknown>): Promise<boolean> {
 /** @throws {Failure} the token is none, or may do too little or too much */
 async function checkToken(api: Api, canDecide: boolean): Promise<Me> {
   const me = await api.getMe().catch((error: unknown) => {
-    if (!(error instanceof AssentError) || error.status !== 401) throw error;
-    throw new Failure('notLoggedIn', 'the token is unknown, expired or revoked');
+    const status = error instanceof AssentError ? error.status : undefined;
+    if (status === 401) throw new Failure('notLoggedIn', 'the token is unknown, expired or revoked');
+    if (status === 404)
+      throw new Failure(
+        'usage',
+        'the service is not at this address',
+        'Write it without /api or /app, such as https://assent.example.',
+      );
+    throw error;
   });
   const [reads, decides] = [
     await isAllowed(api.get(NO_REQUEST)),
@@ -82,14 +90,16 @@ async function logIn(given: Given): Promise<number> {
   if (flag(given, 'json')) print(JSON.stringify({ url, user_id: me.user_id, file }));
   else print(`logged in to ${url} as ${printable(me.name ?? me.email)}; stored in ${file}`);
   if (canDecide)
-    printNote(`The token decides for ${DECIDE_HOURS} hours, then it is removed from the file. Revoke it earlier under Tokens.\n`);
+    printNote(
+      `The token decides for ${DECIDE_HOURS} hours, then it is removed from the file. Revoke it earlier under Account → Access tokens.\n`,
+    );
   return EXIT.done;
 }
 
 async function logOut(given: Given): Promise<number> {
   const existed = removeLogin();
   if (flag(given, 'json')) print(JSON.stringify({ removed: existed }));
-  else print(existed ? 'logged out; the token is valid until you revoke it under Tokens' : 'not logged in');
+  else print(existed ? 'logged out; the token is valid until you revoke it under Account → Access tokens' : 'not logged in');
   return EXIT.done;
 }
 
@@ -99,11 +109,12 @@ export const loginCommand: Command = {
   words: 0,
   options: { decide: { type: 'boolean' } },
   help: `Reads an access token from the terminal, or from standard input, and stores it in a file that only you can read. Create the token
-under Account → Tokens with the scopes ${SCOPES}, as a strict one.
+under Account → Access tokens with the scopes ${SCOPES}, as a strict one.
 ASSENT_TOKEN and ASSENT_URL win over what is stored.
 
-  --decide          store a second token, with requests:read and approvals:decide. It is used by 'assent approve' and
-                    'assent reject' for ${DECIDE_HOURS} hours. Every program of yours can read it, so the browser is safer`,
+  --decide          store a second token, with ${DECIDE_SCOPES}.
+                    'assent approve' and 'assent reject' use it for ${DECIDE_HOURS} hours. Every program of yours can read it, so the
+                    browser is safer`,
   run: logIn,
 };
 export const logoutCommand: Command = {

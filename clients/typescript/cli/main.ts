@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 import { getVersion } from '../node/version.js';
-import { type Command, COMMON_HELP, findSimilar, readArgs } from './args.js';
+import { type Command, COMMON_HELP, findSimilar, readArgs, usageOf } from './args.js';
 import { askCommand } from './ask.js';
 import { approvalsCommand, approveCommand, cancelCommand, rejectCommand, showCommand } from './decide.js';
 import { EXIT, Failure, Interrupted, toFailure } from './exit.js';
@@ -41,7 +41,7 @@ ASSENT_URL and ASSENT_TOKEN win over what 'assent login' stored. 'assent help CO
 }
 
 const helpOf = (name: string, { synopsis, summary, help }: Command): string =>
-  `usage: ${`assent ${name} ${synopsis}`.trimEnd()}\n\n${summary[0]?.toUpperCase()}${summary.slice(1)}. ${help}\n\nGeneral:\n${COMMON_HELP}`;
+  `${usageOf(name, synopsis).join('\n')}\n\n${summary[0]?.toUpperCase()}${summary.slice(1)}.\n\n${help}\n\nGeneral:\n${COMMON_HELP}`;
 
 /** @throws {Failure} there is no such command */
 function findCommand(name: string): Command {

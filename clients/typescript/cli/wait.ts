@@ -103,6 +103,7 @@ const GRACE_MS = 10_000;
  * @throws {Interrupted} by a signal
  */
 export async function waitForDecision(api: Api, first: ChangeRequest, options: WaitOptions): Promise<ChangeRequest> {
+  if (first.status !== 'pending') return first;
   const { screen, log, signal, until = Infinity, onInterrupt } = options;
   const started = Date.now();
   const { request_id } = first;

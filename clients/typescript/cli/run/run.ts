@@ -261,8 +261,8 @@ export const runOwnCommand: Command = {
     report: { type: 'string' },
     receipt: { type: 'string' },
   },
-  help: `Asks people, waits for their approval, looks again at everything that is bound, and only then runs the command. A user
-who has this shell can leave assent out: where it must hold, keep the credential behind something that checks a receipt.
+  help: `After the approval it looks again at everything that is bound, and only then runs the command. A user who has this shell
+can leave assent out: where it must hold, keep the credential behind something that checks a receipt.
 
 ${ASK_HELP}
 
