@@ -1,4 +1,7 @@
 import { appendFileSync, copyFileSync, readFileSync, renameSync, statSync, utimesSync } from 'node:fs';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { buildPerson, buildTeam, buildToken, type Person, type TestTeam } from '../factories/people.js';
 import { type Line, NOTHING, openLine } from '../runners/support.js';
 import { startApp, type TestApp } from '../support/app.js';
@@ -363,6 +366,33 @@ describe('outages', () => {
     expect(call.stderr).toContain('the service is back');
   });
 
+  it('waits no longer than the request, and runs nothing', async () => {
+    const asked = await place.run(['ask', '--', './tool']);
+    const id = asked.stdout.trim();
+    await app.services
+      .db('change_requests')
+      .where({ request_id: id })
+      .update({ expires_at: app.services.db.raw("now() + interval '1 s'") });
+    line.cut = /wait=/;
+    const call = await place.run(['run', '--request', id, '--report', 'report', '--', './tool']);
+    expect([call.code, call.stderr]).toEqual([69, expect.stringMatching(/was away until the end of the wait: \w+\n$/)]);
+    expect([ranTimes(), report()['ran']]).toEqual([0, false]);
+  });
+
+  it('takes no page of another service for an answer', async () => {
+    const portal = createServer((_, answer) => answer.writeHead(200, { 'content-type': 'text/html' }).end('<h1>Sign in</h1>'));
+    portal.listen(0, '127.0.0.1');
+    await once(portal, 'listening');
+    const env = { ASSENT_URL: `http://127.0.0.1:${(portal.address() as AddressInfo).port}` };
+    const calls = [['run', '--team', team.team_id, '--', './tool'], ['show', 'x'], ['approvals'], ['wait', 'x']];
+    const ends = await Promise.all(calls.map((args) => place.run(args, { env })));
+    portal.closeAllConnections();
+    portal.close();
+    const away = 'assent: the service cannot be reached: the response is not from Assent\n';
+    expect(ends.map(({ code, stderr }) => [code, stderr])).toEqual(calls.map(() => [69, away]));
+    expect(ranTimes()).toBe(0);
+  });
+
   it('uses the approval once, though two answers were lost, and runs once', async () => {
     line.lose = { path: /redeem$/, times: 2 };
     const { id, code, call } = await approved(['--', './tool']);
@@ -516,12 +546,15 @@ describe('on a terminal', () => {
   it('gives the terminal to the command, and Ctrl-C too', async () => {
     place.script(
       'talk',
-      'trap "echo int >> got" INT; tty > /dev/null && echo "is a terminal"; read -r a; read -r b; echo "got $a $b"; exit 4',
+      'trap "echo int >> got" INT; tty > /dev/null && echo "is a terminal"; read -r a; echo "first $a"; read -r b; exit 4',
     );
     const call = place.startOnTerminal(['run', '--', './talk']);
     await decide(await call.asked());
     await call.printed(/is a terminal/);
-    call.child.stdin?.write('one\n\x03');
+    call.child.stdin?.write('one\n');
+    // A terminal drops what was typed before a Ctrl-C and not read yet.
+    await call.printed(/first one/);
+    call.child.stdin?.write('\x03');
     await until(async () => place.exists('got'));
     call.child.stdin?.write('two\n');
     expect((await call.ended).code).toBe(4);

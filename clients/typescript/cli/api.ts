@@ -22,10 +22,10 @@ const MAX_DELAY_MS = 15_000;
 
 type Client = ReturnType<typeof createClient>;
 
-/** Waits before the next attempt: as long as the service asked for, otherwise ever longer with jitter, up to 15 s. */
-const pause = (attempt: number, error: unknown, signal?: AbortSignal): Promise<void> => {
+/** Returns the ms before the next attempt: what the service asked for, otherwise ever longer with jitter, up to 15 s. */
+const delayMs = (attempt: number, error: unknown): number => {
   const asked = error instanceof AssentError ? retryAfterMs(error.headers.get('Retry-After')) : undefined;
-  return sleep(asked ?? Math.min(MAX_DELAY_MS, backoffMs(attempt)), undefined, signal ? { signal } : {});
+  return asked ?? Math.min(MAX_DELAY_MS, backoffMs(attempt));
 };
 
 export interface Persistence {
@@ -48,7 +48,8 @@ export async function persist<T>(call: () => Promise<T>, { until, signal, onAway
       signal?.throwIfAborted();
       if (!isAway(error) || Date.now() >= until) throw error;
       if (attempt === 0) onAway?.(error);
-      await pause(attempt, error, signal).catch(() => undefined);
+      const delay = Math.min(delayMs(attempt, error), Math.max(0, until - Date.now()));
+      await sleep(delay, undefined, signal ? { signal } : {}).catch(() => undefined);
       signal?.throwIfAborted();
     }
   }
@@ -87,68 +88,75 @@ export class Api {
   }
 
   getMe(): Promise<Me> {
-    return this.#client.getMe();
+    return checked(this.#client.getMe(), 'teams');
   }
 
   /** Names of the members of a team by their ids; empty where the token may not read them. */
   async listNames(teamId: string): Promise<Map<string, string>> {
-    const members = await this.#once.listMembers({ path: { team_id: teamId } }).catch(() => []);
-    return new Map(members.map(({ user_id, name, email }) => [user_id, name ?? email]));
+    const members: unknown = await this.#once.listMembers({ path: { team_id: teamId } }).catch(() => []);
+    const known = Array.isArray(members) ? (members as Result<'listMembers'>) : [];
+    return new Map(known.map(({ user_id, name, email }) => [user_id, name ?? email]));
   }
 
   /** `operations` is JSON as the user wrote it: the service judges each of its numbers. */
   create(fields: object, operations: string): Promise<ChangeRequest> {
     const bytes = new Blob([`${JSON.stringify(fields).slice(0, -1)},"operations":${operations}}`]);
     const body = bytes as unknown as Body<'createChangeRequest'>;
-    return checked(this.#client.createChangeRequest({ body, headers: { 'Content-Type': 'application/json' } }));
+    return checked(this.#client.createChangeRequest({ body, headers: { 'Content-Type': 'application/json' } }), 'request_hash');
   }
 
   list(query: NonNullable<Arguments<'listChangeRequests'>['query']>): Promise<Result<'listChangeRequests'>> {
-    return this.#client.listChangeRequests({ query });
+    return checked(this.#client.listChangeRequests({ query }), 'requests');
   }
 
   get(requestId: string): Promise<ChangeRequest> {
-    return checked(this.#client.getChangeRequest(at(requestId)));
+    return checked(this.#client.getChangeRequest(at(requestId)), 'request_hash');
   }
 
   /** Returns the request once it has changed since `seen`, or at the end of this time, at most 25 seconds. */
   poll(requestId: string, seen: number, ms: number, signal?: AbortSignal): Promise<ChangeRequest> {
     const wait = Math.min(WAIT_SECONDS, Math.max(1, Math.ceil(ms / 1_000)));
-    return checked(this.#waiting.getChangeRequest({ ...at(requestId), query: { wait, seen }, ...(signal && { signal }) }));
+    return checked(
+      this.#waiting.getChangeRequest({ ...at(requestId), query: { wait, seen }, ...(signal && { signal }) }),
+      'request_hash',
+    );
   }
 
   approve(requestId: string, body: Body<'approveChangeRequest'>): Promise<Result<'approveChangeRequest'>> {
-    return this.#client.approveChangeRequest({ ...at(requestId), body });
+    return checked(this.#client.approveChangeRequest({ ...at(requestId), body }), 'approvals_needed');
   }
 
   reject(requestId: string, body: Body<'rejectChangeRequest'>): Promise<ChangeRequest> {
-    return checked(this.#client.rejectChangeRequest({ ...at(requestId), body }));
+    return checked(this.#client.rejectChangeRequest({ ...at(requestId), body }), 'request_hash');
   }
 
   cancel(requestId: string, reason?: string): Promise<ChangeRequest> {
-    return checked(this.#client.cancelChangeRequest({ ...at(requestId), body: reason === undefined ? {} : { reason } }));
+    return checked(
+      this.#client.cancelChangeRequest({ ...at(requestId), body: reason === undefined ? {} : { reason } }),
+      'request_hash',
+    );
   }
 
   /** One attempt: the caller repeats it under the same redemption id. */
   redeem(requestId: string, body: Body<'redeemChangeRequest'>, signal?: AbortSignal): Promise<Redeemed> {
-    return this.#once.redeemChangeRequest({ ...at(requestId), body, ...(signal && { signal }) });
+    return checked(this.#once.redeemChangeRequest({ ...at(requestId), body, ...(signal && { signal }) }), 'operation_texts');
   }
 
   /** One attempt; the same report again changes nothing. */
   report(requestId: string, body: Outcome): Promise<ChangeRequest> {
-    return checked(this.#once.reportChangeRequestOutcome({ ...at(requestId), body }));
+    return checked(this.#once.reportChangeRequestOutcome({ ...at(requestId), body }), 'request_hash');
   }
 
   getReceiptKeys(): Promise<Result<'getReceiptKeys'>> {
-    return this.#client.getReceiptKeys();
+    return checked(this.#client.getReceiptKeys(), 'keys');
   }
 }
 
-/** @throws {NotAssent} a success that is no change request */
-async function checked(sent: Promise<ChangeRequest>): Promise<ChangeRequest> {
-  const request = await sent;
-  if (typeof request !== 'object' || request === null || typeof request.request_hash !== 'string') throw new NotAssent();
-  return request;
+/** Passes on an object that has this member. @throws {NotAssent} a success of another service, such as the page of a network */
+async function checked<T extends object>(sent: Promise<T>, member: keyof T): Promise<T> {
+  const content = (await sent) as T | string | null;
+  if (typeof content !== 'object' || content === null || !(member in content)) throw new NotAssent();
+  return content;
 }
 
 const at = (requestId: string) => ({ path: { request_id: requestId } });

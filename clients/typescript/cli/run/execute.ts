@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { closeSync, openSync, readFileSync } from 'node:fs';
+import { closeSync, openSync } from 'node:fs';
 import { constants } from 'node:os';
 import { describeErrno, Failure, Interrupted, SIGNAL_BASE } from '../exit.js';
 import type { Look } from './bind.js';
@@ -30,16 +30,6 @@ export function raise(signal: NodeJS.Signals): never {
   process.exit(SIGNAL_BASE + signalNumber(signal));
 }
 
-/** Returns the signals that this process was started to ignore, such as by nohup. */
-function startedToIgnore(): NodeJS.Signals[] {
-  try {
-    const [, mask = '0'] = /^SigIgn:\s*([0-9a-f]+)/m.exec(readFileSync('/proc/self/status', 'utf8')) ?? [];
-    return ENDING.filter((name) => (BigInt(`0x${mask}`) >> BigInt(signalNumber(name) - 1)) & 1n);
-  } catch {
-    return [];
-  }
-}
-
 /** Whether Ctrl-C reaches the command without us: then it must not reach it twice. */
 function hasTerminal(): boolean {
   try {
@@ -54,11 +44,10 @@ function hasTerminal(): boolean {
 export class Signals {
   readonly #controller = new AbortController();
   readonly #isOurs = hasTerminal();
-  readonly #ignored = startedToIgnore();
   #child: ChildProcess | undefined;
 
   constructor() {
-    for (const name of ENDING) if (!this.#ignored.includes(name)) process.on(name, () => this.#receive(name));
+    for (const name of ENDING) process.on(name, () => this.#receive(name));
     for (const name of IGNORED) process.on(name, () => (this.#child ? undefined : this.#receive(name)));
   }
 
