@@ -279,6 +279,12 @@ it('verifies a stored receipt with its operation', async () => {
   place.write('forged.json', JSON.stringify({ ...stored, operation_texts: [text.replace('./tool', './evil')] }));
   const forged = await place.run(['verify', 'forged.json', ...issuer]);
   expect([forged.code, forged.stderr]).toEqual([65, expect.stringMatching(/people approved another operation/)]);
+  // Without the service, by keys that were stored.
+  place.write('keys.json', JSON.stringify((await app.as(asking).get('/api/receipts/jwks')).body));
+  const offline = await place.run(['verify', 'receipt.json', ...issuer, '--keys', 'keys.json'], { env: { ASSENT_URL: '' } });
+  expect([offline.code, offline.stderr]).toEqual([0, '']);
+  const stranger = await place.run(['verify', 'receipt.json', '--keys', 'receipt.json', ...issuer]);
+  expect([stranger.code, stranger.stderr]).toEqual([64, expect.stringMatching(/not a set of public keys/)]);
   place.write('none.json', '{}');
   expect(await place.run(['verify', 'none.json', ...issuer])).toMatchObject({ code: 64 });
 });

@@ -180,7 +180,8 @@ export function announce(screen: Screen, request: ChangeRequest, bound: string):
   const { request_id, url, code, request_hash, expires_at } = request;
   const event = { event: 'asked', request_id, url, code, request_hash, expires_at };
   screen.say(`asked ${url}${code ? `  code ${code}` : ''}${bound ? `  bound: ${bound}` : ''}`, event);
-  announceInActions(request);
+  // A program that reads lines of JSON has the link from the event.
+  if (!screen.isJson) announceInActions(request);
 }
 
 /** Reads JSON as an option gives it: text, `@FILE` or `-`. Returns the text, whose numbers the service judges. @throws {Failure} it is no JSON object */

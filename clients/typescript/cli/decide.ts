@@ -71,7 +71,7 @@ function describeState(request: ChangeRequest): string {
 
 /** Returns a request as a card: all that is approved, then what is only claimed. */
 function describeRequest(request: ChangeRequest, nameOf: NameOf): string {
-  const { request_id, operations, requirement, context, decisions, request_hash, revision } = request;
+  const { request_id, operations, requirement, context, decisions, earlier, request_hash, revision } = request;
   const operationLines = operations.flatMap(({ system, name, target, arguments: args, summary, risk, reversible }) => [
     field('Operation', printable(`${system} · ${name}${target === null ? '' : ` · ${target}`}`)),
     indent(printableLines(JSON.stringify(args, null, 2))),
@@ -93,6 +93,7 @@ function describeRequest(request: ChangeRequest, nameOf: NameOf): string {
     ...decisions.map(({ user_id, decision, comment }) =>
       field('Decision', `${decision} by ${nameOf(user_id)}${comment ? `: "${printable(comment)}"` : ''}`),
     ),
+    ...earlier.map(({ request_id: id, status, at }) => field('Earlier', `the same was ${status} ${since(at)} ago, ${id}`)),
     ...(request.code ? [field('Code', request.code)] : []),
     field('Hash', request_hash),
     field('Page', request.url),

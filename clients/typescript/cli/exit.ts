@@ -119,7 +119,10 @@ function explainRefusal(error: AssentError): Failure {
 export function toFailure(error: unknown): Failure | undefined {
   if (error instanceof Failure) return error;
   if (error instanceof AddressError) return new Failure('usage', error.message);
-  if (isAway(error)) return new Failure('away', `the service cannot be reached: ${describeOutage(error)}`);
+  if (isAway(error)) {
+    const what = error instanceof AssentError ? 'cannot answer now' : 'cannot be reached';
+    return new Failure('away', `the service ${what}: ${describeOutage(error)}`);
+  }
   if (error instanceof AssentError) return explainRefusal(error);
   const { code, path } = error as NodeJS.ErrnoException & { path?: string };
   if (code?.startsWith('ERR_PARSE_ARGS')) return new Failure('usage', (error as Error).message);

@@ -68,14 +68,13 @@ async function run(given: Given): Promise<number> {
   const [path = ''] = given.positionals;
   const { receipt, operation_texts } = readStored(path);
   const claims = readClaims(receipt);
-  const url = findUrl(given);
   const file = text(given, 'keys');
   const jwks = file
     ? parse<VerifyReceiptOptions['jwks']>(file, ({ keys }) => Array.isArray(keys), 'a set of public keys')
-    : await new Api(url, undefined).getReceiptKeys();
+    : await new Api(findUrl(given), undefined).getReceiptKeys();
   const options = {
     jwks,
-    issuer: text(given, 'issuer') ?? url,
+    issuer: text(given, 'issuer') ?? findUrl(given),
     team: text(given, 'team') ?? claims.assent.team_id,
     approvals: integer(given, 'approvals', 1, 5) ?? 1,
     now: readTime(given, claims),
