@@ -1,4 +1,4 @@
-// Made by npm run client from the document with SHA-256 66814b0a329fa094be8d3b47554bf39a59bbdfa1d91ca84b55d726787af3c154.
+// Made by npm run client from the document with SHA-256 3dfbfa999cd1f9132cbd5f33e55e98759a0f1bb0fd4773bb466067e9127c3887.
 /** Operations that send a form with a file, those that send its bytes alone, and those that return bytes. */
 export const UPLOADS: readonly string[] = ['uploadFile'];
 export const STREAMS: readonly string[] = ['uploadBulkInput'];

@@ -186,7 +186,10 @@ describe('login', () => {
 
   it('stores a token that only the user can read, and forgets it', async () => {
     const refused = await place.run(['approvals']);
-    expect([refused.code, refused.stderr]).toEqual([78, expect.stringMatching(/not logged in to http[^]*'assent login --url http/)]);
+    expect([refused.code, refused.stderr]).toEqual([
+      78,
+      expect.stringMatching(/not logged in to http[^]*'assent login --url http/),
+    ]);
     const call = await place.run(['login'], { input: `${asking}\n` });
     expect([call.code, call.stdout]).toEqual([0, expect.stringMatching(/^logged in to http/)]);
     expect([statSync(file()).mode & 0o777, statSync(place.config).mode & 0o777]).toEqual([0o600, 0o700]);
