@@ -366,8 +366,10 @@ describe('the document', () => {
   });
 
   it('leaves every answer open for fields to come', () => {
+    // A request with a member that nobody has read must not pass: what is sent is closed there, and no answer holds it.
+    const closed = ['#/components/schemas/AskedOperation', '#/components/schemas/EditedOperation'];
     expect([...objectsIn(document)].flatMap(([at, object]) => (object['additionalProperties'] === false ? [at] : []))).toEqual(
-      [],
+      closed,
     );
   });
 

@@ -1,4 +1,4 @@
-// Made by npm run client from the document with SHA-256 3dfbfa999cd1f9132cbd5f33e55e98759a0f1bb0fd4773bb466067e9127c3887.
+// Made by npm run client from the document with SHA-256 104340471b7c5b8977371c6fb9552e750af66baba40d89a3a4b17e4fe292120a.
 /** Operations that send a form with a file, those that send its bytes alone, and those that return bytes. */
 export const UPLOADS: readonly string[] = ['uploadFile'];
 export const STREAMS: readonly string[] = ['uploadBulkInput'];

@@ -1,6 +1,6 @@
 import { run } from '../../../../db/statement.js';
 import { canonicalJson, computeHash } from '../../../gate/staging/canonical.js';
-import type { Context } from '../../../platform/context.js';
+import { type Context, requireUser } from '../../../platform/context.js';
 import { conflict, DomainError } from '../../../platform/errors.js';
 import { cleanResult, type ToolResult } from '../client/result.js';
 import { UpstreamFailure } from '../client/session.js';
@@ -14,8 +14,9 @@ import type { AskedCall } from './ask-for-call.js';
 const SESSION_MS = 600_000;
 const COMPARE_MS = 60_000;
 const MAX_SESSIONS = 200;
-/** Calls under way: of one team, and of all. */
+/** Calls under way: of one team, of one user in all teams, and of all. */
 const MAX_OF_TEAM = 10;
+const MAX_OF_USER = 20;
 const MAX_OF_PROCESS = 100;
 
 interface Kept extends OpenUpstream {
@@ -31,16 +32,19 @@ const underWay = new Map<string, number>();
 let total = 0;
 
 /** @throws RATE_LIMIT_EXCEEDED */
-function enter(teamId: string): () => void {
-  const own = underWay.get(teamId) ?? 0;
-  if (own >= MAX_OF_TEAM || total >= MAX_OF_PROCESS)
-    throw new DomainError('RATE_LIMIT_EXCEEDED', 'Too many calls of the team are under way', { headers: { 'Retry-After': '1' } });
-  underWay.set(teamId, own + 1);
+function enter(teamId: string, userId: string): () => void {
+  const count = (id: string): number => underWay.get(id) ?? 0;
+  if (count(teamId) >= MAX_OF_TEAM || count(userId) >= MAX_OF_USER || total >= MAX_OF_PROCESS)
+    throw new DomainError('RATE_LIMIT_EXCEEDED', 'Too many calls of yours or of the team are under way', {
+      headers: { 'Retry-After': '1' },
+    });
+  for (const id of [teamId, userId]) underWay.set(id, count(id) + 1);
   total += 1;
   return () => {
-    const left = (underWay.get(teamId) ?? 1) - 1;
-    if (left === 0) underWay.delete(teamId);
-    else underWay.set(teamId, left);
+    for (const id of [teamId, userId]) {
+      if (count(id) <= 1) underWay.delete(id);
+      else underWay.set(id, count(id) - 1);
+    }
     total -= 1;
   };
 }
@@ -82,7 +86,7 @@ async function compare(ctx: Context, kept: Kept, upstream: UpstreamRow, tool: To
  * @throws RATE_LIMIT_EXCEEDED | RESOURCE_CONFLICT `tool_changed` | UpstreamFailure
  */
 export async function passThrough(ctx: Context, { upstream, tool, given, tokenId }: AskedCall): Promise<ToolResult> {
-  const leave = enter(upstream.team_id);
+  const leave = enter(upstream.team_id, requireUser(ctx));
   const began = performance.now();
   let end = 'failed';
   let kept: Kept | undefined;

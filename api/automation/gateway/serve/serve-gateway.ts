@@ -14,6 +14,7 @@ import { UpstreamFailure } from '../client/session.js';
 import { readDefinition } from '../client/tools.js';
 import { findUpstream, readTools, type ToolRow, type UpstreamRow } from '../upstreams/read-upstreams.js';
 import { usableUpstreamsStatement } from '../upstreams/upstreams.sql.js';
+import { gatewayRequestStatement } from './asked.sql.js';
 import { askForCall, holdForResult } from './ask-for-call.js';
 import { passThrough } from './pass-through.js';
 
@@ -33,7 +34,10 @@ const OWN = {
   },
   assent_cancel: {
     description: 'Takes back a call that was asked for and has not been performed.',
-    async call({ ctx }: Extra, requestId: string): Promise<ToolResult> {
+    async call({ ctx, tokenId }: Extra, requestId: string): Promise<ToolResult> {
+      // Only what this token asked for here: its user may cancel more.
+      const [asked] = await run(ctx.db, gatewayRequestStatement, [requestId, tokenId]);
+      if (!asked) throw notFound('Change request');
       const { status } = await cancelRequest(ctx, requestId, null);
       return { content: [{ type: 'text', text: JSON.stringify({ status, request_id: requestId }) }] };
     },

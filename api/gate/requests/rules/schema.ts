@@ -12,7 +12,7 @@ const Pattern = (max: number) =>
     .meta({ description: 'Equal, or up to a `*` at the end' });
 
 const Rule = z.object({
-  system: Pattern(65),
+  system: Pattern(300),
   name: Pattern(201).default('*'),
   target: Pattern(2_001).default('*').meta({ description: 'An operation without a target has the empty one' }),
   role: z.enum(REQUEST_ROLES).nullable().default(null).meta({ description: 'Null: manager' }),
