@@ -2,6 +2,7 @@ import { chatByModelSection, chatByRulesSection, promptSection } from './section
 import { pendingSection, plansSection } from './sections/agent-plans.js';
 import { activeAutomationsSection } from './sections/active-automations.js';
 import { approvalSection, automationSection, fiveActionsSection } from './sections/automations.js';
+import { changeRequestsSection, longPollsSection, requestWorkflowsSection } from './sections/change-requests.js';
 import { crowdedSection } from './sections/crowded.js';
 import { approvalsListSection, decisionSection } from './sections/decisions.js';
 import { filesSection } from './sections/files.js';
@@ -73,6 +74,9 @@ export const SECTIONS = {
   decision: decisionSection,
   staging: stagingSection,
   'queue-page': queuePageSection,
+  'change-requests': changeRequestsSection,
+  'long-polls': longPollsSection,
+  'request-workflows': requestWorkflowsSection,
   idle: idleEventSection,
   active: activeAutomationsSection,
   crowded: crowdedSection,
@@ -86,6 +90,7 @@ export type SectionName = keyof typeof SECTIONS;
 /** Groups of sections. */
 const GROUPS: Record<string, SectionName[]> = {
   agent: ['agent-rules', 'agent-model', 'agent-prompt', 'agent-plans', 'agent-pending'],
+  requests: ['change-requests', 'long-polls', 'request-workflows'],
   lists: ['list-1000', 'list-10000', 'large-lists'],
   neighbors: ['strangers', 'crowded', 'skipped'],
   searches: ['search', 'search-marks', 'search-cost'],
