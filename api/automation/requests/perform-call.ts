@@ -1,6 +1,6 @@
 import { run } from '../../../db/statement.js';
 import { readContent } from '../../gate/requests/content.js';
-import { notifyRequester } from '../../gate/requests/create/notify-approvers.js';
+import { notifyRequester, notifyStale } from '../../gate/requests/create/notify-approvers.js';
 import { requestChange, type TracedRequest } from '../../gate/requests/request-change.js';
 import { callerJson, type Context, inTransaction, type Services, serviceContext } from '../../platform/context.js';
 import { cleanResult, type ToolResult } from '../gateway/client/result.js';
@@ -23,12 +23,14 @@ interface CalledRow extends TracedRequest {
 export function endStale(services: Services, row: CalledRow): Promise<void> {
   return inTransaction(serviceContext(services, 'requests'), async (ctx) => {
     const change = requestChange(ctx.config, row, { action: 'stale', status: 'stale', event: 'request.stale' });
-    const ended = await run(ctx.db, staleRequestStatement, [
+    const [ended] = await run<{ approvers: string[] }>(ctx.db, staleRequestStatement, [
       row.request_id,
       JSON.stringify(callerJson(ctx)),
       JSON.stringify(change),
     ]);
-    if (ended.length > 0) await notifyRequester(ctx, row, 'stale');
+    if (!ended) return;
+    await notifyRequester(ctx, row, 'stale');
+    await notifyStale(ctx, row, ended.approvers);
   });
 }
 

@@ -23,14 +23,17 @@ export const deliverStatement = defineStatement({
   text: 'update change_requests set call_hash = null where request_id = $1 and call_hash is not null',
 });
 
-/** $1 = request id, $2 = caller (jsonb), $3 = change (jsonb). What it would call has changed: it ends, and nothing was called. */
+/** $1 = request id, $2 = caller (jsonb), $3 = change (jsonb). What it would call has changed: it ends, and nothing was called. Returns who approved it. */
 export const staleRequestStatement = defineStatement({
   name: 'stale_request',
   text: /* sql */ `
     with changed as (
       update change_requests r set status = 'stale', closed_reason = 'tool_changed', ended_at = clock_timestamp(), seq = r.seq + 1
       where r.request_id = $1 and r.status in ('pending', 'approved')
-      returning r.request_id, r.incarnation, r.correlation_id
+      returning r.request_id, r.revision
     )
-    select record_change($2::jsonb, $3::jsonb) as audit_id from changed`,
+    select record_change($2::jsonb, $3::jsonb) as audit_id,
+      array(select d.user_id from change_request_decisions d
+        where d.request_id = c.request_id and d.revision = c.revision and d.decision = 'approved') as approvers
+    from changed c`,
 });

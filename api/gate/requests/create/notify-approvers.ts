@@ -69,3 +69,13 @@ export const notifyRequester = (
   const requester = { teamId: team_id, userIds: [requested_by], except: [by] };
   return notifyInApp(ctx, requester, { kind: 'change_ended', message: `Your request “${title}” ${ENDS[end]}`, request_id });
 };
+
+/** Notifies those who approved a request that it is stale and that nothing was called, in the app. */
+export const notifyStale = (
+  ctx: Context,
+  { request_id, team_id, title }: { request_id: string; team_id: string; title: string },
+  approvers: readonly string[],
+): Promise<void> => {
+  const message = `“${title}”, which you approved, ${ENDS.stale}. Nothing was called`;
+  return notifyInApp(ctx, { teamId: team_id, userIds: approvers }, { kind: 'change_ended', message, request_id });
+};

@@ -156,6 +156,15 @@ describe('what changes after the yes', () => {
       status: 'stale',
       closed_reason: 'tool_changed',
     });
+    const notices = await db()('notifications')
+      .where({ request_id: first, kind: 'change_ended' })
+      .whereLike('message', '%stale%');
+    expect(notices.map(({ user_id, message }) => [user_id, message.includes('which you approved')]).sort()).toEqual(
+      [
+        [team.member.user_id, false],
+        [team.manager.user_id, true],
+      ].sort(),
+    );
     expect(server.calls).toEqual([]);
     expect(await names(upstream)).toEqual(['assent_result', 'assent_cancel']);
     const seen = (await app.as(team.admin).post(at(upstream, '/refresh'))).body;
