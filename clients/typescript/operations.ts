@@ -1,4 +1,4 @@
-// Made by npm run client from the document with SHA-256 104340471b7c5b8977371c6fb9552e750af66baba40d89a3a4b17e4fe292120a.
+// Made by npm run client from the document with SHA-256 27f7973e484d2cb861bef80db65cefd5a6f176ac7871c243424d70b13a6ec3d0.
 /** Operations that send a form with a file, those that send its bytes alone, and those that return bytes. */
 export const UPLOADS: readonly string[] = ['uploadFile'];
 export const STREAMS: readonly string[] = ['uploadBulkInput'];

@@ -5,7 +5,7 @@ import type { Context } from '../../platform/context.js';
 import { invalid } from '../../platform/errors.js';
 import { OutboundFailure } from '../../platform/http-client/failure.js';
 import { outboundPolicy } from '../../platform/http-client/policy.js';
-import { parseDestination } from '../../platform/http-client/send-request.js';
+import { parseDestination, TRANSPORT_HEADERS } from '../../platform/http-client/send-request.js';
 import { LITERAL_ORIGIN } from '../actions/literal-origin.js';
 import { checkTemplates, findEventPaths, findSecretHandles } from '../language/template.js';
 import { missingSecrets } from '../secrets/vault.js';
@@ -65,7 +65,7 @@ export async function buildHttpOperation(ctx: Context, teamId: string, call: Htt
   if (findEventPaths(given).length > 0) throw invalid('Only {{secret:NAME}} may stand in double braces: there is no event here');
   const [unknown] = await missingSecrets(ctx, teamId, findSecretHandles(given));
   if (unknown !== undefined) throw invalid(`The team has no secret ${unknown}`, { extra: { reason: 'secret_unknown' } });
-  const own = Object.keys(headers).find((name) => OWN_HEADERS.test(name));
+  const own = Object.keys(headers).find((name) => OWN_HEADERS.test(name) || TRANSPORT_HEADERS.test(name));
   if (own !== undefined) throw invalid(`Assent sets the header ${own} itself`);
   const address = parseUrl(ctx, url);
   const host = nameHost(address);

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { NEW_REQUEST, OPERATIONS } from '../../gate/requests/schema.js';
 import { Text } from '../../platform/fields.js';
-import { METHODS } from '../../platform/http-client/send-request.js';
+import { HEADER_NAME, METHODS } from '../../platform/http-client/send-request.js';
 import { WebAddress } from '../actions/web-address.js';
 
 const MAX_HEADERS = 50;
@@ -12,7 +12,7 @@ const HttpCall = z
     method: z.enum(METHODS),
     url: WebAddress.meta({ description: 'Its host is literal; the rest may hold `{{secret:NAME}}`' }),
     headers: z
-      .record(Text.max(256), Text.max(8_192))
+      .record(z.string().regex(HEADER_NAME), Text.max(8_192))
       .refine((headers) => Object.keys(headers).length <= MAX_HEADERS, `has more than ${MAX_HEADERS} members`)
       .optional(),
     body: z

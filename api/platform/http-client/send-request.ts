@@ -35,9 +35,10 @@ export interface OutboundResponse {
 const MAX_BYTES = 65_536;
 const MAX_HEADERS = 16_384;
 const MAX_URL = 8_192;
-const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,256}$/;
+/** Name of a header (RFC 9110, token). */
+export const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,256}$/;
 /** Headers of the connection, the framing and the trace; callers may not set them. */
-const OURS =
+export const TRANSPORT_HEADERS =
   /^(host|connection|keep-alive|proxy-.*|te|trailer|transfer-encoding|upgrade|expect|content-length|accept-encoding|traceparent|tracestate)$/i;
 
 export const getPort = ({ port, protocol }: URL): number => (port === '' ? (protocol === 'https:' ? 443 : 80) : Number(port));
@@ -67,7 +68,7 @@ export function parseDestination(policy: OutboundPolicy, text: string): URL {
 /** @throws OutboundFailure header_invalid, without the value */
 function checkHeaders(headers: Readonly<Record<string, string>>): void {
   for (const [name, value] of Object.entries(headers)) {
-    if (!TOKEN.test(name) || OURS.test(name)) throw new OutboundFailure('header_invalid');
+    if (!HEADER_NAME.test(name) || TRANSPORT_HEADERS.test(name)) throw new OutboundFailure('header_invalid');
     if (!/^[\t\x20-\x7e\x80-\xff]*$/.test(value)) throw new OutboundFailure('header_invalid', name);
   }
 }

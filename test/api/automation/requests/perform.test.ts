@@ -215,11 +215,12 @@ describe('what may be asked for', () => {
       expect(await refused({ method: 'GET', url })).toMatchObject({ error_code: 'INVALID_REQUEST' });
   });
 
-  it('the requester sets none of the headers by which the receiver knows the request', async () => {
-    for (const name of ['Assent-Receipt', 'IDEMPOTENCY-KEY'])
-      expect(await refused({ method: 'GET', url: receiver.url, headers: { [name]: 'mine' } })).toMatchObject({
-        error_code: 'INVALID_REQUEST',
-      });
+  it('the requester sets no header that Assent sets, and none that no request can have', async () => {
+    const codeOf = async (name: string) =>
+      (await refused({ method: 'GET', url: receiver.url, headers: { [name]: 'mine' } })).error_code;
+    for (const name of ['Assent-Receipt', 'IDEMPOTENCY-KEY', 'Host', 'content-length'])
+      expect([name, await codeOf(name)]).toEqual([name, 'INVALID_REQUEST']);
+    for (const name of ['a b', 'x:', '']) expect([name, await codeOf(name)]).toEqual([name, 'VALIDATION_ERROR']);
     const request = await ask({ method: 'POST', url: receiver.url });
     const { operations } = (await as(team.manager, request).read()).body;
     const headers = { 'Assent-Receipt': 'mine', 'Idempotency-Key': 'mine', 'x-kept': 'kept' };
