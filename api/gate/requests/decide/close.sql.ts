@@ -92,13 +92,13 @@ export const expireRequestsStatement = defineStatement({
 
 /**
  * $1 = user id, $2 = team id, or null for all teams, $3 = roles of requirements that the user still meets. Removes the user's approvals
- * of open requests; one that has too few then waits again, if it is not too late.
+ * of open requests; one that has too few then waits again, if it is not too late, and its approvers are reminded: they took it for decided.
  */
 export const voidRequestApprovalsStatement = defineStatement({
   name: 'void_request_approvals',
   text: /* sql */ `
     with open as materialized (
-      select r.request_id, r.revision from change_requests r join change_request_decisions d
+      select r.request_id, r.revision, r.status from change_requests r join change_request_decisions d
         on d.request_id = r.request_id and d.revision = r.revision and d.user_id = $1 and d.decision = 'approved'
       where r.status in ('pending', 'approved') and ($2::uuid is null or r.team_id = $2 and r.required_role <> all($3::text[]))
       order by r.request_id for no key update of r
@@ -106,7 +106,10 @@ export const voidRequestApprovalsStatement = defineStatement({
       delete from change_request_decisions d using open o
       where d.request_id = o.request_id and d.revision = o.revision and d.user_id = $1 returning d.request_id
     ), changed as (
-      update change_requests r set status = 'pending', use_until = null, seq = r.seq + 1 from open o where r.request_id = o.request_id
+      update change_requests r set status = 'pending', use_until = null, seq = r.seq + 1,
+        remind_at = case when o.status = 'approved' then clock_timestamp() else r.remind_at end,
+        reminded_at = case when o.status <> 'approved' then r.reminded_at end
+      from open o where r.request_id = o.request_id
       returning r.request_id, r.incarnation, r.correlation_id
     ), woken as (${wakeRequest('changed')}
     )

@@ -278,6 +278,16 @@ describe('time', () => {
     expect((await as(team.member, request).report({ status: 'failed' })).body).toMatchObject({ reason: 'outcome_differs' });
   });
 
+  it('tells those who may approve when a lost role takes an approval back, once', async () => {
+    const request = await ask();
+    await as(team.manager, request).approve();
+    await app.as(team.admin).patch(`/api/teams/${team.team_id}/members/${team.manager.user_id}`, { role: 'member' });
+    expect((await row(request)).status).toBe('pending');
+    for (let look = 0; look < 2; look += 1) await settleRequest(app.services, request.request_id);
+    const reminders = { request_id: request.request_id, kind: 'change_reminder' };
+    expect(await db()('notifications').where(reminders).pluck('user_id')).toEqual([team.admin.user_id]);
+  });
+
   it('reminds once at half time, and forgets after 90 days', async () => {
     const request = await ask({ expires_in_seconds: 7_200 });
     await change(request, { remind_at: past() });
