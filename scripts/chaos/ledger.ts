@@ -35,6 +35,8 @@ export interface Ledger {
   requests: AckedRequest[];
   /** Acknowledged approvals of change requests, one an approver. */
   approvals: { request_id: string }[];
+  /** Arrivals at the receiver of requests that Assent sent itself, one each. */
+  performed: { request_id: string }[];
   /** Failed CI runs that were delivered. */
   failures: { run_id: number }[];
   /** Webhooks that the subscribed receiver handled; `version` of the task. */
@@ -95,6 +97,7 @@ export const emptyLedger = (): Ledger => ({
   proposals: [],
   requests: [],
   approvals: [],
+  performed: [],
   failures: [],
   received: [],
 });

@@ -9,6 +9,7 @@ import { exportTasks } from './loads/bulk-load.js';
 import { importFiles } from './loads/import-load.js';
 import { workOnCycles } from './loads/cycle-load.js';
 import { workOnFields, workOnViews } from './loads/fields-load.js';
+import { workOnPerformed } from './loads/performed-load.js';
 import { workOnRequests } from './loads/request-load.js';
 import { workOnJobs } from './loads/runner-load.js';
 import { workOnGraph } from './loads/graph-load.js';
@@ -242,6 +243,7 @@ export function startLoad(caller: Caller, world: World, secret: string, seed: nu
     workFromOutside,
     failChecks,
     ...Array.from({ length: ASKERS }, () => workOnRequests),
+    workOnPerformed,
   ]);
   const stopDeciding = employ([workOnGates, workOnFailures, workOnPlans]);
   return {

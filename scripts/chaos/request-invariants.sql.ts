@@ -1,5 +1,6 @@
 import type { Invariant } from './invariant.js';
 import { CANARY } from './loads/request-load.js';
+import { SECRET } from './world.js';
 
 /** Tables that keep what people and programs are told of a request, or a copy of a write. */
 const SAID = [
@@ -68,6 +69,15 @@ const silent: Invariant = {
   ).join(' union ')}`,
 };
 
+/** Where the value of the load's secret may not be. The receiver says it in each answer. $1 = the ledger (jsonb). */
+const secretKept: Invariant = {
+  name: 'acked_secret_silent',
+  words: 'The value of a secret that Assent sends is in no request, result, audit entry, event, webhook, notification or mail',
+  sql: `${[...SAID, 'change_requests', 'change_request_results']
+    .map((table) => `select '${table}' as violation from ${table} t where t.*::text like '%${SECRET}%' and $1::jsonb is not null`)
+    .join(' union ')}`,
+};
+
 /** $1 = the ledger (jsonb). */
 export const acknowledgedRequests: readonly Invariant[] = [
   {
@@ -89,5 +99,21 @@ export const acknowledgedRequests: readonly Invariant[] = [
         select count(*) from change_request_decisions d where d.request_id = a.request_id and d.decision = 'approved'
       ) d group by a.request_id, d.count having d.count < count(*)`,
   },
+  {
+    name: 'acked_performed_once',
+    words: 'What Assent sends itself arrives at most once, only for an approved request, and did arrive if it succeeded',
+    sql: /* sql */ `
+      select format('request %s is %s with outcome %s and arrived %s times', p.request_id, r.status, r.outcome, p.arrivals) as violation
+      from (
+        select request_id, count(*) as arrivals from jsonb_to_recordset($1::jsonb->'performed') as a(request_id uuid) group by 1
+      ) p left join change_requests r using (request_id)
+      where p.arrivals > 1 or r.executor is distinct from 'assent' or r.status is distinct from 'redeemed' or r.outcome is null
+      union all
+      select format('request %s succeeded and never arrived', r.request_id) from change_requests r
+      where r.executor = 'assent' and r.outcome = 'succeeded' and not exists (
+        select from jsonb_to_recordset($1::jsonb->'performed') as a(request_id uuid) where a.request_id = r.request_id
+      )`,
+  },
   silent,
+  secretKept,
 ];

@@ -34,6 +34,7 @@ const SHORT_OF_QUIET = /* sql */ `
     (select count(*) from automation_runs where status in ('queued', 'running')) as runs,
     (select count(*) from agent_turns where finished_at is null) as turns,
     (select count(*) from webhook_queue) as webhooks,
+    (select count(*) from change_requests where executor = 'assent' and (status = 'approved' or status = 'redeemed' and outcome is null)) as performing,
     (select count(*) from bulk_jobs where status in ('queued', 'running') or undo_status in ('queued', 'running')) as bulk_jobs,
     (select count(*) from forge_deliveries where outcome is null) as deliveries`;
 
@@ -131,6 +132,7 @@ async function torment(product: Product, options: ChaosOptions): Promise<Verdict
   const subscriber = await startSubscriber(caller, world, options.seed);
   const load = startLoad(caller, world, config.FORGE_WEBHOOK_SECRET ?? '', options.seed);
   load.ledger.received = subscriber.received;
+  load.ledger.performed = subscriber.performed;
   logStep('load started');
   try {
     await killAll(product, options);

@@ -3,14 +3,16 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Webhook } from 'standardwebhooks';
 import type { Caller } from './caller.js';
+import { ACT_PATH } from './loads/performed-load.js';
 import { CANARY } from './loads/request-load.js';
 import type { Ledger } from './ledger.js';
 import { seededRandom } from './random.js';
-import type { World } from './world.js';
+import { SECRET, type World } from './world.js';
 
-/** A receiver on this machine that is subscribed to the team's tasks and change requests. */
+/** A receiver on this machine that is subscribed to the team's tasks and change requests, and to which Assent sends approved ones. */
 export interface Subscriber {
   received: Ledger['received'];
+  performed: Ledger['performed'];
   /** Requests that no honest sender sends. */
   surprises: string[];
   /** Ends the subscription, so that nothing is sent to a receiver that is gone. */
@@ -29,10 +31,16 @@ const CUT_OFF = 0.05;
 
 /**
  * Subscribes a receiver before the load. It verifies each signature with the public library and remembers what it answered with 2xx,
- * and what it handled without an answer.
+ * and what it handled without an answer. `performed`: is continued. The world learns where it listens.
  * @throws Error for any response but the expected success
  */
-export async function startSubscriber(caller: Caller, { admin, teamId }: World, seed: number): Promise<Subscriber> {
+export async function startSubscriber(
+  caller: Caller,
+  world: World,
+  seed: number,
+  performed: Ledger['performed'] = [],
+): Promise<Subscriber> {
+  const { admin, teamId } = world;
   const received: Subscriber['received'] = [];
   const surprises: string[] = [];
   const bodies = new Map<string, string>();
@@ -46,6 +54,14 @@ export async function startSubscriber(caller: Caller, { admin, teamId }: World, 
     request.on('end', () => {
       const body = Buffer.concat(chunks).toString();
       const headers = request.headers as Record<string, string>;
+      if (request.url === ACT_PATH) {
+        performed.push({ request_id: headers['idempotency-key'] ?? '' });
+        if (headers['x-key'] !== SECRET || !headers['assent-receipt'])
+          surprises.push('a request came without its secret or receipt');
+        if (random.chance(CUT_OFF)) return void request.socket.destroy();
+        // It says the secret in its answer, as careless receivers do.
+        return void response.writeHead(random.chance(REFUSED) ? 500 : 200).end(`key ${SECRET}`);
+      }
       const event_id = headers['webhook-id'] ?? '';
       try {
         const { type, data } = verify(body, headers);
@@ -64,9 +80,9 @@ export async function startSubscriber(caller: Caller, { admin, teamId }: World, 
   server.unref();
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+  world.receiver = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   const body = {
-    url,
+    url: `${world.receiver}/`,
     team_id: teamId,
     events: ['task.created', 'task.updated', 'request.created', 'request.approved', 'request.redeemed', 'request.finished'],
   };
@@ -77,6 +93,7 @@ export async function startSubscriber(caller: Caller, { admin, teamId }: World, 
   verify = (text, headers) => library.verify(text, headers) as Body;
   return {
     received,
+    performed,
     surprises,
     async unsubscribe() {
       await caller.untilKnown({ method: 'DELETE', path: `/api/webhooks/${webhook_id}`, token: admin });

@@ -17,6 +17,8 @@ export interface World {
   fields: string[];
   /** Teams of the imports of many lines. The admin is their only member. */
   importTeams: ImportTeam[];
+  /** Origin of the receiver of webhooks and requests; empty until it listens. */
+  receiver: string;
   /** Repository bound to the watched project with issue sync. */
   repo: string;
 }
@@ -26,6 +28,10 @@ export interface ImportTeam {
   /** Tasks that its imports meet again. */
   base: string[];
 }
+
+/** Value of the team's secret that the receiver expects and that nothing may keep. */
+export const SECRET = 'canary-of-secrets-91d0';
+export const SECRET_NAME = 'CHAOS_KEY';
 
 /** Marks tasks whose triggered run fails. */
 export const FAILING = 'doomed';
@@ -105,7 +111,10 @@ export async function buildWorld(caller: Caller): Promise<World> {
   const scopes = ['tasks:read', 'projects:read', 'graph:read', 'ai:chat'];
   const made = await call('POST', '/api/auth/tokens', member, { name: 'Chaos', scopes, mcp_only: true });
   await call('PUT', `/api/ai-workspace/settings?team_id=${teamId}`, admin, { ci_triage: { enabled: true } });
+  const vaulted = { team_id: teamId, name: SECRET_NAME, value: SECRET, allowed_hosts: ['127.0.0.1'] };
+  await call('POST', '/api/automations/secrets', admin, vaulted);
   const importTeams: ImportTeam[] = [];
   while (importTeams.length < IMPORT_TEAMS) importTeams.push(await buildImportTeam(call, admin));
-  return { admin, manager, member, agent: made['token'] as string, teamId, watched, quiet, fields, repo, importTeams };
+  const agent = made['token'] as string;
+  return { admin, manager, member, agent, teamId, watched, quiet, fields, receiver: '', repo, importTeams };
 }

@@ -33,7 +33,7 @@ export async function startEmbedded(
   const world = (state.world ??= await buildWorld(caller));
   // Another order of choices in each piece.
   const seed = state.pieces.length;
-  const subscriber = await startSubscriber(caller, world, seed);
+  const subscriber = await startSubscriber(caller, world, seed, state.ledger.performed);
   const load = startLoad(caller, world, config.FORGE_WEBHOOK_SECRET ?? '', seed, SLOWER, state.ledger);
   load.ledger.received = subscriber.received;
   const pid = (name: string): [string, number][] => {

@@ -5,12 +5,15 @@ import { verifyChain } from '../../api/audit/verify-chain.js';
 import { checkInvariants } from '../../scripts/chaos/invariants.js';
 import { CANARY } from '../../scripts/chaos/loads/request-load.js';
 import { emptyLedger, type Ledger } from '../../scripts/chaos/ledger.js';
+import { SECRET } from '../../scripts/chaos/world.js';
+import { performRequest } from '../../api/automation/requests/perform-request.js';
 import { buildSession, staged } from '../factories/agent.js';
 import { createField } from '../factories/custom-fields.js';
 import { buildPerson, buildProject, buildTask, buildTeam, buildToken, type TestTeam } from '../factories/people.js';
 import { about, buildRequest, OPERATION } from '../factories/requests.js';
 import { buildRun, type TestRun } from '../factories/runs.js';
 import { startApp, type TestApp } from '../support/app.js';
+import { startReceiver } from '../support/receiver.js';
 import { finishUndo, importText, ndjson } from '../api/bulk/import-support.js';
 
 let app: TestApp;
@@ -20,7 +23,7 @@ let task: { task_id: string };
 let run: TestRun;
 
 beforeEach(async () => {
-  app = await startApp();
+  app = await startApp({ OUTBOUND_LOOPBACK: 'allow' });
   team = await buildTeam(app);
   project = await buildProject(app, team);
   task = await buildTask(app, team, project);
@@ -126,6 +129,28 @@ describe('what was acknowledged', () => {
       .where({ request_id })
       .update({ message: `It says ${CANARY}` });
     expect(await broken(ledger())).toEqual({ acked_requests_silent: ['notifications'] });
+  });
+
+  it('a request that Assent sent twice, or never, and the secret that it carried', async () => {
+    const receiver = await startReceiver();
+    try {
+      const http = { method: 'POST', url: receiver.url };
+      const request = await buildRequest(app, team, team.member, { operation: undefined, http });
+      const { request_id } = request;
+      const names = async (arrivals: number) =>
+        Object.keys(await broken(buildLedger({ performed: Array.from({ length: arrivals }, () => ({ request_id })) })));
+      expect([await names(0), await names(1)]).toEqual([[], ['acked_performed_once']]);
+      await about(app.as(team.manager), request).approve();
+      await performRequest(app.services, request_id);
+      await db()('outbox').delete();
+      expect([await names(0), await names(1), await names(2)]).toEqual([['acked_performed_once'], [], ['acked_performed_once']]);
+      await db()('change_request_results')
+        .where({ request_id })
+        .update({ result: `key ${SECRET}` });
+      expect(await names(1)).toEqual(['acked_secret_silent']);
+    } finally {
+      await receiver.close();
+    }
   });
 
   it('a task that is gone, older, changed, or in the trash', async () => {

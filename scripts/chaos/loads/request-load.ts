@@ -17,24 +17,10 @@ interface Shown {
   seq: number;
 }
 
-/** Asks for an approval by one or two people; undefined if nobody knows the id. */
-async function ask(desk: Desk): Promise<Shown | undefined> {
-  const { caller, world, random } = desk;
-  const operation = {
-    system: 'chaos',
-    name: 'act',
-    target: uuidv7(),
-    arguments: { [CANARY]: CANARY },
-    summary: CANARY,
-  };
-  const body = {
-    team_id: world.teamId,
-    title: 'Chaos',
-    operation,
-    context: { claim: CANARY },
-    requirement: { role: 'manager', approvals: random.between(1, 2) },
-    ...TIMES,
-  };
+/** Asks for a change, given by its own fields of the body; undefined if nobody knows the id. */
+export async function ask(desk: Desk, fields: object): Promise<Shown | undefined> {
+  const { caller, world } = desk;
+  const body = { team_id: world.teamId, title: 'Chaos', context: { claim: CANARY }, ...TIMES, ...fields };
   const headers = { 'idempotency-key': uuidv7() };
   const made = await caller.untilKnown({ method: 'POST', path: PATH, token: world.member, headers, body });
   if (!made) return undefined;
@@ -81,7 +67,7 @@ async function use(desk: Desk, { request_id, request_hash }: Shown, redemption_i
 }
 
 /** Reads until the request no more waits for people, mostly by a long poll. */
-async function awaitDecision(desk: Desk, { request_id, seq }: Shown): Promise<Shown | undefined> {
+export async function awaitDecision(desk: Desk, { request_id, seq }: Shown): Promise<Shown | undefined> {
   const { caller, world, random, goesOn } = desk;
   for (let seen = seq; goesOn(); ) {
     const query = random.chance(0.7) ? `?wait=3&seen=${seen}` : '';
@@ -124,7 +110,8 @@ async function useAndReport(desk: Desk, shown: Shown): Promise<void> {
 /** A program asks, people decide at once, and it uses what they approved; now and then nobody decides, or it withdraws. */
 export async function workOnRequests(desk: Desk): Promise<void> {
   const { caller, world, random } = desk;
-  const shown = await ask(desk);
+  const operation = { system: 'chaos', name: 'act', target: uuidv7(), arguments: { [CANARY]: CANARY }, summary: CANARY };
+  const shown = await ask(desk, { operation, requirement: { role: 'manager', approvals: random.between(1, 2) } });
   if (!shown || random.chance(0.1)) return;
   const withdraws = random.chance(0.15);
   const decisions = [world.manager, world.admin].map(async (token) => {
