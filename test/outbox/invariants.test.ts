@@ -149,7 +149,7 @@ describe('what was acknowledged', () => {
         .update({ result: `key ${SECRET}` });
       expect(await names(1)).toEqual(['acked_secret_silent']);
     } finally {
-      await receiver.close();
+      receiver.close();
     }
   });
 

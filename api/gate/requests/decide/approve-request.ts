@@ -55,7 +55,7 @@ async function approve(
   requestId: string,
   { request_hash, comment = null, code = null }: ApproveRequest,
 ): Promise<Approval> {
-  const request = await lockRequest(ctx, requestId);
+  const request = await lockRequest(ctx, requestId, 'request.decide');
   authorizeRequest(ctx, 'approved', request);
   if (isRepeated(request)) {
     checkHash(request, request_hash);

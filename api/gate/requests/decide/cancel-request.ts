@@ -24,7 +24,7 @@ function findPart(userId: string, { requested_by, mine, seat }: LockedRequest): 
  */
 export function cancelRequest(ctx: Context, requestId: string, comment: string | null): Promise<ChangeRequest> {
   return inTransaction(ctx, async (ctx) => {
-    const request = await lockRequest(ctx, requestId);
+    const request = await lockRequest(ctx, requestId, 'request.cancel');
     const userId = requireUser(ctx);
     const part = findPart(userId, request);
     checkOpen(request);

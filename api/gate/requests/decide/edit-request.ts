@@ -89,7 +89,7 @@ async function store(
  */
 export function editRequest(ctx: Context, requestId: string, input: EditRequest): Promise<ChangeRequest> {
   return inTransaction(ctx, async (ctx) => {
-    const request = await lockRequest(ctx, requestId);
+    const request = await lockRequest(ctx, requestId, 'request.edit');
     authorizeRequest(ctx, 'approved', request);
     checkOpen(request);
     checkHash(request, input.request_hash);

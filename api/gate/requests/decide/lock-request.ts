@@ -1,5 +1,5 @@
 import { run } from '../../../../db/statement.js';
-import { authorize, type Seat } from '../../../platform/access/access.js';
+import { type Ability, authorize, type Seat } from '../../../platform/access/access.js';
 import { type Context, requireUser } from '../../../platform/context.js';
 import { conflict, DomainError, notFound, unauthenticated } from '../../../platform/errors.js';
 import { hashText } from '../../staging/canonical.js';
@@ -37,16 +37,18 @@ export interface LockedRequest extends TracedRequest, Pick<RequestRow, Shared> {
   seat: Seat | null;
 }
 
+type RequestAbility = Extract<Ability, 'request.decide' | 'request.edit' | 'request.cancel' | 'request.use'>;
+
 /**
- * Locks a request that the caller may see, and the caller's role.
+ * Locks a request with which the caller may do what the ability says, and the caller's role.
  * @throws RESOURCE_NOT_FOUND | AUTHENTICATION_REQUIRED suspended during the request | PERMISSION_DENIED a guest, or no member
  */
-export async function lockRequest(ctx: Context, requestId: string): Promise<LockedRequest> {
+export async function lockRequest(ctx: Context, requestId: string, ability: RequestAbility): Promise<LockedRequest> {
   const values = [requestId, requireUser(ctx)];
   const [locked] = await run<{ is_active: boolean; seat: Seat | null; requests: number }>(ctx.db, lockRequestStatement, values);
   if (!locked || locked.requests === 0) throw notFound('Change request');
   if (!locked.is_active) throw unauthenticated();
-  authorize('request.read', locked.seat);
+  authorize(ability, locked.seat);
   const [row] = await run<Omit<LockedRequest, 'seat'> & Record<string, unknown>>(ctx.db, lockedRequestStatement, values);
   if (!row) throw notFound('Change request');
   return { ...row, seat: locked.seat } as LockedRequest;

@@ -1,4 +1,4 @@
-import { hasRoleAtLeast, isAdmitted, type Seat } from '../../../platform/access/access.js';
+import { hasRoleAtLeast, isAdmitted, isAllowed, type Seat } from '../../../platform/access/access.js';
 import { type Context, requireUser } from '../../../platform/context.js';
 import { forbidden } from '../../../platform/errors.js';
 
@@ -38,7 +38,9 @@ function whyNot(caller: Caller, decision: 'approved' | 'rejected', request: Deci
 
 /** Whether the caller may approve a request that waits. */
 export const mayApproveRequest = (ctx: Context, request: DecidableRequest): boolean =>
-  isAdmitted('request.decide', ctx.actor) && whyNot(ctx, 'approved', request) === null;
+  isAdmitted('request.decide', ctx.actor) &&
+  isAllowed('request.decide', request.seat) &&
+  whyNot(ctx, 'approved', request) === null;
 
 const SAY: Readonly<Record<Reason, (request: DecidableRequest) => string>> = {
   role: ({ required_role }) => `This request requires the ${required_role} role in the team`,

@@ -41,7 +41,7 @@ export function rejectRequest(
   { request_hash, comment = null }: RejectRequest,
 ): Promise<ChangeRequest> {
   return inTransaction(ctx, async (ctx) => {
-    const request = await lockRequest(ctx, requestId);
+    const request = await lockRequest(ctx, requestId, 'request.decide');
     authorizeRequest(ctx, 'rejected', request);
     checkPending(request);
     checkHash(request, request_hash);

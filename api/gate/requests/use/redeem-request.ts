@@ -68,7 +68,7 @@ async function redeem(
   const [redeemed] = await run<Redemption>(ctx.db, redeemRequestStatement, [...values, ...receipt, ...traces]);
   if (redeemed) return redeemed;
   // The lock is held: only the clock or the redemption id can differ.
-  const { status } = await lockRequest(ctx, request.request_id);
+  const { status } = await lockRequest(ctx, request.request_id, 'request.use');
   if (status === 'expired') throw requestExpired({ ...request, status, closed_reason: 'use_window' });
   throw conflict('Another request was used under this redemption_id', {
     extra: { reason: 'redemption_id_used', ...stateOf(request) },
@@ -107,7 +107,7 @@ export async function buildReceipt(ctx: Context, requestId: string): Promise<Omi
 }
 
 async function redeemOnce(ctx: Context, requestId: string, input: RedeemRequest): Promise<RedeemedRequest> {
-  const request = await lockRequest(ctx, requestId);
+  const request = await lockRequest(ctx, requestId, 'request.use');
   checkRequester(ctx, request);
   const isRepeated = request.redemption_id === input.redemption_id;
   if (!isRepeated) checkUsable(request);

@@ -18,7 +18,7 @@ const toText = (status: string | null, details: object | null): string => canoni
  */
 export function reportOutcome(ctx: Context, requestId: string, { status, ...details }: ReportOutcome): Promise<ChangeRequest> {
   return inTransaction(ctx, async (ctx) => {
-    const request = await lockRequest(ctx, requestId);
+    const request = await lockRequest(ctx, requestId, 'request.use');
     checkRequester(ctx, request);
     if (request.executor === 'assent')
       throw conflict('Assent performs this request itself', { extra: { reason: 'performed_by_assent', ...stateOf(request) } });

@@ -159,12 +159,8 @@ describe('what changes after the yes', () => {
     const notices = await db()('notifications')
       .where({ request_id: first, kind: 'change_ended' })
       .whereLike('message', '%stale%');
-    expect(notices.map(({ user_id, message }) => [user_id, message.includes('which you approved')]).sort()).toEqual(
-      [
-        [team.member.user_id, false],
-        [team.manager.user_id, true],
-      ].sort(),
-    );
+    const told = Object.fromEntries(notices.map(({ user_id, message }) => [user_id, message.includes('which you approved')]));
+    expect(told).toEqual({ [team.member.user_id]: false, [team.manager.user_id]: true });
     expect(server.calls).toEqual([]);
     expect(await names(upstream)).toEqual(['assent_result', 'assent_cancel']);
     const seen = (await app.as(team.admin).post(at(upstream, '/refresh'))).body;
