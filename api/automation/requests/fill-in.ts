@@ -1,9 +1,8 @@
 import { isAllowed, type Seat } from '../../platform/access/access.js';
 import type { Context } from '../../platform/context.js';
 import { isHostAllowed } from '../../platform/http-client/host-patterns.js';
-import { renderTemplates, findSecretHandles } from '../language/template.js';
 import { recordUse } from '../secrets/record-use.js';
-import { findSecrets, openSecrets } from '../secrets/vault.js';
+import { type RenderedSecrets, renderSecrets } from '../secrets/render-secrets.js';
 import { ActionRefused } from '../../gate/contract/action-refused.js';
 
 /** What is sent, and the secret values in it. */
@@ -28,25 +27,21 @@ export async function fillIn(
   { request_id, team_id, seat }: { request_id: string; team_id: string; seat: Seat | null },
   given: Record<string, unknown>,
 ): Promise<Filled> {
-  const names = findSecretHandles(given);
-  const found = await findSecrets(ctx, team_id, names);
-  const missing = names.find((name) => !found.some((secret) => secret.name === name));
-  if (missing !== undefined) refuse('secret_missing', `The team has no secret ${missing}`);
-  const unrestricted = found.find(({ allowed_hosts }) => allowed_hosts.length === 0);
-  if (unrestricted && !isAllowed('secret.use_anywhere', seat))
-    refuse(
-      'secret_not_authorized',
-      `The secret ${unrestricted.name} has no allowed hosts: its requester must be an admin of the team`,
-    );
-  const values = openSecrets(ctx.config, team_id, found);
-  const rendered = renderTemplates(given, {}, { secrets: (name) => values.get(name) });
-  if (!rendered.ok) return refuse(rendered.code, rendered.message);
-  const { url, headers = {}, body } = rendered.value as { url: string; headers?: Record<string, string>; body?: unknown };
+  const check = (found: RenderedSecrets['found']): void => {
+    const unrestricted = found.find(({ allowed_hosts }) => allowed_hosts.length === 0);
+    if (unrestricted && !isAllowed('secret.use_anywhere', seat))
+      refuse(
+        'secret_not_authorized',
+        `The secret ${unrestricted.name} has no allowed hosts: its requester must be an admin of the team`,
+      );
+  };
+  const { value, found, secrets } = await renderSecrets(ctx, team_id, given, { check, refuse });
+  const { url, headers = {}, body } = value as { url: string; headers?: Record<string, string>; body?: unknown };
   const host = new URL(url);
   for (const { name, allowed_hosts } of found) {
     if (allowed_hosts.length > 0 && !isHostAllowed(allowed_hosts, host))
       refuse('secret_host_refused', `The secret ${name} was not sent: ${host.host} is not an allowed host`);
     await recordUse(ctx, team_id, name, 'read', { request_id, host: host.host });
   }
-  return { url, headers, body, secrets: new Set(values.values()) };
+  return { url, headers, body, secrets };
 }

@@ -1,9 +1,8 @@
 import type { Context } from '../../../platform/context.js';
 import { isHostAllowed } from '../../../platform/http-client/host-patterns.js';
 import { outboundPolicy } from '../../../platform/http-client/policy.js';
-import { findSecretHandles, renderTemplates } from '../../language/template.js';
 import { recordUse } from '../../secrets/record-use.js';
-import { findSecrets, openSecrets } from '../../secrets/vault.js';
+import { type RenderedSecrets, renderSecrets } from '../../secrets/render-secrets.js';
 import { UpstreamFailure, UpstreamSession } from '../client/session.js';
 import type { UpstreamRow } from './read-upstreams.js';
 
@@ -34,19 +33,21 @@ async function noteUse(ctx: Context, { upstream_id, team_id, url }: UpstreamRow,
  */
 export async function openUpstream(ctx: Context, upstream: UpstreamRow): Promise<OpenUpstream> {
   const { team_id, url, headers } = upstream;
-  const names = findSecretHandles(headers);
-  const found = await findSecrets(ctx, team_id, names);
-  const missing = names.find((name) => !found.some((secret) => secret.name === name));
-  if (missing !== undefined) throw new UpstreamFailure('secret_missing', `The team has no secret ${missing}`, false);
+  const refuse = (code: string, message: string): never => {
+    throw new UpstreamFailure(code, message, false);
+  };
   const host = new URL(url);
-  const refused = found.find(({ allowed_hosts }) => allowed_hosts.length > 0 && !isHostAllowed(allowed_hosts, host));
-  if (refused)
-    throw new UpstreamFailure('secret_host_refused', `${host.host} is not an allowed host of the secret ${refused.name}`, false);
-  const values = openSecrets(ctx.config, team_id, found);
-  const rendered = renderTemplates(headers, {}, { secrets: (name) => values.get(name) });
-  if (!rendered.ok) throw new UpstreamFailure(rendered.code, rendered.message, false);
-  if (names.length > 0) await noteUse(ctx, upstream, names);
-  const secrets = new Set(values.values());
-  const session = new UpstreamSession(outboundPolicy(ctx.config), url, rendered.value as Record<string, string>, secrets);
+  const check = (found: RenderedSecrets['found']): void => {
+    const refused = found.find(({ allowed_hosts }) => allowed_hosts.length > 0 && !isHostAllowed(allowed_hosts, host));
+    if (refused) refuse('secret_host_refused', `${host.host} is not an allowed host of the secret ${refused.name}`);
+  };
+  const { value, found, secrets } = await renderSecrets(ctx, team_id, headers, { check, refuse });
+  if (found.length > 0)
+    await noteUse(
+      ctx,
+      upstream,
+      found.map(({ name }) => name),
+    );
+  const session = new UpstreamSession(outboundPolicy(ctx.config), url, value as Record<string, string>, secrets);
   return { session, secrets };
 }
