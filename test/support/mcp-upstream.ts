@@ -27,22 +27,26 @@ export const ECHO: UpstreamTool = {
   inputSchema: { type: 'object', properties: { text: { type: 'string' } } },
 };
 
-export async function startUpstream(tools: UpstreamTool[] = [ECHO]): Promise<McpUpstream> {
+/** `stateless`: it speaks only versions of the protocol without `initialize`. */
+export async function startUpstream(tools: UpstreamTool[] = [ECHO], { stateless = false } = {}): Promise<McpUpstream> {
   const state = { tools, calls: [] as McpUpstream['calls'] };
   let how = (given: unknown): Promise<object> | object => ({ content: [{ type: 'text', text: JSON.stringify(given) }] });
   let current: IncomingHttpHeaders = {};
-  const handler = createMcpHandler(() => {
-    const server = new Server({ name: 'upstream', version: '1' }, { capabilities: { tools: {} } });
-    const headers = current;
-    server.setRequestHandler('tools/list', () => ({ tools: state.tools as never }));
-    server.setRequestHandler('tools/call', async ({ params }) => {
-      state.calls.push({ name: params.name, arguments: params.arguments, headers });
-      return (await Promise.resolve(
-        (how as (given: unknown, headers: IncomingHttpHeaders) => object)(params.arguments, headers),
-      )) as never;
-    });
-    return server;
-  });
+  const handler = createMcpHandler(
+    () => {
+      const server = new Server({ name: 'upstream', version: '1' }, { capabilities: { tools: {} } });
+      const headers = current;
+      server.setRequestHandler('tools/list', () => ({ tools: state.tools as never }));
+      server.setRequestHandler('tools/call', async ({ params }) => {
+        state.calls.push({ name: params.name, arguments: params.arguments, headers });
+        return (await Promise.resolve(
+          (how as (given: unknown, headers: IncomingHttpHeaders) => object)(params.arguments, headers),
+        )) as never;
+      });
+      return server;
+    },
+    stateless ? { legacy: 'reject' } : {},
+  );
   const http = createServer((request, response) => {
     const chunks: Buffer[] = [];
     request.on('data', (chunk: Buffer) => chunks.push(chunk));
