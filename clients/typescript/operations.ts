@@ -1,4 +1,4 @@
-// Made by npm run client from the document with SHA-256 27f7973e484d2cb861bef80db65cefd5a6f176ac7871c243424d70b13a6ec3d0.
+// Made by npm run client from the document with SHA-256 994fbbe365c99750c2f9aa801e6ead768425347d41e3ce7bfda1d1e443ca28d5.
 /** Operations that send a form with a file, those that send its bytes alone, and those that return bytes. */
 export const UPLOADS: readonly string[] = ['uploadFile'];
 export const STREAMS: readonly string[] = ['uploadBulkInput'];

@@ -9,6 +9,8 @@ create table mcp_upstreams (
   headers jsonb not null,
   hold_seconds integer not null default 20 check (hold_seconds between 0 and 25),
   is_active boolean not null default true,
+  -- Whether clients that declare the protocol's extension for tasks get one for a call that people decide about.
+  offers_tasks boolean not null default false,
   -- When its tools were last compared with the pinned ones.
   checked_at timestamptz,
   created_by uuid not null references users,

@@ -1,5 +1,6 @@
 import type { McpHttpHandler, McpRequestContext, Server } from '@modelcontextprotocol/server';
 import type { IncomingHttpHeaders } from 'node:http';
+import { Readable } from 'node:stream';
 import { webAddress } from '../../platform/config.js';
 import type { Context } from '../../platform/context.js';
 import { DomainError, type ErrorCode, forbidden, invalid } from '../../platform/errors.js';
@@ -119,12 +120,20 @@ export async function answerMessage(
   const request = new Request(webAddress(ctx.config, '/api/mcp'), { method: 'POST', headers: buildHeaders(headers), body: '{}' });
   const authInfo = { token: '', clientId: '', scopes: [], extra };
   const response = await fetch(request, { authInfo, parsedBody: message });
-  const bytes = Buffer.from(await response.arrayBuffer());
   const { status } = response;
-  if (status >= 400) throw refusal(status, message, errorIn(bytes));
   const type = response.headers.get('content-type');
-  return new Reply(bytes, { status: status === 202 ? 202 : 200, headers: type === null ? {} : { 'Content-Type': type } });
+  const reply = (body: Readable | Buffer) =>
+    new Reply(body, { status: status === 202 ? 202 : 200, headers: type === null ? {} : { 'Content-Type': type } });
+  // A client that asks for progress hears of it while it waits; any other answer is one piece.
+  if (wantsProgress(message) && type === EVENT_STREAM && response.body) return reply(Readable.fromWeb(response.body as never));
+  const bytes = Buffer.from(await response.arrayBuffer());
+  if (status >= 400) throw refusal(status, message, errorIn(bytes));
+  return reply(bytes);
 }
+
+const EVENT_STREAM = 'text/event-stream';
+const wantsProgress = (message: unknown): boolean =>
+  (message as { params?: { _meta?: { progressToken?: unknown } } } | null)?.params?._meta?.progressToken !== undefined;
 
 function errorIn(bytes: Buffer): { code?: unknown; message?: unknown; data?: unknown } {
   try {

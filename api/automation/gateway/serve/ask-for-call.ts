@@ -4,42 +4,27 @@ import { readPrepared } from '../../../gate/requests/create/compose-request.js';
 import { NEW_REQUEST } from '../../../gate/requests/schema.js';
 import { requestListener } from '../../../gate/requests/read/request-listener.js';
 import { canonicalJson, computeHash } from '../../../gate/staging/canonical.js';
-import { webAddress } from '../../../platform/config.js';
-import type { Context } from '../../../platform/context.js';
-import { notFound } from '../../../platform/errors.js';
+import { invalid } from '../../../platform/errors.js';
+import { Id } from '../../../platform/fields.js';
 import { z } from 'zod';
 import type { ToolResult } from '../client/result.js';
-import type { ToolRow, UpstreamRow } from '../upstreams/read-upstreams.js';
-import { askedRequestStatement, deliverStatement, gatewayRequestStatement } from './asked.sql.js';
-
-/** What became of a call that was asked for. */
-interface Asked extends Record<string, unknown> {
-  request_id: string;
-  status: string;
-  closed_reason: string | null;
-  outcome: string | null;
-  seq: number;
-  result: string | null;
-  is_over: boolean;
-}
-
-/** A call of a tool by a token. */
-export interface AskedCall {
-  upstream: UpstreamRow;
-  tool: ToolRow;
-  given: Record<string, unknown>;
-  tokenId: string;
-}
+import type { AgentClient } from './agent-client.js';
+import { askedRequestStatement } from './asked.sql.js';
+import { type AskedRow, deliver, hasEnded, pageOf, pending, readAsked } from './asked-row.js';
+import type { Gateway, GatewayCall } from './gateway.js';
+import { createTask } from './tasks.js';
 
 const EXPIRES_SECONDS = 86_400;
+/** How often a client that asks for progress hears that its call still waits, ms. */
+const PROGRESS_MS = 5_000;
 
 /** The same call of the same token, so that a client that timed out and calls again has no second effect. */
-const keyOf = ({ upstream, tool, given, tokenId }: AskedCall): Buffer =>
+const keyOf = ({ upstream, tool, given, tokenId }: GatewayCall): Buffer =>
   computeHash('assent.call.v1\n', canonicalJson([tokenId, upstream.upstream_id, tool.name, given]));
 
 /** Returns the id of the open request for a call, or makes one. @throws the errors of `createRequest` */
-async function findOrAsk(ctx: Context, call: AskedCall): Promise<string> {
-  const { upstream, tool, given, tokenId } = call;
+async function findOrAsk(call: GatewayCall): Promise<string> {
+  const { ctx, upstream, tool, given, tokenId } = call;
   const call_hash = keyOf(call);
   const find = async () =>
     (await run<{ request_id: string }>(ctx.db, askedRequestStatement, [tokenId, call_hash]))[0]?.request_id;
@@ -73,76 +58,91 @@ async function findOrAsk(ctx: Context, call: AskedCall): Promise<string> {
   }
 }
 
-const toResult = (content: Record<string, unknown>, isError = false): ToolResult => ({
-  content: [{ type: 'text', text: JSON.stringify(content) }],
-  structuredContent: content,
-  ...(isError && { isError }),
-});
+/** What a client brings along when it calls again: the request, and of which call it is. It gives no more than the token could ask for anyway. */
+const stateOf = (call: GatewayCall, requestId: string): string => `${requestId}.${keyOf(call).toString('base64url')}`;
 
-const ended = ({ status, outcome, is_over }: Asked): boolean =>
-  is_over || (status === 'redeemed' ? outcome !== null : !['pending', 'approved'].includes(status));
-
-/** Says how a call ended. Its result is delivered once; a later call of the same kind asks again. */
-async function deliver(
-  ctx: Context,
-  { request_id, status, closed_reason, outcome, result, is_over }: Asked,
-): Promise<ToolResult> {
-  await run(ctx.db, deliverStatement, [request_id]);
-  if (result !== null) return JSON.parse(result) as ToolResult;
-  if (status === 'redeemed') return toResult({ status: outcome, request_id, message: 'The server gave no result' }, true);
-  const reason = closed_reason === null ? {} : { reason: closed_reason };
-  return toResult({ status: is_over ? 'expired' : status, request_id, ...reason, message: 'Nothing was called' }, true);
+/** Returns the request that a repeated call names. @throws INVALID_REQUEST one of another call */
+function requestIn(state: string, call: GatewayCall): string {
+  const [requestId = ''] = state.split('.');
+  if (!Id.safeParse(requestId).success || state !== stateOf(call, requestId))
+    throw invalid('requestState is of another call', { extra: { reason: 'invalid_request_state' } });
+  return requestId;
 }
 
-/** Says that a person has not decided yet. No error: models repeat what failed. */
-const pending = (ctx: Context, requestId: string): ToolResult =>
-  toResult({
-    status: 'pending',
-    request_id: requestId,
-    decide_url: webAddress(ctx.config, `/app/approvals/request/${requestId}`),
-    next: 'A person decides at decide_url. Call assent_result with this request_id to wait for the result; do not call the tool again.',
-  });
-
-/**
- * Waits for a request of this token, at most so many seconds, and returns its result or that it is pending.
- * @throws RESOURCE_NOT_FOUND another request | RATE_LIMIT_EXCEEDED the token waits too often
- */
-export async function holdForResult(
-  ctx: Context,
-  requestId: string,
-  upstream: UpstreamRow,
-  tokenId: string,
-): Promise<ToolResult> {
-  const read = async (): Promise<Asked> => {
-    const [row] = await run<Asked>(ctx.db, gatewayRequestStatement, [requestId, tokenId]);
-    if (!row) throw notFound('Change request');
-    return row;
-  };
-  const deadline = performance.now() + upstream.hold_seconds * 1_000;
-  for (;;) {
-    const before = await read();
-    if (ended(before)) return deliver(ctx, before);
-    const left = deadline - performance.now();
-    if (left <= 0) return pending(ctx, requestId);
-    const about = { requestId, caller: tokenId, team: upstream.team_id, seq: before.seq };
-    const waiting = requestListener(ctx.config.DATABASE_URL).enter(about, ctx.log);
-    let timer: NodeJS.Timeout | undefined;
-    try {
-      // Read after the wait has begun, so that no change falls between.
-      if ((await read()).seq === before.seq) {
-        const end = new Promise<void>((resolve) => {
-          timer = setTimeout(resolve, left);
-        });
-        await Promise.race([waiting.done, end]);
-      }
-    } finally {
-      clearTimeout(timer);
-      waiting.close();
-    }
+/** Waits for the first change of a request after `seq`, at most so many ms. @throws RATE_LIMIT_EXCEEDED the token waits too often */
+async function waitForChange(gateway: Gateway, { request_id, seq }: AskedRow, ms: number): Promise<void> {
+  const { ctx, upstream, tokenId } = gateway;
+  const about = { requestId: request_id, caller: tokenId, team: upstream.team_id, seq };
+  const waiting = requestListener(ctx.config.DATABASE_URL).enter(about, ctx.log);
+  let timer: NodeJS.Timeout | undefined;
+  try {
+    // Read after the wait has begun, so that no change falls between.
+    if ((await readAsked(gateway, request_id)).seq !== seq) return;
+    const end = new Promise<void>((resolve) => {
+      timer = setTimeout(resolve, ms);
+    });
+    await Promise.race([waiting.done, end]);
+  } finally {
+    clearTimeout(timer);
+    waiting.close();
   }
 }
 
-/** Asks people about a call and waits for its result. @throws the errors of `createRequest` and `holdForResult` */
-export async function askForCall(ctx: Context, call: AskedCall): Promise<ToolResult> {
-  return holdForResult(ctx, await findOrAsk(ctx, call), call.upstream, call.tokenId);
+/** Tells a client every few seconds that its call still waits. Returns how to stop. One that has gone is not told. */
+function tellProgress({ ctx }: Gateway, requestId: string, { progress }: AgentClient): () => void {
+  const began = performance.now();
+  const tell = (): void => {
+    const seconds = Math.round((performance.now() - began) / 1_000);
+    progress?.(seconds, `A person decides at ${pageOf(ctx, requestId)}`).catch(() => undefined);
+  };
+  const timer = progress && setInterval(tell, PROGRESS_MS);
+  return () => clearInterval(timer);
+}
+
+/**
+ * Waits for a request of this token, at most as long as the server's setting says, and returns its result or that it is pending.
+ * @throws RESOURCE_NOT_FOUND another request | RATE_LIMIT_EXCEEDED the token waits too often
+ */
+export async function holdForResult(gateway: Gateway, requestId: string, client: AgentClient): Promise<ToolResult> {
+  const deadline = performance.now() + gateway.upstream.hold_seconds * 1_000;
+  const stop = tellProgress(gateway, requestId, client);
+  try {
+    for (;;) {
+      const row = await readAsked(gateway, requestId);
+      if (hasEnded(row)) return await deliver(gateway.ctx, row);
+      const left = deadline - performance.now();
+      if (left <= 0) return pending(gateway.ctx, requestId);
+      await waitForChange(gateway, row, left);
+    }
+  } finally {
+    stop();
+  }
+}
+
+/** Asks the client to show its user the page of the decision, and to call again. */
+const showPage = (call: GatewayCall, requestId: string) => ({
+  resultType: 'input_required',
+  requestState: stateOf(call, requestId),
+  inputRequests: {
+    decision: {
+      method: 'elicitation/create',
+      params: {
+        mode: 'url',
+        url: pageOf(call.ctx, requestId),
+        message: `A person decides about ${call.upstream.slug}: ${call.tool.name}`,
+      },
+    },
+  },
+});
+
+/**
+ * Asks people about a call. A client that polls tasks gets one, a client that opens pages gets the page and calls again, any other waits.
+ * @throws the errors of `createRequest` and `holdForResult` | INVALID_REQUEST `invalid_request_state`
+ */
+export async function askForCall(call: GatewayCall, client: AgentClient): Promise<object> {
+  if (client.state !== undefined) return holdForResult(call, requestIn(client.state, call), client);
+  const requestId = await findOrAsk(call);
+  if (client.pollsTasks && call.upstream.offers_tasks) return createTask(call, requestId);
+  const isOpen = client.opensPages && !hasEnded(await readAsked(call, requestId));
+  return isOpen ? showPage(call, requestId) : holdForResult(call, requestId, client);
 }

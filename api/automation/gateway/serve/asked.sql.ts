@@ -10,7 +10,7 @@ export const askedRequestStatement = defineStatement({
 export const gatewayRequestStatement = defineStatement({
   name: 'gateway_request',
   text: /* sql */ `
-    select r.request_id, r.status, r.closed_reason, r.outcome, r.seq, s.result,
+    select r.request_id, r.status, r.closed_reason, r.outcome, r.seq, r.created_at, s.result,
       case when r.status = 'pending' and r.expires_at <= clock_timestamp() then true
         when r.status = 'approved' and r.use_until <= clock_timestamp() then true else false end as is_over
     from change_requests r left join change_request_results s using (request_id)

@@ -8,7 +8,7 @@ import { listTools } from '../client/tools.js';
 import { type OpenUpstream, openUpstream } from '../upstreams/open-upstream.js';
 import type { ToolRow, UpstreamRow } from '../upstreams/read-upstreams.js';
 import { markToolStatement, noteCallStatement } from '../upstreams/upstreams.sql.js';
-import type { AskedCall } from './ask-for-call.js';
+import type { GatewayCall } from './gateway.js';
 
 /** How long a session with a server is kept, and how long its tools are taken for the same, ms. */
 const SESSION_MS = 600_000;
@@ -85,7 +85,7 @@ async function compare(ctx: Context, kept: Kept, upstream: UpstreamRow, tool: To
  * Calls a tool that an admin allows without asking.
  * @throws RATE_LIMIT_EXCEEDED | RESOURCE_CONFLICT `tool_changed` | UpstreamFailure
  */
-export async function passThrough(ctx: Context, { upstream, tool, given, tokenId }: AskedCall): Promise<ToolResult> {
+export async function passThrough({ ctx, upstream, tool, given, tokenId }: GatewayCall): Promise<ToolResult> {
   const leave = enter(upstream.team_id, requireUser(ctx));
   const began = performance.now();
   let end = 'failed';

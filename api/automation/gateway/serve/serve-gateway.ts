@@ -14,15 +14,12 @@ import { UpstreamFailure } from '../client/session.js';
 import { readDefinition } from '../client/tools.js';
 import { findUpstream, readTools, type ToolRow, type UpstreamRow } from '../upstreams/read-upstreams.js';
 import { usableUpstreamsStatement } from '../upstreams/upstreams.sql.js';
-import { gatewayRequestStatement } from './asked.sql.js';
+import { type AgentClient, readClient, TASKS } from './agent-client.js';
 import { askForCall, holdForResult } from './ask-for-call.js';
+import { readAsked } from './asked-row.js';
+import type { Gateway } from './gateway.js';
 import { passThrough } from './pass-through.js';
-
-interface Extra {
-  ctx: Context;
-  upstream: UpstreamRow;
-  tokenId: string;
-}
+import { serveTasks } from './tasks.js';
 
 const REQUEST_ID = { type: 'object', properties: { request_id: { type: 'string' } }, required: ['request_id'] } as const;
 /** Tools of the gateway itself. */
@@ -30,15 +27,14 @@ const OWN = {
   assent_result: {
     description:
       'Waits for the result of a call that a person decides about, by the request_id that the call returned. May be called again.',
-    call: ({ ctx, upstream, tokenId }: Extra, requestId: string) => holdForResult(ctx, requestId, upstream, tokenId),
+    call: holdForResult,
   },
   assent_cancel: {
     description: 'Takes back a call that was asked for and has not been performed.',
-    async call({ ctx, tokenId }: Extra, requestId: string): Promise<ToolResult> {
+    async call(gateway: Gateway, requestId: string): Promise<ToolResult> {
       // Only what this token asked for here: its user may cancel more.
-      const [asked] = await run(ctx.db, gatewayRequestStatement, [requestId, tokenId]);
-      if (!asked) throw notFound('Change request');
-      const { status } = await cancelRequest(ctx, requestId, null);
+      await readAsked(gateway, requestId);
+      const { status } = await cancelRequest(gateway.ctx, requestId, null);
       return { content: [{ type: 'text', text: JSON.stringify({ status, request_id: requestId }) }] };
     },
   },
@@ -54,18 +50,17 @@ function describe({ definition, policy }: ToolRow) {
   return { ...tool, ...(policy === 'allow' && outputSchema && { outputSchema }) };
 }
 
-async function listAll({ ctx, upstream }: Extra) {
+async function listAll({ ctx, upstream }: Gateway) {
   const own = Object.entries(OWN).map(([name, { description }]) => ({ name, description, inputSchema: REQUEST_ID }));
   return [...(await readTools(ctx, upstream.upstream_id)).filter(isCallable).map(describe), ...own];
 }
 
-async function call(extra: Extra, name: string, given: Record<string, unknown>): Promise<ToolResult> {
-  const { ctx, upstream, tokenId } = extra;
-  if (isOwn(name)) return OWN[name].call(extra, Id.parse(given['request_id'] ?? ''));
-  const tool = (await readTools(ctx, upstream.upstream_id)).find((one) => one.name === name);
+async function call(gateway: Gateway, client: AgentClient, name: string, given: Record<string, unknown>): Promise<object> {
+  if (isOwn(name)) return OWN[name].call(gateway, Id.parse(given['request_id'] ?? ''), client);
+  const tool = (await readTools(gateway.ctx, gateway.upstream.upstream_id)).find((one) => one.name === name);
   if (!tool || !isCallable(tool)) throw notFound('Tool');
-  const asked = { upstream, tool, given, tokenId };
-  return tool.policy === 'allow' ? passThrough(ctx, asked) : askForCall(ctx, asked);
+  const asked = { ...gateway, tool, given };
+  return tool.policy === 'allow' ? passThrough(asked) : askForCall(asked, client);
 }
 
 const toFailure = (code: string, message: string, extra: object = {}): ToolResult => {
@@ -74,30 +69,35 @@ const toFailure = (code: string, message: string, extra: object = {}): ToolResul
 };
 
 /** Calls a tool. Never throws: an error is a result that the agent can read. */
-async function callSafely(extra: Extra, name: string, given: unknown): Promise<ToolResult> {
+async function callSafely(gateway: Gateway, client: AgentClient, name: string, given: unknown): Promise<object> {
   try {
-    return await call(extra, name, (given ?? {}) as Record<string, unknown>);
+    return await call(gateway, client, name, (given ?? {}) as Record<string, unknown>);
   } catch (thrown) {
     if (thrown instanceof UpstreamFailure) return toFailure(thrown.reason.toUpperCase(), thrown.message);
     const error = toDomainError(thrown);
-    if (error.status >= 500) extra.ctx.log.error({ err: error.cause ?? error }, 'a call through the gateway failed');
+    if (error.status >= 500) gateway.ctx.log.error({ err: error.cause ?? error }, 'a call through the gateway failed');
     return toFailure(error.code, error.message, error.extra);
   }
 }
 
 /** Registers what an agent may call of one server. */
 const buildGateway: BuildServer = (Constructor: typeof Server, { authInfo }: McpRequestContext): Server => {
-  const extra = authInfo?.extra as unknown as Extra;
+  const gateway = authInfo?.extra as unknown as Gateway;
+  const { slug, offers_tasks } = gateway.upstream;
   const server = new Constructor(
-    { name: `assent-${extra.upstream.slug}`, title: `${extra.upstream.slug}, behind Assent`, version: '1.0.0' },
+    { name: `assent-${slug}`, title: `${slug}, behind Assent`, version: '1.0.0' },
     {
-      capabilities: { tools: {} },
+      capabilities: { tools: {}, ...(offers_tasks && { extensions: { [TASKS]: {} } }) },
       instructions:
         'A person decides about most calls. A result with status "pending" is no error: give the person its decide_url, and call assent_result.',
     },
   );
-  server.setRequestHandler('tools/list', async () => ({ tools: (await listAll(extra)) as never }));
-  server.setRequestHandler('tools/call', async ({ params }) => (await callSafely(extra, params.name, params.arguments)) as never);
+  server.setRequestHandler('tools/list', async () => ({ tools: (await listAll(gateway)) as never }));
+  server.setRequestHandler(
+    'tools/call',
+    async ({ params }, sent) => (await callSafely(gateway, readClient(sent), params.name, params.arguments)) as never,
+  );
+  if (offers_tasks) serveTasks(server, gateway);
   return server;
 };
 

@@ -88,12 +88,13 @@ async function look(ctx: Context, upstream: UpstreamRow, pins: boolean): Promise
  * @throws RESOURCE_NOT_FOUND | PERMISSION_DENIED below admin | INVALID_REQUEST the address or a header | RESOURCE_CONFLICT the slug is taken, or 20 servers
  */
 export async function createUpstream(ctx: Context, input: CreateUpstream): Promise<Upstream> {
-  const { team_id, slug, url, headers, hold_seconds } = input;
+  const { team_id, slug, url, headers, hold_seconds, offers_tasks } = input;
   const upstream_id = newId();
   const row = await inTransaction(ctx, async (ctx) => {
     authorize('gateway.manage', await seatInTeam(ctx, team_id));
     check(ctx, input);
-    const values = [upstream_id, team_id, slug, url, JSON.stringify(headers), hold_seconds, requireUser(ctx), MAX_UPSTREAMS];
+    const settings = [JSON.stringify(headers), hold_seconds, offers_tasks];
+    const values = [upstream_id, team_id, slug, url, ...settings, requireUser(ctx), MAX_UPSTREAMS];
     const [made] = await run(ctx.db, insertUpstreamStatement, values).catch((error: unknown) => {
       if ((error as { constraint?: unknown }).constraint !== 'mcp_upstreams_team_id_slug_key') throw error;
       throw conflict('The team has a server of this slug');
@@ -119,7 +120,8 @@ export async function refreshUpstream(ctx: Context, upstreamId: string): Promise
 export function updateUpstream(ctx: Context, upstreamId: string, input: UpdateUpstream): Promise<Upstream> {
   return inTransaction(ctx, async (ctx) => {
     const upstream = await findUpstream(ctx, upstreamId, 'gateway.manage');
-    await run(ctx.db, updateUpstreamStatement, [upstreamId, input.hold_seconds ?? null, input.is_active ?? null]);
+    const { hold_seconds = null, is_active = null, offers_tasks = null } = input;
+    await run(ctx.db, updateUpstreamStatement, [upstreamId, hold_seconds, is_active, offers_tasks]);
     await record(ctx, upstream, 'update', { ...input });
     return presentUpstream(ctx, await findUpstream(ctx, upstreamId, 'gateway.manage'));
   });

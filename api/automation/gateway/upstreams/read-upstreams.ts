@@ -17,6 +17,7 @@ export interface UpstreamRow extends Record<string, unknown> {
   headers: Record<string, string>;
   hold_seconds: number;
   is_active: boolean;
+  offers_tasks: boolean;
   checked_at: Date | null;
   created_by: string;
   created_at: Date;

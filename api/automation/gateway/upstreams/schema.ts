@@ -7,6 +7,11 @@ export const UpstreamPath = z.object({ upstream_id: Id });
 export const ToolPath = z.object({ upstream_id: Id, name: z.string() });
 export const UpstreamQuery = z.object({ team_id: Id });
 
+const OffersTasks = z.boolean().meta({
+  description:
+    'Whether a client that declares the extension `io.modelcontextprotocol/tasks` gets a task for a call that people decide about. Some clients declare it and then cannot read one.',
+});
+
 export const CreateUpstream = z
   .object({
     team_id: Id,
@@ -26,12 +31,17 @@ export const CreateUpstream = z
       .max(25)
       .default(20)
       .meta({ description: 'How long a call waits for a yes before it answers `pending`' }),
+    offers_tasks: OffersTasks.default(false),
   })
   .meta({ id: 'CreateUpstream' });
 export type CreateUpstream = z.output<typeof CreateUpstream>;
 
 export const UpdateUpstream = z
-  .object({ hold_seconds: z.int().min(0).max(25).optional(), is_active: z.boolean().optional() })
+  .object({
+    hold_seconds: z.int().min(0).max(25).optional(),
+    is_active: z.boolean().optional(),
+    offers_tasks: OffersTasks.optional(),
+  })
   .meta({ id: 'UpdateUpstream' });
 export type UpdateUpstream = z.output<typeof UpdateUpstream>;
 
@@ -56,6 +66,7 @@ export const Upstream = z
     headers: z.record(z.string(), z.string()),
     hold_seconds: z.int(),
     is_active: z.boolean(),
+    offers_tasks: z.boolean(),
     checked_at: Timestamp.nullable(),
     created_by: z.string(),
     created_at: Timestamp,

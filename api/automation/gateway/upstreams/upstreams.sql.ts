@@ -1,14 +1,14 @@
 import { defineStatement } from '../../../../db/statement.js';
 
 const COLUMNS =
-  'u.upstream_id, u.team_id, u.slug, u.url, u.headers, u.hold_seconds, u.is_active, u.checked_at, u.created_by, u.created_at';
+  'u.upstream_id, u.team_id, u.slug, u.url, u.headers, u.hold_seconds, u.is_active, u.offers_tasks, u.checked_at, u.created_by, u.created_at';
 
-/** $1 = upstream id, $2 = team id, $3 = slug, $4 = address, $5 = headers (jsonb), $6 = seconds, $7 = user id, $8 = limit. No row: the team has too many. */
+/** $1 = upstream id, $2 = team id, $3 = slug, $4 = address, $5 = headers (jsonb), $6 = seconds, $7 = whether it offers tasks, $8 = user id, $9 = limit. No row: the team has too many. */
 export const insertUpstreamStatement = defineStatement({
   name: 'insert_mcp_upstream',
   text: /* sql */ `
-    insert into mcp_upstreams (upstream_id, team_id, slug, url, headers, hold_seconds, created_by)
-    select $1, $2, $3, $4, $5::jsonb, $6, $7 where (select count(*) from mcp_upstreams where team_id = $2) < $8::int returning upstream_id`,
+    insert into mcp_upstreams (upstream_id, team_id, slug, url, headers, hold_seconds, offers_tasks, created_by)
+    select $1, $2, $3, $4, $5::jsonb, $6, $7, $8 where (select count(*) from mcp_upstreams where team_id = $2) < $9::int returning upstream_id`,
 });
 
 /** $1 = team id. */
@@ -31,11 +31,12 @@ export const usableUpstreamsStatement = defineStatement({
     where u.is_active and (u.slug = $1 or u.upstream_id::text = $1) order by u.upstream_id limit 10`,
 });
 
-/** $1 = upstream id, $2 = seconds or null, $3 = active or null. */
+/** $1 = upstream id, $2 = seconds, $3 = active, $4 = whether it offers tasks; null leaves each as it is. */
 export const updateUpstreamStatement = defineStatement({
   name: 'update_mcp_upstream',
   text: /* sql */ `
-    update mcp_upstreams set hold_seconds = coalesce($2::int, hold_seconds), is_active = coalesce($3::boolean, is_active)
+    update mcp_upstreams set hold_seconds = coalesce($2::int, hold_seconds), is_active = coalesce($3::boolean, is_active),
+      offers_tasks = coalesce($4::boolean, offers_tasks)
     where upstream_id = $1 returning upstream_id`,
 });
 
