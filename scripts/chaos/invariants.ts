@@ -9,6 +9,7 @@ import { run } from '../../db/statement.js';
 import { acknowledgedImports, bulkInvariants } from './bulk-invariants.sql.js';
 import { acknowledgedCycles, cycleInvariants } from './cycle-invariants.sql.js';
 import { acknowledgedJobs, runnerInvariants } from './runner-invariants.sql.js';
+import { acknowledgedCalls } from './gateway/gateway-invariants.sql.js';
 import { acknowledgedFields, fieldInvariants } from './fields-invariants.sql.js';
 import { acknowledgedGraph, graphInvariants } from './graph-invariants.sql.js';
 import { acknowledged } from './ledger-invariants.sql.js';
@@ -126,6 +127,7 @@ export async function checkInvariants(options: CheckOptions): Promise<Verdict[]>
     ...acknowledgedImports,
     ...acknowledgedPlans,
     ...acknowledgedRequests,
+    ...acknowledgedCalls,
     ...acknowledgedWebhooks,
   ]) {
     if (ledger) await judge({ name, words }, () => find(db, name, sql, [JSON.stringify(ledger)]));

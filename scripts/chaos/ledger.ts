@@ -37,6 +37,12 @@ export interface Ledger {
   approvals: { request_id: string }[];
   /** Arrivals at the receiver of requests that Assent sent itself, one each. */
   performed: { request_id: string }[];
+  /** Acknowledged rejections of change requests. */
+  rejections: { request_id: string }[];
+  /** Calls of agents through the gateway. */
+  calls: AgentCall[];
+  /** Calls that the server behind the gateway performed, one each. */
+  acts: { call_id: string; tool: string }[];
   /** Failed CI runs that were delivered. */
   failures: { run_id: number }[];
   /** Webhooks that the subscribed receiver handled; `version` of the task. */
@@ -48,6 +54,18 @@ export interface AckedRequest {
   redemption_id: string;
   /** Null: not reported. */
   outcome: string | null;
+}
+
+/** A call through the gateway, by the id in its arguments. */
+export interface AgentCall {
+  call_id: string;
+  tool: string;
+  /** How often the agent sent it. */
+  sent: number;
+  /** `answered`: the agent got the server's own result. `nothing`: it was told that nothing was called. `lost`: neither. */
+  end: 'answered' | 'nothing' | 'lost';
+  /** The change request that the end was told of; null: the call passes through, or the agent never learnt the id. */
+  request_id: string | null;
 }
 
 export interface AckedTask {
@@ -98,6 +116,9 @@ export const emptyLedger = (): Ledger => ({
   requests: [],
   approvals: [],
   performed: [],
+  rejections: [],
+  calls: [],
+  acts: [],
   failures: [],
   received: [],
 });

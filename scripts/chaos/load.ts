@@ -9,6 +9,7 @@ import { exportTasks } from './loads/bulk-load.js';
 import { importFiles } from './loads/import-load.js';
 import { workOnCycles } from './loads/cycle-load.js';
 import { workOnFields, workOnViews } from './loads/fields-load.js';
+import { callAsked, callPassed, decideCalls } from './loads/gateway-load.js';
 import { workOnPerformed } from './loads/performed-load.js';
 import { workOnRequests } from './loads/request-load.js';
 import { workOnJobs } from './loads/runner-load.js';
@@ -31,6 +32,8 @@ const CREATORS = 3;
 const IMPORTERS = 4;
 /** Programs that ask for a change. */
 const ASKERS = 4;
+/** Agents that call tools which people are asked about. */
+const AGENTS = 5;
 /** Users who talk to the agent. */
 const TALKERS = 4;
 /** Gates decided concurrently. */
@@ -244,8 +247,10 @@ export function startLoad(caller: Caller, world: World, secret: string, seed: nu
     failChecks,
     ...Array.from({ length: ASKERS }, () => workOnRequests),
     workOnPerformed,
+    ...Array.from({ length: AGENTS }, () => callAsked),
+    callPassed,
   ]);
-  const stopDeciding = employ([workOnGates, workOnFailures, workOnPlans]);
+  const stopDeciding = employ([workOnGates, workOnFailures, workOnPlans, decideCalls]);
   return {
     ledger,
     surprises,

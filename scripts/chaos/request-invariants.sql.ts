@@ -16,6 +16,7 @@ const SAID = [
   'notifications',
   'mails',
   'decision_log',
+  'mcp_calls',
 ];
 
 /** Conditions on change requests that hold whenever the system is idle. */
@@ -69,11 +70,12 @@ const silent: Invariant = {
   ).join(' union ')}`,
 };
 
-/** Where the value of the load's secret may not be. The receiver says it in each answer. $1 = the ledger (jsonb). */
+/** Where the value of the load's secret may not be. The receiver and the server behind the gateway say it in each answer. $1 = the ledger (jsonb). */
 const secretKept: Invariant = {
   name: 'acked_secret_silent',
-  words: 'The value of a secret that Assent sends is in no request, result, audit entry, event, webhook, notification or mail',
-  sql: `${[...SAID, 'change_requests', 'change_request_results']
+  words:
+    'The value of a secret that Assent sends is in no request, result, tool, audit entry, event, webhook, notification or mail',
+  sql: `${[...SAID, 'change_requests', 'change_request_results', 'mcp_upstreams', 'mcp_tools']
     .map((table) => `select '${table}' as violation from ${table} t where t.*::text like '%${SECRET}%' and $1::jsonb is not null`)
     .join(' union ')}`,
 };
@@ -110,7 +112,7 @@ export const acknowledgedRequests: readonly Invariant[] = [
       where p.arrivals > 1 or r.executor is distinct from 'assent' or r.status is distinct from 'redeemed' or r.outcome is null
       union all
       select format('request %s succeeded and never arrived', r.request_id) from change_requests r
-      where r.executor = 'assent' and r.outcome = 'succeeded' and not exists (
+      where r.executor = 'assent' and r.source <> 'gateway' and r.outcome = 'succeeded' and not exists (
         select from jsonb_to_recordset($1::jsonb->'performed') as a(request_id uuid) where a.request_id = r.request_id
       )`,
   },

@@ -6,6 +6,8 @@ import { loadConfig } from '../../api/platform/config.js';
 import { openDatabase } from '../../db/connection.js';
 import { type Caller, createCaller } from './caller.js';
 import { checkInstallation } from './check.js';
+import { startRecorder } from './gateway/recorder.js';
+import { judgeFiles } from './gateway/secret-files.js';
 import type { Verdict } from './invariants.js';
 import { type Load, startLoad } from './load.js';
 import { type Product, type Size, startProduct } from './product.js';
@@ -130,9 +132,11 @@ async function torment(product: Product, options: ChaosOptions): Promise<Verdict
   const caller = createCaller(product.urls);
   const world = await buildWorld(caller);
   const subscriber = await startSubscriber(caller, world, options.seed);
+  const recorder = await startRecorder(caller, world, options.seed);
   const load = startLoad(caller, world, config.FORGE_WEBHOOK_SECRET ?? '', options.seed);
   load.ledger.received = subscriber.received;
   load.ledger.performed = subscriber.performed;
+  load.ledger.acts = recorder.acts;
   logStep('load started');
   try {
     await killAll(product, options);
@@ -145,11 +149,13 @@ async function torment(product: Product, options: ChaosOptions): Promise<Verdict
   try {
     const restless = await awaitQuiet(db);
     logStep(restless === null ? 'everything at rest' : 'not at rest', restless ?? '');
-    load.surprises.push(...subscriber.surprises);
+    load.surprises.push(...subscriber.surprises, ...recorder.surprises);
     const ledgerFile = join(product.dir, 'ledger.json');
     writeFileSync(ledgerFile, JSON.stringify(load.ledger));
-    return [...judgeAnswers(caller, load, restless), ...(await checkInstallation(product.env, ledgerFile))];
+    const verdicts = [...judgeAnswers(caller, load, restless), ...(await checkInstallation(product.env, ledgerFile))];
+    return [...verdicts, await judgeFiles(product.dir)];
   } finally {
+    recorder.close();
     subscriber.close();
     await db.destroy();
   }

@@ -19,6 +19,10 @@ export interface World {
   importTeams: ImportTeam[];
   /** Origin of the receiver of webhooks and requests; empty until it listens. */
   receiver: string;
+  /** Token of the member's agent whose calls pass the gateway. */
+  asker: string;
+  /** Path of the server behind the gateway; empty until it is registered. */
+  gateway: string;
   /** Repository bound to the watched project with issue sync. */
   repo: string;
 }
@@ -108,13 +112,15 @@ export async function buildWorld(caller: Caller): Promise<World> {
       team_id: teamId,
       project_id: watched,
     });
-  const scopes = ['tasks:read', 'projects:read', 'graph:read', 'ai:chat'];
-  const made = await call('POST', '/api/auth/tokens', member, { name: 'Chaos', scopes, mcp_only: true });
+  const token = async (name: string, scopes: string[]) =>
+    (await call('POST', '/api/auth/tokens', member, { name, scopes, mcp_only: true }))['token'] as string;
+  const agent = await token('Chaos', ['tasks:read', 'projects:read', 'graph:read', 'ai:chat']);
+  const asker = await token('Chaos, gateway', ['requests:create', 'requests:read']);
   await call('PUT', `/api/ai-workspace/settings?team_id=${teamId}`, admin, { ci_triage: { enabled: true } });
   const vaulted = { team_id: teamId, name: SECRET_NAME, value: SECRET, allowed_hosts: ['127.0.0.1'] };
   await call('POST', '/api/automations/secrets', admin, vaulted);
   const importTeams: ImportTeam[] = [];
   while (importTeams.length < IMPORT_TEAMS) importTeams.push(await buildImportTeam(call, admin));
-  const agent = made['token'] as string;
-  return { admin, manager, member, agent, teamId, watched, quiet, fields, receiver: '', repo, importTeams };
+  const places = { receiver: '', gateway: '' };
+  return { admin, manager, member, agent, asker, teamId, watched, quiet, fields, ...places, repo, importTeams };
 }

@@ -4,6 +4,8 @@ import { loadConfig } from '../../api/platform/config.js';
 import { openDatabase } from '../../db/connection.js';
 import { createCaller } from '../chaos/caller.js';
 import { checkInstallation } from '../chaos/check.js';
+import { startRecorder } from '../chaos/gateway/recorder.js';
+import { judgeFiles } from '../chaos/gateway/secret-files.js';
 import { startLoad } from '../chaos/load.js';
 import { startProduct } from '../chaos/product.js';
 import { awaitQuiet, judgeAnswers } from '../chaos/run.js';
@@ -34,6 +36,7 @@ export async function startEmbedded(
   // Another order of choices in each piece.
   const seed = state.pieces.length;
   const subscriber = await startSubscriber(caller, world, seed, state.ledger.performed);
+  const recorder = await startRecorder(caller, world, seed, state.ledger.acts);
   const load = startLoad(caller, world, config.FORGE_WEBHOOK_SECRET ?? '', seed, SLOWER, state.ledger);
   load.ledger.received = subscriber.received;
   const pid = (name: string): [string, number][] => {
@@ -50,14 +53,17 @@ export async function startEmbedded(
     async finish() {
       await load.stop();
       const restless = await awaitQuiet(db);
-      load.surprises.push(...subscriber.surprises);
+      load.surprises.push(...subscriber.surprises, ...recorder.surprises);
       const file = join(product.dir, 'ledger.json');
       writeFileSync(file, JSON.stringify(load.ledger));
       const verdicts = [...judgeAnswers(caller, load, restless), ...(await checkInstallation(product.env, file))];
+      verdicts.push(await judgeFiles(product.dir));
       await subscriber.unsubscribe();
+      await recorder.unregister();
       return verdicts;
     },
     async stop(keep) {
+      recorder.close();
       subscriber.close();
       await db.destroy();
       await product.stop(keep);

@@ -1,8 +1,15 @@
 /** The invariant checker is itself checked: each test plants one violation and sees exactly that one reported. */
 import { randomUUID } from 'node:crypto';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { v7 as uuidv7 } from 'uuid';
 import { verifyChain } from '../../api/audit/verify-chain.js';
+import { type McpUpstream, startUpstream } from '../../scripts/chaos/gateway/mcp-upstream.js';
+import { ASKED, buildArguments, PASSED } from '../../scripts/chaos/gateway/recorder.js';
+import { judgeFiles } from '../../scripts/chaos/gateway/secret-files.js';
 import { checkInvariants } from '../../scripts/chaos/invariants.js';
+import { buildToolCall, type ToolResult } from '../../scripts/chaos/loads/mcp-request.js';
 import { CANARY } from '../../scripts/chaos/loads/request-load.js';
 import { emptyLedger, type Ledger } from '../../scripts/chaos/ledger.js';
 import { SECRET } from '../../scripts/chaos/world.js';
@@ -151,6 +158,126 @@ describe('what was acknowledged', () => {
     } finally {
       receiver.close();
     }
+  });
+
+  describe('calls through the gateway', () => {
+    let upstream: McpUpstream;
+    let path: string;
+    let token: string;
+    const call = async (name: string, given: object) => {
+      const { headers = {}, body } = buildToolCall(path, token, name, given);
+      const answer = await fetch(app.url + path, {
+        method: 'POST',
+        headers: { ...headers, 'content-type': 'application/json', authorization: `Bearer ${token}` },
+        body: JSON.stringify(body),
+      });
+      return ((await answer.json()) as { result: ToolResult }).result;
+    };
+    /** Asks for a call; `verb` decides about it, and the worker's part follows. */
+    const ask = async (call_id: string, verb?: 'approve' | 'reject') => {
+      const { structuredContent } = await call(ASKED, buildArguments(call_id));
+      const request_id = structuredContent?.['request_id'] as string;
+      const { body } = await app.as(team.manager).get(`/api/change-requests/${request_id}`);
+      if (verb) await about(app.as(team.manager), body)[verb]();
+      await performRequest(app.services, request_id);
+      await db()('outbox').delete();
+      return request_id;
+    };
+    const names = async (part: Partial<Ledger>) => Object.keys(await broken(buildLedger(part)));
+    const acted = (call_id: string, tool: string, times: number) => Array.from({ length: times }, () => ({ call_id, tool }));
+
+    beforeEach(async () => {
+      const tool = (name: string) => ({ name, inputSchema: { type: 'object' } as const });
+      upstream = await startUpstream([tool(ASKED), tool(PASSED)]);
+      const body = { team_id: team.team_id, slug: 'chaos', url: upstream.url, hold_seconds: 0 };
+      const made = (await app.as(team.admin).post('/api/mcp/upstreams', body)).body;
+      path = `/api/mcp/gateway/${made.upstream_id}`;
+      const { tool_hash } = made.tools.find(({ name }: { name: string }) => name === PASSED);
+      await app.as(team.admin).put(`/api/mcp/upstreams/${made.upstream_id}/tools/${PASSED}`, { policy: 'allow', tool_hash });
+      token = await buildToken(app, team.member, ['requests:create', 'requests:read']);
+    });
+    afterEach(() => upstream.close());
+
+    it('one that was performed twice, without an approval, or never though it succeeded', async () => {
+      const call_id = uuidv7();
+      const acts = (times: number) => names({ acts: acted(call_id, ASKED, times) });
+      expect([await acts(0), await acts(1)]).toEqual([[], ['acked_asks_act_once']]);
+      await ask(call_id);
+      expect([await acts(0), await acts(1)]).toEqual([[], ['acked_asks_act_once']]);
+      const once = uuidv7();
+      await ask(once, 'approve');
+      const acts2 = (times: number) => names({ acts: acted(once, ASKED, times) });
+      expect([await acts2(0), await acts2(1), await acts2(2)]).toEqual([['acked_asks_act_once'], [], ['acked_asks_act_once']]);
+      // The agent calls again after it has the result: people approve once more.
+      await call('assent_result', {
+        request_id: (await db()('change_requests').whereNotNull('redemption_id').first()).request_id,
+      });
+      await ask(once, 'approve');
+      expect(upstream.calls).toHaveLength(2);
+      expect([await acts2(2), await acts2(3)]).toEqual([[], ['acked_asks_act_once']]);
+    });
+
+    it('a result that was not performed, is not kept, or is of another request', async () => {
+      const call_id = uuidv7();
+      const request_id = await ask(call_id, 'approve');
+      const answered = { call_id, tool: ASKED, sent: 1, end: 'answered' as const, request_id };
+      const acts = acted(call_id, ASKED, 1);
+      expect(await names({ calls: [answered], acts })).toEqual([]);
+      expect(await names({ calls: [answered], acts: [] })).toEqual(['acked_asks_act_once', 'acked_asks_answered']);
+      expect(await names({ calls: [{ ...answered, request_id: randomUUID() }], acts })).toEqual(['acked_asks_answered']);
+      const other = uuidv7();
+      await ask(other);
+      expect(await names({ calls: [{ ...answered, call_id: other, request_id: null }], acts })).toEqual(['acked_asks_answered']);
+      await db()('change_request_results').where({ request_id }).delete();
+      expect(await names({ calls: [answered], acts })).toEqual(['acked_asks_answered']);
+    });
+
+    it('a rejection that is lost or was used, and a call of which the agent was told that nothing was called', async () => {
+      const [used, refused] = [uuidv7(), uuidv7()];
+      const request_id = await ask(used, 'approve');
+      const rejected = await ask(refused, 'reject');
+      const acts = acted(used, ASKED, 1);
+      const told = { call_id: refused, tool: ASKED, sent: 1, end: 'nothing' as const, request_id: rejected };
+      expect(await names({ acts, calls: [told], rejections: [{ request_id: rejected }] })).toEqual([]);
+      expect(await names({ acts, rejections: [{ request_id }] })).toEqual(['refused_calls_rest']);
+      expect(await names({ acts, rejections: [{ request_id: randomUUID() }] })).toEqual(['refused_calls_rest']);
+      expect(await names({ acts, calls: [{ ...told, request_id }] })).toEqual(['refused_calls_rest']);
+      const more = [...acts, ...acted(refused, ASKED, 1)];
+      expect(await names({ acts: more, calls: [told] })).toEqual(['acked_asks_act_once', 'refused_calls_rest']);
+      const waiting = await ask(uuidv7());
+      expect(await names({ acts, rejections: [{ request_id: waiting }] })).toEqual(['refused_calls_rest']);
+    });
+
+    it('one that passes through and was performed more often than it was sent, or answered and not performed, or not noted', async () => {
+      const call_id = uuidv7();
+      const answered = await call(PASSED, buildArguments(call_id));
+      expect([answered.isError, upstream.calls.length]).toEqual([undefined, 1]);
+      const passed = { call_id, tool: PASSED, sent: 1, end: 'answered' as const, request_id: null };
+      const of = (times: number, more: object = {}) =>
+        names({ calls: [{ ...passed, ...more }], acts: acted(call_id, PASSED, times) });
+      expect([await of(1), await of(0), await of(2)]).toEqual([[], ['acked_passes_noted'], ['acked_passes_noted']]);
+      expect([await of(2, { sent: 2 }), await of(0, { end: 'lost' })]).toEqual([[], []]);
+      expect(await names({ acts: acted(call_id, PASSED, 1) })).toEqual(['acked_passes_noted']);
+      await db()('mcp_calls').delete();
+      expect([await of(1), await of(1, { end: 'lost' })]).toEqual([['acked_passes_noted'], []]);
+    });
+
+    it('the secret in a tool, and in a file of a copy over two blocks of the read', async () => {
+      await db()('mcp_tools')
+        .where({ name: ASKED })
+        .update({ seen: `x ${SECRET}` });
+      expect(await names({})).toEqual(['acked_secret_silent']);
+      const dir = mkdtempSync(join(tmpdir(), 'assent-files-'));
+      try {
+        mkdirSync(join(dir, 'logs'));
+        writeFileSync(join(dir, 'logs', 'api.log'), 'x'.repeat(3_000_000));
+        expect((await judgeFiles(dir)).violations).toEqual([]);
+        writeFileSync(join(dir, 'logs', 'worker.log'), `${'x'.repeat((1 << 20) - 5)}${SECRET}${'x'.repeat(100)}`);
+        expect((await judgeFiles(dir)).violations).toEqual([join('logs', 'worker.log')]);
+      } finally {
+        rmSync(dir, { recursive: true });
+      }
+    });
   });
 
   it('a task that is gone, older, changed, or in the trash', async () => {

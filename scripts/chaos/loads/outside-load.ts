@@ -3,35 +3,18 @@ import { v7 as uuidv7 } from 'uuid';
 import { sign } from '../../../api/integrations/forge/deliveries/signature.js';
 import { confirm } from './agent-load.js';
 import { type Desk, surprise } from '../desk.js';
+import { buildToolCall, type ToolResult } from './mcp-request.js';
 
-interface ToolAnswer {
-  result?: { isError?: boolean; structuredContent?: Record<string, unknown> };
-}
-
-const VERSION = '2026-07-28';
-const HEADERS = { accept: 'application/json, text/event-stream', 'mcp-protocol-version': VERSION, 'mcp-method': 'tools/call' };
 const AGAIN_MS = 100;
 const GIVE_UP_MS = 120_000;
 
 /** Calls a tool over MCP until its outcome is known; undefined when the time is up first. A tool tells a failure of ours in its result. */
-async function callTool(
-  { caller, world }: Desk,
-  name: string,
-  args: object,
-): Promise<Required<ToolAnswer>['result'] | undefined> {
-  const meta = {
-    'io.modelcontextprotocol/protocolVersion': VERSION,
-    'io.modelcontextprotocol/clientInfo': { name: 'chaos', version: '1' },
-    'io.modelcontextprotocol/clientCapabilities': {},
-  };
-  const params = { name, arguments: args, _meta: meta };
-  const headers = { ...HEADERS, 'mcp-name': name };
-  const body = { jsonrpc: '2.0', id: 1, method: 'tools/call', params };
-  const request = { method: 'POST', path: '/api/mcp', token: world.agent, headers, body };
+async function callTool({ caller, world }: Desk, name: string, args: object): Promise<ToolResult | undefined> {
+  const request = buildToolCall('/api/mcp', world.agent, name, args);
   for (const deadline = Date.now() + GIVE_UP_MS; Date.now() < deadline; await sleep(AGAIN_MS)) {
     const answer = await caller.untilKnown(request);
     if (!answer) return undefined;
-    const { result } = (answer.body ?? {}) as ToolAnswer;
+    const { result } = (answer.body ?? {}) as { result?: ToolResult };
     if (!result) return { isError: true, structuredContent: { status: answer.status, answer: answer.body } };
     if (!result.isError || Number(result.structuredContent?.['status'] ?? 500) < 500) return result;
   }

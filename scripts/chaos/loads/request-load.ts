@@ -31,7 +31,11 @@ export async function ask(desk: Desk, fields: object): Promise<Shown | undefined
 }
 
 /** A decision of a manager, by itself or in a batch; it may have come too late, or be the same person's second. */
-async function decide(desk: Desk, token: string, { request_id, request_hash }: Shown): Promise<void> {
+export async function decide(
+  desk: Desk,
+  token: string,
+  { request_id, request_hash }: Pick<Shown, 'request_id' | 'request_hash'>,
+): Promise<void> {
   const { caller, ledger, random } = desk;
   const decision = random.chance(0.9) ? 'approve' : 'reject';
   if (random.chance(0.3)) {
@@ -47,7 +51,7 @@ async function decide(desk: Desk, token: string, { request_id, request_hash }: S
     body: { request_hash },
   });
   if (!answer) return;
-  if (answer.status === 200 && decision === 'approve') ledger.approvals.push({ request_id });
+  if (answer.status === 200) ledger[decision === 'approve' ? 'approvals' : 'rejections'].push({ request_id });
   else if (![200, 409, 410].includes(answer.status)) surprise(desk, decision, answer);
 }
 

@@ -5,7 +5,7 @@ import { performRequest } from '../../../../api/automation/requests/perform-requ
 import { buildTeam, buildToken, type TestTeam } from '../../../factories/people.js';
 import { about } from '../../../factories/requests.js';
 import { startApp, type TestApp } from '../../../support/app.js';
-import { ECHO, type McpUpstream, startUpstream } from '../../../support/mcp-upstream.js';
+import { ECHO, type McpUpstream, startUpstream } from '../../../../scripts/chaos/gateway/mcp-upstream.js';
 
 // How clients of both eras wait for a person, each as the protocol's own client does it.
 

@@ -3,7 +3,7 @@ import { performRequest } from '../../../../api/automation/requests/perform-requ
 import { buildPerson, buildTeam, buildToken, type Person, type TestTeam } from '../../../factories/people.js';
 import { about } from '../../../factories/requests.js';
 import { startApp, type TestApp } from '../../../support/app.js';
-import { ECHO, type McpUpstream, startUpstream } from '../../../support/mcp-upstream.js';
+import { ECHO, type McpUpstream, startUpstream } from '../../../../scripts/chaos/gateway/mcp-upstream.js';
 import { type Receiver, startReceiver } from '../../../support/receiver.js';
 
 let app: TestApp;
