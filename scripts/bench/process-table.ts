@@ -41,6 +41,9 @@ function readStat(pid: number, precise = true): Stat | null {
 /** CPU seconds of one process so far. NaN without /proc. */
 export const readCpu = (pid: number): number => readStat(pid)?.own ?? Number.NaN;
 
+/** CPU seconds of the children of a process that have ended, to the hundredth. NaN without /proc. */
+export const cpuOfEnded = (pid: number): number => readStat(pid, false)?.ended ?? Number.NaN;
+
 const findChildren = (pid: number): number[] =>
   readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name) && readStat(Number(name), false)?.parent === pid)

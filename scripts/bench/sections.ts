@@ -2,7 +2,12 @@ import { chatByModelSection, chatByRulesSection, promptSection } from './section
 import { pendingSection, plansSection } from './sections/agent-plans.js';
 import { activeAutomationsSection } from './sections/active-automations.js';
 import { approvalSection, automationSection, fiveActionsSection } from './sections/automations.js';
-import { changeRequestsSection, longPollsSection, requestWorkflowsSection } from './sections/change-requests.js';
+import { commandSection } from './sections/requests/command.js';
+import { batchSection, figuresSection } from './sections/requests/deciding.js';
+import { gatewaySection } from './sections/requests/gateway.js';
+import { performedSection } from './sections/requests/performed.js';
+import { exactJsonSection, receiptsSection } from './sections/requests/receipts.js';
+import { changeRequestsSection, longPollsSection, requestWorkflowsSection } from './sections/requests/change-requests.js';
 import { crowdedSection } from './sections/crowded.js';
 import { approvalsListSection, decisionSection } from './sections/decisions.js';
 import { filesSection } from './sections/files.js';
@@ -77,6 +82,13 @@ export const SECTIONS = {
   'change-requests': changeRequestsSection,
   'long-polls': longPollsSection,
   'request-workflows': requestWorkflowsSection,
+  performed: performedSection,
+  gateway: gatewaySection,
+  'decision-batch': batchSection,
+  'decision-figures': figuresSection,
+  receipts: receiptsSection,
+  'exact-json': exactJsonSection,
+  command: commandSection,
   idle: idleEventSection,
   active: activeAutomationsSection,
   crowded: crowdedSection,
@@ -90,7 +102,10 @@ export type SectionName = keyof typeof SECTIONS;
 /** Groups of sections. */
 const GROUPS: Record<string, SectionName[]> = {
   agent: ['agent-rules', 'agent-model', 'agent-prompt', 'agent-plans', 'agent-pending'],
-  requests: ['change-requests', 'long-polls', 'request-workflows'],
+  requests: [
+    ...(['change-requests', 'long-polls', 'request-workflows', 'performed', 'gateway'] as const),
+    ...(['decision-batch', 'decision-figures', 'receipts', 'exact-json', 'command'] as const),
+  ],
   lists: ['list-1000', 'list-10000', 'large-lists'],
   neighbors: ['strangers', 'crowded', 'skipped'],
   searches: ['search', 'search-marks', 'search-cost'],

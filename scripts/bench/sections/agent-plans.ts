@@ -75,8 +75,8 @@ const confirm = async (api: Service, world: World, plan: StagedPlan): Promise<vo
   if (body['status'] !== 'applied') throw new Error(`Not applied: ${JSON.stringify(body)}`);
 };
 
-/** The baseline: as many bare updates, each sent by itself, in one transaction. */
-const bareUpdates = ({ db }: Servers, { tasks }: World, nth: number, count: number): Promise<void> =>
+/** The baseline of a batch: as many bare updates, each sent by itself, in one transaction. */
+export const bareUpdates = ({ db }: Servers, { tasks }: World, nth: number, count: number): Promise<void> =>
   db.transaction(async (trx) => {
     const statement = {
       name: 'bench_bare_update',

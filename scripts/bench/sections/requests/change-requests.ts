@@ -1,21 +1,20 @@
-import { randomBytes, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import { Agent } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { v7 as uuidv7 } from 'uuid';
-import { computeHash, PAT_PREFIX } from '../../../api/identity/auth/authenticate.js';
-import { call } from '../client.js';
-import { addPending, dropPending, gatedAutomation } from '../pending.js';
-import { metered, readResident } from '../process-table.js';
-import { quiet } from '../quiet.js';
-import type { Goal, Section } from '../report.js';
-import { bearer, send } from '../send.js';
-import type { World } from '../seed.js';
-import type { ApiService, Servers, Service } from '../servers.js';
-import { quantile } from '../statistics.js';
-import { withSides } from './requests-section.js';
+import { call } from '../../client.js';
+import { addPending, dropPending, gatedAutomation } from '../../pending.js';
+import { metered, readResident } from '../../process-table.js';
+import { quiet } from '../../quiet.js';
+import type { Section } from '../../report.js';
+import { bearer, send } from '../../send.js';
+import type { World } from '../../seed.js';
+import type { ApiService, Servers } from '../../servers.js';
+import { quantile } from '../../statistics.js';
+import { withSides } from '../requests-section.js';
+import { about, ask, type Asked, below, type Caller, hire, hireBoth, Times, WARM_UP } from './people.js';
 
 const COUNT = 300;
-const WARM_UP = 30;
 const POLLS = 1_000;
 const TEAMS = 4;
 /** Waits of one token, and seconds of one wait. */
@@ -23,59 +22,6 @@ const OF_TOKEN = 10;
 const WAIT_SECONDS = 25;
 /** Time over which what waits is measured, ms: two waits of each. */
 const IDLE_MS = 50_000;
-
-type Caller = World & { token: string };
-interface Asked {
-  request_id: string;
-  request_hash: string;
-}
-
-const below = (what: string, value: number, goal: number, unit = ' ms'): Goal => ({ what, value, goal, better: 'less', unit });
-
-/** A person of the team with a token, who acts as the benchmark's user does. */
-async function hire({ db }: Servers, world: World, role: string, scopes: string[]): Promise<Caller> {
-  const [userId, token] = [uuidv7(), `${PAT_PREFIX}${randomBytes(32).toString('base64url')}`];
-  const name = `b${randomBytes(5).toString('hex')}`;
-  const avatar = 'https://bench.test/a.png';
-  await db('users').insert({ user_id: userId, email: `${name}@bench.test`, name, username: name, display_name: name, avatar });
-  await db('memberships').insert({ team_id: world.teamId, user_id: userId, role });
-  const hash = computeHash(token);
-  await db('personal_access_tokens').insert({ user_id: userId, name, scopes, token_hash: hash, prefix: token.slice(0, 12) });
-  return { ...world, userId, token };
-}
-const hireBoth = async (servers: Servers, world: World): Promise<[Caller, Caller]> => [
-  await hire(servers, world, 'member', ['requests:create', 'requests:read']),
-  await hire(servers, world, 'manager', ['approvals:decide', 'requests:read']),
-];
-
-async function ask(api: Service, asker: Caller): Promise<Asked> {
-  const operation = {
-    system: 'payments',
-    name: 'deploy',
-    target: randomUUID(),
-    arguments: { version: '4.2', hosts: ['a', 'b'] },
-  };
-  const body = { team_id: asker.teamId, title: 'Release 4.2', reason: 'The fix of the sign-in', operation };
-  return (await call(api, asker, 'POST', '/api/change-requests', body)).body as unknown as Asked;
-}
-const about = (api: Service, caller: Caller, { request_id, request_hash }: Asked, verb: string, body: object = {}) =>
-  call(api, caller, 'POST', `/api/change-requests/${request_id}/${verb}`, { request_hash, ...body });
-
-/** Times of each kind of work, ms, each beside what it is compared with. */
-class Times {
-  private readonly of = new Map<string, number[]>();
-
-  async take<T>(name: string, work: () => Promise<T>): Promise<T> {
-    const from = performance.now();
-    const result = await work();
-    this.of.set(name, [...(this.of.get(name) ?? []), performance.now() - from]);
-    return result;
-  }
-
-  get(name: string, q: number): number {
-    return quantile((this.of.get(name) ?? []).slice(WARM_UP), q);
-  }
-}
 
 /** Asking, approving and using, one after the other, each beside what a team does otherwise: a task, a gate, a patch. */
 export const changeRequestsSection: Section = (servers, world) =>
@@ -101,14 +47,11 @@ export const changeRequestsSection: Section = (servers, world) =>
     await dropPending(servers, automation);
     const ratio = (name: string, base: string, goal: number) =>
       below(`${name}, times ${base}`, times.get(name, 0.5) / times.get(base, 0.5), goal, '');
-    const names = ['a task', 'creating', 'a gate', 'approving', 'a patch', 'redeeming', 'reporting'];
     return [
       {
         name: `${COUNT} change requests, one after the other`,
         goals: [ratio('creating', 'a task', 1.5), ratio('approving', 'a gate', 1.2), ratio('redeeming', 'a patch', 1.2)],
-        notes: names.map(
-          (name) => `${name.padEnd(10)} p50 ${times.get(name, 0.5).toFixed(2)} ms  p99 ${times.get(name, 0.99).toFixed(2)} ms`,
-        ),
+        notes: times.describe(),
       },
     ];
   });
