@@ -108,13 +108,33 @@ export async function withRetries<T>(ctx: Pick<Context, 'db'>, work: () => Promi
   }
 }
 
+/** What follows the commit of each transaction that is open. */
+const following = new WeakMap<Context['db'], (() => void)[]>();
+
+/**
+ * Runs `work` once after the commit of the open transaction, and never if it is rolled back; at once outside of `inTransaction`. For what cannot be rolled
+ * back, such as counts. It must not throw.
+ */
+export function afterCommit({ db }: Pick<Context, 'db'>, work: () => void): void {
+  const others = following.get(db);
+  if (others) others.push(work);
+  else work();
+}
+
 /**
  * Runs `work` in one transaction, or joins the open one. Notifies the relay after the commit.
  * @throws what `work` throws; INTERNAL_ERROR 503 after the last attempt
  */
 export async function inTransaction<T>(ctx: Context, work: (ctx: Context) => Promise<T>): Promise<T> {
   if (ctx.db.isTransaction) return work(ctx);
-  const result = await withRetries(ctx, () => ctx.db.transaction((db) => work({ ...ctx, db })));
+  const [result, follow] = await withRetries(ctx, () =>
+    ctx.db.transaction(async (db): Promise<[T, (() => void)[]]> => {
+      const next: (() => void)[] = [];
+      following.set(db, next);
+      return [await work({ ...ctx, db }), next];
+    }),
+  );
+  for (const next of follow) next();
   ctx.notifyRelay();
   return result;
 }

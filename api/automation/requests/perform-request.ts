@@ -7,7 +7,7 @@ import { requestChange, type TracedRequest } from '../../gate/requests/request-c
 import { buildReceipt } from '../../gate/requests/use/redeem-request.js';
 import { forgetOutcomes } from '../../gate/requests/waiting/settle-request.js';
 import { rolesFor, type Seat } from '../../platform/access/access.js';
-import { callerJson, type Context, inTransaction, type Services, serviceContext } from '../../platform/context.js';
+import { afterCommit, callerJson, type Context, inTransaction, type Services, serviceContext } from '../../platform/context.js';
 import { OutboundFailure } from '../../platform/http-client/failure.js';
 import { outboundPolicy } from '../../platform/http-client/policy.js';
 import { redactSecrets } from '../../platform/http-client/redact-secrets.js';
@@ -90,7 +90,7 @@ async function claim(ctx: Context, requestId: string, ready: ReadyCall | null): 
     JSON.stringify(change),
   ]);
   if (!claimed) return null;
-  countRequests('redeemed');
+  afterCommit(ctx, () => countRequests('redeemed'));
   if (ready && 'open' in ready) return { row, perform: () => call(ready.open, row) };
   if (ready && 'failure' in ready) {
     await store(ctx, row, failed(ready.failure.reason, ready.failure.message));

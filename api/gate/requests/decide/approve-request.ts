@@ -1,7 +1,8 @@
 import { run } from '../../../../db/statement.js';
 import { rolesFrom } from '../../../platform/access/access.js';
-import { callerJson, type Context, inTransaction, requireUser } from '../../../platform/context.js';
+import { afterCommit, callerJson, type Context, inTransaction, requireUser } from '../../../platform/context.js';
 import { forbidden } from '../../../platform/errors.js';
+import { countRequests } from '../../../platform/telemetry/metrics.js';
 import { notifyRequester } from '../create/notify-approvers.js';
 import { readContent } from '../content.js';
 import { requestChange } from '../request-change.js';
@@ -81,7 +82,10 @@ async function approve(
   ]);
   if (!given) throw requestExpired(request);
   const { title } = readContent(request.canonical);
-  if (given.needed === 0) await notifyRequester(ctx, { ...request, title }, 'approved', userId);
+  if (given.needed === 0) {
+    afterCommit(ctx, () => countRequests('approved'));
+    await notifyRequester(ctx, { ...request, title }, 'approved', userId);
+  }
   return { request_id: requestId, status: given.status, approvals_needed: given.needed, seq: given.seq };
 }
 

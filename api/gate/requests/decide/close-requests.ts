@@ -1,7 +1,7 @@
 import { run, type Statement } from '../../../../db/statement.js';
 import { hasRoleAtLeast, isAllowed, type Seat } from '../../../platform/access/access.js';
 import { webOrigin } from '../../../platform/settings/web-origin.js';
-import { callerJson, type Context } from '../../../platform/context.js';
+import { afterCommit, callerJson, type Context } from '../../../platform/context.js';
 import { countRequests } from '../../../platform/telemetry/metrics.js';
 import { notifyRequester } from '../create/notify-approvers.js';
 import { REQUEST_ROLES } from '../schema.js';
@@ -32,7 +32,7 @@ async function cancel(
 ): Promise<ClosedRequest[]> {
   const shared = [JSON.stringify(callerJson(ctx)), reason, webOrigin(ctx.config), by?.userId ?? null, by?.comment ?? null];
   const closed = await run<ClosedRequest>(ctx.db, statement, [...shared, ...values]);
-  countRequests('cancelled', closed.length);
+  afterCommit(ctx, () => countRequests('cancelled', closed.length));
   return closed;
 }
 

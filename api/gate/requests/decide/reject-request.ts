@@ -1,5 +1,6 @@
 import { run } from '../../../../db/statement.js';
-import { callerJson, type Context, inTransaction, requireUser } from '../../../platform/context.js';
+import { afterCommit, callerJson, type Context, inTransaction, requireUser } from '../../../platform/context.js';
+import { countRequests } from '../../../platform/telemetry/metrics.js';
 import { notifyRequester } from '../create/notify-approvers.js';
 import { readContent } from '../content.js';
 import { readRequest } from '../read/read-request.js';
@@ -28,6 +29,7 @@ export async function rejectLocked(
   const values = [request.request_id, userId, request.request_hash, comment];
   const traces = [JSON.stringify(callerJson(ctx)), JSON.stringify(change), reason];
   await run(ctx.db, rejectRequestStatement, [...values, ...traces]);
+  afterCommit(ctx, () => countRequests('rejected'));
   await notifyRequester(ctx, { ...request, title: readContent(request.canonical).title }, 'rejected', userId);
 }
 

@@ -1,6 +1,6 @@
 import { run } from '../../../../db/statement.js';
 import { webOrigin } from '../../../platform/settings/web-origin.js';
-import { callerJson, type Context, inTransaction, requireUser } from '../../../platform/context.js';
+import { afterCommit, callerJson, type Context, inTransaction, requireUser } from '../../../platform/context.js';
 import { conflict, forbidden } from '../../../platform/errors.js';
 import { countRequests } from '../../../platform/telemetry/metrics.js';
 import { receiptKeys } from '../../receipts/keys.js';
@@ -113,7 +113,7 @@ async function redeemOnce(ctx: Context, requestId: string, input: RedeemRequest)
   if (!isRepeated) checkUsable(request);
   checkHash(request, input.request_hash);
   const receipt = await (isRepeated ? buildReceipt(ctx, requestId) : redeem(ctx, request, input).then((row) => sign(ctx, row)));
-  if (!isRepeated) countRequests('redeemed');
+  if (!isRepeated) afterCommit(ctx, () => countRequests('redeemed'));
   return { ...receipt, request: await readRequest(ctx, requestId) };
 }
 
