@@ -2,9 +2,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { run } from '../../../db/statement.js';
 import { ActionRefused } from '../../gate/contract/action-refused.js';
 import { receiptKeys } from '../../gate/receipts/keys.js';
-import { readContent } from '../../gate/requests/content.js';
+import type { ClaimedOperation } from '../../gate/requests/content.js';
 import { requestChange, type TracedRequest } from '../../gate/requests/request-change.js';
-import { buildReceipt } from '../../gate/requests/use/redeem-request.js';
+import { type Redemption, signRedemption } from '../../gate/requests/use/redeem-request.js';
 import { forgetOutcomes } from '../../gate/requests/waiting/settle-request.js';
 import { rolesFor, type Seat } from '../../platform/access/access.js';
 import { afterCommit, callerJson, type Context, inTransaction, type Services, serviceContext } from '../../platform/context.js';
@@ -40,7 +40,6 @@ interface Row extends TracedRequest, Record<string, unknown> {
   attempts: number;
   title: string;
   correlation_id: string;
-  seat: Seat | null;
   source: string;
   upstream_id: string | null;
 }
@@ -51,29 +50,32 @@ interface Ready {
   perform: () => Promise<Performance>;
 }
 
+/** What Assent sends after the use of an approval. */
+interface Sent {
+  operation: ClaimedOperation;
+  receipt: string;
+  filled: Filled;
+}
+
 /** Builds what is sent, as the action `http_request` does. */
-async function buildRequest(ctx: Context, row: Row, filled: Filled): Promise<OutboundRequest> {
-  const [operation] = readContent(row.canonical).operations;
-  const { receipt } = await buildReceipt(ctx, row.request_id);
+function buildRequest({ request_id }: Row, { operation: { name }, receipt, filled }: Sent): OutboundRequest {
   const { url, headers, body } = filled;
-  const method = METHODS.find((each) => each === operation?.name);
-  if (!method) throw new ActionRefused({ code: 'action_unavailable', message: `Unknown method ${operation?.name}` });
+  const method = METHODS.find((each) => each === name);
+  if (!method) throw new ActionRefused({ code: 'action_unavailable', message: `Unknown method ${name}` });
   // An edit may have brought one of ours in, and a receiver may read either of two.
-  const others = Object.fromEntries(Object.entries(headers).filter(([name]) => !OWN_HEADERS.test(name)));
+  const others = Object.fromEntries(Object.entries(headers).filter(([header]) => !OWN_HEADERS.test(header)));
   const built = buildHttpRequest({
     method,
     url,
     headers: { ...others, 'assent-receipt': receipt },
     ...(body !== undefined && { body: body as Parameters<typeof buildHttpRequest>[0]['body'] }),
-    key: row.request_id,
+    key: request_id,
   });
   return { ...built, timeoutMs: TIMEOUT_MS, maxBytes: MAX_RESULT };
 }
 
-/** Uses the approval. What is refused before anything is sent has failed. Null: there is nothing to do any more. */
-async function claim(ctx: Context, requestId: string, ready: ReadyCall | null): Promise<Ready | null> {
-  const [row] = await run<Row>(ctx.db, performedRequestStatement, [requestId]);
-  if (!row || row.status !== 'approved') return null;
+/** Uses the approval of the text that was read. Undefined: it is not approved any more, or its requester may not ask any more. */
+async function redeem(ctx: Context, row: Row): Promise<(Redemption & { seat: Seat | null }) | undefined> {
   const change = requestChange(ctx.config, row, {
     action: 'redeem',
     status: 'redeemed',
@@ -83,13 +85,15 @@ async function claim(ctx: Context, requestId: string, ready: ReadyCall | null): 
     details: { executor: 'assent' },
   });
   const key = receiptKeys(ctx.config).current.key_id;
-  const values = [requestId, newId(), key, RECEIPT_SECONDS, rolesFor('request.create')];
-  const [claimed] = await run(ctx.db, claimPerformanceStatement, [
-    ...values,
-    JSON.stringify(callerJson(ctx)),
-    JSON.stringify(change),
-  ]);
-  if (!claimed) return null;
+  const values = [row.request_id, row.request_hash, newId(), key, RECEIPT_SECONDS, rolesFor('request.create')];
+  const traces = [JSON.stringify(callerJson(ctx)), JSON.stringify(change)];
+  return (await run<Redemption & { seat: Seat | null }>(ctx.db, claimPerformanceStatement, [...values, ...traces]))[0];
+}
+
+/** Uses the approval. What is refused before anything is sent has failed. Null: there is nothing to do any more. */
+async function claim(ctx: Context, row: Row, ready: ReadyCall | null): Promise<Ready | null> {
+  const redeemed = await redeem(ctx, row);
+  if (!redeemed) return null;
   afterCommit(ctx, () => countRequests('redeemed'));
   if (ready && 'open' in ready) return { row, perform: () => call(ready.open, row) };
   if (ready && 'failure' in ready) {
@@ -97,9 +101,10 @@ async function claim(ctx: Context, requestId: string, ready: ReadyCall | null): 
     return null;
   }
   try {
-    const [operation] = readContent(row.canonical).operations;
-    const filled = await fillIn(ctx, row, operation?.arguments ?? {});
-    const request = await buildRequest(ctx, row, filled);
+    const { operations, receipt } = await signRedemption(ctx, redeemed);
+    const [operation] = operations as [ClaimedOperation];
+    const filled = await fillIn(ctx, redeemed, operation.arguments);
+    const request = buildRequest(row, { operation, receipt, filled });
     return { row, perform: () => send(ctx, request, filled.secrets) };
   } catch (error) {
     if (!(error instanceof ActionRefused)) throw error;
@@ -153,12 +158,13 @@ async function send(
 export async function performRequest(services: Services, requestId: string): Promise<{ outcome: string | null }> {
   const ctx = serviceContext(services, 'requests');
   const [asked] = await run<Row>(ctx.db, calledRequestStatement, [requestId]);
-  const open = asked && asked.source === 'gateway' ? await prepareCall(services, asked) : null;
-  if (asked && open && 'stale' in open) {
+  if (!asked) return endAbandoned(services, requestId);
+  const open = asked.source === 'gateway' ? await prepareCall(services, asked) : null;
+  if (open && 'stale' in open) {
     await endStale(services, asked);
     return { outcome: 'stale' };
   }
-  const ready = await inTransaction(ctx, (ctx) => claim(ctx, requestId, open));
+  const ready = await inTransaction(ctx, (ctx) => claim(ctx, asked, open));
   if (!ready) return endAbandoned(services, requestId);
   const performed = await ready.perform();
   await inTransaction(serviceContext(services, 'requests'), (ctx) => store(ctx, ready.row, performed));

@@ -14,7 +14,8 @@ import { requestChange } from '../request-change.js';
 import type { RedeemedRequest, RedeemRequest } from '../schema.js';
 import { redeemRequestStatement, redemptionStatement } from './redeem.sql.js';
 
-interface Redemption extends Record<string, unknown> {
+/** A use of an approval, as its row holds it. */
+export interface Redemption extends Record<string, unknown> {
   request_id: string;
   team_id: string;
   request_hash: Buffer;
@@ -76,7 +77,7 @@ async function redeem(
 }
 
 /** Signs what the row says: the same redemption gives the same bytes. @throws RESOURCE_CONFLICT the key is no longer there */
-async function sign(ctx: Context, row: Redemption): Promise<Omit<RedeemedRequest, 'request'>> {
+export async function signRedemption(ctx: Context, row: Redemption): Promise<Omit<RedeemedRequest, 'request'>> {
   const { operations } = readContent(row.canonical);
   const key = receiptKeys(ctx.config).byId(row.key_id);
   if (!key) throw conflict('The key that signed the receipt has been replaced', { extra: { reason: 'key_replaced' } });
@@ -99,11 +100,11 @@ async function sign(ctx: Context, row: Redemption): Promise<Omit<RedeemedRequest
   };
 }
 
-/** Signs the receipt of a request that was used. @throws as `sign` */
-export async function buildReceipt(ctx: Context, requestId: string): Promise<Omit<RedeemedRequest, 'request'>> {
+/** Signs the receipt of a request that was used before. @throws as `signRedemption` */
+async function buildReceipt(ctx: Context, requestId: string): Promise<Omit<RedeemedRequest, 'request'>> {
   const [row] = await run<Redemption>(ctx.db, redemptionStatement, [requestId]);
   if (!row) throw new Error(`Request ${requestId} was used but has no redemption`);
-  return sign(ctx, row);
+  return signRedemption(ctx, row);
 }
 
 async function redeemOnce(ctx: Context, requestId: string, input: RedeemRequest): Promise<RedeemedRequest> {
@@ -112,7 +113,9 @@ async function redeemOnce(ctx: Context, requestId: string, input: RedeemRequest)
   const isRepeated = request.redemption_id === input.redemption_id;
   if (!isRepeated) checkUsable(request);
   checkHash(request, input.request_hash);
-  const receipt = await (isRepeated ? buildReceipt(ctx, requestId) : redeem(ctx, request, input).then((row) => sign(ctx, row)));
+  const receipt = await (isRepeated
+    ? buildReceipt(ctx, requestId)
+    : redeem(ctx, request, input).then((row) => signRedemption(ctx, row)));
   if (!isRepeated) afterCommit(ctx, () => countRequests('redeemed'));
   return { ...receipt, request: await readRequest(ctx, requestId) };
 }

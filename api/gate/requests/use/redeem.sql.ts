@@ -5,7 +5,7 @@ import { wakeRequest } from '../decide/decide.sql.js';
 const REPORT_HOURS = 24;
 
 /** SQL over a used request r: what its receipt says. */
-const REDEMPTION = /* sql */ `
+export const REDEMPTION = /* sql */ `
   r.request_id, r.team_id, r.request_hash, r.revision, r.required_role as role, r.allow_self, r.canonical, r.redemption_id, r.redeemed_at,
   r.receipt_seconds, r.key_id,
   (select coalesce(json_agg(json_build_object('user_id', d.user_id, 'at', d.decided_at) order by d.decided_at, d.user_id), '[]')

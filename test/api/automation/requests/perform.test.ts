@@ -3,11 +3,13 @@ import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { verifyReceipt } from '../../../../clients/typescript/receipts.js';
 import { performRequest } from '../../../../api/automation/requests/perform-request.js';
+import { metrics } from '../../../../api/platform/telemetry/metrics.js';
 import { deleteOldResults } from '../../../../api/gate/requests/waiting/delete-old-requests.js';
 import { buildPerson, buildTeam, type Person, type TestTeam } from '../../../factories/people.js';
 import { about, buildRequest, type TestRequest } from '../../../factories/requests.js';
 import { startApp, type TestApp } from '../../../support/app.js';
 import { type Receiver, startReceiver } from '../../../support/receiver.js';
+import { until } from '../../../support/worker.js';
 
 let app: TestApp;
 let team: TestTeam;
@@ -38,6 +40,11 @@ async function approved(http: object, by?: Person): Promise<TestRequest> {
   });
   return request;
 }
+/** Whether something waits for a row that a transaction has changed. */
+const WAITING = `select exists (select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'
+  and query like '%receipt_seconds%') as waits`;
+const countRedeemed = async (): Promise<number> =>
+  Number(/assent_change_requests_total\{end="redeemed"\} (\d+)/.exec(await metrics.metrics())?.[1] ?? 0);
 
 describe('a request that Assent sends', () => {
   it('is shown with the names of its secrets, and sent once with their values and a receipt', async () => {
@@ -157,6 +164,31 @@ describe('a request that Assent sends', () => {
     await db()('memberships').where({ user_id: team.member.user_id }).update({ role: 'guest' });
     expect(await perform(gone)).toEqual({ outcome: null });
     expect(receiver.received).toEqual([]);
+  });
+
+  it('sends nothing of a text that was edited and approved anew after it was read', async () => {
+    const request = await approved({ method: 'GET', url: receiver.url });
+    const counted = await countRedeemed();
+    let performed: ReturnType<typeof perform> | undefined;
+    await db().transaction(async (trx) => {
+      await trx('change_requests')
+        .where({ request_id: request.request_id })
+        .update({ request_hash: Buffer.alloc(32) });
+      performed = perform(request);
+      // It has read the old text, and waits for the row.
+      await until(async () => (await db().raw(WAITING)).rows[0].waits);
+    });
+    expect(await performed).toEqual({ outcome: null });
+    expect(receiver.received).toEqual([]);
+    expect(await countRedeemed()).toBe(counted);
+    expect((await as(team.member, request).read()).body).toMatchObject({ status: 'approved', outcome: null });
+  });
+
+  it('counts each use once', async () => {
+    const request = await approved({ method: 'GET', url: receiver.url });
+    const counted = await countRedeemed();
+    await Promise.all([perform(request), perform(request), perform(request)]);
+    expect(await countRedeemed()).toBe(counted + 1);
   });
 });
 
