@@ -74,10 +74,29 @@ function checkGlance(decision: Decision): void {
   });
 }
 
-async function decideOne(ctx: Context, item: DecideItem, { decision, comment }: DecideMany): Promise<DecideResult> {
+/** Returns what the caller sees of one item, or of all. */
+type Reader = (ctx: Context, item: DecideItem) => Promise<Decision | undefined>;
+const readOne: Reader = async (ctx, { kind, id }) => (await READERS[kind](ctx, [id])).get(id);
+
+/** Reads the items of a kind together when the first of it is asked for. Their rows are locked, and no decision changes what another item shows. */
+function readTogether(items: readonly DecideItem[]): Reader {
+  const found: Partial<Record<DecideItem['kind'], ReturnType<(typeof READERS)['gate']>>> = {};
+  return async (ctx, { kind, id }) => {
+    const ids = items.flatMap((item) => (item.kind === kind ? [item.id] : []));
+    found[kind] ??= READERS[kind](ctx, ids);
+    return (await found[kind]).get(id);
+  };
+}
+
+async function decideOne(
+  ctx: Context,
+  item: DecideItem,
+  { decision, comment }: DecideMany,
+  read: Reader = readOne,
+): Promise<DecideResult> {
   const { kind, id, gate_index, staged_hash } = item;
   checkScope(ctx, kind);
-  const seen = (await READERS[kind](ctx, [id])).get(id);
+  const seen = await read(ctx, item);
   // A caller who may not decide learns that first, from the decision itself.
   if (decision === 'approve' && seen?.can_decide) checkGlance(seen);
   if (kind === 'plan') {
@@ -121,8 +140,9 @@ function decideAll(ctx: Context, input: DecideMany): Promise<DecideResult[]> {
   return inTransaction(ctx, async (ctx) => {
     await lockItems(ctx, items);
     const results: DecideResult[] = [];
+    const read = readTogether(items);
     for (const item of items) {
-      const result = await decideOne(ctx, item, input).catch((thrown: unknown) => {
+      const result = await decideOne(ctx, item, input, read).catch((thrown: unknown) => {
         const { code, message, detail, status, extra } = toDomainError(thrown);
         const about = { item: { kind: item.kind, id: item.id } };
         throw new DomainError(code, message, { detail, status, extra: { ...extra, ...about }, cause: thrown });
