@@ -5,6 +5,8 @@ const MAX_NUMBER = 400;
 /** Levels of objects and lists that are read; deeper ones would overflow recursive readers (docs/decisions/platform.md#request-bodies). */
 export const MAX_DEPTH = 32;
 
+/** Blank, tab, line feed and carriage return. */
+const BLANKS: ReadonlySet<number> = new Set([0x20, 0x09, 0x0a, 0x0d]);
 const NUMBER = /-?\d[\d.eE+-]*/y;
 
 /** Returns the value of a number's text as sign, digits and exponent: the same for 1.50, 15e-1 and 1.5. */
@@ -58,15 +60,23 @@ class ExactReader {
   }
 
   private skipBlanks(): void {
-    while (' \t\n\r'.includes(this.text[this.at] ?? 'x')) this.at += 1;
+    while (BLANKS.has(this.text.charCodeAt(this.at))) this.at += 1;
+  }
+
+  /** Returns the string that begins here. Most have no escape: the next quote ends them, and their text is their value. */
+  private takeString(): string {
+    const start = this.at;
+    const plain = this.text.slice(start + 1, this.text.indexOf('"', start + 1));
+    this.at += plain.length + 2;
+    if (!plain.includes('\\')) return plain;
+    this.at = start + 1;
+    while (this.text[this.at] !== '"') this.at += this.text[this.at] === '\\' ? 2 : 1;
+    this.at += 1;
+    return JSON.parse(this.text.slice(start, this.at)) as string;
   }
 
   private readString(): string {
-    const start = this.at;
-    this.at += 1;
-    while (this.text[this.at] !== '"') this.at += this.text[this.at] === '\\' ? 2 : 1;
-    this.at += 1;
-    const text = JSON.parse(this.text.slice(start, this.at)) as string;
+    const text = this.takeString();
     if (!text.isWellFormed()) this.refuse('A text has half of a surrogate pair');
     if (text.includes('\0')) this.refuse('A text has U+0000, where many programs end it');
     return text;
