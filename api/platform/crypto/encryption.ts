@@ -18,7 +18,15 @@ const masterKeys = ({ SECRETS_MASTER_KEY, SECRETS_MASTER_KEY_PREVIOUS }: Encrypt
   [SECRETS_MASTER_KEY, ...SECRETS_MASTER_KEY_PREVIOUS].map((key) => Buffer.from(key, 'base64'));
 const deriveKeyId = (master: Buffer): Buffer =>
   createHash('sha256').update('assent master key').update(master).digest().subarray(0, KEY_ID_BYTES);
-const getKey = (master: Buffer, purpose: Purpose): Buffer => Buffer.from(hkdfSync('sha256', master, '', `assent ${purpose}`, 32));
+
+/** Derived keys by master key and purpose, a handful in a process: reading a request needs one each time. */
+const derived = new Map<string, Buffer>();
+function getKey(master: Buffer, purpose: Purpose): Buffer {
+  const name = `${master.toString('base64')} ${purpose}`;
+  const key = derived.get(name) ?? Buffer.from(hkdfSync('sha256', master, '', `assent ${purpose}`, 32));
+  derived.set(name, key);
+  return key;
+}
 
 /** Returns the ids of the configured master keys, newest first, as stored in ciphertexts; they reveal nothing about the keys. */
 export const masterKeyIds = (config: EncryptionConfig): string[] =>
