@@ -33,7 +33,7 @@ const IMPORTERS = 4;
 /** Programs that ask for a change. */
 const ASKERS = 4;
 /** Agents that call tools which people are asked about. */
-const AGENTS = 5;
+const AGENTS = 8;
 /** Users who talk to the agent. */
 const TALKERS = 4;
 /** Gates decided concurrently. */
@@ -248,6 +248,7 @@ export function startLoad(caller: Caller, world: World, secret: string, seed: nu
     ...Array.from({ length: ASKERS }, () => workOnRequests),
     workOnPerformed,
     ...Array.from({ length: AGENTS }, () => callAsked),
+    callPassed,
     callPassed,
   ]);
   const stopDeciding = employ([workOnGates, workOnFailures, workOnPlans, decideCalls]);

@@ -8,6 +8,7 @@ import { buildToolCall, type ToolResult } from './mcp-request.js';
 import { decide } from './request-load.js';
 
 const AGAIN_MS = 200;
+/** How long an agent waits after the load has ended. */
 const GIVE_UP_MS = 120_000;
 const PATH = '/api/change-requests';
 /** Ends of a call of which nothing was performed, and of one whose outcome the service does not know or that failed before it was sent. */
@@ -18,11 +19,20 @@ const PASSING = ['INTERNAL_ERROR', 'RATE_LIMIT_EXCEEDED'];
 /** What a call that passes through ends with when the server gave no result. */
 const NO_RESULT = ['REFUSED', 'TIMEOUT', 'CONNECTION_FAILED', 'RESPONSE_INVALID', 'HTTP_STATUS'];
 
+/** Returns whether an agent still waits: as long as the load goes on, and a while longer, because people decide for longer. */
+function patience({ goesOn }: Desk): () => boolean {
+  let end = Date.now() + GIVE_UP_MS;
+  return () => {
+    if (goesOn()) end = Date.now() + GIVE_UP_MS;
+    return Date.now() < end;
+  };
+}
+
 /** Sends a call until it has an answer, and counts how often. No result: the time was up. */
 async function send(desk: Desk, name: string, args: object): Promise<{ result?: ToolResult; sent: number }> {
   const { caller, world } = desk;
   const request = buildToolCall(world.gateway, world.asker, name, args);
-  const deadline = Date.now() + GIVE_UP_MS;
+  const waits = patience(desk);
   for (let sent = 1; ; sent += 1) {
     const outcome = await caller.once(request);
     const result = outcome.known ? (outcome.body as { result?: ToolResult } | undefined)?.result : undefined;
@@ -31,7 +41,7 @@ async function send(desk: Desk, name: string, args: object): Promise<{ result?: 
     const { error_code, message } = result?.structuredContent ?? {};
     if (message === 'Internal error') desk.surprises.push(`call ${name} through the gateway answered an internal error`);
     if (result && !PASSING.includes(String(error_code))) return { result, sent };
-    if (Date.now() > deadline) return { sent };
+    if (!waits()) return { sent };
     await sleep(AGAIN_MS);
   }
 }
@@ -47,20 +57,17 @@ function readEnd({ content = [], structuredContent }: ToolResult, call_id: strin
   return reason === 'too_many_open' ? 'lost' : undefined;
 }
 
-/**
- * Waits for the end of a call, mostly by the tool for that, sometimes by the same call again as impatient clients do. It goes on when the load ends,
- * because people decide for longer.
- */
+/** Waits for the end of a call, mostly by the tool for that, sometimes by the same call again as impatient clients do. */
 async function awaitEnd(desk: Desk, call_id: string, first: ToolResult): Promise<Pick<AgentCall, 'end' | 'request_id'>> {
   const { random } = desk;
-  const deadline = Date.now() + GIVE_UP_MS;
+  const waits = patience(desk);
   let request_id: string | null = null;
   for (let result: ToolResult | undefined = first; result; ) {
     request_id = (result.structuredContent?.['request_id'] as string | undefined) ?? request_id;
     const end = readEnd(result, call_id);
     if (end === undefined) surprise(desk, 'a call that is asked about', { status: 200, body: result });
     if (end !== 'pending') return { end: end ?? 'lost', request_id };
-    if (Date.now() > deadline) break;
+    if (!waits()) break;
     const again = random.chance(0.2);
     const [name, given] = again ? [ASKED, buildArguments(call_id)] : ['assent_result', { request_id }];
     // The end that the same call finds may be of a request that came later.
