@@ -20,7 +20,7 @@ const PASSING = ['INTERNAL_ERROR', 'RATE_LIMIT_EXCEEDED'];
 const NO_RESULT = ['REFUSED', 'TIMEOUT', 'CONNECTION_FAILED', 'RESPONSE_INVALID', 'HTTP_STATUS'];
 
 /** Returns whether an agent still waits: as long as the load goes on, and a while longer, because people decide for longer. */
-function patience({ goesOn }: Desk): () => boolean {
+function waitLimit({ goesOn }: Desk): () => boolean {
   let end = Date.now() + GIVE_UP_MS;
   return () => {
     if (goesOn()) end = Date.now() + GIVE_UP_MS;
@@ -32,7 +32,7 @@ function patience({ goesOn }: Desk): () => boolean {
 async function send(desk: Desk, name: string, args: object): Promise<{ result?: ToolResult; sent: number }> {
   const { caller, world } = desk;
   const request = buildToolCall(world.gateway, world.asker, name, args);
-  const waits = patience(desk);
+  const waits = waitLimit(desk);
   for (let sent = 1; ; sent += 1) {
     const outcome = await caller.once(request);
     const result = outcome.known ? (outcome.body as { result?: ToolResult } | undefined)?.result : undefined;
@@ -60,7 +60,7 @@ function readEnd({ content = [], structuredContent }: ToolResult, call_id: strin
 /** Waits for the end of a call, mostly by the tool for that, sometimes by the same call again as impatient clients do. */
 async function awaitEnd(desk: Desk, call_id: string, first: ToolResult): Promise<Pick<AgentCall, 'end' | 'request_id'>> {
   const { random } = desk;
-  const waits = patience(desk);
+  const waits = waitLimit(desk);
   let request_id: string | null = null;
   for (let result: ToolResult | undefined = first; result; ) {
     request_id = (result.structuredContent?.['request_id'] as string | undefined) ?? request_id;

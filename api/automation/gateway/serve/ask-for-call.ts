@@ -89,13 +89,13 @@ async function waitForChange(gateway: Gateway, { request_id, seq }: AskedRow, ms
 }
 
 /** Tells a client every few seconds that its call still waits. Returns how to stop. One that has gone is not told. */
-function tellProgress({ ctx }: Gateway, requestId: string, { progress }: AgentClient): () => void {
+function reportProgress({ ctx }: Gateway, requestId: string, { progress }: AgentClient): () => void {
   const began = performance.now();
-  const tell = (): void => {
+  const report = (): void => {
     const seconds = Math.round((performance.now() - began) / 1_000);
     progress?.(seconds, `A person decides at ${pageOf(ctx, requestId)}`).catch(() => undefined);
   };
-  const timer = progress && setInterval(tell, PROGRESS_MS);
+  const timer = progress && setInterval(report, PROGRESS_MS);
   return () => clearInterval(timer);
 }
 
@@ -105,7 +105,7 @@ function tellProgress({ ctx }: Gateway, requestId: string, { progress }: AgentCl
  */
 export async function holdForResult(gateway: Gateway, requestId: string, client: AgentClient): Promise<ToolResult> {
   const deadline = performance.now() + gateway.upstream.hold_seconds * 1_000;
-  const stop = tellProgress(gateway, requestId, client);
+  const stop = reportProgress(gateway, requestId, client);
   try {
     for (;;) {
       const row = await readAsked(gateway, requestId);
