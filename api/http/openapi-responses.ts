@@ -32,7 +32,7 @@ const MEANING: Record<number, string> = {
   406: 'The client accepts neither JSON nor event streams',
   408: 'The request took too long',
   409: 'Conflict with the stored state',
-  410: 'The approval gate or the plan expired',
+  410: 'The approval gate, the plan or the cursor expired',
   413: 'Request body too large',
   415: 'Another media type, or compressed',
   416: 'The range is outside of the file',
@@ -80,10 +80,7 @@ const buildError = (endpoint: Endpoint, status: number) =>
     content: { 'application/json': { schema: ErrorEnvelope, ...errorExampleRef(status) } },
   });
 
-/** One event whose data is the JSON of the other media type. */
-const EVENT_STREAM = {
-  schema: { type: 'string' as const, description: 'One event; its `data` is the same message as JSON' },
-};
+const eventStream = (description: string) => ({ 'text/event-stream': { schema: { type: 'string' as const, description } } });
 
 const getMediaType = ({ page, download }: Endpoint): string => (page ? 'text/html' : download ? '*/*' : 'application/json');
 
@@ -104,7 +101,7 @@ export function buildResponses(endpoint: Endpoint): ZodOpenApiOperationObject['r
       const answer = {
         description: 'Success',
         headers: successHeaders(endpoint),
-        content: { [getMediaType(endpoint)]: media, ...(endpoint.eventStream && { 'text/event-stream': EVENT_STREAM }) },
+        content: { [getMediaType(endpoint)]: media, ...(endpoint.eventStream && eventStream(endpoint.eventStream)) },
       };
       return [String(status), answer] as const;
     });

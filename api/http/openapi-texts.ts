@@ -71,6 +71,7 @@ export const TAGS: Record<string, string> = {
   Notes: 'Notes of a team or a project. Each is a work item too.',
   Trash: 'Items deleted in the last 30 days.',
   Activity: 'Changes in your teams, one line each.',
+  Events: 'Changes as they are committed, as a list or a stream, for clients that keep themselves up to date.',
   Audit: 'The hash-chained log of every change, for admins of teams on the Scale plan.',
   Automations: 'A trigger, a condition and actions; their runs; approval gates pause a run.',
   'AI workspace': 'The agent: sessions, messages, and the plans that it proposes. Nothing changes before a person confirms.',

@@ -2,6 +2,7 @@ import { Readable } from 'node:stream';
 import Router, { type RouterMiddleware } from '@koa/router';
 import { deprovisioningRoutes } from '../identity/admin/deprovisioning/routes.js';
 import { impersonationRoutes } from '../identity/admin/impersonation/routes.js';
+import { liveRoutes } from '../identity/live/routes.js';
 import { adminRoutes } from '../identity/admin/routes.js';
 import { mcpRoutes } from '../agent/mcp/routes.js';
 import { triageRoutes } from '../automation/triage/routes.js';
@@ -88,6 +89,7 @@ export const ENDPOINTS: Endpoint[] = [
   ...fileRoutes,
   ...trashRoutes,
   ...activityRoutes,
+  ...liveRoutes,
   ...auditRoutes,
   ...approvalRoutes,
   ...decisionRoutes,

@@ -66,6 +66,8 @@ export const Settings = z.object({
     )
     .refine((address) => URL.canParse(address), 'is malformed: write special characters of the password as %XX')
     .describe('PostgreSQL 18'),
+  LIVE_STREAMS: count(2000).describe('Streams of changes (GET /api/events) that each process serves at once'),
+  LIVE_STREAMS_PER_USER: count(20).describe('Those of one user, in each process'),
   DATABASE_POOL_SIZE: count(8, 1, 200).describe('Connections of each process for its main work'),
   TEMPORAL_ADDRESS: z.string().default('127.0.0.1:7233'),
   TEMPORAL_NAMESPACE: z.string().default('default'),

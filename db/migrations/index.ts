@@ -25,6 +25,7 @@ const MIGRATIONS: Record<string, Knex.Migration> = {
   '0103_audit_stream': sqlMigration('0103_audit_stream.sql'),
   '0104_change_requests': sqlMigration('0104_change_requests.sql'),
   '0105_mcp_gateway': sqlMigration('0105_mcp_gateway.sql'),
+  '0106_live_changes': sqlMigration('0106_live_changes.sql'),
 };
 
 /** Names in order. The service needs all of them (`db/schema/check-schema.ts`). */

@@ -1,5 +1,6 @@
 import type { Knex } from 'knex';
 import { registerEventTypes } from '../../api/platform/events/register-event-types.js';
+import { startLiveChanges } from '../../db/live-changes.js';
 import { maintainPartitions } from '../../db/partitions.js';
 import { migrateSchema } from '../../db/schema/migrate-schema.js';
 
@@ -16,6 +17,8 @@ export async function migrateDatabase(db: Knex, say: (line: string) => void): Pr
   }
   say(applied.length > 0 ? `applied ${applied.join(', ')}` : 'the schema is up to date');
   await registerEventTypes(db);
+  if (await startLiveChanges(db))
+    say('the database comes from a dump: clients read their lists again, and follow changes from now on');
   // A database from a backup may lack those of the present months, which the worker would make within an hour.
   const { problems } = await maintainPartitions(db);
   for (const problem of problems) say(`partition not made: ${problem}`);

@@ -28,6 +28,7 @@ const KEPT: Record<string, string> = {
   team_storage: 'settings and sums that nobody reads without the team',
   notifications: 'expires by itself',
   outbox: 'expires by itself',
+  live_changes: 'expires by itself',
   webhook_events: 'expires by itself',
   search_dirty: 'follows the items',
   search_documents: 'follows the items',

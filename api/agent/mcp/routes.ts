@@ -28,7 +28,7 @@ export const mcpRoutes: Endpoint[] = [
     exactJson: (message) => getTool(message) === 'request_change',
     response: McpAnswer,
     alsoStatus: [202],
-    eventStream: true,
+    eventStream: 'One event; its `data` is the same message as JSON',
     errors: [404, 406],
     storable: false,
     example: { jsonrpc: '2.0', id: 1, method: 'tools/list', params: {} },

@@ -129,7 +129,7 @@ export const gatewayRoutes: Endpoint[] = [
     exactJson: true,
     response: McpAnswer,
     alsoStatus: [202],
-    eventStream: true,
+    eventStream: 'One event; its `data` is the same message as JSON',
     errors: [404, 406, 409],
     storable: false,
     example: { jsonrpc: '2.0', id: 1, method: 'tools/list', params: {} },

@@ -3,6 +3,7 @@ import { createServer, type ServerResponse } from 'node:http';
 import { openDatabase, SERVING } from '../../../db/connection.js';
 import { poolUse } from '../../../db/knex-internals.js';
 import { stopWaitingRequests } from '../../gate/requests/read/request-listener.js';
+import { stopLiveStreams } from '../../identity/live/live-hub.js';
 import { stopWaitingRunners } from '../../automation/runners/claim/job-listener.js';
 import type { Config } from '../../platform/config.js';
 import { refuseUnknownSchema } from '../../platform/database/refuse-schema.js';
@@ -49,6 +50,7 @@ export async function serve(config: Config, log: Logger): Promise<Serving> {
     for (const response of underWay) response.shouldKeepAlive = false;
     stopWaitingRunners();
     stopWaitingRequests();
+    stopLiveStreams();
     // Also those whose answer had begun before the signal, and so could not say it.
     const idle = setInterval(() => server.closeIdleConnections(), 100);
     const deadline = setTimeout(() => {

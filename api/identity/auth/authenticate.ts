@@ -16,6 +16,14 @@ import { AUDIENCES, ISSUER, getKey, type Use, verifyJwt } from './verify-jwt.js'
 /** Prefix of every personal access token; any other credential is parsed as a JWT. */
 export const PAT_PREFIX = 'svc_pat_';
 
+/** SQL: whether a session `s` of the user `u` is live; `i` is its impersonator, if any. */
+export const IS_LIVE_SESSION = /* sql */ `s.ended_at is null and s.expires_at > now() and u.status = 'active'
+      and (s.impersonator_id is null or (i.status = 'active' and i.role = 'admin'))`;
+
+/** SQL: whether a token `t` of the user `u` is live. */
+export const IS_LIVE_TOKEN = /* sql */ `t.revoked_at is null
+      and (t.expires_at is null or t.expires_at > now()) and u.status = 'active'`;
+
 /**
  * $1 = session ids. Returns the live sessions of active users with their idle time, by one indexed lookup. Revocation and
  * suspension take effect on the next request; an impersonator must still be an active administrator.
@@ -26,8 +34,7 @@ const findSessionStatement = defineStatement({
     select u.user_id, u.email, u.role, s.session_id, s.impersonator_id,
       extract(epoch from now() - s.last_seen_at)::float8 as idle_seconds
     from sessions s join users u using (user_id) left join users i on i.user_id = s.impersonator_id
-    where s.session_id = any((select $1::uuid[])::uuid[]) and s.ended_at is null and s.expires_at > now() and u.status = 'active'
-      and (s.impersonator_id is null or (i.status = 'active' and i.role = 'admin'))`,
+    where s.session_id = any((select $1::uuid[])::uuid[]) and ${IS_LIVE_SESSION}`,
 });
 
 /** $1 = SHA-256 hashes of tokens. Returns the live tokens of active users. */
@@ -37,8 +44,7 @@ const findTokenStatement = defineStatement({
     select u.user_id, u.email, u.role, t.token_id, t.scopes, t.strict, t.mcp_only, t.token_hash,
       t.last_used_at is null or t.last_used_at < now() - interval '1 minute' as stale
     from personal_access_tokens t join users u using (user_id)
-    where t.token_hash = any((select $1::bytea[])::bytea[]) and t.revoked_at is null
-      and (t.expires_at is null or t.expires_at > now()) and u.status = 'active'`,
+    where t.token_hash = any((select $1::bytea[])::bytea[]) and ${IS_LIVE_TOKEN}`,
 });
 
 const touchToken = defineStatement({

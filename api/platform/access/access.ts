@@ -107,6 +107,7 @@ const ABILITIES = {
   'trash.purge': { seat: 'manager', words: 'Team manager or above' },
   'trash.empty': { seat: 'admin', words: 'Team admin' },
   'activity.list': { seat: 'none', words: 'Any signed-in caller; only own teams’ activity is listed, guests too' },
+  'event.read': { seat: 'none', words: 'Any signed-in caller; only changes of what they may read' },
   'audit.vocabulary': { seat: 'none', words: 'Any signed-in caller' },
   'audit.read': { seat: 'admin', words: 'Team admin, of a team whose plan includes the log' },
   'comment.read': { seat: 'guest', words: 'Anyone who may read the task' },

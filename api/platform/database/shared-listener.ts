@@ -7,12 +7,13 @@ const RETRY_MS = 1_000;
 
 interface Options {
   url: string;
-  channel: string;
+  /** Without one it only looks. */
+  channel?: string;
   /** Name of the connection in pg_stat_activity. */
   name: string;
   /** Interval in ms of the look that finds what no notification told. */
   sweepMs: number;
-  onNotification: (payload: string) => void;
+  onNotification?: (payload: string) => void;
   /** Reads what has happened to everything that waits. Called after each connection, and regularly; one look at a time. */
   look: (client: pg.Client) => Promise<void>;
   isIdle: () => boolean;
@@ -75,15 +76,15 @@ export class SharedListener {
       this.isReady = false;
       void client.end().catch(() => undefined);
       if (this.options.isIdle()) return;
-      this.log?.warn({ err: error, channel }, 'listener reconnecting');
+      this.log?.warn({ err: error, name }, 'listener reconnecting');
       this.retry = setTimeout(() => void this.connect(), RETRY_MS).unref();
     };
-    client.on('notification', ({ payload = '' }) => onNotification(payload));
+    client.on('notification', ({ payload = '' }) => onNotification?.(payload));
     client.on('error', reconnect);
     client.on('end', reconnect);
     try {
       await client.connect();
-      await client.query(`listen ${channel}`);
+      if (channel !== undefined) await client.query(`listen ${channel}`);
       this.isReady = true;
       await this.look();
     } catch (error) {
@@ -98,7 +99,7 @@ export class SharedListener {
     try {
       await this.options.look(client);
     } catch (error) {
-      this.log?.warn({ err: error, channel: this.options.channel }, 'what waits was not read; retrying');
+      this.log?.warn({ err: error, name: this.options.name }, 'what waits was not read; retrying');
     } finally {
       this.isLooking = false;
     }

@@ -133,8 +133,8 @@ interface EndpointTexts {
   storable?: false;
   /** ETag of the response: `kept` for If-None-Match and 304, `change` for the new one after an If-Match, `created` for that of a new record. */
   etag?: 'kept' | 'change' | 'created';
-  /** The response may also be an event stream of one message. */
-  eventStream?: true;
+  /** The response may also be an event stream, whose events are so described. */
+  eventStream?: string;
   /** True: the response uses the search index, which may be behind, as X-Search-Indexing then reports. */
   searches?: true;
   /** True: a hard cap may truncate the list, as X-Truncated then reports. */

@@ -1,0 +1,73 @@
+import { get, type IncomingMessage } from 'node:http';
+import type { LiveEvent } from '../../api/identity/live/schema.js';
+import { until } from './worker.js';
+
+export interface StreamClient {
+  status: number;
+  headers: IncomingMessage['headers'];
+  /** Events so far. */
+  events: LiveEvent[];
+  /** The newest `id`, as a browser sends it when it connects again. */
+  lastEventId: () => string | undefined;
+  /** Text of an answer that is no stream. */
+  body: () => string;
+  hasEnded: () => boolean;
+  /** Waits until so many events have come. */
+  waitFor: (count: number) => Promise<LiveEvent[]>;
+  close: () => void;
+  response: IncomingMessage;
+}
+
+/** Reads a stream as a browser would, without connecting again. */
+export async function openEvents(
+  url: string,
+  headers: Record<string, string>,
+  lastEventId?: string,
+): Promise<StreamClient> {
+  const request = get(url, {
+    agent: false,
+    headers: { accept: 'text/event-stream', ...headers, ...(lastEventId ? { 'last-event-id': lastEventId } : {}) },
+  });
+  const response = await new Promise<IncomingMessage>((resolve, reject) => {
+    request.once('response', resolve);
+    request.once('error', reject);
+  });
+  const events: LiveEvent[] = [];
+  let id: string | undefined;
+  let text = '';
+  let body = '';
+  let ended = false;
+  response.setEncoding('utf8');
+  response.on('data', (chunk: string) => {
+    body += chunk;
+    text += chunk;
+    const blocks = text.split('\n\n');
+    text = blocks.pop() as string;
+    for (const block of blocks) {
+      id = /^id: (.*)$/m.exec(block)?.[1] ?? id;
+      const data = /^data: (.*)$/m.exec(block)?.[1];
+      if (data !== undefined) events.push(JSON.parse(data) as LiveEvent);
+    }
+  });
+  const end = (): void => {
+    ended = true;
+  };
+  response.on('end', end);
+  response.on('error', end);
+  response.on('close', end);
+  request.on('error', end);
+  return {
+    status: response.statusCode as number,
+    headers: response.headers,
+    events,
+    lastEventId: () => id,
+    body: () => body,
+    hasEnded: () => ended,
+    async waitFor(count) {
+      await until(async () => events.length >= count);
+      return events;
+    },
+    close: () => request.destroy(),
+    response,
+  };
+}
