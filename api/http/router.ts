@@ -55,6 +55,7 @@ import { tokenRoutes } from '../identity/tokens/routes.js';
 import { trashRoutes } from '../bulk/trash/routes.js';
 import { webhookRoutes } from '../integrations/webhooks/routes.js';
 import type { Services } from '../platform/context.js';
+import { closeStalled } from '../platform/endpoint/close-stalled.js';
 import { clientIp } from '../platform/endpoint/client-ip.js';
 import { type Dispatcher, dispatch } from './dispatch.js';
 import type { Endpoint } from '../platform/endpoint/endpoint.js';
@@ -118,9 +119,6 @@ export const ENDPOINTS: Endpoint[] = [
   ...impersonationRoutes,
 ];
 
-/** Longest silence of a client that reads a file or a long list, ms. */
-const STALLED_MS = 60_000;
-
 /** Runs one endpoint for Koa; the only place that converts between Koa and plain values. */
 const createHandler =
   (dispatcher: Dispatcher, endpoint: Endpoint): RouterMiddleware<RouteState> =>
@@ -139,8 +137,7 @@ const createHandler =
     // Set before the body, or Koa guesses the type from it.
     if (typeof answer.body === 'string')
       ctx.set('Content-Type', `${endpoint.page ? 'text/html' : 'application/json'}; charset=utf-8`);
-    // A client that stops reading must not keep a file or a connection to the store open.
-    if (answer.body instanceof Readable) ctx.res.setTimeout(STALLED_MS, () => ctx.req.socket.destroy());
+    if (answer.body instanceof Readable) closeStalled(ctx.req, ctx.res);
     ctx.body = answer.body;
   };
 

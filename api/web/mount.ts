@@ -16,6 +16,7 @@ import { csrfToken } from './server/csrf.js';
 import { findPage } from './server/find-page.js';
 import { headersFor } from './server/headers.js';
 import { openPage } from './server/open-page.js';
+import { LIVE, sendLive } from './server/live.js';
 import { createRenderer } from './server/render.js';
 import { HOME } from './server/safe-path.js';
 import { type PageShell, type KoaContext, sendDownload, sendError, sendFile, sendOn, sendView } from './server/send.js';
@@ -106,9 +107,10 @@ export function mountWeb(app: Koa<RouteState>, services: Services): void {
     if (koa.path === '/') return sendHome(koa);
     try {
       // A page that refreshes automatically marks its requests in the query.
-      const session = await readBrowserSession(services, koa.req, 'live' in koa.query);
+      const session = await readBrowserSession(services, koa.req, 'live' in koa.query || koa.path === LIVE);
       koa.append('Set-Cookie', session.cookies);
-      await servePage(koa, session);
+      if (koa.path === LIVE && koa.method === 'GET') await sendLive(koa, buildContext(services, koa, session));
+      else await servePage(koa, session);
     } catch (thrown) {
       sendError(services.config, render, koa, thrown, { csrf: '', me: null, waiting: 0, unread: 0 });
     }

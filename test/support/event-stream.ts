@@ -19,11 +19,7 @@ export interface StreamClient {
 }
 
 /** Reads a stream as a browser would, without connecting again. */
-export async function openEvents(
-  url: string,
-  headers: Record<string, string>,
-  lastEventId?: string,
-): Promise<StreamClient> {
+export async function openEvents(url: string, headers: Record<string, string>, lastEventId?: string): Promise<StreamClient> {
   const request = get(url, {
     agent: false,
     headers: { accept: 'text/event-stream', ...headers, ...(lastEventId ? { 'last-event-id': lastEventId } : {}) },

@@ -90,6 +90,51 @@
     }
   });
 
+  /* Parts that follow changes ask again when one comes, at most every four seconds. Without a stream they ask every ten seconds, with one every
+     minute, for what only time changes. A hidden page has no stream: a browser has six connections to a host for all its pages. */
+  const GAP = 4_000;
+  let source = null;
+  let followed = '';
+  let askedAt = 0;
+  let waiting = 0;
+  let ticks = 0;
+  const parts = () => [...document.querySelectorAll('[data-live]')];
+  const ask = () => {
+    askedAt = Date.now();
+    for (const part of parts()) part.dispatchEvent(new Event('live'));
+  };
+  const askSoon = () => {
+    waiting ||= setTimeout(
+      () => {
+        waiting = 0;
+        ask();
+      },
+      Math.max(100, askedAt + GAP - Date.now()),
+    );
+  };
+  const connect = () => {
+    const types = document.hidden
+      ? ''
+      : parts()
+          .map((part) => part.dataset.live)
+          .join(',');
+    if (types === followed && source && source.readyState !== EventSource.CLOSED) return;
+    source?.close();
+    source = null;
+    followed = types;
+    if (types === '') return;
+    source = new EventSource(`/app/live?types=${types}`);
+    source.onopen = askSoon;
+    source.onmessage = askSoon;
+  };
+  for (const event of ['DOMContentLoaded', 'visibilitychange', 'htmx:after:swap']) document.addEventListener(event, connect);
+  setInterval(() => {
+    if (document.hidden) return;
+    ticks += 1;
+    connect();
+    if (source?.readyState !== EventSource.OPEN || ticks % 6 === 0) ask();
+  }, 10_000);
+
   /* A log that grows stays at its end, unless the reader scrolled away from it. */
   const scrolledAway = new WeakSet();
   const follow = () => {
