@@ -7,6 +7,7 @@ import { withoutRedaction } from '../platform/telemetry/log.js';
 import { cors } from './cors.js';
 import { isDeclared } from './dispatch.js';
 import { mountDocs } from './docs.js';
+import { mountLlms } from './llms.js';
 import { mountMailbox } from './mailbox.js';
 import { toDomainError } from '../platform/database/database-errors.js';
 import { envelope, withJsonRpc } from './envelope.js';
@@ -82,6 +83,7 @@ export function createApp(services: Services): Koa {
     return next();
   });
   app.use(router.routes());
+  mountLlms(app, services.config);
   mountDocs(app, services.config);
   mountMailbox(app, services);
   mountWeb(app, services);

@@ -16,10 +16,12 @@ const PAGINATION = `A list that takes \`limit\` and \`offset\`, or \`limit\` and
 A list ends early at 10 MB of its body, with \`X-Truncated: true\`, all fields of its rows, and a \`Link\` where it pages.
 A search returns the best results only. Lists are arrays, but for these, which hold their rows in a field:`;
 
+/** What the service is, in one sentence. */
+export const SUMMARY =
+  'Human approval for automated changes: teams, projects and tasks, and automations that wait at approval gates.';
+
 /** Returns the introduction of the document of these routes. */
-export const buildIntroduction = (
-  endpoints: readonly Endpoint[],
-): string => `Human approval for automated changes: teams, projects and tasks, and automations that wait at approval gates.
+export const buildIntroduction = (endpoints: readonly Endpoint[]): string => `${SUMMARY}
 
 ## Authentication
 Sign in with \`POST /api/auth/login\`, or create a personal access token. Send either as \`Authorization: Bearer …\`.

@@ -33,6 +33,7 @@ import { tracesSection } from './sections/serving/traces.js';
 import { createNoteSection, workItemsSection } from './sections/work-items.js';
 import { webhooksSection } from './sections/webhooks.js';
 import { stagingSection } from './sections/staging.js';
+import { streamsSection } from './sections/serving/streams.js';
 import { taskSection, webhookSection } from './sections/requests-section.js';
 
 /** Every section of `npm run bench`, in order of execution. */
@@ -89,6 +90,7 @@ export const SECTIONS = {
   receipts: receiptsSection,
   'exact-json': exactJsonSection,
   command: commandSection,
+  streams: streamsSection,
   idle: idleEventSection,
   active: activeAutomationsSection,
   crowded: crowdedSection,

@@ -6,7 +6,7 @@ import { gaps, getName } from './run.js';
 import { ENDPOINTS } from '../../api/http/router.js';
 
 /** Routes that need no scope, also in strict mode. */
-const ANY_TOKEN = ['GET /api/auth/me', 'GET /api/audit/features', 'POST /api/mcp'];
+const ANY_TOKEN = ['GET /api/auth/me', 'GET /api/audit/features', 'GET /api/events', 'POST /api/mcp'];
 /** Routes of runners, whose tokens have no scopes. */
 const OF_RUNNERS = ['claim', 'jobs/:job_id/heartbeat', 'jobs/:job_id/logs', 'jobs/:job_id/complete'].map(
   (path) => `POST /api/runners/${path}`,
@@ -58,6 +58,7 @@ const EXPECTED_ROLES: Record<Seat | 'none', Ability[]> = {
     'plan.read',
     'request.list',
     'trash.list',
+    'event.read',
     'activity.list',
     'audit.vocabulary',
     'forge.status',

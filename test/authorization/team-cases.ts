@@ -168,6 +168,8 @@ const projects: Row[] = [
 ];
 
 const activity: Row[] = [
+  // Whose changes it holds: test/api/identity/live.
+  { route: 'GET /api/events', subject: 'nothing', kinds: ['own'], send: () => ({}) },
   { route: 'GET /api/activity', by: 'nothing', subject: 'activityLine', kinds: ['own', 'foreign'], send: () => ({}), list: true },
   ...(['team_id', 'project_id', 'id'] as const).map(
     (names): Row => ({

@@ -44,6 +44,19 @@ export const task = {
   forge_links: [{ repo: 'acme/rocket', number: 12, kind: 'issue', url: 'https://github.com/acme/rocket/issues/12' }],
   version: 3,
 };
+const liveEvent = {
+  id: 'evt_AUvmmPtpJFyAAAAAAAAAMFgBmp8AAAB3AIAAAAAAAAAQ',
+  type: 'task.updated',
+  entity_type: 'task',
+  entity_id: TASK_ID,
+  parent_id: null,
+  team_id: TEAM_ID,
+  project_id: PROJECT_ID,
+  user_id: MAX,
+  actor_type: 'user',
+  correlation_id: AUDIT_ID,
+  timestamp: AT,
+};
 const subtask = {
   ...task,
   task_id: SUBTASK_ID,
@@ -154,6 +167,12 @@ export const WORK: Record<string, unknown> = {
     cause: null,
     changes: { status: { from: 'in_progress', to: 'in_review' } },
   },
+  LiveEvents: {
+    events: [liveEvent],
+    cursor: liveEvent.id,
+    has_more: false,
+  },
+  LiveEvent: liveEvent,
   ForgeDeliveryAccepted: { received: true, event: 'forge.pr_merged', duplicate: false },
   ForgeWebhookStatus: {
     signing_secret_configured: true,

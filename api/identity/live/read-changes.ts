@@ -109,7 +109,7 @@ export function presentChange(history: number, row: ChangeRow): LiveEvent {
     parent_id,
     team_id,
     project_id,
-    actor_id,
+    user_id: actor_id,
     actor_type: actor_type === 'pat' ? 'user' : actor_type,
     correlation_id,
     timestamp: new Date(timeOfId(row.change_id)).toISOString(),

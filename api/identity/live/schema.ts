@@ -61,7 +61,7 @@ export const LiveEvent = z
     parent_id: nullableText.meta({ description: 'The task of a comment, the automation of a run, the session of a plan' }),
     team_id: nullableText.meta({ description: 'null for what is the caller’s own' }),
     project_id: nullableText,
-    actor_id: nullableText.meta({ description: 'The user who acted, or in whose name a machine did' }),
+    user_id: nullableText.meta({ description: 'The user who acted, or in whose name a machine did' }),
     actor_type: nullableText.meta({ description: 'As in the activity feed' }),
     correlation_id: nullableText.meta({ description: '`X-Correlation-ID` of the request that caused it' }),
     timestamp: Timestamp,

@@ -51,7 +51,7 @@ it('gives the changes after a cursor, oldest first, each once, and goes on from 
     parent_id: null,
     team_id: team.team_id,
     project_id: project.project_id,
-    actor_id: team.member.user_id,
+    user_id: team.member.user_id,
     actor_type: 'user',
     correlation_id: expect.any(String),
     timestamp: expect.any(String),
