@@ -346,6 +346,27 @@ describe('the web app in a browser', () => {
     expect(complaints).toEqual([]);
   });
 
+  it('asks for a page again when something has changed and not otherwise, and by itself where there is no stream', async () => {
+    const { page, complaints } = await open(team.admin);
+    let asked = 0;
+    page.on('request', (request) => (asked += /notifications\?live/.test(request.url()) ? 1 : 0));
+    const notify = (message: string) =>
+      app.services.db('notifications').insert({ user_id: team.admin.user_id, team_id: team.team_id, kind: 'mention', message });
+    await page.goto('/app/notifications');
+    // The stream has begun, and the page has made up for the time before.
+    await until(async () => asked === 1);
+    await page.waitForTimeout(6_000);
+    expect(asked).toBe(1);
+    await notify('By the stream');
+    await page.waitForSelector('#live:has-text("By the stream")');
+    expect(asked).toBe(2);
+    await page.route('**/app/live*', (route) => route.fulfill({ status: 503 }));
+    await page.goto('/app/notifications');
+    await notify('Without one');
+    await page.waitForSelector('#live:has-text("Without one")');
+    expect(complaints.filter((text) => !text.includes('503'))).toEqual([]);
+  });
+
   it('shows updates without a reload, and keeps what a user is typing', async () => {
     const first = await buildRun(app, team, { fields: { automation_name: 'The first' } });
     const { page, complaints } = await open(team.admin);

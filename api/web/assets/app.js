@@ -80,7 +80,7 @@
     if (!news || !('whole' in news.dataset)) return;
     const waiting = news.dataset.waiting.split(' ');
     for (const card of document.querySelectorAll('#queue > article, #queue .alike > article')) {
-      if (card.classList.contains('gone') || waiting.includes(card.id.replace(/^(gate|plan)-/, ''))) continue;
+      if (card.classList.contains('gone') || waiting.includes(card.id.replace(/^(gate|plan|request)-/, ''))) continue;
       card.classList.add('gone');
       for (const control of card.querySelectorAll('button, input, textarea')) control.disabled = true;
       const note = document.createElement('p');
