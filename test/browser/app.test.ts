@@ -351,7 +351,7 @@ describe('the web app in a browser', () => {
     let asked = 0;
     page.on('request', (request) => (asked += /notifications\?live/.test(request.url()) ? 1 : 0));
     const notify = (message: string) =>
-      app.services.db('notifications').insert({ user_id: team.admin.user_id, team_id: team.team_id, kind: 'mention', message });
+      app.services.db('notifications').insert({ user_id: team.admin.user_id, team_id: team.team_id, kind: 'message', message });
     await page.goto('/app/notifications');
     // The stream has begun, and the page has made up for the time before.
     await until(async () => asked === 1);

@@ -179,7 +179,7 @@ it('gives what is a user’s own to nobody else', async () => {
   const { db } = app.services;
   const [one, other] = [app.as(team.member), app.as(team.admin)];
   const cursor = await start(one);
-  await db('notifications').insert({ user_id: team.member.user_id, kind: 'mention', message: 'x', team_id: team.team_id });
+  await db('notifications').insert({ user_id: team.member.user_id, kind: 'message', message: 'x', team_id: team.team_id });
   expect((await readUntil(one, cursor, 1)).events.map(({ type, team_id }) => [type, team_id])).toEqual([
     ['notification.created', null],
   ]);
