@@ -39,6 +39,8 @@ begin
   return coalesce(moved, false);
 end $$;
 
+revoke execute on function start_live_changes from public;
+
 -- Names the history of the database: a restore, and a promotion of a standby, which may have lost commits, begin another one. No place in the order
 -- of one history says anything about another.
 create function live_history() returns text language sql stable as $$

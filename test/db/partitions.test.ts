@@ -244,7 +244,10 @@ describe("the service's role", () => {
     await writeEntries(service, null, 2);
     expect(await service('audit_entries')).toHaveLength(2);
     expect(await verifyChain({ db: service, config: log.config })).toMatchObject({ entries: 2, breaks: [] });
-    expect((await service.raw('select * from partition_state()')).rows).toHaveLength(6);
+    expect((await service.raw('select * from partition_state()')).rows).toHaveLength(7);
+    expect((await service.raw('select live_history() as history')).rows).toEqual([
+      { history: expect.stringMatching(/^[0-9a-f]{16,}$/) },
+    ]);
   });
 
   it.each([
@@ -259,6 +262,7 @@ describe("the service's role", () => {
     ['make any partition', `select make_partition('audit_entries', '2020-01-01', 0)`],
     ['drop partitions', `select drop_partitions_before('activity', now())`],
     ['register a table', `select register_partitions('users', 'day', 1)`],
+    ['drop the changes that clients follow', 'select start_live_changes()'],
     ['remove a guard', `select guard_partition('audit_entries', 'audit_entries_default')`],
     ['detach a month', `alter table audit_entries detach partition ${partition('audit_entries')}`],
   ])('cannot %s', async (_what, statement) => {
