@@ -23,7 +23,7 @@ const CHECK_MS = 5_000;
 const HELD_MS = 30_000;
 
 /** Streams of a process, and of one user in it. */
-export interface Limits {
+interface Limits {
   streams: number;
   ofUser: number;
 }

@@ -5,7 +5,7 @@ import { DomainError } from '../../platform/errors.js';
 import { timeOfId } from '../../platform/ids.js';
 import { readChangesStatement } from './changes.sql.js';
 import { BEFORE_ALL, type Cursor, encodeCursor, hashHistory, type Position } from './cursor.js';
-import { type About, mayRead, nameChange, passesTypes, type Subject } from './rules.js';
+import { type About, mayRead, nameChange, passesTypes, type Subject } from './readers.js';
 import type { LiveEvent } from './schema.js';
 
 /** Time for which a cursor is valid, ms. Changes are stored for a day or two longer. */
@@ -88,7 +88,7 @@ export function checkCursor({ history, ms }: Cursor, present: Changes): void {
 }
 
 /** What a row is about, for the rights of the caller. */
-export const aboutOf = (row: ChangeRow, userId: string): About => ({
+const aboutOf = (row: ChangeRow, userId: string): About => ({
   entity_type: row.entity_type,
   entity_id: row.entity_id,
   isOwn: row.owner_id === userId,

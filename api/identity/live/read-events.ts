@@ -1,7 +1,7 @@
 import { type Context, requireUser } from '../../platform/context.js';
 import { encodeCursor } from './cursor.js';
 import { checkCursor, type Filter, isGiven, presentChange, readChanges } from './read-changes.js';
-import type { Subject } from './rules.js';
+import type { Subject } from './readers.js';
 import type { FollowEvents, LiveEvents, ReadEvents } from './schema.js';
 
 /** Changes that one answer looks at, whatever the filter lets pass. */

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { ClampedInt, Id, Timestamp } from '../../platform/fields.js';
 import { decodeCursor } from './cursor.js';
-import { FAMILIES } from './rules.js';
+import { FAMILIES } from './readers.js';
 
 const MAX_TYPES = 50;
 const CURSOR = 'must be a cursor of this list';

@@ -1,4 +1,3 @@
-import type { AuditAction } from '../../platform/changes/audit-actions.js';
 import type { EntityType } from '../../platform/changes/change-kinds.js';
 import { type Ability, getRule, hasRoleAtLeast, isAdmitted, type Seat } from '../../platform/access/access.js';
 import type { Actor } from '../../platform/access/actor.js';
@@ -27,7 +26,7 @@ const OWN = 'none';
  * Every entity with the ability and the scope of the routes that read it; null for what is no state that a client follows. The rights are those
  * of a reading, not of a subscription: they are judged for each change when it is given out.
  */
-export const READERS: Readonly<Record<LiveEntity, Reader | null>> = {
+const READERS: Readonly<Record<LiveEntity, Reader | null>> = {
   agent_plan: { ability: 'plan.read', scope: 'ai:chat', seat: 'member' },
   agent_session: { ability: 'agent.session', scope: 'ai:chat', seat: OWN },
   agent_settings: { ability: 'agent_settings.read', scope: 'admin:*' },
@@ -125,10 +124,10 @@ const PAST: Readonly<Record<string, string>> = {
       .split(' ')
       .map((verb) => [verb, `${verb}d`]),
   ),
-} satisfies Partial<Record<AuditAction | string, string>>;
+};
 
 /** Returns an action as what has happened: `updated` of `update`, `role_changed` of `change_role`; a state stays as it is. */
-export function pastOf(action: string): string {
+function pastOf(action: string): string {
   const [verb = '', ...object] = action.split('_');
   const past = PAST[verb];
   return past === undefined ? action : [...object, past].join('_');
