@@ -25,6 +25,10 @@ const PATHS = {
   cycle: '<path d="M19.500 12a7.500 7.500 0 1 1-2.300-5.400"/><path d="M19.800 3.500v4h-4"/>',
   board:
     '<rect x="3.500" y="5" width="4.500" height="14" rx="1"/><rect x="9.750" y="5" width="4.500" height="9" rx="1"/><rect x="16" y="5" width="4.500" height="11" rx="1"/>',
+  more: '<path d="M5 12h.01M12 12h.01M19 12h.01" stroke-width="2.6"/>',
+  keyboard:
+    '<rect x="3" y="6.500" width="18" height="11" rx="1.500"/><path d="M6.500 10h.01M10 10h.01M13.500 10h.01M17.500 10h.01M8 14h8"/>',
+  plus: '<path d="M12 5.500v13M5.500 12h13"/>',
   skip: '<path d="M6 6.500 13 12l-7 5.500zM17 6.500v11"/>',
 } as const;
 

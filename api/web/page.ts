@@ -48,6 +48,8 @@ export interface View {
   title: string;
   data: Record<string, unknown>;
   status?: number;
+  /** Part of a page, which a script puts into it: without the frame. */
+  isFragment?: true;
   /** Ids of elements that show a notice about them. */
   noticePlaces?: readonly string[];
 }

@@ -15,6 +15,7 @@ import { fieldPages } from './pages/teams/fields.js';
 import { homePages } from './pages/work/home.js';
 import { invitationPages } from './pages/teams/invitations.js';
 import { itemPages } from './pages/items/item.js';
+import { keyPages } from './pages/account/keys.js';
 import { notificationPages } from './pages/work/notifications.js';
 import { auditPages } from './pages/teams/audit.js';
 import type { Page } from './page.js';
@@ -80,6 +81,7 @@ export const PAGES: readonly Page[] = [
   ...securityPages,
   ...sessionPages,
   ...tokenPages,
+  ...keyPages,
   ...adminPages,
   ...deprovisionPages,
 ];

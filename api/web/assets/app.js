@@ -31,15 +31,6 @@
   });
 
   document.addEventListener('keydown', (event) => {
-    const isTyping = event.target.closest?.('input, textarea, select, [contenteditable]');
-    if (event.key === '/' && !isTyping && !event.ctrlKey && !event.metaKey && !event.altKey) {
-      const find = document.getElementById('find');
-      if (find) {
-        event.preventDefault();
-        find.focus();
-      }
-      return;
-    }
     if (event.key !== 'Escape') return;
     for (const menu of document.querySelectorAll('details.menu[open]')) {
       menu.open = false;

@@ -2,6 +2,7 @@ import { fileURLToPath } from 'node:url';
 import { Eta } from 'eta';
 import type { User } from '../../identity/auth/schema.js';
 import { icon } from '../icons.js';
+import { navigationOf } from '../navigation/places.js';
 import type { Notice, View } from '../page.js';
 import { createFormatter } from '../wording/formatter.js';
 import type { StaticFiles } from './static-files.js';
@@ -24,10 +25,11 @@ export type Render = (view: View, shell: Shell) => string;
 /** Creates the renderer. Templates are our files and escape their output; user input is never compiled. */
 export function createRenderer(files: StaticFiles): Render {
   const eta = new Eta({ views: fileURLToPath(new URL('../views/', import.meta.url)), autoEscape: true, cache: true });
-  return ({ view, title, data, noticePlaces = [] }, shell) => {
+  return ({ view, title, data, isFragment, noticePlaces = [] }, shell) => {
     const isNoticeInside = noticePlaces.some((place) => place === shell.notice?.at);
     const common = { ...shell, title, isNoticeInside, icon, asset: files.buildAddress, words: createFormatter(shell.me) };
     const body = eta.render(view, { problem: undefined, given: {}, ...data, ...common });
-    return eta.render('layout', { ...common, body });
+    if (isFragment) return body;
+    return eta.render('layout', { ...common, body, navigation: shell.me && navigationOf(shell.me, shell.path) });
   };
 }

@@ -35,7 +35,7 @@ export function sendDownload(koa: KoaContext, { bytes, headers }: Download): voi
 
 /** Sends a page with its notice. */
 export function sendView(config: Config, render: Render, koa: KoaContext, view: View, around: PageShell): void {
-  const notice = unpackNotice(readCookie(config, koa.req, 'notice'));
+  const notice = view.isFragment ? undefined : unpackNotice(readCookie(config, koa.req, 'notice'));
   if (notice) koa.append('Set-Cookie', cookieLine(config, 'notice', null));
   koa.status = view.status ?? 200;
   koa.body = render(view, { ...around, notice, path: koa.path });

@@ -26,6 +26,7 @@ const sources = (): Record<string, string> => {
     'htmx.js': require.resolve('htmx.org/dist/htmx.min.js'),
     'app.css': own('app.css'),
     'app.js': own('app.js'),
+    'keys.js': own('keys.js'),
     'logo.svg': own('logo.svg'),
   };
 };

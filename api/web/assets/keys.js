@@ -1,0 +1,135 @@
+/* Keys, the palette and the list of keys. Without this file the same pages are reached by links: /app/search and /app/keys. */
+(() => {
+  const OFF = 'assent-single-keys-off';
+  /* Time for the second of two keys, and for the next letter of a query, ms. */
+  const PAIR_MS = 1500;
+  const TYPING_MS = 120;
+  const palette = document.getElementById('palette');
+  const keys = document.getElementById('keys');
+  if (!palette || !keys) return;
+  const input = palette.querySelector('input');
+  const results = document.getElementById('palette-results');
+  const status = palette.querySelector('[role=status]');
+
+  /* The palette: a combobox over a list that the service fills. */
+  const options = () => [...results.querySelectorAll('[role=option]')];
+  const choose = (option) => {
+    for (const one of options()) one.setAttribute('aria-selected', String(one === option));
+    if (option) input.setAttribute('aria-activedescendant', option.id);
+    else input.removeAttribute('aria-activedescendant');
+    option?.scrollIntoView({ block: 'nearest' });
+  };
+  const chosen = () => results.querySelector('[aria-selected=true]');
+  let asked = 0;
+  let timer;
+  const fill = async () => {
+    const mine = ++asked;
+    const answer = await fetch(`/app/palette?q=${encodeURIComponent(input.value)}`).catch(() => null);
+    if (mine !== asked) return;
+    /* Signed out meanwhile: the page says so. */
+    if (answer?.redirected) location.reload();
+    if (!answer?.ok) {
+      status.textContent = 'No answer. Press Enter to search on a page of its own.';
+      return;
+    }
+    const text = await answer.text();
+    if (mine !== asked) return;
+    results.innerHTML = text;
+    status.textContent = results.firstElementChild?.dataset.said ?? '';
+    choose(options()[0]);
+  };
+  const open = () => {
+    if (palette.open) return input.select();
+    keys.close();
+    palette.showModal();
+    input.value = '';
+    results.replaceChildren();
+    void fill();
+  };
+  input.addEventListener('input', () => {
+    clearTimeout(timer);
+    timer = setTimeout(fill, TYPING_MS);
+  });
+  input.addEventListener('keydown', (event) => {
+    const all = options();
+    const at = all.indexOf(chosen());
+    const to = { ArrowDown: at + 1, ArrowUp: at - 1 }[event.key];
+    if (to !== undefined && all.length > 0) {
+      event.preventDefault();
+      choose(all[(to + all.length) % all.length]);
+    }
+    if (event.key === 'Enter' && !event.isComposing && chosen()) {
+      event.preventDefault();
+      if (event.ctrlKey || event.metaKey) window.open(chosen().href, '_blank', 'noopener');
+      else chosen().click();
+    }
+  });
+  results.addEventListener('pointermove', (event) => {
+    const option = event.target.closest('[role=option]');
+    if (option && option !== chosen()) choose(option);
+  });
+  /* A link to a place on this page loads nothing. */
+  results.addEventListener('click', (event) => {
+    if (event.target.closest('[role=option]')) palette.close();
+  });
+
+  /* The list of keys is the page that has it. */
+  const listKeys = async () => {
+    const page = await fetch('/app/keys').catch(() => null);
+    const list = page?.ok && new DOMParser().parseFromString(await page.text(), 'text/html').getElementById('key-list');
+    if (!list) return location.assign('/app/keys');
+    keys.querySelector('[data-list]').replaceChildren(list);
+    showSwitch();
+    if (!palette.open && !keys.open) keys.showModal();
+  };
+
+  /* Keys without Ctrl can be turned off, for those who speak to their computer. */
+  const areOn = () => localStorage.getItem(OFF) === null;
+  const showSwitch = () => {
+    for (const box of document.querySelectorAll('[data-single-keys]')) box.checked = areOn();
+  };
+  document.addEventListener('change', ({ target }) => {
+    if (!target.matches?.('[data-single-keys]')) return;
+    if (target.checked) localStorage.removeItem(OFF);
+    else localStorage.setItem(OFF, '1');
+    showSwitch();
+  });
+  document.addEventListener('DOMContentLoaded', showSwitch);
+
+  /* A link or a field names its keys in data-keys. */
+  const act = (pressed) => {
+    const element = document.querySelector(`[data-keys="${CSS.escape(pressed)}"]`);
+    if (!element) return false;
+    if (element.matches('input')) element.focus();
+    else if (element.getAttribute('href') === '/app/keys') void listKeys();
+    else element.click();
+    return true;
+  };
+  let first = null;
+  document.addEventListener('keydown', (event) => {
+    if ((event.ctrlKey || event.metaKey) && !event.altKey && !event.shiftKey && event.key.toLowerCase() === 'k') {
+      event.preventDefault();
+      open();
+      return;
+    }
+    const isTyping = event.target.closest?.('input, textarea, select, [contenteditable]');
+    if (isTyping || event.ctrlKey || event.metaKey || event.altKey || event.key.length !== 1) return;
+    if (!areOn() || palette.open || keys.open) return;
+    const before = first && performance.now() - first.at < PAIR_MS ? `${first.key} ` : '';
+    first = null;
+    if (act(before + event.key)) event.preventDefault();
+    else if (document.querySelector(`[data-keys^="${CSS.escape(event.key)} "]`))
+      first = { key: event.key, at: performance.now() };
+  });
+
+  document.addEventListener('submit', (event) => {
+    if (!event.target.matches('form.find') || event.target.elements.q.value.trim() !== '') return;
+    event.preventDefault();
+    open();
+  });
+  for (const dialog of [palette, keys]) {
+    dialog.addEventListener('click', (event) => {
+      if (event.target === dialog || event.target.closest('[data-close]')) dialog.close();
+    });
+  }
+})();

@@ -1,0 +1,131 @@
+import { actionsOf, TEAM_ACTIONS } from '../../../api/web/navigation/actions.js';
+import { findDestinations } from '../../../api/web/navigation/find-destinations.js';
+import { KEY_GROUPS } from '../../../api/web/navigation/keys.js';
+import { navigationOf, PLACES, placesOf } from '../../../api/web/navigation/places.js';
+import type { User } from '../../../api/identity/auth/schema.js';
+import { PAGES } from '../../../api/web/pages.js';
+import { findPage } from '../../../api/web/server/find-page.js';
+import { buildProject, buildTask, buildTeam, type TestTeam } from '../../factories/people.js';
+import { startApp, type TestApp } from '../../support/app.js';
+import { type Browser, givePasswords, signIn } from './browser.js';
+
+const TEAM = '0197a000-0000-7000-8000-000000000001';
+const user = (role: string, more: Partial<User> = {}): User =>
+  ({ role: 'user', impersonated_by: null, teams: [{ team_id: TEAM, name: 'Harbour', role }], ...more }) as User;
+
+const pathOf = (address: string): string => address.split(/[?#]/)[0] ?? '';
+const labels = (places: readonly { label: string }[]): string[] => places.map(({ label }) => label);
+
+describe('the navigation', () => {
+  it('has five entries, which everyone sees', () => {
+    for (const me of [user('guest'), user('admin'), user('member', { teams: [] })])
+      expect(labels(navigationOf(me, '/app').main)).toEqual(['Home', 'Approvals', 'Teams', 'Views', 'Cycles']);
+  });
+
+  it('leads to pages only, and every action does', () => {
+    const addresses = [...PLACES, ...actionsOf(user('admin'))].map(({ path }) => pathOf(path));
+    expect(addresses.length).toBeGreaterThan(PLACES.length + TEAM_ACTIONS.length);
+    for (const address of addresses) expect(findPage(PAGES, 'GET', address).page.method).toBe('get');
+  });
+
+  it('offers only what the role in a team allows', () => {
+    expect(labels(placesOf(user('member')))).not.toContain('Audit log');
+    expect(labels(placesOf(user('admin')))).toContain('Audit log');
+    expect(labels(actionsOf(user('guest')))).not.toContain('New cycle in Harbour');
+    expect(labels(actionsOf(user('member')))).toContain('New cycle in Harbour');
+    expect(labels(actionsOf(user('manager')))).not.toContain('Secrets of Harbour');
+    expect(labels(placesOf(user('admin', { role: 'admin' })))).toContain('Administration');
+    expect(labels(placesOf(user('admin', { role: 'admin', impersonated_by: 'x' })))).not.toContain('Administration');
+  });
+
+  it.each([
+    ['/app', 'Home', 'page'],
+    ['/app/approvals', 'Approvals', 'page'],
+    ['/app/approvals/plan/1', 'Approvals', 'true'],
+    ['/app/items/1', 'Teams', 'true'],
+    ['/app/account/tokens', 'Access tokens', 'page'],
+    ['/app/account/sessions', 'Account', 'true'],
+    ['/app/runs/1', 'Runs', 'true'],
+  ])('marks one place on %s: %s', (path, label, current) => {
+    const { main, inbox, more, account } = navigationOf(user('admin'), path);
+    const marked = [...main, inbox, ...more, ...account].filter((place) => place.current !== null);
+    expect(marked.map((place) => [place.label, place.current])).toEqual([[label, current]]);
+  });
+
+  it('marks nothing on a page of no place', () => {
+    const { main, more } = navigationOf(user('admin'), '/app/searching');
+    expect([...main, ...more].filter(({ current }) => current !== null)).toEqual([]);
+  });
+
+  it('gives no key twice, and no key begins another', () => {
+    const presses = PLACES.flatMap(({ keys }) => keys ?? []);
+    expect(new Set(presses).size).toBe(presses.length);
+    const single = presses.filter((keys) => !keys.includes(' '));
+    expect(presses.filter((keys) => keys.includes(' ') && single.includes(keys[0] as string))).toEqual([]);
+    expect(labels(KEY_GROUPS[1]?.keys.map(({ does }) => ({ label: does })) ?? [])).toContain('Cycles');
+  });
+});
+
+describe('destinations', () => {
+  it('match by the begins of words, in any order, the label first', () => {
+    expect(labels(findDestinations(user('admin'), 'harb new').actions)).toEqual(['New cycle in Harbour']);
+    expect(labels(findDestinations(user('admin'), 'SECR').actions)).toEqual(['Secrets of Harbour']);
+    expect(labels(findDestinations(user('admin'), 'sprint').pages)).toEqual(['Cycles']);
+    expect(findDestinations(user('admin'), 'ycles')).toEqual({ pages: [], actions: [] });
+  });
+
+  it('are six of a kind at most, however many teams there are', () => {
+    const teams = Array.from({ length: 300 }, (_, at) => ({ team_id: TEAM, name: `Team ${at}`, role: 'admin' }));
+    const { pages, actions } = findDestinations(user('admin', { teams }), '');
+    expect([pages.length, actions.length]).toEqual([6, 6]);
+    expect(labels(findDestinations(user('admin', { teams }), 'open 299').actions)).toEqual(['Open Team 299']);
+  });
+});
+
+describe('the palette', () => {
+  let app: TestApp;
+  let team: TestTeam;
+  let browser: Browser;
+  beforeAll(async () => {
+    app = await startApp();
+    team = await buildTeam(app);
+    await givePasswords(app);
+    browser = await signIn(app, team.member);
+  });
+  afterAll(() => app.close());
+
+  it('is a part of a page with pages, actions and items, and keeps the notice for the page', async () => {
+    const project = await buildProject(app, team, { name: 'Lighthouse' });
+    await buildTask(app, team, project, { title: '<b>Lighthouse</b> lamp' });
+    browser.cookies.set('assent-notice', 'e30');
+    const { status, html } = await browser.get('/app/palette?q=lighthouse');
+    expect(status).toBe(200);
+    expect(html).not.toContain('<html');
+    expect(html.match(/role="option"/g)).toHaveLength(2);
+    expect(html).toContain('&lt;b&gt;Lighthouse');
+    expect(html).toContain('data-said="2 results"');
+    expect(browser.cookies.has('assent-notice')).toBe(true);
+    expect((await browser.get('/app/palette?q=inbox')).html).toContain('href="/app/notifications"');
+  });
+
+  it('shows nothing of another team', async () => {
+    const other = await buildTeam(app);
+    await givePasswords(app);
+    const secret = await buildProject(app, other, { name: 'Kraken' });
+    const stranger = await signIn(app, other.member);
+    expect((await stranger.get('/app/palette?q=kraken')).html).toContain(secret.project_id);
+    const { html } = await browser.get('/app/palette?q=kraken');
+    expect(html).toContain('data-said="Nothing matches."');
+    expect(html).not.toContain(secret.project_id);
+  });
+
+  it.each(['', '%00', '%F0%9F', '((('])('bears the query %j', async (q) => {
+    expect((await browser.get(`/app/palette?q=${q}`)).status).toBe(200);
+  });
+
+  it('is the search page without scripts', async () => {
+    const { html } = await browser.get('/app/search?q=cycle');
+    expect(html).toContain('Pages and actions');
+    expect(html).toContain('href="/app/cycles"');
+  });
+});

@@ -1,0 +1,94 @@
+import type { Browser, Page } from 'playwright-core';
+import { givePasswords } from '../api/web/browser.js';
+import { PASSWORD } from '../factories/accounts.js';
+import { buildProject, buildTask, buildTeam, type TestTeam } from '../factories/people.js';
+import { startApp, type TestApp } from '../support/app.js';
+import { findFaults, launch, openWindow, type Window } from './chromium.js';
+
+// A browser on a machine that is busy with other tests takes its time; nothing here is judged by a clock.
+import.meta.jest.setTimeout(180_000);
+
+describe('keys and the palette', () => {
+  let app: TestApp;
+  let team: TestTeam;
+  let browser: Browser | undefined;
+  let window: Window;
+  let page: Page;
+
+  beforeAll(async () => {
+    app = await startApp();
+    team = await buildTeam(app);
+    await givePasswords(app);
+    await buildTask(app, team, await buildProject(app, team), { title: 'Paint the quay' });
+    browser = await launch();
+  });
+  beforeEach(async () => {
+    window = await openWindow(browser as Browser, app.url);
+    ({ page } = window);
+    await page.goto('/app/sign-in');
+    await page.fill('[name=email]', team.admin.email);
+    await page.fill('[name=password]', PASSWORD);
+    await page.press('[name=password]', 'Enter');
+    await page.waitForURL(`${app.url}/app`);
+  });
+  afterEach(() => window.close());
+  afterAll(async () => {
+    await browser?.close();
+    await app.close();
+  });
+
+  const chosen = () => page.textContent('#palette-results [aria-selected=true] .grow');
+
+  it('Ctrl K finds an item, and Enter opens it; the mouse is not needed', async () => {
+    await page.keyboard.press('Control+k');
+    await page.waitForSelector('#palette-results [role=option]');
+    await page.keyboard.type('quay');
+    await page.waitForSelector('#palette-results :text("Paint the quay")');
+    expect(await chosen()).toBe('Paint the quay');
+    expect(await page.getAttribute('#palette-query', 'aria-activedescendant')).toBe('option-Items-0');
+    expect(await findFaults(page)).toEqual([]);
+    await page.keyboard.press('Enter');
+    await page.waitForSelector('h1:has-text("Paint the quay")');
+    expect(window.complaints).toEqual([]);
+  });
+
+  it('arrows go round the results; Escape closes it and leaves the page as it was', async () => {
+    await page.keyboard.press('Control+k');
+    await page.keyboard.type('cycle');
+    await page.waitForSelector('#palette-results :text("New cycle in")');
+    const first = await chosen();
+    await page.keyboard.press('ArrowUp');
+    expect(await chosen()).not.toBe(first);
+    await page.keyboard.press('ArrowDown');
+    expect(await chosen()).toBe(first);
+    await page.keyboard.press('Escape');
+    expect(await page.locator('dialog[open]').count()).toBe(0);
+    expect(page.url()).toBe(`${app.url}/app`);
+  });
+
+  it('? lists the keys, and g with another key goes to a page; both can be turned off', async () => {
+    await page.keyboard.press('?');
+    await page.waitForSelector('#keys[open] kbd');
+    expect(await page.textContent('#keys')).toContain('Cycles');
+    expect(await findFaults(page)).toEqual([]);
+    await page.keyboard.press('Escape');
+    await page.keyboard.press('g');
+    await page.keyboard.press('c');
+    await page.waitForURL(`${app.url}/app/cycles`);
+    expect(await page.getAttribute('nav.places a[aria-current=page]', 'href')).toBe('/app/cycles');
+    await page.goto('/app/keys');
+    await page.uncheck('[data-single-keys]');
+    await page.keyboard.press('g');
+    await page.keyboard.press('h');
+    await page.keyboard.press('Control+k');
+    await page.waitForSelector('#palette[open]');
+    expect(page.url()).toBe(`${app.url}/app/keys`);
+  });
+
+  it('a key that is typed into a field does nothing else', async () => {
+    await page.keyboard.press('/');
+    await page.keyboard.type('g c?/');
+    expect(await page.inputValue('#find')).toBe('g c?/');
+    expect(page.url()).toBe(`${app.url}/app`);
+  });
+});
