@@ -14,6 +14,8 @@ export class Team extends BaseModel {
   declare created_by: string;
   declare created_at: Date;
   declare deleted_at: Date | null;
+  /** Project with which the team was filled as an example. */
+  declare example_project_id: string | null;
 }
 
 /** An invitation to a team: of an address, or of a user by id. */
