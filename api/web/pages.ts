@@ -12,6 +12,7 @@ import { cycleListPages } from './pages/cycles/list.js';
 import { cycleTimePages } from './pages/work/cycle-time.js';
 import { deprovisionPages } from './pages/admin/deprovision.js';
 import { fieldPages } from './pages/teams/fields.js';
+import { firstStepPages } from './pages/work/first-steps.js';
 import { homePages } from './pages/work/home.js';
 import { invitationPages } from './pages/teams/invitations.js';
 import { itemPages } from './pages/items/item.js';
@@ -44,6 +45,7 @@ import { unlockPages } from './pages/account/unlock.js';
 /** Every page of the web app. The router and the access test read this list. */
 export const PAGES: readonly Page[] = [
   ...homePages,
+  ...firstStepPages,
   ...signInPages,
   ...challengePages,
   ...signUpPages,

@@ -70,6 +70,7 @@ async function showTeam(
       leads,
       automations,
       invitations,
+      creates,
       command,
       seats: SEATS,
       ...refused,

@@ -1,8 +1,5 @@
-import type { User } from '../../../identity/auth/schema.js';
-import { isAdmitted, isAllowed, type Seat } from '../../../platform/access/access.js';
-import { webAddress } from '../../../platform/config.js';
-import type { Context } from '../../../platform/context.js';
-import { createByApi } from '../../wording/create-by-api.js';
+import { getFirstSteps } from '../../../identity/example/get-first-steps.js';
+import { isAdmitted } from '../../../platform/access/access.js';
 import { describeRuns } from '../../../automation/runs/describe-runs.js';
 import { describeGates } from '../../../automation/runs/staging/describe-gates.js';
 import { searchRuns } from '../../../automation/runs/search-runs.js';
@@ -17,13 +14,6 @@ import { actionableApprovals } from './actionable-approvals.js';
 const FEW = 6;
 /** Gates among them; the list shows the others. */
 const GATES = 3;
-
-/** Returns the command that creates a first automation, in the first team where the user may create one; null without one. */
-function commandFor(ctx: Context, person: User): string | null {
-  if (!isAdmitted('automation.write', ctx.actor)) return null;
-  const team = person.teams.find(({ role }) => isAllowed('automation.write', role as Seat));
-  return team ? createByApi(webAddress(ctx.config, '/api/automations'), team.team_id) : null;
-}
 
 export const homePages: Page[] = [
   page({
@@ -40,7 +30,9 @@ export const homePages: Page[] = [
       const mine = actionableApprovals(person, pending.approvals);
       const gates = mine.slice(0, GATES);
       const shown = [...gates, ...runs];
-      const [names, about, described] = await Promise.all([
+      const mayTake = isAdmitted('automation.write', ctx.actor);
+      const [steps, names, about, described] = await Promise.all([
+        mayTake ? getFirstSteps(ctx, person, runs.length > 0) : null,
         namesIn(ctx, person, shown),
         describeRuns(ctx, shown),
         describeGates(
@@ -53,7 +45,7 @@ export const homePages: Page[] = [
         view: 'work/home',
         title: 'Home',
         data: {
-          command: runs.length === 0 ? commandFor(ctx, person) : null,
+          steps,
           invitations,
           gates,
           waits: mine.length,
