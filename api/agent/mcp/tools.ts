@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { listMembersTool } from './list-members.js';
 import { listTasksTool } from './list-tasks.js';
 import { getItemTool, listProjectsTool, searchTool } from './read-tools.js';
 import { discardPlanTool, getPlanTool, listPendingTool } from './plan-tools.js';
@@ -12,6 +13,7 @@ export const TOOLS: readonly McpTool[] = [
   getItemTool,
   listProjectsTool,
   listTasksTool,
+  listMembersTool,
   listPendingTool,
   getPlanTool,
   proposePlanTool,

@@ -19,7 +19,7 @@ beforeAll(async () => {
 });
 afterAll(() => app.close());
 
-const READ: Scope[] = ['graph:read', 'tasks:read', 'projects:read'];
+const READ: Scope[] = ['graph:read', 'tasks:read', 'projects:read', 'teams:read'];
 const connectAgent = async (scopes: Scope[], era?: (typeof ERAS)[number]): Promise<Agent> =>
   connect(app, await buildToken(app, own.member, scopes, { mcp_only: true }), era);
 
@@ -55,7 +55,8 @@ describe.each(ERAS)('in %s', (era) => {
   it('gets a task as the API does; another team’s is a 403 and an unknown one a 404, with our words', async () => {
     const task = await buildTask(app, own, project, { title: 'A' });
     const { body } = await app.as(own.member).get(`/api/tasks/${task.task_id}`);
-    expect((await agent.call('get_item', { item_id: task.task_id })).content).toEqual({ type: 'task', ...body });
+    const { content } = await agent.call('get_item', { item_id: task.task_id });
+    expect(content).toEqual({ type: 'task', ...body, comments: [], comment_count: 0 });
     const foreignOne = await agent.call('get_item', { item_id: hidden.task_id });
     expect(foreignOne).toEqual({
       isError: true,
@@ -98,6 +99,35 @@ describe.each(ERAS)('in %s', (era) => {
   });
 });
 
+it('gets the newest comments of a task with it, and says how many there are', async () => {
+  const task = await buildTask(app, own, project, { title: 'Much said' });
+  const path = `/api/tasks/${task.task_id}/comments`;
+  for (let n = 0; n < 22; n += 1) await app.as(own.member).post(path, { content: `Word ${n}` });
+  const { comment_id } = (await app.as(own.member).post(path, { content: 'Taken back' })).body;
+  await app.as(own.member).delete(`/api/comments/${comment_id}`);
+  const agent = await connectAgent(READ);
+  const { content } = await agent.call('get_item', { item_id: task.task_id });
+  expect(content.comment_count).toBe(22);
+  expect(content.comments.map((each: { content: string }) => each.content)).toEqual(
+    Array.from({ length: 20 }, (_, at) => `Word ${at + 2}`),
+  );
+  expect(content.comments[0].author_id).toBe(own.member.user_id);
+  await agent.close();
+});
+
+it('lists the members of an own team by pages, without their addresses', async () => {
+  const agent = await connectAgent(READ);
+  const first = (await agent.call('list_members', { team_id: own.team_id, limit: 3 })).content;
+  const rest = (await agent.call('list_members', { team_id: own.team_id, offset: first.next_offset })).content;
+  const members = [...first.members, ...rest.members];
+  expect(members).toContainEqual({ user_id: own.guest.user_id, display_name: expect.any(String), role: 'guest' });
+  const { body } = await app.as(own.member).get(`/api/teams/${own.team_id}/members`);
+  expect(members.map(({ user_id }) => user_id)).toEqual(body.map(({ user_id }: { user_id: string }) => user_id));
+  expect(rest.next_offset).toBeNull();
+  expect((await agent.call('list_members', { team_id: foreign.team_id })).content).toEqual({ members: [], next_offset: null });
+  await agent.close();
+});
+
 it('resumes a page of tasks at the cursor, whatever the size of their texts', async () => {
   const team = await buildTeam(app);
   const place = await buildProject(app, team);
@@ -136,6 +166,7 @@ it('each tool asks for its scope, also of a token that is not strict', async () 
     ['get_item', { item_id: project.project_id }, ['graph:read', 'tasks:read'], 'projects:read'],
     ['list_projects', {}, ['tasks:read', 'graph:read'], 'projects:read'],
     ['list_tasks', {}, ['tasks:write', 'graph:read'], 'tasks:read'],
+    ['list_members', { team_id: own.team_id }, ['tasks:read', 'graph:read'], 'teams:read'],
   ] as const;
   for (const [name, args, scopes, missing] of cases) {
     const agent = await connectAgent([...scopes]);
