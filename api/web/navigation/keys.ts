@@ -23,8 +23,8 @@ export const KEY_GROUPS: readonly { name: string; keys: readonly Key[] }[] = [
   {
     name: 'In the palette',
     keys: [
-      { presses: ['↓'], does: 'Next result' },
-      { presses: ['↑'], does: 'Previous result' },
+      { presses: ['Arrow down'], does: 'Next result' },
+      { presses: ['Arrow up'], does: 'Previous result' },
       { presses: ['Enter'], does: 'Open the result' },
       { presses: ['Ctrl Enter'], does: 'Open the result in a new tab' },
     ],
