@@ -34,7 +34,7 @@ type Given = ExampleRow | Pick<ExampleRow, 'team_id' | 'team_name'> | null;
 
 const isWhole = (given: Exclude<Given, null>): given is ExampleRow => 'project_id' in given;
 
-/** Returns how many steps of an example are done. A run counts while it can still be decided, and once somebody has decided it. */
+/** Returns how many steps of an example are done. A run counts while it can still be decided, and once a user has decided it. */
 function countDone({ is_active, run_status, skip_reason, finished_at }: ExampleRow): number {
   if (run_status === 'succeeded' || skip_reason === 'rejected') return 5;
   if (run_status !== null && finished_at === null) return 4;

@@ -48,7 +48,7 @@
   };
   input.addEventListener('input', () => {
     clearTimeout(timer);
-    timer = setTimeout(fill, TYPING_MS);
+    timer = setTimeout(() => void fill(), TYPING_MS);
   });
   input.addEventListener('keydown', (event) => {
     const all = options();

@@ -9,7 +9,7 @@ export interface Place {
   icon: IconName;
   /** Keys that open it, one after the other. */
   keys?: string;
-  /** Other paths that belong to it, each with what is below. */
+  /** Other paths that belong to it, each with the paths under it. */
   holds?: readonly string[];
   /** Count that stands beside it, and its word for screen readers. */
   count?: 'waiting' | 'unread';
@@ -41,7 +41,7 @@ const MAIN: readonly Place[] = [
     words: 'projects tasks members work',
   },
   { path: '/app/views', label: 'Views', icon: 'board', keys: 'g v', words: 'saved filters board list' },
-  { path: '/app/cycles', label: 'Cycles', icon: 'cycle', keys: 'g c', words: 'sprints iterations burn-down' },
+  { path: '/app/cycles', label: 'Cycles', icon: 'cycle', keys: 'g c', words: 'sprints burn-down' },
 ];
 
 const INBOX: Place = {

@@ -12,6 +12,7 @@ import { createFormatter } from '../../wording/formatter.js';
 import { namesIn, mapTeamNames } from '../../wording/names.js';
 import { page, type Page, requireUser } from '../../page.js';
 import { runStrip } from './run-strip.js';
+import { workflowLists } from './temporal-lists.js';
 
 /** Rows of a list. `all` continues on the next page; of the others, the approvals page and the API show more. */
 const PAGE_SIZE = 50;
@@ -133,7 +134,18 @@ export const runListPages: Page[] = [
       return {
         view: 'work/runs',
         title: 'Runs',
-        data: { ...shown, show, filter, isFiltered, states: STATES, choices, strip, pages, notKept },
+        data: {
+          ...shown,
+          show,
+          filter,
+          isFiltered,
+          states: STATES,
+          choices,
+          strip,
+          pages,
+          notKept,
+          workflows: workflowLists(ctx.config, show),
+        },
       };
     },
   }),
