@@ -257,7 +257,7 @@ describe('the web app in a browser', () => {
     await look('Your new token');
     const token = (await page.textContent('#secret')) as string;
     expect((await app.as(token.trim()).get('/api/auth/me')).body.email).toBe(email);
-    await page.click('details.menu summary');
+    await page.click('.bar > details.menu summary');
     await page.click('.sheet button:has-text("Sign out")');
     await page.fill('[name=email]', email);
     await page.fill('[name=password]', PASSWORD);
@@ -405,7 +405,7 @@ describe('the web app in a browser', () => {
     await page.click(`#gate-${run.run_id} button:has-text("Approve")`);
     await page.waitForSelector('.notice.good');
     expect(await page.locator(`#gate-${run.run_id}`).count()).toBe(0);
-    await page.click('details.menu summary');
+    await page.click('.bar > details.menu summary');
     await page.click('details.menu button:has-text("Sign out")');
     await page.waitForURL(`${app.url}/app/sign-in`);
     expect(complaints).toEqual([]);

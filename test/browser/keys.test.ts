@@ -52,10 +52,19 @@ describe('keys and the palette', () => {
     expect(window.complaints).toEqual([]);
   });
 
+  it('opens what the query finds, also when Enter comes before the answer', async () => {
+    await page.keyboard.press('Control+k');
+    await page.waitForSelector('#palette-results [role=option]');
+    await page.keyboard.type('quay');
+    await page.keyboard.press('Enter');
+    await page.waitForSelector('h1:has-text("Paint the quay")');
+    expect(window.complaints).toEqual([]);
+  });
+
   it('arrows go round the results; Escape closes it and leaves the page as it was', async () => {
     await page.keyboard.press('Control+k');
     await page.keyboard.type('cycle');
-    await page.waitForSelector('#palette-results :text("New cycle in")');
+    await page.waitForSelector('#palette-results [aria-selected=true]:has-text("Cycles")');
     const first = await chosen();
     await page.keyboard.press('ArrowUp');
     expect(await chosen()).not.toBe(first);

@@ -20,8 +20,12 @@
     option?.scrollIntoView({ block: 'nearest' });
   };
   const chosen = () => results.querySelector('[aria-selected=true]');
+  /* Answers may overtake each other: only that to the newest query counts. */
   let asked = 0;
   let timer;
+  /* What is listed belongs to an older query; Enter then waits for the answer. */
+  let isStale = false;
+  let opensNext = false;
   const fill = async () => {
     const mine = ++asked;
     const answer = await fetch(`/app/palette?q=${encodeURIComponent(input.value)}`).catch(() => null);
@@ -29,6 +33,7 @@
     /* Signed out meanwhile: the page says so. */
     if (answer?.redirected) location.reload();
     if (!answer?.ok) {
+      isStale = false;
       status.textContent = 'No answer. Press Enter to search on a page of its own.';
       return;
     }
@@ -37,6 +42,9 @@
     results.innerHTML = text;
     status.textContent = results.firstElementChild?.dataset.said ?? '';
     choose(options()[0]);
+    isStale = false;
+    if (opensNext) chosen()?.click();
+    opensNext = false;
   };
   const open = () => {
     if (palette.open) return input.select();
@@ -44,9 +52,15 @@
     palette.showModal();
     input.value = '';
     results.replaceChildren();
+    choose();
+    isStale = true;
+    opensNext = false;
     void fill();
   };
   input.addEventListener('input', () => {
+    isStale = true;
+    opensNext = false;
+    choose();
     clearTimeout(timer);
     timer = setTimeout(() => void fill(), TYPING_MS);
   });
@@ -58,7 +72,10 @@
       event.preventDefault();
       choose(all[(to + all.length) % all.length]);
     }
-    if (event.key === 'Enter' && !event.isComposing && chosen()) {
+    if (event.key === 'Enter' && !event.isComposing && isStale) {
+      event.preventDefault();
+      opensNext = true;
+    } else if (event.key === 'Enter' && !event.isComposing && chosen()) {
       event.preventDefault();
       if (event.ctrlKey || event.metaKey) window.open(chosen().href, '_blank', 'noopener');
       else chosen().click();
