@@ -14,7 +14,7 @@ export interface ExampleRow extends Record<string, unknown> {
 }
 
 /** The steps in their order. */
-export const STEPS = ['team', 'fill', 'enable', 'finish', 'decide'] as const;
+const STEPS = ['team', 'fill', 'enable', 'finish', 'decide'] as const;
 type Step = (typeof STEPS)[number];
 
 export interface FirstSteps {
