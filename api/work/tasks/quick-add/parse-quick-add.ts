@@ -1,0 +1,128 @@
+import { TASK_PRIORITIES, type TaskPriority } from '../rules.js';
+import { readDueWords } from './due-words.js';
+
+/** A member whom `@name` can mean. */
+interface NamedMember {
+  user_id: string;
+  username: string;
+  display_name: string;
+}
+
+/** A project that `#name` can mean. */
+interface NamedProject {
+  project_id: string;
+  name: string;
+}
+
+/** What the words of a line are compared with. */
+export interface QuickAddWorld {
+  /** The day in the user's time zone: `2026-11-26`. */
+  today: string;
+  /** Whom `@me` means. */
+  userId: string;
+  members: readonly NamedMember[];
+  projects: readonly NamedProject[];
+}
+
+/** The fields of a task that one line of text names. */
+interface QuickTask {
+  title: string;
+  due_date?: string;
+  assigned_to?: string;
+  priority?: TaskPriority;
+  project_id?: string;
+  tags: string[];
+}
+
+/** A line as it was understood; a line with problems creates nothing. */
+export interface QuickLine {
+  task: QuickTask;
+  problems: string[];
+}
+
+/** Compares names as people type them: without case, accents, blanks and marks. */
+const toKey = (name: string): string =>
+  name
+    .normalize('NFKD')
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N}]/gu, '');
+
+/** A mark at the end of a word belongs to the sentence. */
+const withoutMark = (word: string): string => word.replace(/[.,;:!?)]+$/, '');
+
+/** Returns the members whom a name means: the one of that username or name, else all whose names begin so. */
+function findMembers(name: string, { members, userId }: QuickAddWorld): readonly NamedMember[] {
+  const key = toKey(name);
+  if (key === '') return [];
+  const keysOf = ({ username, display_name }: NamedMember) => [username, display_name, ...display_name.split(/\s+/u)].map(toKey);
+  if (key === 'me') return members.filter(({ user_id }) => user_id === userId);
+  const named = members.filter(({ username }) => username.toLowerCase() === name.toLowerCase());
+  if (named.length > 0) return named;
+  const exact = members.filter((member) => keysOf(member).includes(key));
+  return exact.length > 0 ? exact : members.filter((member) => keysOf(member).some((each) => each.startsWith(key)));
+}
+
+/** Notes the assignee, or why there is none. */
+function readAssignee(line: QuickLine, name: string, world: QuickAddWorld): void {
+  const found = findMembers(name, world);
+  const [member] = found;
+  if (!member) line.problems.push(`No member of the team matches @${name}`);
+  else if (found.length > 1) {
+    const names = found.slice(0, 4).map(({ username }) => `@${username}`);
+    line.problems.push(`@${name} matches several members: ${names.join(', ')}${found.length > names.length ? ', …' : ''}`);
+  } else if (line.task.assigned_to !== undefined && line.task.assigned_to !== member.user_id) {
+    line.problems.push('A task has one assignee');
+  } else line.task.assigned_to = member.user_id;
+}
+
+/** Returns the priority that a word or its beginning names. */
+const findPriority = (word: string): TaskPriority | undefined =>
+  TASK_PRIORITIES.find((priority) => priority.startsWith(word.toLowerCase()));
+
+/** Notes the project of that name, else the tag. */
+function readHash(line: QuickLine, name: string, { projects }: QuickAddWorld): void {
+  const found = projects.filter((project) => toKey(project.name) === toKey(name) && toKey(name) !== '');
+  if (found.length > 1) line.problems.push(`#${name} matches several projects`);
+  else if (found[0]) line.task.project_id = found[0].project_id;
+  else if (!line.task.tags.includes(name)) line.task.tags.push(name);
+}
+
+/** Reads a word with a sign. Returns false if it is part of the title. */
+function readSigned(line: QuickLine, word: string, world: QuickAddWorld): boolean {
+  const [sign, name] = [word.charAt(0), withoutMark(word.slice(1))];
+  if (name === '') return false;
+  if (sign === '@' && /^[\p{L}\p{N}]/u.test(name)) {
+    readAssignee(line, name, world);
+    return true;
+  }
+  if (sign === '#' && /^[\p{L}\p{N}]/u.test(name)) {
+    readHash(line, name, world);
+    return true;
+  }
+  const priority = sign === '!' ? findPriority(name) : undefined;
+  if (priority) line.task.priority = priority;
+  return priority !== undefined;
+}
+
+/**
+ * Reads one line as a task: `Fix the crane due friday @uma !high #harbour`. `due` with a day is the due date, `@name` the assignee, `!high` (or its
+ * beginning) the priority, `#name` the project of that name or else a tag; the other words are the title. A backslash before a word keeps it in the
+ * title.
+ */
+export function parseQuickAdd(text: string, world: QuickAddWorld): QuickLine {
+  const line: QuickLine = { task: { title: '', tags: [] }, problems: [] };
+  const words = text.split(/\s+/u).filter((word) => word !== '');
+  const title: string[] = [];
+  for (let at = 0; at < words.length; at += 1) {
+    const word = words[at] as string;
+    const ahead = words.slice(at + 1, at + 4).map((next) => withoutMark(next.toLowerCase()));
+    const due = word.toLowerCase() === 'due' ? readDueWords(world.today, ahead) : undefined;
+    if (due) {
+      line.task.due_date = due.day;
+      at += due.words;
+    } else if (!readSigned(line, word, world)) title.push(/^\\./u.test(word) ? word.slice(1) : word);
+  }
+  line.task.title = title.join(' ');
+  if (line.task.title === '') line.problems.push('A task needs a title');
+  return line;
+}

@@ -1,0 +1,119 @@
+import { parseQuickAdd, type QuickAddWorld } from '../../../../../api/work/tasks/quick-add/parse-quick-add.js';
+
+const uma = { user_id: 'u1', username: 'uma.rao', display_name: 'Uma Rao' };
+const max = { user_id: 'u2', username: 'max', display_name: 'Max Åberg' };
+const maxine = { user_id: 'u3', username: 'maxine', display_name: 'Maxine Lee' };
+const ursula = { user_id: 'u4', username: 'ursula', display_name: 'Ursula Rao' };
+/** 26 November 2026 is a Thursday. */
+const world: QuickAddWorld = {
+  today: '2026-11-26',
+  userId: 'u2',
+  members: [uma, max, maxine, ursula],
+  projects: [
+    { project_id: 'p1', name: 'Harbour works' },
+    { project_id: 'p2', name: 'Twins' },
+    { project_id: 'p3', name: 'twins' },
+  ],
+};
+const read = (text: string) => parseQuickAdd(text, world);
+const due = (words: string) => read(`Fix it due ${words}`).task.due_date;
+
+describe('a line', () => {
+  it('names title, due day, assignee, priority and tag', () => {
+    expect(read('Fix the crane due friday @uma !high #harbour')).toEqual({
+      task: { title: 'Fix the crane', due_date: '2026-11-27', assigned_to: 'u1', priority: 'high', tags: ['harbour'] },
+      problems: [],
+    });
+  });
+
+  it('takes the words in any order, with marks after them, and keeps the order of the title', () => {
+    expect(read('!u Fix, due tomorrow, the #deck #deck crane @max.').task).toEqual({
+      title: 'Fix, the crane',
+      due_date: '2026-11-27',
+      assigned_to: 'u2',
+      priority: 'urgent',
+      tags: ['deck'],
+    });
+  });
+
+  it.each([
+    ['Pay the due fees', 'Pay the due fees'],
+    ['Wow !important', 'Wow !important'],
+    ['Learn C# and F#', 'Learn C# and F#'],
+    ['Mail ann@example.com', 'Mail ann@example.com'],
+    ['Use \\@decorators and \\#tags \\due friday', 'Use @decorators and #tags due friday'],
+    ['a ! b # c @ d', 'a ! b # c @ d'],
+    ['due', 'due'],
+    ['Call due to rain', 'Call due to rain'],
+  ])('keeps what is no sign in the title: %s', (text, title) => {
+    expect(read(text)).toEqual({ task: { title, tags: [] }, problems: [] });
+  });
+
+  it('needs a title', () => {
+    for (const text of ['', '  ', '@max', 'due friday !high']) expect(read(text).problems).toEqual(['A task needs a title']);
+  });
+
+  it('#name is the project of that name, whatever its case and blanks', () => {
+    expect(read('x #harbour-works').task).toEqual({ title: 'x', project_id: 'p1', tags: [] });
+    expect(read('x #twins').problems).toEqual(['#twins matches several projects']);
+  });
+});
+
+describe('an assignee', () => {
+  it.each([
+    ['@me', 'u2'],
+    ['@uma.rao', 'u1'],
+    ['@UMA', 'u1'],
+    ['@max', 'u2'],
+    ['@aberg', 'u2'],
+    ['@umarao', 'u1'],
+    ['@maxi', 'u3'],
+  ])('%s is one member', (name, id) => {
+    expect(read(`x ${name}`)).toEqual({ task: { title: 'x', assigned_to: id, tags: [] }, problems: [] });
+  });
+
+  it('that is unknown, several members, or a second one is a problem', () => {
+    expect(read('x @nobody').problems).toEqual(['No member of the team matches @nobody']);
+    expect(read('x @rao').problems).toEqual(['@rao matches several members: @uma.rao, @ursula']);
+    expect(read('x @uma @max').problems).toEqual(['A task has one assignee']);
+    expect(read('x @uma @uma').problems).toEqual([]);
+  });
+});
+
+describe('a due day', () => {
+  it.each([
+    ['today', '2026-11-26'],
+    ['tomorrow', '2026-11-27'],
+    ['fri', '2026-11-27'],
+    ['thursday', '2026-12-03'],
+    ['Monday', '2026-11-30'],
+    ['next week', '2026-11-30'],
+    ['next friday', '2026-12-04'],
+    ['next sunday', '2026-12-06'],
+    ['next month', '2026-12-01'],
+    ['in 3 days', '2026-11-29'],
+    ['in a week', '2026-12-03'],
+    ['in 3 months', '2027-02-26'],
+    ['in 1 year', '2027-11-26'],
+    ['2026-12-24', '2026-12-24'],
+    ['5 dec', '2026-12-05'],
+    ['Dec 5th', '2026-12-05'],
+    ['1 march', '2027-03-01'],
+    ['26 november', '2026-11-26'],
+    ['29 feb 2028', '2028-02-29'],
+  ])('%s is %s', (words, day) => {
+    expect(due(words)).toBe(day);
+  });
+
+  it.each(['2026-13-01', '2026-02-30', '31 feb', 'in 9999 days', 'in days', 'someday', 'fr', '0 dec'])(
+    '%s is none, and stays in the title',
+    (words) => {
+      expect(read(`Fix it due ${words}`).task).toEqual({ title: `Fix it due ${words}`, tags: [] });
+    },
+  );
+
+  it('ends a month that is shorter', () => {
+    const late = parseQuickAdd('x due in 1 month', { ...world, today: '2027-01-31' });
+    expect(late.task.due_date).toBe('2027-02-28');
+  });
+});
