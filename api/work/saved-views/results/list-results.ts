@@ -5,17 +5,18 @@ import { readView } from '../read-view.js';
 import { MAX_RESULTS } from '../rules.js';
 import type { ListResults } from '../schema.js';
 import { resultsCall } from './query.sql.js';
-import { resolveView } from './resolve-view.js';
+import { resolveView, type ViewSource } from './resolve-view.js';
 
 /** Maximum bytes of a page; the next one goes on behind. */
 const MAX_BYTES = 512 * 1024;
 
 /**
- * Returns a page of a view's results: what passes its filters, of what the caller may read. Pages end at 10,000 rows, and after half a megabyte.
- * @throws RESOURCE_NOT_FOUND no such view, or not visible | RESOURCE_CONFLICT a stored filter no longer exists
+ * Returns a page of what passes the filters of a view, saved or not, of what the caller may read. Pages end at 10,000 rows, and after half a
+ * megabyte.
+ * @throws RESOURCE_CONFLICT a filter that does not exist
  */
-export async function listResults(ctx: Context, viewId: string, { limit, offset }: ListResults): Promise<CutPage> {
-  const { view, indexing, capped } = await resolveView(ctx, await readView(ctx, viewId));
+export async function listMatches(ctx: Context, source: ViewSource, { limit, offset }: ListResults): Promise<CutPage> {
+  const { view, indexing, capped } = await resolveView(ctx, source);
   const wanted = Math.max(0, Math.min(limit, MAX_RESULTS - offset));
   const { statement, values } = resultsCall(view, {
     limit: wanted + 1,
@@ -32,4 +33,12 @@ export async function listResults(ctx: Context, viewId: string, { limit, offset 
     truncated: (more && isEnd) || capped,
     ...(indexing && { headers: { 'X-Search-Indexing': 'true' } }),
   };
+}
+
+/**
+ * Returns a page of a saved view's results, as `listMatches`.
+ * @throws RESOURCE_NOT_FOUND no such view, or not visible | RESOURCE_CONFLICT a stored filter no longer exists
+ */
+export async function listResults(ctx: Context, viewId: string, page: ListResults): Promise<CutPage> {
+  return listMatches(ctx, await readView(ctx, viewId), page);
 }

@@ -10,8 +10,11 @@ import { parseCustomKey, hasCustomFields, MAX_RESULTS } from '../rules.js';
 import { VIEWER, ViewFilters } from '../schema.js';
 import type { OrderField, ResolvedView } from './query.sql.js';
 
+/** What is looked up: a saved view, or filters that are not saved. */
+export type ViewSource = Pick<SavedView, 'entity_type' | 'team_id' | 'filters' | 'sort' | 'group_by'>;
+
 /** Checks stored filters as if they came with this request: a later version may have dropped one. */
-function storedFilters(view: SavedView): ViewFilters {
+function storedFilters(view: ViewSource): ViewFilters {
   try {
     const filters = ViewFilters.parse(view.filters);
     checkView({ entity_type: view.entity_type, filters, sort: view.sort, group_by: view.group_by });
@@ -22,7 +25,7 @@ function storedFilters(view: SavedView): ViewFilters {
 }
 
 /** Any of the values of one key matches: their groups count as one filter. */
-async function resolveFieldFilters(ctx: Context, { entity_type }: SavedView, filters: ViewFilters): Promise<FieldFilter[]> {
+async function resolveFieldFilters(ctx: Context, { entity_type }: ViewSource, filters: ViewFilters): Promise<FieldFilter[]> {
   if (!hasCustomFields(entity_type)) return [];
   const given = Object.entries(filters.custom_fields ?? {}).filter(([, values]) => values.length > 0);
   const pairs = given.flatMap(([key, values]) => values.map((value) => [key, String(value)] as const));
@@ -30,7 +33,7 @@ async function resolveFieldFilters(ctx: Context, { entity_type }: SavedView, fil
   return given.map(([key]) => resolved.filter((_filter, at) => pairs[at]?.[0] === key).flat());
 }
 
-async function orderFields(ctx: Context, { entity_type }: SavedView, names: readonly string[]): Promise<OrderField[]> {
+async function orderFields(ctx: Context, { entity_type }: ViewSource, names: readonly string[]): Promise<OrderField[]> {
   const keys = names.flatMap((name) => parseCustomKey(name) ?? []);
   const fields = hasCustomFields(entity_type) && keys.length > 0 ? await resolveFields(ctx, entity_type, keys) : [];
   return names.map((name) => {
@@ -53,7 +56,7 @@ export interface Resolution {
  * (docs/decisions/work.md#saved-views).
  * @throws RESOURCE_CONFLICT a stored filter no longer exists | INTERNAL_ERROR 503 after one second of searching
  */
-export async function resolveView(ctx: Context, stored: SavedView): Promise<Resolution> {
+export async function resolveView(ctx: Context, stored: ViewSource): Promise<Resolution> {
   const { q, custom_fields: _fields, ...filters } = storedFilters(stored);
   const search = q === undefined || q.trim() === '' ? undefined : await searchIds(ctx, q, MAX_RESULTS);
   const [group = null, ...sorted] = await orderFields(ctx, stored, [
