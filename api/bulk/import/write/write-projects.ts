@@ -27,7 +27,7 @@ export const writeProjects: Write = (batch: Batch, rows) =>
       const { fields } = record;
       const before = await Project.query(ctx.db).findById(id);
       const beside = fields == null ? undefined : freeFieldsWriter(id, pickFreeFields('project', { fields }));
-      await updateProject(ctx, id, given(UpdateProject, record), beside);
+      await updateProject(ctx, id, given(UpdateProject, record), { beside });
       return (await Project.query(ctx.db).findById(id))?.version !== before?.version;
     },
   });

@@ -9,6 +9,7 @@ import { findSeat } from '../../../platform/access/seats.js';
 import { lockProjectOfLiveTask } from './lock-projects.js';
 import { newId } from '../../../platform/ids.js';
 import type { TrashedTask } from '../schema.js';
+import { staleVersion } from './stale-version.js';
 
 /** $1 = task id. Locks and returns the task and its live descendants. */
 const lockSubtreeStatement = defineStatement({
@@ -19,7 +20,7 @@ const lockSubtreeStatement = defineStatement({
       union all
       select c.task_id from tree join tasks c on c.parent_task_id = tree.task_id and c.deleted_at is null
     )
-    select t.task_id, t.title, t.team_id, t.project_id from tasks t join tree using (task_id)
+    select t.task_id, t.title, t.team_id, t.project_id, t.version from tasks t join tree using (task_id)
     order by t.task_id for update of t`,
 });
 
@@ -40,16 +41,17 @@ const seatStatement = defineStatement({
 });
 
 /**
- * Moves a task and its descendants to the trash as one cascade.
- * @throws RESOURCE_NOT_FOUND no live task | PERMISSION_DENIED non-member or guest
+ * Moves a task and its descendants to the trash as one cascade; with `version`, only if the task still has it.
+ * @throws RESOURCE_NOT_FOUND no live task | PERMISSION_DENIED non-member or guest | RESOURCE_CONFLICT stale version
  */
-export function trashTask(ctx: Context, taskId: string): Promise<TrashedTask> {
+export function trashTask(ctx: Context, taskId: string, version?: number): Promise<TrashedTask> {
   return inTransaction(ctx, async (ctx) => {
     interface Row extends Record<string, unknown> {
       task_id: string;
       title: string;
       team_id: string;
       project_id: string;
+      version: number;
     }
     const [place] = await run<{ seat: Seat | null }>(ctx.db, seatStatement, [taskId, requireUser(ctx)]);
     if (!place) throw notFound('Task');
@@ -61,6 +63,9 @@ export function trashTask(ctx: Context, taskId: string): Promise<TrashedTask> {
     const task = rows.find((row) => row.task_id === taskId);
     if (!task) throw notFound('Task');
     authorize('task.write', await findSeat(ctx, task.team_id));
+    if (version !== undefined && version !== task.version) {
+      throw await staleVersion(ctx, { type: 'task', id: taskId, expected: version, version: task.version });
+    }
     const task_ids = rows.flatMap((row) => (row === task ? [] : [row.task_id]));
     const moved = await run<{ deleted_at: Date; json: unknown }>(ctx.db, trashStatement, [
       rows.map((row) => row.task_id),
