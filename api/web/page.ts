@@ -7,6 +7,7 @@ import type { ApprovalPage } from '../automation/runs/approvals/list-approvals.j
 import type { IncomingFile } from '../platform/endpoint/read-upload.js';
 import type { LimitName } from '../platform/endpoint/limits.js';
 import type { Fields } from './server/read-form.js';
+import type { Undo } from './server/undo.js';
 import type { Step } from './server/sign-in-step.js';
 
 /**
@@ -39,6 +40,8 @@ export interface Notice {
   text: string;
   /** Id of the element that it is about, which shows it if the page has it. */
   at?: string;
+  /** Takes the change back; a button beside the text. */
+  undo?: Undo | undefined;
 }
 
 /** A page to render: a file of `views/` with its data. */
@@ -50,6 +53,8 @@ export interface View {
   status?: number;
   /** Part of a page, which a script puts into it: without the frame. */
   isFragment?: true;
+  /** Scripts of our own that this page needs beside those of every page. */
+  scripts?: readonly string[];
   /** Ids of elements that show a notice about them. */
   noticePlaces?: readonly string[];
 }
@@ -83,6 +88,15 @@ export interface FormError {
   message: string;
   /** Messages by field. */
   fields: Record<string, string>;
+  /** Of a form with an outdated version: what has changed since, and the user who changed it last. */
+  changedSince?: ChangedSince;
+}
+
+export interface ChangedSince {
+  fields: string[];
+  /** Id of a user; null if no user did it. */
+  by: string | null;
+  at: string | null;
 }
 
 interface PageTexts {

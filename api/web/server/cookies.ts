@@ -9,6 +9,8 @@ const COOKIES = {
   visitor: 12 * 3600,
   /** A one-line message for the next page, such as "Saved". */
   notice: 60,
+  /** With the notice: what its Undo button takes back, encrypted. */
+  undo: 60,
   /** Encrypted state of a pending sign-in or sign-up. */
   step: 600,
   /** Makes this browser a trusted device, for the device's lifetime. */

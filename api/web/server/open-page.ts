@@ -8,7 +8,7 @@ import { type DomainError, forbidden, invalidFields } from '../../platform/error
 import { toDomainError } from '../../platform/database/database-errors.js';
 import type { ApprovalPage } from '../../automation/runs/approvals/list-approvals.js';
 import type { RateLimiter } from '../../platform/endpoint/rate-limit.js';
-import type { PageResult, Page, FormError, PageRequest } from '../page.js';
+import type { ChangedSince, PageResult, Page, FormError, PageRequest } from '../page.js';
 import { readCookie } from './cookies.js';
 import { CSRF_FIELD, isOurForm, isOurSite } from './csrf.js';
 import { type IncomingFile, readUpload } from '../../platform/endpoint/read-upload.js';
@@ -63,9 +63,12 @@ function parse(schema: z.ZodType | undefined, value: unknown): unknown {
 }
 
 /** Converts an error to a message for the form. */
-function toProblem({ status, message, detail }: DomainError): FormError {
+function toProblem({ status, message, detail, extra }: DomainError): FormError {
   // The message of a 429 does not say how long to wait; its detail does.
-  if (typeof detail === 'string') return { status, message: status === 429 ? detail : message, fields: {} };
+  if (typeof detail === 'string') {
+    const since = extra['changed_since'] as ChangedSince | undefined;
+    return { status, message: status === 429 ? detail : message, fields: {}, ...(since && { changedSince: since }) };
+  }
   const fields = Object.fromEntries(
     detail.errors.map((error) => [error.field.replace(/^body\./, ''), capitalize(error.message)]),
   );

@@ -11,6 +11,7 @@ import type { Render, Shell } from './render.js';
 import { type BrowserSession, signInCookies, signOutCookies } from './session.js';
 import type { StaticFiles } from './static-files.js';
 import { packStep } from './sign-in-step.js';
+import { packUndo } from './undo.js';
 
 export type KoaContext = Koa.ParameterizedContext<RouteState>;
 /** Data of the page's frame: the user and their counts. */
@@ -35,10 +36,13 @@ export function sendDownload(koa: KoaContext, { bytes, headers }: Download): voi
 
 /** Sends a page with its notice. */
 export function sendView(config: Config, render: Render, koa: KoaContext, view: View, around: PageShell): void {
-  const notice = view.isFragment ? undefined : unpackNotice(readCookie(config, koa.req, 'notice'));
+  const take = (name: 'notice' | 'undo'): string | undefined => (view.isFragment ? undefined : readCookie(config, koa.req, name));
+  const notice = unpackNotice(take('notice'));
+  const undo = take('undo');
   if (notice) koa.append('Set-Cookie', cookieLine(config, 'notice', null));
+  if (undo !== undefined) koa.append('Set-Cookie', cookieLine(config, 'undo', null));
   koa.status = view.status ?? 200;
-  koa.body = render(view, { ...around, notice, path: koa.path });
+  koa.body = render(view, { ...around, notice, undo: notice && undo, path: koa.path, address: koa.url });
   koa.type = 'text/html; charset=utf-8';
 }
 
@@ -52,6 +56,8 @@ async function buildCookies(services: Services, koa: KoaContext, { binding }: Br
   if (go.deviceToken) lines.push(cookieLine(config, 'device', go.deviceToken));
   if (go.step) lines.push(cookieLine(config, 'step', packStep(config, binding, go.step)));
   if (go.notice) lines.push(cookieLine(config, 'notice', packNotice(go.notice)));
+  const undo = go.notice?.undo && packUndo(config, binding, go.notice.undo);
+  if (undo !== undefined) lines.push(cookieLine(config, 'undo', undo));
   return lines;
 }
 

@@ -1,0 +1,43 @@
+import { deflateRawSync, inflateRawSync } from 'node:zlib';
+import type { Config } from '../../platform/config.js';
+import { decryptField, encryptField } from '../../platform/crypto/encryption.js';
+import type { CreateRelation } from '../../work/relations/schema.js';
+
+/** An id, and the version that the change left. */
+export type Changed = [id: string, version: number];
+
+/** What takes back a change that a form has just made. */
+export type Undo =
+  | { kind: 'revert_tasks'; tasks: Changed[] }
+  | { kind: 'trash_task'; task: Changed }
+  | { kind: 'restore_tasks'; ids: string[] }
+  | { kind: 'revert_project'; project: Changed }
+  | { kind: 'restore_project'; id: string }
+  | { kind: 'delete_relation'; relationId: string }
+  | { kind: 'create_relation'; relation: CreateRelation }
+  | { kind: 'delete_comment'; commentId: string };
+
+/** Browsers keep a cookie of 4,096 bytes with its name and attributes. */
+const MAX_PACKED_LENGTH = 3_900;
+/** A hundred ids of the longest kind. */
+const MAX_BYTES = 32 * 1024;
+
+/**
+ * Packs what a notice can undo: compressed, and encrypted for this session, so that a form takes back only what a change of the same session
+ * offered. Undefined if it is too long for a cookie.
+ */
+export function packUndo(config: Config, binding: string, undo: Undo): string | undefined {
+  const text = deflateRawSync(JSON.stringify(undo)).toString('base64');
+  const packed = encryptField(config, 'web-undo', binding, text).toString('base64url');
+  return packed.length > MAX_PACKED_LENGTH ? undefined : packed;
+}
+
+/** Returns null for what this session has not packed. */
+export function unpackUndo(config: Config, binding: string, packed: string): Undo | null {
+  try {
+    const text = decryptField(config, 'web-undo', binding, Buffer.from(packed, 'base64url'));
+    return JSON.parse(inflateRawSync(Buffer.from(text, 'base64'), { maxOutputLength: MAX_BYTES }).toString()) as Undo;
+  } catch {
+    return null;
+  }
+}
