@@ -15,12 +15,18 @@ import { fieldPages } from './pages/teams/fields.js';
 import { firstStepPages } from './pages/work/first-steps.js';
 import { homePages } from './pages/work/home.js';
 import { invitationPages } from './pages/teams/invitations.js';
+import { editPages } from './pages/items/edit.js';
 import { itemPages } from './pages/items/item.js';
 import { keyPages } from './pages/account/keys.js';
 import { notificationPages } from './pages/work/notifications.js';
 import { auditPages } from './pages/teams/audit.js';
 import type { Page } from './page.js';
 import { passwordPages } from './pages/account/password.js';
+import { boardPages } from './pages/projects/board.js';
+import { bulkTaskPages } from './pages/projects/bulk.js';
+import { projectListPages } from './pages/projects/list.js';
+import { projectPages } from './pages/projects/project.js';
+import { undoPages } from './pages/projects/undo.js';
 import { profilePages } from './pages/account/profile.js';
 import { requestPages } from './pages/requests/request.js';
 import { runListPages } from './pages/work/run-list.js';
@@ -28,6 +34,7 @@ import { runPages } from './pages/work/runs.js';
 import { runnerJobPages } from './pages/runners/job.js';
 import { runnerListPages } from './pages/runners/list.js';
 import { secretPages } from './pages/teams/secrets.js';
+import { itemPartPages } from './pages/items/parts.js';
 import { searchPages } from './pages/items/search.js';
 import { securityPages } from './pages/account/security.js';
 import { sessionPages } from './pages/account/sessions.js';
@@ -57,7 +64,14 @@ export const PAGES: readonly Page[] = [
   ...automationPages,
   ...runListPages,
   ...runPages,
+  ...projectListPages,
+  ...projectPages,
+  ...boardPages,
+  ...bulkTaskPages,
   ...itemPages,
+  ...editPages,
+  ...itemPartPages,
+  ...undoPages,
   ...searchPages,
   ...viewListPages,
   ...viewPages,

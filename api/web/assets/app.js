@@ -153,28 +153,6 @@
   };
   document.addEventListener('DOMContentLoaded', openAt);
 
-  /* A card that is dropped on another column sends its own form, as the button would. */
-  let dragged = null;
-  document.addEventListener('dragstart', (event) => {
-    dragged = event.target.closest?.('[data-card]') ?? null;
-  });
-  document.addEventListener('dragend', () => {
-    dragged = null;
-  });
-  document.addEventListener('dragover', (event) => {
-    if (dragged && event.target.closest?.('[data-column]')) event.preventDefault();
-  });
-  document.addEventListener('drop', (event) => {
-    const column = event.target.closest?.('[data-column]');
-    const form = dragged?.querySelector('form');
-    if (!column || !form) return;
-    event.preventDefault();
-    const status = form.querySelector('select[name=status]');
-    if (column.contains(dragged)) return;
-    status.value = column.dataset.column;
-    form.requestSubmit();
-  });
-
   /* Buttons that only work with a script are hidden until there is one. */
   document.documentElement.classList.add('scripted');
 })();

@@ -27,6 +27,7 @@ const sources = (): Record<string, string> => {
     'app.css': own('app.css'),
     'app.js': own('app.js'),
     'keys.js': own('keys.js'),
+    'work.js': own('work.js'),
     'logo.svg': own('logo.svg'),
   };
 };

@@ -118,6 +118,8 @@ export function createFormatter(me: User | null, now: Date = new Date()) {
   const relative = new Intl.RelativeTimeFormat('en', { numeric: 'auto' });
   return {
     timeZone,
+    /** The day in the user's time zone: "2026-11-20". */
+    today: dayIn.format(now),
     duration,
     formatSize,
     /** Status of a work item: "In review". */

@@ -220,6 +220,7 @@ beforeAll(async () => {
                 .replace(':request_id', requestId)
                 .replace(':delivery_id', deliveryId)
                 .replace(':team_id', team.team_id)
+                .replace(':project_id', projectId)
                 .replace(':user_id', team.guest.user_id)
                 .replace(':runner_job_id', runnerJobId)
                 .replace(':job_id', path.startsWith('/app/bulk') ? bulkJobId : jobId),

@@ -51,7 +51,7 @@ describe('reading', () => {
       '<strong>care</strong>',
       'Apollo',
       'Order gaskets',
-      'Contains',
+      'Subtasks',
       'Related to',
       'Decided',
     ])
@@ -108,9 +108,9 @@ describe('reading', () => {
 describe('writing', () => {
   it('changes the status once; the same form sent again is told that the task has changed', async () => {
     const version = /name="version" value="(\d+)"/.exec((await member.get(path(taskId))).html)?.[1] as string;
-    const done = await member.post(`${path(taskId)}/status`, { status: 'done', version }, { from: path(taskId) });
+    const done = await member.post(`${path(taskId)}/task`, { status: 'done', version }, { from: path(taskId) });
     expect([done.status, location(done)]).toEqual([303, path(taskId)]);
-    const again = await member.post(`${path(taskId)}/status`, { status: 'todo', version }, { from: path(taskId) });
+    const again = await member.post(`${path(taskId)}/task`, { status: 'todo', version }, { from: path(taskId) });
     expect(again.status).toBe(409);
     expect(await app.services.db('tasks').where({ task_id: taskId }).first('status')).toEqual({ status: 'done' });
   });
@@ -139,7 +139,7 @@ describe('writing', () => {
   it('403 for guests, and nothing is written', async () => {
     const csrf = /name="_csrf" value="([^"]+)"/.exec((await guest.get('/app')).html)?.[1] ?? null;
     for (const [form, fields] of [
-      ['status', { status: 'done', version: '1' }],
+      ['task', { status: 'done', version: '1' }],
       ['comments', { content: 'x' }],
     ] as const)
       expect((await guest.post(`${path(taskId)}/${form}`, fields, { csrf })).status).toBe(403);

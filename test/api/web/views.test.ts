@@ -123,20 +123,18 @@ it('shows a board with a column for each status, and moves a task by a form', as
     .post('/api/saved-views', { name: 'Board', entity_type: 'task', layout: 'board', team_id: team.team_id, is_shared: true });
   const path = `/app/views/${made.body.view_id}`;
   const { html } = await browser.get(path);
-  expect([...html.matchAll(/data-column="(\w+)"/g)].map(([, status]) => status)).toEqual([
+  expect([...html.matchAll(/data-status="(\w+)"/g)].map(([, status]) => status)).toEqual([
     'todo',
     'in_progress',
     'in_review',
     'done',
   ]);
-  expect(html).toContain('data-card');
-  const move = { task_id: task.task_id, status: 'in_review', version: '1' };
-  const moved = await follow(`${path}/move`, move, path);
-  expect(moved.html).toContain('Task moved');
+  const move = (to: string) => follow('/app/tasks/move', { to: `${to}:1:${task.task_id}`, back: path }, path);
+  expect(html).toContain(`name="to" value="in_progress:1:${task.task_id}"`);
+  expect((await move('in_review')).html).toContain('Moved to In review');
   expect(await db()('tasks').where({ task_id: task.task_id }).first('status')).toEqual({ status: 'in_review' });
-  // Somebody else was faster.
-  const late = await follow(`${path}/move`, { ...move, status: 'done' }, path);
-  expect(late.html).toContain('The task is at version 2, not 1');
+  // Another user was faster.
+  expect((await move('done')).html).toContain('The task has changed since you opened the page');
   const guest = await (await signIn(app, team.guest)).get(path);
-  expect([guest.html.includes('Movable'), guest.html.includes('data-card')]).toEqual([true, false]);
+  expect([guest.html.includes('Movable'), guest.html.includes('data-task')]).toEqual([true, false]);
 });

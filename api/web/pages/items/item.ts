@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { addComment } from '../../../work/comments/add-comment.js';
 import { AddComment } from '../../../work/comments/schema.js';
-import type { User } from '../../../identity/auth/schema.js';
 import type { Context } from '../../../platform/context.js';
 import { downloadHeaders } from '../../../work/items/files/download-headers.js';
 import { findFile, openFile } from '../../../work/items/files/get-file.js';
@@ -11,43 +10,11 @@ import { WorkItemParams } from '../../../work/items/schema.js';
 import { MAX_CONTENT_BYTES } from '../../../work/items/rules.js';
 import { UpdateNote } from '../../../work/items/notes/schema.js';
 import { updateNote } from '../../../work/items/notes/update-note.js';
-import { TASK_STATUSES } from '../../../work/tasks/rules.js';
-import { updateTask } from '../../../work/tasks/write/update-task.js';
-import { type FormError, page, type Page, requireUser, type View } from '../../page.js';
-import type { Fields } from '../../server/read-form.js';
-import { formText, saveFields } from './field-form.js';
-import { loadItem } from './load-item.js';
-
-const buildPath = (itemId: string, anchor = ''): string => `/app/items/${encodeURIComponent(itemId)}${anchor}`;
-
-/** Versions are numbers in text. */
-const Version = z.coerce.number().pipe(z.int().min(1).max(2_147_483_647));
-
-/** Values that the user typed into a rejected form, and why it was rejected. */
-interface RejectedForm {
-  form: 'status' | 'comment' | 'note' | 'fields';
-  typed: Fields;
-  problem: FormError;
-}
-
-async function itemView(ctx: Context, me: User, itemId: string, rejected?: RejectedForm): Promise<View> {
-  const data = await loadItem(ctx, me, itemId);
-  const status = rejected && { status: rejected.problem.status };
-  return {
-    view: 'items/item',
-    title: data.item.title,
-    data: { ...data, rejected, statuses: TASK_STATUSES, formText },
-    ...status,
-  };
-}
-
-type FormVisit = { ctx: Context; me: User | null; params: { item_id: string }; form: Fields };
-
-/** Shows the page again with what was typed. */
-const again =
-  (form: RejectedForm['form']) =>
-  (visit: FormVisit, problem: FormError): Promise<View> =>
-    itemView(visit.ctx, requireUser(visit), visit.params.item_id, { form, typed: visit.form, problem });
+import { page, type Page, requireUser } from '../../page.js';
+import { Typed, Version } from '../projects/form-fields.js';
+import { itemPath } from '../projects/paths.js';
+import { saveFields } from './field-form.js';
+import { again, itemView } from './show-item.js';
 
 /**
  * Where an item is, for the form of its fields.
@@ -57,9 +24,6 @@ async function getPlace(ctx: Context, itemId: string): Promise<{ item_id: string
   const item = JSON.parse((await getWorkItem(ctx, itemId)).json) as { type: string; team_id: string };
   return { item_id: itemId, type: item.type, team_id: item.team_id };
 }
-
-/** Browsers send every line break of a text as CRLF. */
-const Typed = z.string().transform((text) => text.replaceAll('\r\n', '\n'));
 
 /** A byte becomes up to three in a form. */
 const FORM_BYTES = 3 * MAX_CONTENT_BYTES + 16 * 1024;
@@ -86,18 +50,6 @@ export const itemPages: Page[] = [
   }),
   page({
     method: 'post',
-    path: '/app/items/:item_id/status',
-    access: 'task.write',
-    params: WorkItemParams,
-    form: z.object({ status: z.enum(TASK_STATUSES), version: Version }),
-    async handle({ ctx, params, form: { status, version } }) {
-      await updateTask(ctx, params.item_id, { status, version });
-      return { to: buildPath(params.item_id), notice: { kind: 'good', text: 'Status changed' } };
-    },
-    onError: again('status'),
-  }),
-  page({
-    method: 'post',
     path: '/app/items/:item_id/fields',
     access: 'custom_field.set',
     params: WorkItemParams,
@@ -106,7 +58,7 @@ export const itemPages: Page[] = [
     form: z.record(z.string(), z.unknown()),
     async handle({ ctx, params, form }) {
       await saveFields(ctx, await getPlace(ctx, params.item_id), form);
-      return { to: buildPath(params.item_id), notice: { kind: 'good', text: 'Fields saved' } };
+      return { to: itemPath(params.item_id), notice: { kind: 'good', text: 'Fields saved' } };
     },
     onError: again('fields'),
   }),
@@ -118,7 +70,9 @@ export const itemPages: Page[] = [
     form: z.object({ content: Typed.pipe(AddComment.shape.content), parent_comment_id: z.uuid().optional() }),
     async handle({ ctx, params, form: { content, parent_comment_id } }) {
       const comment = await addComment(ctx, params.item_id, { content, parent_comment_id });
-      return { to: buildPath(params.item_id, `#comment-${comment.comment_id}`) };
+      const undo = { kind: 'delete_comment' as const, commentId: comment.comment_id };
+      const notice = { kind: 'good' as const, text: 'Comment added', undo };
+      return { to: itemPath(params.item_id, `#comment-${comment.comment_id}`), notice };
     },
     onError: again('comment'),
   }),
@@ -135,7 +89,7 @@ export const itemPages: Page[] = [
     }),
     async handle({ ctx, params, form }) {
       await updateNote(ctx, params.item_id, form);
-      return { to: buildPath(params.item_id), notice: { kind: 'good', text: 'Note saved' } };
+      return { to: itemPath(params.item_id), notice: { kind: 'good', text: 'Note saved' } };
     },
     onError: again('note'),
   }),

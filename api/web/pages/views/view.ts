@@ -8,21 +8,17 @@ import { listGroups } from '../../../work/saved-views/results/list-groups.js';
 import { listResults } from '../../../work/saved-views/results/list-results.js';
 import { parseCustomKey } from '../../../work/saved-views/rules.js';
 import { SavedViewParams, type SavedViewRecord } from '../../../work/saved-views/schema.js';
-import { ClampedInt, TaskId } from '../../../platform/fields.js';
-import { TASK_STATUSES } from '../../../work/tasks/rules.js';
-import { updateTask } from '../../../work/tasks/write/update-task.js';
+import { ClampedInt } from '../../../platform/fields.js';
+import type { Task } from '../../../work/tasks/schema.js';
 import { page, type Page, type PageRequest, requireUser, type View } from '../../page.js';
 import { createFormatter } from '../../wording/formatter.js';
 import { namesIn, mapTeamNames } from '../../wording/names.js';
+import { toColumns } from '../projects/board.js';
 import { describeView } from './describe-view.js';
 
 /** Rows of a list, and cards of a board: a board has no pages. */
 const ROWS = 100;
 const CARDS = 500;
-
-const buildPath = (viewId: string): string => `/app/views/${viewId}`;
-/** Versions are numbers in text. */
-const Version = z.coerce.number().pipe(z.int().min(1).max(2_147_483_647));
 
 /** What the page shows of a result, whatever its entity. */
 type Row = Record<string, unknown> & { team_id: string | null };
@@ -53,20 +49,22 @@ async function showView({ ctx, me }: Pick<PageRequest, 'ctx' | 'me'>, viewId: st
     about: describeView(view, { people, ...createFormatter(user) }),
     owner: people[view.owner_id],
     isBoard,
-    results: results.map((row) => ({ ...row, canWrite: writes.has(row.team_id ?? '') })),
+    results,
+    columns: isBoard ? toColumns(results as unknown as Task[], ({ team_id }) => writes.has(team_id)) : [],
+    here: `/app/views/${viewId}`,
+    names: people,
     groups: counted?.groups ?? [],
     fieldNames: names,
     customKeys: view.columns.flatMap((column) => parseCustomKey(column) ?? []),
     people,
     teamNames: mapTeamNames(user),
-    statuses: TASK_STATUSES,
     isOwner: view.owner_id === user.user_id,
     offset,
     next: more && !truncated && !isBoard ? offset + count : undefined,
     isCut: more && isBoard,
     cards: CARDS,
   };
-  return { view: isBoard ? 'views/board' : 'views/list', title: view.name, data };
+  return { view: isBoard ? 'views/board' : 'views/list', title: view.name, data, ...(isBoard && { scripts: ['work.js'] }) };
 }
 
 export const viewPages: Page[] = [
@@ -77,18 +75,5 @@ export const viewPages: Page[] = [
     params: SavedViewParams,
     query: z.object({ offset: ClampedInt(0, 10_000, 0).catch(0) }),
     handle: (visit) => showView(visit, visit.params.view_id, visit.query.offset),
-  }),
-  page({
-    method: 'post',
-    path: '/app/views/:view_id/move',
-    access: 'task.write',
-    params: SavedViewParams,
-    form: z.object({ task_id: TaskId, status: z.enum(TASK_STATUSES), version: Version }),
-    async handle({ ctx, params, form: { task_id, status, version } }) {
-      await updateTask(ctx, task_id, { status, version });
-      return { to: buildPath(params.view_id), notice: { kind: 'good', text: 'Task moved' } };
-    },
-    onError: ({ params }, { message }) =>
-      Promise.resolve({ to: buildPath(params.view_id), notice: { kind: 'bad', text: message } }),
   }),
 ];

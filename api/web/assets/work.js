@@ -1,0 +1,127 @@
+/* Pages of projects and tasks: boards by drag and keys, and the focus after a change. Without this file every form works by its buttons. */
+(() => {
+  const ARROWS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
+  const main = () => document.getElementById('main');
+
+  /* What is said stays outside of the part that is replaced. */
+  const said = document.createElement('p');
+  said.className = 'unseen';
+  said.setAttribute('role', 'status');
+  const say = (text) => {
+    said.textContent = text;
+  };
+  document.addEventListener('DOMContentLoaded', () => document.body.append(said));
+
+  /* Where the focus goes when the answer to a form has replaced the page. */
+  let next = null;
+  document.addEventListener('submit', (event) => {
+    if (event.target.dataset.focus) next = () => document.getElementById(event.target.dataset.focus);
+  });
+  document.addEventListener('htmx:after:swap', () => {
+    const notice = main()?.querySelector('.notice');
+    if (next) {
+      if (notice) say(notice.textContent.trim());
+      next()?.focus();
+      next = null;
+    }
+  });
+
+  /* Boards. */
+  const columnOf = (card) => card.closest('[data-status]');
+  const cardsOf = (column) => [...column.querySelectorAll('li')];
+  const move = (card, column) => {
+    const form = document.getElementById('move');
+    if (!form || !column || column === columnOf(card)) return;
+    const { task } = card.dataset;
+    const title = card.querySelector('a').textContent;
+    /* The card goes at once; the answer shows where it really is. */
+    column.querySelector('ul').prepend(card);
+    const button = document.createElement('button');
+    button.name = 'to';
+    button.value = `${column.dataset.status}:${task}`;
+    button.hidden = true;
+    const id = task.slice(task.indexOf(':') + 1);
+    next = () =>
+      [...document.querySelectorAll('[data-task]')].find((one) => one.dataset.task.endsWith(`:${id}`))?.querySelector('a');
+    say(`${title}: moving to ${column.dataset.name}`);
+    form.append(button);
+    form.requestSubmit(button);
+  };
+
+  let dragged = null;
+  const mark = (column) => {
+    for (const one of document.querySelectorAll('.board .over')) if (one !== column) one.classList.remove('over');
+    column?.classList.add('over');
+  };
+  document.addEventListener('dragstart', (event) => {
+    dragged = event.target.closest?.('[data-task]') ?? null;
+    dragged?.classList.add('dragged');
+  });
+  document.addEventListener('dragend', () => {
+    dragged?.classList.remove('dragged');
+    dragged = null;
+    mark(null);
+  });
+  document.addEventListener('dragover', (event) => {
+    const column = dragged && event.target.closest?.('[data-status]');
+    if (column) event.preventDefault();
+    if (dragged) mark(column);
+  });
+  document.addEventListener('drop', (event) => {
+    const column = event.target.closest?.('[data-status]');
+    if (!dragged || !column) return;
+    event.preventDefault();
+    move(dragged, column);
+  });
+
+  /* An arrow key goes to the next card; with Shift it takes the card to the next column. */
+  document.addEventListener('keydown', (event) => {
+    const card = event.target.closest?.('.board li');
+    const step = ARROWS[event.key];
+    if (!card || !step || event.ctrlKey || event.metaKey || event.altKey) return;
+    const columns = [...document.querySelectorAll('.board [data-status]')];
+    const at = columns.indexOf(columnOf(card));
+    const [across, down] = step;
+    event.preventDefault();
+    if (event.shiftKey) {
+      const column = columns[at + across];
+      if (!card.dataset.task || across === 0) return;
+      if (column) move(card, column);
+      else say('There is no column on that side');
+      return;
+    }
+    const place = cardsOf(columns[at]).indexOf(card);
+    if (across === 0) cardsOf(columns[at])[place + down]?.querySelector('a').focus();
+    else {
+      const filled = (across < 0 ? columns.slice(0, at).reverse() : columns.slice(at + 1)).find((one) => cardsOf(one).length > 0);
+      const others = filled ? cardsOf(filled) : [];
+      others[Math.min(place, others.length - 1)]?.querySelector('a').focus();
+    }
+  });
+
+  /* The bar below a list says how many rows are ticked; one box ticks them all. */
+  const count = () => {
+    const shown = document.querySelector('[data-ticked-tasks]');
+    if (!shown) return;
+    const ticked = document.querySelectorAll('input[form=bulk][name=task]:checked').length;
+    shown.textContent = ticked === 0 ? 'Ticked tasks' : `${ticked} ticked`;
+  };
+  document.addEventListener('change', (event) => {
+    if (event.target.matches('[data-tick-all]'))
+      for (const box of document.querySelectorAll('input[form=bulk][name=task]')) box.checked = event.target.checked;
+    count();
+  });
+  document.addEventListener('htmx:after:swap', count);
+
+  /* A choice by pointer is saved at once. Arrow keys change a choice on the way to another, so the keyboard has its button. */
+  let isPointer = false;
+  document.addEventListener('pointerdown', () => {
+    isPointer = true;
+  });
+  document.addEventListener('keydown', () => {
+    isPointer = false;
+  });
+  document.addEventListener('change', (event) => {
+    if (isPointer && event.target.matches('form[data-saves] select')) event.target.form.requestSubmit();
+  });
+})();

@@ -1,0 +1,66 @@
+import type { User } from '../../../identity/auth/schema.js';
+import { listMembers } from '../../../identity/teams/list-members.js';
+import type { Context } from '../../../platform/context.js';
+import { getProject } from '../../../work/projects/get-project.js';
+import type { ProjectRecord } from '../../../work/projects/schema.js';
+import { PROJECT_STATUSES } from '../../../work/projects/rules.js';
+import { TASK_PRIORITIES, TASK_STATUSES } from '../../../work/tasks/rules.js';
+import { type FormError, requireUser, type View } from '../../page.js';
+import type { Fields } from '../../server/read-form.js';
+import { formText } from './field-form.js';
+import { loadItem } from './load-item.js';
+import type { RelationChoice } from './relation-target.js';
+
+/** Forms of the page of an item that can be refused. */
+export type ItemForm = 'task' | 'project' | 'comment' | 'note' | 'fields' | 'subtask' | 'file' | 'relation';
+
+/** Values that the user typed into a rejected form, and why it was rejected. */
+export interface RejectedForm {
+  form: ItemForm;
+  typed: Fields;
+  problem: FormError;
+  /** Items that the typed name of a relation's other end can mean. */
+  choices?: RelationChoice[];
+}
+
+const VIEWS: Readonly<Record<string, string>> = { task: 'items/task', project: 'projects/about' };
+
+/** Renders the page of an item; its other forms keep working when one was rejected. */
+export async function itemView(ctx: Context, me: User, itemId: string, rejected?: RejectedForm): Promise<View> {
+  const data = await loadItem(ctx, me, itemId);
+  const [members, project] = await Promise.all([
+    data.task ? listMembers(ctx, data.item.team_id) : [],
+    data.item.type === 'project' ? getProject(ctx, itemId) : undefined,
+  ]);
+  return {
+    view: VIEWS[data.item.type] ?? 'items/item',
+    title: data.item.title,
+    scripts: ['work.js'],
+    data: {
+      ...data,
+      rejected,
+      members,
+      project: project === undefined ? undefined : (JSON.parse(project) as ProjectRecord),
+      formText,
+      statuses: data.task ? TASK_STATUSES : PROJECT_STATUSES,
+      priorities: TASK_PRIORITIES,
+      // Partials of other pages read a rejected form by these names.
+      problem: rejected?.form === 'subtask' ? rejected.problem : undefined,
+      given: rejected?.form === 'subtask' ? rejected.typed : {},
+    },
+    ...(rejected && { status: rejected.problem.status }),
+  };
+}
+
+interface FormVisit {
+  ctx: Context;
+  me: User | null;
+  params: { item_id: string };
+  form: Fields;
+}
+
+/** Shows the page of the item again, with what was typed. */
+export const again =
+  (form: ItemForm) =>
+  (visit: FormVisit, problem: FormError): Promise<View> =>
+    itemView(visit.ctx, requireUser(visit), visit.params.item_id, { form, typed: visit.form, problem });

@@ -1,0 +1,34 @@
+import { z } from 'zod';
+import { invalidFields } from '../../../platform/errors.js';
+import type { Fields } from '../../server/read-form.js';
+
+/** Versions are numbers in text. */
+export const Version = z.coerce.number().pipe(z.int().min(1).max(2_147_483_647));
+
+/** Browsers send every line break of a text as CRLF. */
+export const Typed = z.string().transform((text) => text.replaceAll('\r\n', '\n'));
+
+/** Check boxes: one is sent as a string, several as a list, none as nothing. */
+export const Ticked = z.preprocess((value) => (value === undefined ? [] : [value].flat()), z.array(z.string()));
+
+/**
+ * Returns the fields that the user changed: those whose text differs from what the form showed in `was-<name>`. A field without that counts as
+ * changed.
+ */
+export function changedFields(form: Fields, names: readonly string[]): Record<string, string> {
+  const read = (name: string): string | undefined =>
+    typeof form[name] === 'string' ? form[name].replaceAll('\r\n', '\n') : undefined;
+  return Object.fromEntries(
+    names.flatMap((name) => {
+      const typed = read(name);
+      return typed === undefined || typed === read(`was-${name}`) ? [] : [[name, typed]];
+    }),
+  );
+}
+
+/** Parses the input of an operation that a form put together. @throws VALIDATION_ERROR with the names of the form's fields */
+export function parseInput<T extends z.ZodType>(schema: T, value: unknown): z.output<T> {
+  const parsed = schema.safeParse(value);
+  if (parsed.success) return parsed.data;
+  throw invalidFields(parsed.error.issues.map(({ path, message, code }) => ({ field: String(path[0]), message, type: code })));
+}

@@ -1,0 +1,80 @@
+import { z } from 'zod';
+import type { User } from '../../../identity/auth/schema.js';
+import { isAllowed, type Seat } from '../../../platform/access/access.js';
+import type { Context } from '../../../platform/context.js';
+import { ClampedInt } from '../../../platform/fields.js';
+import { createProject } from '../../../work/projects/create-project.js';
+import { countProjects, listProjects } from '../../../work/projects/list-projects.js';
+import { PROJECT_STATUSES } from '../../../work/projects/rules.js';
+import { CreateProject, type ProjectRecord } from '../../../work/projects/schema.js';
+import { type FormError, page, type Page, requireUser, type View } from '../../page.js';
+import type { Fields } from '../../server/read-form.js';
+import { Typed } from './form-fields.js';
+import { projectPath } from './paths.js';
+
+/** Projects of one page. */
+const MAX_SHOWN = 200;
+
+const Filter = z.object({ team: z.uuid().optional().catch(undefined), offset: ClampedInt(0, 100_000, 0).catch(0) });
+
+interface Refused {
+  problem?: FormError;
+  given?: Fields;
+}
+
+async function showProjects(
+  ctx: Context,
+  me: User,
+  { team: wanted, offset }: z.output<typeof Filter>,
+  { problem, given = {} }: Refused = {},
+): Promise<View> {
+  const chosen = [wanted, me.preferences.default_team_id].map((id) => me.teams.find(({ team_id }) => team_id === id));
+  const team = chosen.find((each) => each !== undefined) ?? me.teams[0];
+  const [texts, total] = team
+    ? await Promise.all([listProjects(ctx, { team_id: team.team_id, limit: MAX_SHOWN, offset }), countProjects(ctx, team)])
+    : [[], 0];
+  const projects = texts.map((text) => JSON.parse(text) as ProjectRecord);
+  const data = {
+    team,
+    teams: me.teams,
+    groups: PROJECT_STATUSES.map((status) => ({ status, projects: projects.filter((each) => each.status === status) })).filter(
+      (group) => group.projects.length > 0,
+    ),
+    total,
+    offset,
+    next: offset + projects.length < total && projects.length > 0 ? offset + projects.length : undefined,
+    size: MAX_SHOWN,
+    canWrite: team !== undefined && isAllowed('project.write', team.role as Seat),
+    problem,
+    given,
+  };
+  return { view: 'projects/list', title: 'Projects', data };
+}
+
+export const projectListPages: Page[] = [
+  page({
+    method: 'get',
+    path: '/app/projects',
+    access: 'project.list',
+    query: Filter,
+    handle: ({ ctx, me, query }) => showProjects(ctx, requireUser({ me }), query),
+  }),
+  page({
+    method: 'post',
+    path: '/app/projects',
+    access: 'project.write',
+    form: z.object({
+      name: CreateProject.shape.name,
+      team_id: CreateProject.shape.team_id,
+      description: Typed.pipe(CreateProject.shape.description.unwrap().unwrap()).optional(),
+    }),
+    async handle({ ctx, form }) {
+      const { data } = await createProject(ctx, form);
+      return { to: projectPath(data.project_id), notice: { kind: 'good', text: `${data.name} is ready. Add its first task.` } };
+    },
+    onError: ({ ctx, me, form }, problem) => {
+      const team = typeof form['team_id'] === 'string' ? form['team_id'] : undefined;
+      return showProjects(ctx, requireUser({ me }), { team, offset: 0 }, { problem, given: form });
+    },
+  }),
+];

@@ -1,0 +1,124 @@
+import { z } from 'zod';
+import type { User } from '../../../identity/auth/schema.js';
+import { listMembers } from '../../../identity/teams/list-members.js';
+import { isAllowed, type Seat } from '../../../platform/access/access.js';
+import type { Context } from '../../../platform/context.js';
+import { ClampedInt, Text } from '../../../platform/fields.js';
+import { getProject } from '../../../work/projects/get-project.js';
+import { ProjectParams, type ProjectRecord } from '../../../work/projects/schema.js';
+import { createView } from '../../../work/saved-views/create-view.js';
+import { CreateSavedView } from '../../../work/saved-views/schema.js';
+import { listMatches } from '../../../work/saved-views/results/list-results.js';
+import type { Task } from '../../../work/tasks/schema.js';
+import { TASK_PRIORITIES, TASK_STATUSES } from '../../../work/tasks/rules.js';
+import { type FormError, page, type Page, requireUser, type View } from '../../page.js';
+import type { Fields } from '../../server/read-form.js';
+import { TaskFilters, toQuery, toSort, toSource, toViewFilters } from './filters.js';
+import { projectPath } from './paths.js';
+import { quickAdd } from './quick-add.js';
+
+/** Tasks of one page. */
+const ROWS = 50;
+
+const ListQuery = TaskFilters.extend({ offset: ClampedInt(0, 10_000, 0).catch(0) });
+
+/** A form of the page that was refused, with what was typed. */
+interface Refused {
+  problem?: FormError;
+  given?: Fields;
+  viewProblem?: FormError;
+  viewGiven?: Fields;
+}
+
+/** What each page of a project shows around its tasks. */
+export async function loadProject(ctx: Context, me: User, projectId: string) {
+  const project = JSON.parse(await getProject(ctx, projectId)) as ProjectRecord;
+  const team = me.teams.find(({ team_id }) => team_id === project.team_id);
+  const members = await listMembers(ctx, project.team_id);
+  return {
+    project,
+    teamName: team?.name ?? 'Team',
+    members,
+    names: Object.fromEntries(members.map((each) => [each.user_id, each.user_id === me.user_id ? 'You' : each.display_name])),
+    canWrite: isAllowed('task.write', (team?.role ?? null) as Seat | null),
+  };
+}
+
+async function showProject(
+  ctx: Context,
+  me: User,
+  projectId: string,
+  { offset, ...filters }: z.output<typeof ListQuery>,
+  { problem, given = {}, viewProblem, viewGiven }: Refused = {},
+): Promise<View> {
+  const around = await loadProject(ctx, me, projectId);
+  const { body, count, more } = await listMatches(ctx, toSource(around.project, filters), { limit: ROWS, offset });
+  const data = {
+    ...around,
+    filters,
+    isFiltered: toQuery({ ...filters, sort: undefined }) !== '',
+    tasks: JSON.parse(body as string) as Task[],
+    statuses: TASK_STATUSES,
+    priorities: TASK_PRIORITIES,
+    previous: offset > 0 ? toQuery(filters, { offset: Math.max(0, offset - ROWS) || undefined }) : undefined,
+    next: more ? toQuery(filters, { offset: offset + count }) : undefined,
+    base: projectPath(projectId),
+    query: toQuery(filters),
+    here: `${projectPath(projectId)}${toQuery(filters, { offset: offset || undefined })}`,
+    problem,
+    given,
+    viewProblem,
+    viewGiven,
+  };
+  return { view: 'projects/project', title: around.project.name, data, scripts: ['work.js'] };
+}
+
+export const projectPages: Page[] = [
+  page({
+    method: 'get',
+    path: '/app/projects/:project_id',
+    access: 'project.read',
+    params: ProjectParams,
+    query: ListQuery,
+    handle: ({ ctx, me, params, query }) => showProject(ctx, requireUser({ me }), params.project_id, query),
+  }),
+  page({
+    method: 'post',
+    path: '/app/projects/:project_id/tasks',
+    access: 'task.write',
+    params: ProjectParams,
+    query: ListQuery,
+    form: z.object({ text: Text.max(1_000) }),
+    async handle({ ctx, me, params, query, form }) {
+      const { team_id } = JSON.parse(await getProject(ctx, params.project_id)) as ProjectRecord;
+      const { task, said } = await quickAdd(ctx, requireUser({ me }), form.text, { team_id, ...params });
+      const { offset: _first, ...filters } = query;
+      const undo = { kind: 'trash_task' as const, task: [task.task_id, task.version] as [string, number] };
+      return { to: `${projectPath(params.project_id)}${toQuery(filters)}`, notice: { kind: 'good', text: said, undo } };
+    },
+    onError: ({ ctx, me, params, query, form }, problem) =>
+      showProject(ctx, requireUser({ me }), params.project_id, query, { problem, given: form }),
+  }),
+  page({
+    method: 'post',
+    path: '/app/projects/:project_id/views',
+    access: 'saved_view.write',
+    params: ProjectParams,
+    query: TaskFilters,
+    form: z.object({ name: CreateSavedView.shape.name, is_shared: z.string().optional() }),
+    async handle({ ctx, params, query, form }) {
+      const project = JSON.parse(await getProject(ctx, params.project_id)) as ProjectRecord;
+      const { view_id } = await createView(ctx, {
+        name: form.name,
+        is_shared: form.is_shared !== undefined,
+        entity_type: 'task',
+        team_id: project.team_id,
+        filters: toViewFilters(project.project_id, query),
+        sort: toSort(query),
+      });
+      return { to: `/app/views/${view_id}`, notice: { kind: 'good', text: 'View saved' } };
+    },
+    onError: ({ ctx, me, params, query, form }, viewProblem) =>
+      showProject(ctx, requireUser({ me }), params.project_id, { ...query, offset: 0 }, { viewProblem, viewGiven: form }),
+  }),
+];

@@ -1,0 +1,322 @@
+import { buildProject, buildTask, buildTeam, type TestTeam } from '../../factories/people.js';
+import { startApp, type TestApp } from '../../support/app.js';
+import { createCycle, insertTasks } from '../work/cycles/support.js';
+import { type Browser, givePasswords, readCsrf, signIn } from './browser.js';
+
+// The pages of projects, as a browser without scripts uses them.
+
+let app: TestApp;
+let team: TestTeam;
+let browser: Browser;
+let project: { project_id: string };
+let path: string;
+const db = () => app.services.db;
+const location = (answer: { headers: Headers }): string => answer.headers.get('location') ?? '';
+const hidden = (html: string, name: string): string => new RegExp(`name="${name}" value="([^"]*)"`).exec(html)?.[1] ?? '';
+const taskRow = (title: string) => db()('tasks').where({ title, project_id: project.project_id }).first();
+/** Sends a form and returns the page that it leads to. */
+const follow = async (to: string, form: Record<string, string | string[]>, from = path) => {
+  const answer = await browser.post(to, form, { from });
+  return answer.status === 303 ? browser.get(location(answer)) : answer;
+};
+/** Presses the Undo button of a page. */
+const undo = (html: string) => follow('/app/undo', { undo: hidden(html, 'undo'), back: path });
+
+beforeAll(async () => {
+  app = await startApp({ LOGIN_OTP: 'off' });
+});
+afterAll(() => app.close());
+beforeEach(async () => {
+  team = await buildTeam(app);
+  project = await buildProject(app, team, { name: 'Harbour' });
+  path = `/app/projects/${project.project_id}`;
+  await givePasswords(app);
+  browser = await signIn(app, team.member);
+});
+
+describe('the list', () => {
+  it('creates a project, which then has a page, and lists it by state', async () => {
+    const created = await browser.post('/app/projects', { team_id: team.team_id, name: 'Apollo', description: 'To the\r\nmoon' });
+    expect(location(created)).toMatch(/^\/app\/projects\/[0-9a-f-]{36}$/);
+    expect((await browser.get(location(created))).html).toContain('Apollo is ready.');
+    const row = await db()('projects').where({ name: 'Apollo', team_id: team.team_id }).first();
+    expect(row).toMatchObject({ description: 'To the\nmoon', status: 'active' });
+    await app.as(team.member).patch(`/api/projects/${project.project_id}`, { status: 'archived' });
+    const { html } = await browser.get('/app/projects');
+    expect(html.indexOf('Apollo')).toBeLessThan(html.indexOf('Archived'));
+    expect(html.indexOf('Harbour')).toBeGreaterThan(html.indexOf('Archived'));
+  });
+
+  it('keeps what was typed in a refused form', async () => {
+    const refused = await browser.post('/app/projects', { team_id: team.team_id, name: ' ', description: 'Kept text' });
+    expect([refused.status, refused.html.includes('Kept text')]).toEqual([422, true]);
+  });
+
+  it('creates nothing for guests, in teams of others, or without the token of the form', async () => {
+    const guest = await signIn(app, team.guest);
+    expect((await guest.get('/app/projects')).html).not.toContain('Create project');
+    const csrf = readCsrf((await guest.get('/app')).html) ?? null;
+    const form = { team_id: team.team_id, name: 'Sneaky' };
+    expect((await guest.post('/app/projects', form, { csrf })).status).toBe(403);
+    expect((await browser.post('/app/projects', form, { csrf: null })).status).toBe(403);
+    const other = await buildTeam(app);
+    expect((await browser.post('/app/projects', { ...form, team_id: other.team_id })).status).toBe(403);
+    expect(await db()('projects').where({ name: 'Sneaky' })).toEqual([]);
+  });
+});
+
+describe('the page of a project', () => {
+  it('adds a task from one line, says how it was understood, and undoes it', async () => {
+    const username = (await db()('users').where({ user_id: team.admin.user_id }).first('username')).username as string;
+    const added = await follow(`${path}/tasks`, { text: `Fix the crane due 2030-05-01 @${username} !high #deck` });
+    expect(added.html).toContain('Added “Fix the crane” · due 1 May · for ');
+    expect(await taskRow('Fix the crane')).toMatchObject({
+      due_date: '2030-05-01',
+      assigned_to: team.admin.user_id,
+      priority: 'high',
+      tags: ['deck'],
+    });
+    const undone = await undo(added.html);
+    expect(undone.html).toContain('The change was undone');
+    expect((await taskRow('Fix the crane')).deleted_at).not.toBeNull();
+  });
+
+  it('keeps a line that it does not understand, and says why', async () => {
+    const wrong = await browser.post(`${path}/tasks`, { text: 'Fix it @nobody-here' }, { from: path });
+    expect([wrong.status, wrong.html.includes('value="Fix it @nobody-here"')]).toEqual([422, true]);
+    expect(wrong.html).toContain('No member of the team matches @nobody-here');
+    const long = await browser.post(`${path}/tasks`, { text: `x #${'y'.repeat(60)}` }, { from: path });
+    expect([long.status, long.html.includes('Tags ')]).toEqual([422, true]);
+    expect(await db()('tasks').where(project)).toEqual([]);
+  });
+
+  it('#name adds to another project of the team, never to one of another team', async () => {
+    const other = await buildProject(app, team, { name: 'Dock works' });
+    await buildProject(app, await buildTeam(app), { name: 'Elsewhere' });
+    await follow(`${path}/tasks`, { text: 'Weld #dock-works' });
+    expect(await db()('tasks').where({ title: 'Weld' }).where(other).first()).toMatchObject({ tags: [] });
+    await follow(`${path}/tasks`, { text: 'Paint #elsewhere' });
+    expect(await taskRow('Paint')).toMatchObject({ tags: ['elsewhere'] });
+  });
+
+  it('filters by address, shows pages, and ignores nonsense', async () => {
+    for (let at = 0; at < 52; at += 1) await buildTask(app, team, project, { title: `Task ${at}`, priority: 'low' });
+    await buildTask(app, team, project, { title: 'Mine', priority: 'urgent', assigned_to: team.member.user_id, tags: ['deck'] });
+    await buildTask(app, team, project, { title: 'Finished', status: 'done' });
+    const first = (await browser.get(path)).html;
+    expect([first.includes('Mine'), first.includes('Finished'), first.includes('Task 3<'), first.includes('rel="next"')]).toEqual(
+      [true, false, true, true],
+    );
+    const second = (await browser.get(`${path}?offset=50`)).html;
+    expect([second.includes('Task 0<'), second.includes('Mine'), second.includes('rel="prev"')]).toEqual([true, false, true]);
+    for (const query of ['assigned_to=me', 'priority=urgent', 'tag=deck', 'q=mine']) {
+      const { html } = await browser.get(`${path}?${query}`);
+      expect([query, html.includes('Mine'), html.includes('Task 3<')]).toEqual([query, true, false]);
+    }
+    expect((await browser.get(`${path}?show=done`)).html).toContain('Finished');
+    const odd = await browser.get(`${path}?show=x&assigned_to=%00&priority=1&due_before=never&sort=password&offset=-1&q=%00`);
+    expect([odd.status, odd.html.includes('Mine')]).toEqual([200, true]);
+  });
+
+  it('is not for strangers, not for what is no project, and has no form for guests', async () => {
+    const task = await buildTask(app, team, project, { title: 'Seen' });
+    const guest = await signIn(app, team.guest);
+    const seen = await guest.get(path);
+    expect([seen.status, seen.html.includes('Seen'), seen.html.includes('/tasks"')]).toEqual([200, true, false]);
+    const csrf = readCsrf(seen.html) ?? null;
+    expect((await guest.post(`${path}/tasks`, { text: 'x' }, { csrf })).status).toBe(403);
+    const other = await buildTeam(app);
+    await givePasswords(app);
+    const stranger = await signIn(app, other.member);
+    const token = readCsrf((await stranger.get('/app')).html) ?? null;
+    expect((await stranger.get(path)).status).toBe(403);
+    expect((await stranger.post(`${path}/tasks`, { text: 'x' }, { csrf: token })).status).toBe(403);
+    expect((await browser.get(`/app/projects/${task.task_id}`)).status).toBe(404);
+    expect((await browser.post(`${path}/tasks`, { text: 'x' }, { csrf: null })).status).toBe(403);
+    expect(await db()('tasks').where(project)).toHaveLength(1);
+  });
+});
+
+describe('editing a project', () => {
+  const about = () => `/app/items/${project.project_id}`;
+
+  it('changes only what was changed, and undoes it', async () => {
+    const { html } = await browser.get(about());
+    const version = hidden(html, 'version');
+    const form = {
+      version,
+      name: 'Port',
+      'was-name': 'Harbour',
+      status: 'active',
+      'was-status': 'active',
+      end_date: '2030-01-31',
+    };
+    const saved = await follow(`${about()}/project`, form, about());
+    expect(saved.html).toContain('Name and end date changed');
+    expect(await db()('projects').where(project).first()).toMatchObject({ name: 'Port', end_date: expect.anything() });
+    expect((await undo(saved.html)).html).toContain('The change was undone');
+    expect(await db()('projects').where(project).first()).toMatchObject({ name: 'Harbour', end_date: null });
+  });
+
+  it('archives by a button; a form that was opened before says who changed what, and keeps what was typed', async () => {
+    const version = hidden((await browser.get(about())).html, 'version');
+    const archived = await follow(`${about()}/project`, { version, status: 'archived' }, about());
+    expect(archived.html).toContain('Status changed');
+    const late = { version, name: 'Typed name', 'was-name': 'Harbour', status: 'active', 'was-status': 'active' };
+    const stale = await browser.post(`${about()}/project`, late, { from: about() });
+    expect(stale.status).toBe(409);
+    for (const part of ['<strong>You</strong>', 'changed status', 'value="Typed name"', '<option value="archived" selected>'])
+      expect(stale.html).toContain(part);
+    expect(await db()('projects').where(project).first()).toMatchObject({ name: 'Harbour', status: 'archived' });
+    const saved = await follow(`${about()}/project`, { ...late, version: hidden(stale.html, 'version') }, about());
+    expect(saved.html).toContain('Name changed');
+    expect(await db()('projects').where(project).first()).toMatchObject({ name: 'Typed name', status: 'archived' });
+  });
+
+  it('is deleted with its tasks, and restored by Undo', async () => {
+    await buildTask(app, team, project, { title: 'Inside' });
+    const gone = await follow(`${about()}/delete`, { version: '1' }, about());
+    expect(gone.html).toContain('Harbour is in the trash');
+    expect((await browser.get(path)).status).toBe(404);
+    await follow('/app/undo', { undo: hidden(gone.html, 'undo'), back: path }, '/app/projects');
+    expect((await browser.get(path)).html).toContain('Inside');
+  });
+});
+
+describe('ticked tasks', () => {
+  const boxes = (html: string): string[] => [...html.matchAll(/name="task" value="([^"]+)"/g)].map(([, value = '']) => value);
+
+  it('are changed together and each leaves its audit entry; Undo takes all back, in pages of a hundred too', async () => {
+    const tasks = Array.from({ length: 100 }, (_, at) => ({ title: `Row ${at}`, ...project }));
+    await app.as(team.member).post('/api/tasks/bulk', tasks);
+    const pages = await Promise.all([browser.get(path), browser.get(`${path}?offset=50`)]);
+    const task = pages.flatMap(({ html }) => boxes(html));
+    expect(task).toHaveLength(100);
+    const back = `${path}?sort=title`;
+    const changed = await browser.post(
+      `${path}/bulk`,
+      { task, status: 'in_review', assigned_to: team.admin.user_id, back },
+      { from: path },
+    );
+    expect([changed.status, location(changed)]).toEqual([303, back]);
+    const shown = await browser.get(back);
+    expect(shown.html).toContain('100 tasks changed');
+    const rows = () => db()('tasks').where(project).distinct('status', 'assigned_to', 'version');
+    expect(await rows()).toEqual([{ status: 'in_review', assigned_to: team.admin.user_id, version: 2 }]);
+    const undone = await undo(shown.html);
+    expect(undone.html).toContain('100 changes were undone');
+    expect(await rows()).toEqual([{ status: 'todo', assigned_to: null, version: 3 }]);
+    const ids = (await db()('tasks').where(project).select('task_id')).map(({ task_id }) => task_id as string);
+    expect(await db()('audit_entries').whereIn('entity_id', ids).where({ action: 'update' })).toHaveLength(200);
+  });
+
+  it('that changed since are left alone, and the page says how many', async () => {
+    await buildTask(app, team, project, { title: 'Theirs' });
+    await buildTask(app, team, project, { title: 'Ours' });
+    const task = boxes((await browser.get(path)).html);
+    await app.as(team.admin).patch(`/api/tasks/${(await taskRow('Theirs')).task_id}`, { priority: 'urgent' });
+    const some = await follow(`${path}/bulk`, { task, priority: 'low' });
+    expect(some.html).toContain('One task changed. One task changed since you opened the list.');
+    expect([(await taskRow('Theirs')).priority, (await taskRow('Ours')).priority]).toEqual(['urgent', 'low']);
+    await undo(some.html);
+    expect([(await taskRow('Theirs')).priority, (await taskRow('Ours')).priority]).toEqual(['urgent', 'medium']);
+  });
+
+  it('go to the trash and come back', async () => {
+    await buildTask(app, team, project, { title: 'One' });
+    await buildTask(app, team, project, { title: 'Two' });
+    const gone = await follow(`${path}/bulk`, { task: boxes((await browser.get(path)).html), act: 'delete' });
+    expect(gone.html).toContain('2 tasks in the trash');
+    expect(await db()('tasks').where(project).whereNull('deleted_at')).toEqual([]);
+    await undo(gone.html);
+    expect(await db()('tasks').where(project).whereNull('deleted_at')).toHaveLength(2);
+  });
+
+  it('of others, too many, none, or without a change are refused', async () => {
+    const own = await buildTask(app, team, project, { title: 'Own' });
+    const other = await buildTeam(app);
+    const foreign = await buildTask(app, other, await buildProject(app, other), { title: 'Foreign' });
+    const send = async (form: Record<string, string | string[]>) => (await follow(`${path}/bulk`, form)).html;
+    const refused = await send({ task: [`1:${foreign.task_id}`], status: 'done' });
+    expect([refused.includes('Nothing was changed.'), refused.includes('Foreign')]).toEqual([true, false]);
+    expect(await send({ task: Array(101).fill(`1:${own.task_id}`), status: 'done' })).toContain('At most 100 tasks');
+    expect(await send({ status: 'done' })).toContain('Tick a task first');
+    expect(await send({ task: [`1:${own.task_id}`] })).toContain('Choose what to change');
+    expect(await send({ task: [`1:${own.task_id}`], status: 'nonsense' })).toContain('class="notice bad"');
+    expect(await send({ task: ['x', `99999999999:${own.task_id}`], status: 'done' })).toContain('class="notice bad"');
+    expect((await browser.post(`${path}/bulk`, { task: `1:${own.task_id}`, status: 'done' }, { csrf: null })).status).toBe(403);
+    expect(await db()('tasks').whereIn('task_id', [own.task_id, foreign.task_id]).distinct('status')).toEqual([
+      { status: 'todo' },
+    ]);
+  });
+});
+
+it('saves the filters of a list as a view with the same tasks', async () => {
+  await buildTask(app, team, project, { title: 'Wanted', priority: 'high' });
+  await buildTask(app, team, project, { title: 'Unwanted', priority: 'low' });
+  const listed = await browser.get(`${path}?priority=high&sort=due_date`);
+  expect(listed.html).toContain(`${path}/views?priority=high&amp;sort=due_date`);
+  const saved = await follow(`${path}/views?priority=high&sort=due_date`, { name: 'Hot', is_shared: 'yes' });
+  for (const [text, isShown] of [
+    ['View saved', true],
+    ['Wanted', true],
+    ['Unwanted', false],
+    ['priority high', true],
+  ] as const)
+    expect([text, saved.html.includes(text)]).toEqual([text, isShown]);
+  expect(await db()('saved_views').where({ name: 'Hot', owner_id: team.member.user_id }).first()).toMatchObject({
+    is_shared: true,
+    filters: { project_id: [project.project_id], status: ['todo', 'in_progress', 'in_review'], priority: ['high'] },
+    sort: [{ field: 'due_date', direction: 'asc' }],
+  });
+  const wrong = await browser.post(`${path}/views?priority=high`, { name: ' ' }, { from: path });
+  expect(wrong.status).toBe(422);
+});
+
+describe('boards', () => {
+  it('of a project: a column a status with its count, and a form that moves', async () => {
+    const { task_id } = await buildTask(app, team, project, { title: 'Movable' });
+    await app.as(team.member).post(
+      '/api/tasks/bulk',
+      Array.from({ length: 27 }, (_, at) => ({ title: `Row ${at}`, ...project })),
+    );
+    const board = `${path}/board`;
+    const { html } = await browser.get(board);
+    expect([...html.matchAll(/data-status="(\w+)"/g)].map(([, status]) => status)).toEqual([
+      'todo',
+      'in_progress',
+      'in_review',
+      'done',
+    ]);
+    expect(html).toContain('3 more</a>');
+    const moved = await follow('/app/tasks/move', { to: `in_progress:1:${task_id}`, back: board }, board);
+    expect(moved.html).toContain('Moved to In progress');
+    expect(moved.html).toContain(`value="in_review:2:${task_id}"`);
+    await undo(moved.html);
+    expect(await taskRow('Movable')).toMatchObject({ status: 'todo', version: 3 });
+    for (const to of ['done', 'nowhere:1:x', `done:0:${task_id}`, `done:9999999999:${task_id}`]) {
+      const refused = await browser.post('/app/tasks/move', { to, back: 'https://evil.example' }, { from: board });
+      expect([to, refused.status, location(refused)]).toEqual([to, 303, '/app']);
+    }
+    expect((await taskRow('Movable')).status).toBe('todo');
+    const guest = await signIn(app, team.guest);
+    const seen = await guest.get(board);
+    expect([seen.html.includes('Row 3'), seen.html.includes('draggable')]).toEqual([true, false]);
+    const csrf = readCsrf(seen.html) ?? null;
+    const denied = await guest.post('/app/tasks/move', { to: `done:3:${task_id}`, back: board }, { csrf });
+    expect([denied.status, (await taskRow('Movable')).status]).toEqual([303, 'todo']);
+  });
+
+  it('of a cycle: its tasks, for members only', async () => {
+    const [task_id = ''] = await insertTasks(app, team, project, [{ title: 'In the cycle' }]);
+    const { cycle_id } = await createCycle(app.as(team.member), project);
+    await app.as(team.member).post(`/api/sprints/${cycle_id}/tasks`, { task_ids: [task_id] });
+    const board = `/app/cycles/${cycle_id}/board`;
+    const { html } = await browser.get(board);
+    expect([html.includes('In the cycle'), html.includes('draggable="true"')]).toEqual([true, true]);
+    const other = await buildTeam(app);
+    await givePasswords(app);
+    const stranger = await signIn(app, other.member);
+    for (const page of [board, `${path}/board`]) expect((await stranger.get(page)).status).toBe(403);
+  });
+});

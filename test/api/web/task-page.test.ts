@@ -1,0 +1,250 @@
+import { buildProject, buildTask, buildTeam, type TestTeam } from '../../factories/people.js';
+import { startApp, type TestApp } from '../../support/app.js';
+import { type Browser, givePasswords, readCsrf, signIn } from './browser.js';
+
+// Editing a task in its page, as a browser without scripts does.
+
+let app: TestApp;
+let team: TestTeam;
+let browser: Browser;
+let project: { project_id: string };
+let taskId: string;
+let path: string;
+const db = () => app.services.db;
+const location = (answer: { headers: Headers }): string => answer.headers.get('location') ?? '';
+const hidden = (html: string, name: string): string => new RegExp(`name="${name}" value="([^"]*)"`).exec(html)?.[1] ?? '';
+const taskRow = (task_id = taskId) => db()('tasks').where({ task_id }).first();
+const follow = async (to: string, form: Record<string, string | string[]>, from = path) => {
+  const answer = await browser.post(to, form, { from });
+  return answer.status === 303 ? browser.get(location(answer)) : answer;
+};
+const undo = (html: string, by = browser) =>
+  by.post('/app/undo', { undo: hidden(html, 'undo'), back: path }, { from: '/app' }).then((answer) => by.get(location(answer)));
+const version = async () => hidden((await browser.get(path)).html, 'version');
+
+beforeAll(async () => {
+  app = await startApp({ LOGIN_OTP: 'off' });
+});
+afterAll(() => app.close());
+beforeEach(async () => {
+  team = await buildTeam(app);
+  project = await buildProject(app, team, { name: 'Harbour' });
+  taskId = (await buildTask(app, team, project, { title: 'Fix it', description: 'Old\ntext', tags: ['a'] })).task_id;
+  path = `/app/items/${taskId}`;
+  await givePasswords(app);
+  browser = await signIn(app, team.member);
+});
+
+describe('fields', () => {
+  it('are saved in place, and Undo gives them back', async () => {
+    const form = {
+      version: await version(),
+      status: 'in_progress',
+      assigned_to: team.admin.user_id,
+      priority: 'urgent',
+      due_date: '2030-02-03',
+      tags: '#b, c,',
+      'was-tags': 'a',
+    };
+    const saved = await follow(`${path}/task`, form);
+    expect(saved.html).toContain('Status, assignee, priority, due date, and tags changed');
+    expect(await taskRow()).toMatchObject({
+      status: 'in_progress',
+      priority: 'urgent',
+      due_date: '2030-02-03',
+      tags: ['b', 'c'],
+    });
+    expect((await undo(saved.html)).html).toContain('The change was undone');
+    expect(await taskRow()).toMatchObject({ status: 'todo', assigned_to: null, priority: 'medium', due_date: null, tags: ['a'] });
+    const audit = await db()('audit_entries').where({ entity_id: taskId, action: 'update' });
+    expect(audit).toHaveLength(2);
+  });
+
+  it('that the user did not change are not sent: a time stays with its day', async () => {
+    await app.as(team.member).patch(`/api/tasks/${taskId}`, { due_date: '2030-02-03T15:00:00Z' });
+    const same = {
+      due_date: '2030-02-03',
+      'was-due_date': '2030-02-03',
+      description: 'Old\r\ntext',
+      'was-description': 'Old\r\ntext',
+    };
+    await follow(`${path}/task`, { version: await version(), title: 'Better', 'was-title': 'Fix it', ...same });
+    expect(await taskRow()).toMatchObject({ title: 'Better', due_date: '2030-02-03T15:00:00.000Z', description: 'Old\ntext' });
+    const none = await follow(`${path}/task`, { version: await version(), ...same });
+    expect([none.html.includes('Nothing was changed'), none.html.includes('name="undo"')]).toEqual([true, false]);
+  });
+
+  it('of an outdated form: says who changed what, keeps the typed text, shows the rest as it is stored', async () => {
+    const old = await version();
+    await app.as(team.admin).patch(`/api/tasks/${taskId}`, { status: 'done', priority: 'low' });
+    const typed = {
+      version: old,
+      title: 'My long title',
+      'was-title': 'Fix it',
+      description: 'Mine',
+      'was-description': 'Old\ntext',
+    };
+    const stale = await browser.post(`${path}/task`, typed, { from: path });
+    expect(stale.status).toBe(409);
+    const name = (await db()('users').where({ user_id: team.admin.user_id }).first('display_name')).display_name as string;
+    for (const part of [
+      `<strong>${name}</strong>`,
+      'status',
+      'priority',
+      'value="My long title"',
+      '<option value="done" selected>',
+    ])
+      expect(stale.html).toContain(part);
+    expect(stale.html).toMatch(/name="description"[^>]*>\s*Mine</);
+    expect(await taskRow()).toMatchObject({ title: 'Fix it', status: 'done' });
+    await follow(`${path}/task`, { ...typed, version: hidden(stale.html, 'version') });
+    expect(await taskRow()).toMatchObject({ title: 'My long title', status: 'done', priority: 'low' });
+  });
+
+  it('that are wrong keep the form', async () => {
+    const wrong = await browser.post(`${path}/task`, { version: await version(), title: 'x'.repeat(201) }, { from: path });
+    expect([wrong.status, wrong.html.includes(`value="${'x'.repeat(201)}"`)]).toEqual([422, true]);
+    const stranger = (await buildTeam(app)).member.user_id;
+    const refused = await browser.post(`${path}/task`, { version: await version(), assigned_to: stranger }, { from: path });
+    expect([refused.status, (await taskRow()).assigned_to]).toEqual([400, null]);
+  });
+});
+
+describe('undo', () => {
+  it('of a task that changed since says so and undoes nothing', async () => {
+    const saved = await follow(`${path}/task`, { version: await version(), status: 'done' });
+    await app.as(team.admin).patch(`/api/tasks/${taskId}`, { priority: 'low' });
+    const late = await undo(saved.html);
+    expect(late.html).toContain('Nothing was undone. Since version 2 priority changed');
+    expect(await taskRow()).toMatchObject({ status: 'done', priority: 'low' });
+  });
+
+  it('belongs to the session that made the change, and needs its token', async () => {
+    const saved = await follow(`${path}/task`, { version: await version(), status: 'done' });
+    const other = await signIn(app, team.manager);
+    expect((await undo(saved.html, other)).html).toContain('This session did not make the change');
+    for (const made of ['', 'x', Buffer.from('{"kind":"restore_project"}').toString('base64url')]) {
+      const answer = await browser.post('/app/undo', { undo: made, back: 'https://evil.example/' }, { from: path });
+      expect([answer.status, location(answer)]).toEqual([303, '/app']);
+    }
+    expect((await browser.post('/app/undo', { undo: hidden(saved.html, 'undo') }, { csrf: null })).status).toBe(403);
+    expect((await taskRow()).status).toBe('done');
+  });
+
+  it('takes the permissions of the moment', async () => {
+    const saved = await follow(`${path}/task`, { version: await version(), status: 'done' });
+    await db()('memberships').where({ user_id: team.member.user_id, team_id: team.team_id }).update({ role: 'guest' });
+    expect((await undo(saved.html)).html).toContain('Nothing was undone.');
+    expect((await taskRow()).status).toBe('done');
+  });
+
+  it('restores a deleted task with its subtasks', async () => {
+    const { task_id } = await buildTask(app, team, project, { title: 'Below', parent_task_id: taskId });
+    const gone = await follow(`${path}/delete`, { version: await version() });
+    expect(gone.html).toContain('“Fix it” is in the trash');
+    expect((await taskRow(task_id)).deleted_at).not.toBeNull();
+    await undo(gone.html);
+    expect([(await taskRow()).deleted_at, (await taskRow(task_id)).deleted_at]).toEqual([null, null]);
+    const late = await follow(`${path}/delete`, { version: '1' });
+    expect([late.html.includes('is at version'), (await taskRow()).deleted_at]).toEqual([true, null]);
+  });
+});
+
+describe('parts', () => {
+  it('adds a subtask from one line', async () => {
+    const added = await follow(`${path}/subtasks`, { text: 'Order bolts !low' });
+    expect([added.html.includes('Added “Order bolts” · low'), added.html.includes('0 of 1 done')]).toEqual([true, true]);
+    expect(
+      await db()('tasks')
+        .where({ title: 'Order bolts', ...project })
+        .first(),
+    ).toMatchObject({ parent_task_id: taskId });
+    const wrong = await browser.post(`${path}/subtasks`, { text: '@none x' }, { from: path });
+    expect([wrong.status, wrong.html.includes('value="@none x"')]).toEqual([422, true]);
+  });
+
+  it('relates to an item by its title or address, offers a choice, removes, and undoes both', async () => {
+    const other = await buildTask(app, team, project, { title: 'Crane inspection' });
+    await buildTask(app, team, project, { title: 'Crane repair' });
+    const relate = (target: string) => follow(`${path}/relations`, { relation_type: 'blocks', target });
+    const added = await relate('crane INSPECTION');
+    expect([added.html.includes('Relation added'), added.html.includes('<h3>Blocks</h3>')]).toEqual([true, true]);
+    expect((await undo(added.html)).html).not.toContain('<h3>Blocks</h3>');
+    const choice = await relate('crane');
+    expect([choice.status, choice.html.includes(`type="radio" name="target" value="${other.task_id}"`)]).toEqual([200, true]);
+    const related = await relate(`${app.url}/app/items/${other.task_id}`);
+    const form = Object.fromEntries(
+      ['relation_id', 'source_id', 'target_id', 'relation_type'].map((name) => [name, hidden(related.html, name)]),
+    );
+    const removed = await follow(`${path}/relations/remove`, form);
+    expect(removed.html).toContain('Relation removed');
+    expect((await undo(removed.html)).html).toContain('<h3>Blocks</h3>');
+    const none = await browser.post(
+      `${path}/relations`,
+      { relation_type: 'blocks', target: 'nothing of that kind' },
+      { from: path },
+    );
+    expect([none.status, none.html.includes('No item matches')]).toEqual([422, true]);
+    const foreign = await buildTeam(app);
+    const hiddenTask = await buildTask(app, foreign, await buildProject(app, foreign), { title: 'Secret crane plan' });
+    const refused = await browser.post(
+      `${path}/relations`,
+      { relation_type: 'blocks', target: hiddenTask.task_id },
+      { from: path },
+    );
+    expect([refused.status, refused.html.includes('Secret crane plan')]).toEqual([403, false]);
+  });
+
+  it('attaches a file', async () => {
+    const csrf = readCsrf((await browser.get(path)).html) as string;
+    const send = (name: string) => {
+      const body = new FormData();
+      body.set('_csrf', csrf);
+      body.set('file', new Blob(['bytes']), name);
+      const cookie = [...browser.cookies].map(([key, value]) => `${key}=${value}`).join('; ');
+      return fetch(`${app.url}${path}/files`, { method: 'POST', body, redirect: 'manual', headers: { cookie, origin: app.url } });
+    };
+    expect((await send('plan.txt')).status).toBe(303);
+    const { html } = await browser.get(path);
+    expect([html.includes('plan.txt'), html.includes('<h3>Attachments</h3>')]).toEqual([true, true]);
+    expect((await send('')).status).toBe(422);
+  });
+
+  it('adds a comment, undoes it, and deletes one of the user’s own', async () => {
+    const added = await follow(`${path}/comments`, { content: 'Look here' });
+    expect(added.html).toContain('Look here');
+    await undo(added.html);
+    expect((await browser.get(path)).html).not.toContain('Look here');
+    const theirs = (await app.as(team.admin).post(`/api/tasks/${taskId}/comments`, { content: 'Stays' })).body.comment_id;
+    const refused = await follow(`${path}/comments/delete`, { comment_id: theirs });
+    expect([refused.html.includes('Only the author'), refused.html.includes('Stays')]).toEqual([true, true]);
+  });
+
+  it('refuses guests, strangers and forms without their token', async () => {
+    const fields: Record<string, Record<string, string>> = {
+      task: { version: '1', status: 'done' },
+      subtasks: { text: 'x' },
+      relations: { relation_type: 'blocks', target: project.project_id },
+      delete: { version: '1' },
+    };
+    const other = await buildTeam(app);
+    await givePasswords(app);
+    for (const person of [team.guest, other.member]) {
+      const theirs = await signIn(app, person);
+      const csrf = readCsrf((await theirs.get('/app')).html) ?? null;
+      for (const [form, given] of Object.entries(fields)) {
+        const answer = await theirs.post(`${path}/${form}`, given, { csrf });
+        const after = answer.status === 303 ? await theirs.get(location(answer)) : answer;
+        expect([form, answer.status === 303 || answer.status === 403, after.html.includes('in the trash')]).toEqual([
+          form,
+          true,
+          false,
+        ]);
+      }
+    }
+    for (const [form, given] of Object.entries(fields))
+      expect([form, (await browser.post(`${path}/${form}`, given, { csrf: null })).status]).toEqual([form, 403]);
+    expect(await taskRow()).toMatchObject({ status: 'todo', deleted_at: null });
+    expect(await db()('tasks').where(project)).toHaveLength(1);
+  });
+});

@@ -1,0 +1,91 @@
+import type { Browser } from 'playwright-core';
+import { givePasswords } from '../api/web/browser.js';
+import { PASSWORD } from '../factories/accounts.js';
+import { buildProject, buildTask, buildTeam, type TestTeam } from '../factories/people.js';
+import { startApp, type TestApp } from '../support/app.js';
+import { launch, openWindow, type Window } from './chromium.js';
+
+// What the script of the pages of projects and tasks adds to their forms.
+
+import.meta.jest.setTimeout(180_000);
+
+let app: TestApp;
+let browser: Browser;
+let team: TestTeam;
+let path: string;
+let window: Window;
+const db = () => app.services.db;
+
+beforeAll(async () => {
+  app = await startApp({ LOGIN_OTP: 'off' });
+  team = await buildTeam(app);
+  await givePasswords(app);
+  const project = await buildProject(app, team);
+  path = `/app/projects/${project.project_id}`;
+  for (const title of ['Third', 'Second', 'First']) await buildTask(app, team, project, { title });
+  browser = await launch();
+  window = await openWindow(browser, app.url);
+  const { page } = window;
+  await page.goto('/app/sign-in');
+  await page.fill('[name=email]', team.member.email);
+  await page.fill('[name=password]', PASSWORD);
+  await page.press('[name=password]', 'Enter');
+  await page.waitForURL(`${app.url}/app`);
+});
+afterEach(() => expect(window.complaints).toEqual([]));
+afterAll(async () => {
+  await browser?.close();
+  await app.close();
+});
+
+const focused = (what: string) => window.page.evaluate<string>(`document.activeElement.${what}`);
+
+it('a line adds a task without a new page, and the focus stays for the next one; Undo removes it', async () => {
+  const { page } = window;
+  await page.goto(path);
+  await page.evaluate('window.isSame = true');
+  await page.fill('#f-text', 'Fourth !high');
+  await page.press('#f-text', 'Enter');
+  await page.waitForSelector('.notice:has-text("Added “Fourth” · high")');
+  expect([await focused('id'), await page.inputValue('#f-text'), await page.evaluate('window.isSame')]).toEqual([
+    'f-text',
+    '',
+    true,
+  ]);
+  await page.click('.notice >> text=Undo');
+  await page.waitForSelector('.notice:has-text("The change was undone")');
+  expect(await page.locator('#tasks li', { hasText: 'Fourth' }).count()).toBe(0);
+});
+
+it('a card moves by Shift and an arrow, which is announced, and by drag; the arrows alone go from card to card', async () => {
+  const { page } = window;
+  await page.goto(`${path}/board`);
+  const cards = page.locator('[data-status=todo] li');
+  const title = (await cards.first().locator('a').textContent()) as string;
+  await cards.first().locator('a').focus();
+  await page.keyboard.press('ArrowDown');
+  expect(await focused('textContent')).not.toBe(title);
+  await page.keyboard.press('ArrowUp');
+  await page.keyboard.press('Shift+ArrowRight');
+  await page.waitForSelector('.notice:has-text("Moved to In progress")');
+  await page.waitForFunction(`document.activeElement.closest('[data-status]')?.dataset.status === 'in_progress'`);
+  expect(await focused('textContent')).toBe(title);
+  expect(await page.textContent('body > p.unseen[role=status]')).toContain('Moved to In progress');
+  expect(await db()('tasks').where({ title, team_id: team.team_id }).first('status')).toEqual({ status: 'in_progress' });
+  const dragged = (await cards.first().locator('a').textContent()) as string;
+  await cards.first().dragTo(page.locator('[data-status=done] ul'));
+  await page.waitForSelector('.notice:has-text("Moved to Done")');
+  expect(await db()('tasks').where({ title: dragged, team_id: team.team_id }).first('status')).toEqual({ status: 'done' });
+});
+
+it('ticks all rows and counts them; a choice by pointer is saved at once', async () => {
+  const { page } = window;
+  await page.goto(`${path}?show=all`);
+  await page.check('[data-tick-all]');
+  expect(await page.textContent('[data-ticked-tasks]')).toBe('3 ticked');
+  await page.click('#tasks a >> nth=0');
+  await page.waitForSelector('#i-priority');
+  await page.click('h1');
+  await page.selectOption('#i-priority', 'urgent');
+  await page.waitForSelector('.notice:has-text("Priority changed")');
+});
