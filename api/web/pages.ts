@@ -2,7 +2,10 @@ import { adminPages } from './pages/admin/admin.js';
 import { agentPages } from './pages/agent/chat.js';
 import { agentSettingsPages } from './pages/teams/agent-settings.js';
 import { approvalPages } from './pages/work/approvals.js';
-import { automationPages } from './pages/work/automations.js';
+import { automationPages } from './pages/automations/automation.js';
+import { automationListPages } from './pages/automations/list.js';
+import { automationSwitchPages } from './pages/automations/switches.js';
+import { automationVersionPages } from './pages/automations/versions.js';
 import { challengePages } from './pages/account/challenges.js';
 import { importPages } from './pages/bulk/import.js';
 import { bulkJobPages } from './pages/bulk/job.js';
@@ -61,7 +64,10 @@ export const PAGES: readonly Page[] = [
   ...approvalPages,
   ...requestPages,
   ...agentPages,
+  ...automationListPages,
   ...automationPages,
+  ...automationVersionPages,
+  ...automationSwitchPages,
   ...runListPages,
   ...runPages,
   ...projectListPages,

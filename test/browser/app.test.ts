@@ -160,6 +160,7 @@ describe('the web app in a browser', () => {
       item_id: task.task_id,
       project_id: project.project_id,
       run_id: waiting.run_id,
+      automation_id: waiting.automation_id,
       team_id: team.team_id,
       failed: failed.run_id,
       user_id: team.member.user_id,

@@ -3,10 +3,10 @@ import { BaseModel } from '../base.js';
 /** A stored action: `params` are separate from the rest, whichever notation the caller used. */
 export interface StoredAction {
   type: string;
-  name?: string;
+  name?: string | undefined;
   params: Record<string, unknown>;
   on_failure: 'continue' | 'stop';
-  retry?: { max_attempts: number };
+  retry?: { max_attempts: number } | undefined;
 }
 
 /** An automation: trigger, condition and actions. Without a team it is personal and receives its creator's events only. */

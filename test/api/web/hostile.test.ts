@@ -48,6 +48,7 @@ let team: TestTeam;
 let browser: Browser;
 let paths: string[];
 let runs: string[];
+let automationId: string;
 let projectId: string;
 let taskId: string;
 let jobId: string;
@@ -76,7 +77,16 @@ async function writeEverywhere(text: string): Promise<void> {
     .update({ title: text, tags: [text] });
   await db('items').whereIn('item_id', [noteId, fileId]).update({ title: text });
   await db('automation_runs').whereIn('run_id', runs).update({ automation_name: text, event: json, condition_error: text });
-  await db('automations').update({ name: text });
+  const action = { type: 'add_comment', name: text, params: { content: text, [text]: text }, on_failure: 'continue' };
+  const definition = {
+    name: text,
+    condition: text,
+    actions: JSON.stringify([action, { ...GATE, name: text, params: { message: text } }]),
+  };
+  await db('automations').update({ ...definition, description: text, schedule_cron: text, schedule_timezone: text });
+  await db('automation_versions')
+    .where({ automation_id: automationId })
+    .update({ ...definition, change_note: text });
   await db('run_actions').whereIn('run_id', runs).update({ name: text });
   await db('run_actions')
     .where({ status: 'failed' })
@@ -153,6 +163,7 @@ beforeAll(async () => {
   const failed = await buildRun(app, team, { actions, status: 'failed', statuses: ['failed', 'skipped'] });
   const rejected = await buildRun(app, team, { actions });
   await app.as(team.manager).post(`/api/automations/runs/${rejected.run_id}/reject`, { reason: 'no' });
+  automationId = rejected.automation_id;
   runs = [waiting, failed, rejected].map(({ run_id }) => run_id);
   await app.as(team.manager).post(`/api/teams/${team.team_id}/members`, { email: 'new@test.example' });
   await app.as(team.manager).post('/api/auth/tokens', { name: 'x', scopes: ['tasks:read'] });
@@ -214,6 +225,7 @@ beforeAll(async () => {
                 .replace(':session_id', sessionId)
                 .replace(':action_id', plan.action_id)
                 .replace(':file_id', fileId)
+                .replace(':automation_id', automationId)
                 .replace(':webhook_id', webhookId)
                 .replace(':view_id', viewIds[0] as string)
                 .replace(':cycle_id', cycleId)

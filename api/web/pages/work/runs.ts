@@ -94,6 +94,7 @@ export const runPages: Page[] = [
         about: { [run.run_id]: about },
         described,
         steps: readSteps(run, steps),
+        hasAutomation: definition !== null,
         facts: listDisplayFacts(about?.facts ?? {}),
         teamNames: mapTeamNames(person),
         team: team?.name ?? 'Personal',
