@@ -5,6 +5,7 @@ import { approvalPages } from './pages/work/approvals.js';
 import { automationPages } from './pages/automations/automation.js';
 import { automationListPages } from './pages/automations/list.js';
 import { automationSwitchPages } from './pages/automations/switches.js';
+import { dryRunPages } from './pages/automations/dry-run.js';
 import { automationVersionPages } from './pages/automations/versions.js';
 import { challengePages } from './pages/account/challenges.js';
 import { importPages } from './pages/bulk/import.js';
@@ -68,6 +69,7 @@ export const PAGES: readonly Page[] = [
   ...automationPages,
   ...automationVersionPages,
   ...automationSwitchPages,
+  ...dryRunPages,
   ...runListPages,
   ...runPages,
   ...projectListPages,

@@ -72,6 +72,12 @@ describe('the web app in a browser', () => {
     ];
     const options = { actions, fields: { automation_name: HOSTILE, event: JSON.stringify({ title: HOSTILE }) } };
     const waiting = await buildRun(app, team, options);
+    const dryRun = await buildRun(app, team, {
+      ...options,
+      automation: waiting,
+      status: 'succeeded',
+      fields: { ...options.fields, is_test: true },
+    });
     const failed = await buildRun(app, team, { ...options, status: 'failed', statuses: ['failed', 'skipped', 'skipped'] });
     await app
       .as(team.manager)
@@ -161,6 +167,7 @@ describe('the web app in a browser', () => {
       project_id: project.project_id,
       run_id: waiting.run_id,
       automation_id: waiting.automation_id,
+      dry_run_id: dryRun.run_id,
       team_id: team.team_id,
       failed: failed.run_id,
       user_id: team.member.user_id,

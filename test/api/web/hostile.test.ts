@@ -49,6 +49,7 @@ let browser: Browser;
 let paths: string[];
 let runs: string[];
 let automationId: string;
+let dryRunId: string;
 let projectId: string;
 let taskId: string;
 let jobId: string;
@@ -76,7 +77,9 @@ async function writeEverywhere(text: string): Promise<void> {
     .where({ task_id: taskId })
     .update({ title: text, tags: [text] });
   await db('items').whereIn('item_id', [noteId, fileId]).update({ title: text });
-  await db('automation_runs').whereIn('run_id', runs).update({ automation_name: text, event: json, condition_error: text });
+  await db('automation_runs')
+    .whereIn('run_id', [...runs, dryRunId])
+    .update({ automation_name: text, event: json, condition_error: text });
   const action = { type: 'add_comment', name: text, params: { content: text, [text]: text }, on_failure: 'continue' };
   const definition = {
     name: text,
@@ -164,6 +167,8 @@ beforeAll(async () => {
   const rejected = await buildRun(app, team, { actions });
   await app.as(team.manager).post(`/api/automations/runs/${rejected.run_id}/reject`, { reason: 'no' });
   automationId = rejected.automation_id;
+  const dryRun = { automation: rejected, status: 'succeeded', fields: { is_test: true } } as const;
+  dryRunId = (await buildRun(app, team, dryRun)).run_id;
   runs = [waiting, failed, rejected].map(({ run_id }) => run_id);
   await app.as(team.manager).post(`/api/teams/${team.team_id}/members`, { email: 'new@test.example' });
   await app.as(team.manager).post('/api/auth/tokens', { name: 'x', scopes: ['tasks:read'] });
@@ -226,6 +231,7 @@ beforeAll(async () => {
                 .replace(':action_id', plan.action_id)
                 .replace(':file_id', fileId)
                 .replace(':automation_id', automationId)
+                .replace(':dry_run_id', dryRunId)
                 .replace(':webhook_id', webhookId)
                 .replace(':view_id', viewIds[0] as string)
                 .replace(':cycle_id', cycleId)

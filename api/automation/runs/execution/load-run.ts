@@ -36,18 +36,24 @@ export interface RunRow {
   staged_hash?: string | null;
 }
 
-/** $1 = run id. */
-const lockStatement = defineStatement({
-  name: 'lock_run',
-  text: /* sql */ `
+const SELECT_RUN = /* sql */ `
     select r.*, v.actions from automation_runs r
     join automation_versions v on v.automation_id = r.automation_id and v.version = r.automation_version
-    where r.run_id = $1 for update of r`,
-});
+    where r.run_id = $1`;
+
+/** $1 = run id. */
+const lockStatement = defineStatement({ name: 'lock_run', text: `${SELECT_RUN} for update of r` });
+const readStatement = defineStatement({ name: 'read_run', text: SELECT_RUN });
 
 /** Locks the run's row and returns it with its version's actions; undefined if there is none. */
 export async function lockRun(db: Knex, runId: string): Promise<RunRow | undefined> {
   const [row] = await run<RunRow & Record<string, unknown>>(db, lockStatement, [runId]);
+  return row;
+}
+
+/** Returns the run's row with its version's actions, without a lock; undefined if there is none. */
+export async function readRun(db: Knex, runId: string): Promise<RunRow | undefined> {
+  const [row] = await run<RunRow & Record<string, unknown>>(db, readStatement, [runId]);
   return row;
 }
 

@@ -216,23 +216,40 @@ export async function stageTail(services: Services, run: RunRow, gateIndex: numb
     return fillIn(run, index, types.get((run.actions[index] as { type: string }).type));
   });
   const { run_id, automation_id, automation_version, creator_id } = run;
-  const compose = (actions: StagedStep[]): StoredTail =>
-    composeTail({ v: 1, run_id, gate_index: gateIndex, automation_id, automation_version, creator_id, actions });
+  const { actions, tried } = await tryOrKeep(services, run, steps, creator);
+  const tail = composeTail({ v: 1, run_id, gate_index: gateIndex, automation_id, automation_version, creator_id, actions });
+  return { ...tail, tried };
+}
+
+/** Tries the actions; where that is not possible, returns them as they were filled in. */
+async function tryOrKeep(
+  services: Services,
+  run: RunRow,
+  steps: readonly StagedStep[],
+  creator: Creator,
+): Promise<{ actions: StagedStep[]; tried: boolean }> {
   try {
-    const tried = await tryAll(services, run, steps, creator);
-    return { ...compose(await withVersions(services, tried)), tried: true };
+    return { actions: await withVersions(services, await tryAll(services, run, steps, creator)), tried: true };
   } catch (thrown) {
     const { code } = toDomainError(thrown);
     if (code === 'RESOURCE_CONFLICT') {
       const refused = toRefusal(thrown);
-      return {
-        ...compose(steps.map((step) => ({ ...step, refused: step.refused ?? refused }))),
-        tried: true,
-      };
+      return { actions: steps.map((step) => ({ ...step, refused: step.refused ?? refused })), tried: true };
     }
-    services.log.warn({ err: thrown, run_id, gate_index: gateIndex }, 'the actions behind a gate could not be tried');
-    return { ...compose(await withVersions(services, steps.map(untried))), tried: isStatementTimeout(thrown) };
+    services.log.warn({ err: thrown, run_id: run.run_id }, 'the actions of a run could not be tried');
+    return { actions: await withVersions(services, steps.map(untried)), tried: isStatementTimeout(thrown) };
   }
+}
+
+/**
+ * Tries every action of a run as its gates would stage it, one after the other, each after those before it, and takes them all back. Nothing is
+ * stored. `tried` is false if a row was locked or it took too long.
+ */
+export async function tryRun(services: Services, run: RunRow): Promise<{ actions: StagedStep[]; tried: boolean }> {
+  const types = new Map(availableActions().map((action) => [action.type, action]));
+  const creator = await readCreator(services.db, run);
+  const steps = run.actions.map((action, index) => fillIn(run, index, types.get(action['type'] as string)));
+  return tryOrKeep(services, run, steps, creator);
 }
 
 async function readCreator(db: Knex, { run_id, creator_id, team_id }: RunRow): Promise<Creator & { done: number[] }> {

@@ -4,7 +4,6 @@ import { takeOver } from '../../../automation/definitions/ownership/take-over.js
 import { AutomationParams } from '../../../automation/definitions/schema.js';
 import { toggleAutomation } from '../../../automation/definitions/toggle-automation.js';
 import { rollBack } from '../../../automation/definitions/versions/roll-back.js';
-import { executeAutomation } from '../../../automation/runs/dispatch/execute-automation.js';
 import { type FormError, page, type Page, type Redirect } from '../../page.js';
 import { safePath } from '../../server/safe-path.js';
 
@@ -75,18 +74,6 @@ export const automationSwitchPages: Page[] = [
       const { version, restored_from } = await rollBack(ctx, params.automation_id, form);
       const text = `Version ${version} is version ${restored_from} again.`;
       return { to: automationPath(params.automation_id), notice: { kind: 'good', text } };
-    },
-    onError: bounced,
-  }),
-  page({
-    method: 'post',
-    path: '/app/automations/:automation_id/run',
-    access: 'automation.dispatch',
-    limit: 'automation_dispatch',
-    params: AutomationParams,
-    async handle({ ctx, params }) {
-      const { run_id } = await executeAutomation(ctx, params.automation_id, {}, false);
-      return { to: `/app/runs/${run_id}`, notice: { kind: 'good', text: 'Run started.' } };
     },
     onError: bounced,
   }),

@@ -1,0 +1,154 @@
+import { z } from 'zod';
+import { findRights } from '../../../automation/definitions/find-rights.js';
+import { getAutomation } from '../../../automation/definitions/get-automation.js';
+import { AutomationParams, type AutomationRecord } from '../../../automation/definitions/schema.js';
+import { TRIGGERS } from '../../../automation/language/triggers.js';
+import { GATE } from '../../../automation/actions/rules.js';
+import { describeRuns } from '../../../automation/runs/describe-runs.js';
+import { executeAutomation } from '../../../automation/runs/dispatch/execute-automation.js';
+import { listRecordedEvents } from '../../../automation/runs/dispatch/list-recorded-events.js';
+import { getRun } from '../../../automation/runs/get-run.js';
+import { describeDryRun } from '../../../automation/runs/staging/describe-dry-run.js';
+import type { Context } from '../../../platform/context.js';
+import { invalidFields } from '../../../platform/errors.js';
+import { Id } from '../../../platform/fields.js';
+import { readGate } from '../../wording/automation-text.js';
+import { wordDiff } from '../../wording/word-diff.js';
+import { type FormError, page, type Page, type View } from '../../page.js';
+import type { Fields } from '../../server/read-form.js';
+import { showLines } from '../agent/plan-lines.js';
+import { automationPath } from './switches.js';
+
+/** Recorded events to choose from. */
+const MAX_EVENTS = 8;
+/** Bytes of a form: an event as it is stored, as forms encode it. */
+const FORM_BYTES = 256 * 1024;
+
+/** Where the event comes from: the trigger's sample, a recorded run, or the text field. */
+const EventForm = z.object({
+  event: z.union([z.enum(['sample', 'own']), Id]).default('sample'),
+  event_json: z.string().max(FORM_BYTES).default(''),
+});
+type EventForm = z.output<typeof EventForm>;
+
+const sampleOf = (trigger: string): Record<string, unknown> => TRIGGERS.find(({ key }) => key === trigger)?.sample_payload ?? {};
+
+/** @throws VALIDATION_ERROR no JSON object */
+function parseEvent(text: string): Record<string, unknown> {
+  const refuse = (message: string) => invalidFields([{ field: 'event_json', message, type: 'custom' }]);
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (error) {
+    throw refuse(`Not valid JSON: ${(error as Error).message.slice(0, 200)}`);
+  }
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Record<string, unknown>;
+  throw refuse('Must be a JSON object');
+}
+
+/** Returns the event that a form names. @throws RESOURCE_NOT_FOUND | PERMISSION_DENIED a run that the caller may not read */
+async function readEvent(ctx: Context, automationId: string, { event, event_json }: EventForm): Promise<Record<string, unknown>> {
+  if (event === 'own') return parseEvent(event_json);
+  if (event !== 'sample') return (await getRun(ctx, event)).event;
+  return sampleOf((await getAutomation(ctx, automationId)).trigger_type);
+}
+
+/** Returns what the actions would do, a gate by what it requires. */
+async function readResult(ctx: Context, automation: AutomationRecord, runId: string) {
+  const run = await getRun(ctx, runId);
+  const { lines, actor, tried } = await describeDryRun(ctx, automation.automation_id, runId);
+  // A run keeps the version that it began with; one that was edited meanwhile shows the gate's parameters as lines.
+  const isCurrent = run.automation_version === automation.version;
+  const steps = showLines(lines, wordDiff()).map((line, index) => {
+    const action = automation.actions[index];
+    return { line, gate: isCurrent && action?.type === GATE ? readGate(action.params) : null, isGate: line.type === GATE };
+  });
+  return { run, steps, actor, tried };
+}
+
+async function showDryRun(
+  ctx: Context,
+  automationId: string,
+  { runId, chosen, problem, given = {} }: { runId?: string; chosen?: string; problem?: FormError; given?: Fields } = {},
+): Promise<View> {
+  const automation = await getAutomation(ctx, automationId);
+  const [rights, events] = await Promise.all([findRights(ctx, automation), listRecordedEvents(ctx, automation, MAX_EVENTS)]);
+  const [about, result] = await Promise.all([
+    describeRuns(ctx, events),
+    runId === undefined ? null : readResult(ctx, automation, runId),
+  ]);
+  const data = {
+    automation,
+    events: events.map((event) => ({ ...event, queued_at: event.queued_at.toISOString() })),
+    about,
+    sample: JSON.stringify(sampleOf(automation.trigger_type), null, 2),
+    chosen: chosen ?? events[0]?.run_id ?? 'sample',
+    result,
+    problem,
+    given,
+    ...rights,
+  };
+  return { view: 'automations/dry-run', title: `Dry run of ${automation.name}`, data };
+}
+
+const Chosen = z.object({
+  event: z
+    .union([z.enum(['sample', 'own']), z.uuid()])
+    .optional()
+    .catch(undefined),
+});
+const chosenIn = ({ event }: Fields): string => (typeof event === 'string' ? event : 'sample');
+
+const onError: NonNullable<Page['onError']> = ({ ctx, params, form }, problem) =>
+  showDryRun(ctx, (params as { automation_id: string }).automation_id, { chosen: chosenIn(form), problem, given: form });
+
+export const dryRunPages: Page[] = [
+  page({
+    method: 'get',
+    path: '/app/automations/:automation_id/dry-run',
+    access: 'automation.read',
+    params: AutomationParams,
+    handle: ({ ctx, params }) => showDryRun(ctx, params.automation_id),
+  }),
+  page({
+    method: 'post',
+    path: '/app/automations/:automation_id/dry-run',
+    access: 'automation.dispatch',
+    limit: 'automation_dispatch',
+    params: AutomationParams,
+    form: EventForm,
+    formBytes: FORM_BYTES,
+    async handle({ ctx, params: { automation_id }, form }) {
+      const event = await readEvent(ctx, automation_id, form);
+      const { run_id } = await executeAutomation(ctx, automation_id, { event }, true);
+      return { to: `${automationPath(automation_id)}/dry-run/${run_id}?event=${form.event}` };
+    },
+    onError,
+  }),
+  page({
+    method: 'get',
+    path: '/app/automations/:automation_id/dry-run/:dry_run_id',
+    access: 'automation.dispatch',
+    // A trial locks what it would change.
+    limit: 'automation_dispatch',
+    params: AutomationParams.extend({ dry_run_id: Id }),
+    query: Chosen,
+    handle: ({ ctx, params, query: { event } }) =>
+      showDryRun(ctx, params.automation_id, { runId: params.dry_run_id, ...(event && { chosen: event }) }),
+  }),
+  page({
+    method: 'post',
+    path: '/app/automations/:automation_id/run',
+    access: 'automation.dispatch',
+    limit: 'automation_dispatch',
+    params: AutomationParams,
+    form: EventForm,
+    formBytes: FORM_BYTES,
+    async handle({ ctx, params: { automation_id }, form }) {
+      const event = await readEvent(ctx, automation_id, form);
+      const { run_id } = await executeAutomation(ctx, automation_id, { event }, false);
+      return { to: `/app/runs/${run_id}`, notice: { kind: 'good', text: 'Run started.' } };
+    },
+    onError,
+  }),
+];

@@ -1,0 +1,161 @@
+import { TRIGGERS } from '../../../../api/automation/language/triggers.js';
+import { buildProject, buildTask, buildTeam, type Person, type TestTeam } from '../../../factories/people.js';
+import { buildRun } from '../../../factories/runs.js';
+import { startApp, type TestApp } from '../../../support/app.js';
+import { type Browser, givePasswords, signIn } from '../browser.js';
+
+// The page that tries an automation with an event: what it shows is what a gate would show, and nothing remains of it.
+
+let app: TestApp;
+let team: TestTeam;
+let task: { task_id: string };
+let browser: Browser;
+
+beforeAll(async () => {
+  app = await startApp({ LOGIN_OTP: 'off' });
+});
+afterAll(() => app.close());
+beforeEach(async () => {
+  team = await buildTeam(app);
+  task = await buildTask(app, team, await buildProject(app, team), { title: 'Rotate the keys' });
+  await givePasswords(app);
+  browser = await signIn(app, team.member);
+});
+
+const GATE = { type: 'require_approval', params: { role: 'admin', message: 'Close {{event.task.title}}?' } };
+const ACTIONS = [
+  GATE,
+  { type: 'set_task_status', params: { task_id: '{{event.task.task_id}}', status: 'done' } },
+  { type: 'add_comment', params: { task_id: '{{event.task.task_id}}', content: 'Closed {{event.task.title}}' } },
+];
+
+async function create(fields: Record<string, unknown> = {}, person: Person = team.member): Promise<string> {
+  const definition = { name: 'Close', team_id: team.team_id, trigger_type: 'task.updated', is_active: false, actions: ACTIONS };
+  return (await app.as(person).post('/api/automations', { ...definition, ...fields })).body.automation_id;
+}
+const eventOf = (fields: Record<string, unknown> = {}) =>
+  JSON.stringify({ type: 'task.updated', task: { task_id: task.task_id, title: 'From the event', ...fields } });
+const pathOf = (id: string) => `/app/automations/${id}/dry-run`;
+const send = (id: string, fields: Record<string, string>, person = browser) =>
+  person.post(pathOf(id), fields, { from: pathOf(id) });
+async function read(answer: { headers: Headers }, person = browser): Promise<string> {
+  const result = await person.get(answer.headers.get('location') as string);
+  expect(result.status).toBe(200);
+  return result.html;
+}
+const runsOf = (automation_id: string) => app.services.db('automation_runs').where({ automation_id }).orderBy('queued_at');
+const taskRow = () => app.services.db('tasks').where({ task_id: task.task_id }).first();
+
+it('shows a recorded event’s actions as a gate would, records the dry run, and changes nothing', async () => {
+  const id = await create({ condition: "event.task.title == 'From the event'" });
+  const recorded = await buildRun(app, team, { automation: { automation_id: id }, fields: { event: eventOf() } });
+  const form = (await browser.get(pathOf(id))).html;
+  expect(form).toContain(`value="${recorded.run_id}" checked`);
+  const answer = await send(id, { event: recorded.run_id });
+  expect(answer.status).toBe(303);
+  const html = await read(answer);
+  expect(html).toContain('The condition is true for this event.');
+  expect(html).toContain('Close From the event?');
+  expect(html).toContain('Waits for approval by <strong>an admin</strong>');
+  // The title and the old value come from the database, the rest from the event.
+  expect(html).toMatch(/<strong>Rotate the keys<\/strong>/);
+  expect(html).toMatch(/<del><bdi>To do<\/bdi><\/del> → <span class="unseen">to <\/span><bdi>Done<\/bdi>/);
+  expect(html).toContain('Closed From the event');
+  expect((await taskRow()).status).toBe('todo');
+  expect(await app.services.db('comments').where({ task_id: task.task_id })).toEqual([]);
+  const [, dry] = await runsOf(id);
+  expect(dry).toMatchObject({ is_test: true, triggered_by: team.member.user_id });
+});
+
+it('says that a condition is false, or cannot be evaluated', async () => {
+  const id = await create({ condition: "event.task.title == 'x'" });
+  const no = await read(await send(id, { event: 'own', event_json: eventOf() }));
+  expect([no.includes('The condition is false'), no.includes('Rotate the keys')]).toEqual([true, false]);
+  const broken = await read(await send(id, { event: 'own', event_json: '{}' }));
+  expect(broken).toContain('The condition could not be evaluated: No such key');
+});
+
+it('shows what would be refused, and names secrets without their values', async () => {
+  await app.as(team.admin).post('/api/automations/secrets', {
+    team_id: team.team_id,
+    name: 'KEY',
+    value: 'hidden-value',
+    allowed_hosts: ['example.com'],
+  });
+  const request = {
+    type: 'http_request',
+    params: { method: 'POST', url: 'https://example.com/x', headers: { authorization: '{{secret:KEY}}' } },
+  };
+  const gone = { type: 'set_task_status', params: { task_id: '{{event.nothing}}', status: 'done' } };
+  const id = await create({ actions: [request, gone, ACTIONS[1]] });
+  const html = await read(await send(id, { event: 'own', event_json: eventOf() }));
+  expect(html).toContain('{{secret:KEY}}');
+  expect(html).not.toContain('hidden-value');
+  expect(html).toContain('Would be refused now: The event has no event.nothing');
+  expect(html).toContain('Rotate the keys');
+});
+
+it('takes the sample of every trigger', async () => {
+  for (const { key } of TRIGGERS) {
+    const schedule = key === 'schedule' ? { schedule_cron: '0 9 * * *' } : {};
+    const id = await create({ trigger_type: key, ...schedule, actions: [GATE, ACTIONS[2]] });
+    const html = await read(await send(id, { event: 'sample' }));
+    expect([key, html.includes('every event starts it')]).toEqual([key, true]);
+  }
+}, 120_000);
+
+it('says beside the form what is wrong with an event, and keeps it', async () => {
+  const id = await create();
+  for (const [text, message] of [
+    ['{"a": ', 'Not valid JSON'],
+    ['[1]', 'Must be a JSON object'],
+  ] as const) {
+    const answer = await send(id, { event: 'own', event_json: text });
+    expect([answer.status, answer.html.includes(message), answer.html.includes('aria-invalid')]).toEqual([422, true, true]);
+    expect(answer.html).toContain(text.replace('"', '&quot;').slice(0, 3));
+  }
+  expect(await runsOf(id)).toEqual([]);
+});
+
+it('starts a real run with the event', async () => {
+  const id = await create();
+  const answer = await browser.post(`/app/automations/${id}/run`, { event: 'own', event_json: eventOf() }, { from: pathOf(id) });
+  const [started] = await runsOf(id);
+  expect(answer.headers.get('location')).toBe(`/app/runs/${started.run_id}`);
+  expect(started).toMatchObject({ is_test: false, event: { task: { title: 'From the event' } } });
+});
+
+it('offers events of other automations of the team with the same trigger, and none of other teams', async () => {
+  const id = await create();
+  const sibling = await create({ name: 'Sibling' }, team.manager);
+  const other = await create({ name: 'Other trigger', trigger_type: 'task.created' });
+  const known = await buildRun(app, team, { automation: { automation_id: sibling }, fields: { event: eventOf() } });
+  const unlike = await buildRun(app, team, { automation: { automation_id: other } });
+  const strangers = await buildTeam(app);
+  const foreign = await buildRun(app, strangers, { fields: { trigger_type: 'task.updated' } });
+  const { html } = await browser.get(pathOf(id));
+  expect(html).toContain(known.run_id);
+  expect(html).not.toContain(unlike.run_id);
+  const refused = await send(id, { event: foreign.run_id });
+  expect([refused.status, (await runsOf(id)).length]).toEqual([403, 0]);
+});
+
+it('is for those who may start the automation', async () => {
+  const id = await create({}, team.manager);
+  const result = (await send(id, { event: 'sample' }, await signIn(app, team.manager))).headers.get('location') as string;
+  const outsider = (await buildTeam(app)).admin;
+  await givePasswords(app);
+  for (const person of [team.member, team.guest, outsider]) {
+    const own = await signIn(app, person);
+    expect((await own.get(result)).status).toBe(403);
+    expect((await own.post(pathOf(id), { event: 'sample' }, { from: '/app' })).status).toBe(403);
+    expect((await own.post(`/app/automations/${id}/run`, {}, { from: '/app' })).status).toBe(403);
+  }
+  expect((await browser.post(pathOf(id), { event: 'sample' }, { csrf: null })).status).toBe(403);
+  expect(await runsOf(id)).toHaveLength(1);
+  // Neither a real run nor another automation's dry run is shown here.
+  const mine = await create();
+  expect((await browser.get(result.replace(id, mine))).status).toBe(404);
+  const real = await buildRun(app, team, { automation: { automation_id: mine } });
+  expect((await browser.get(`${pathOf(mine)}/${real.run_id}`)).status).toBe(404);
+});
