@@ -5,6 +5,8 @@ import { approvalPages } from './pages/work/approvals.js';
 import { automationPages } from './pages/automations/automation.js';
 import { automationListPages } from './pages/automations/list.js';
 import { automationSwitchPages } from './pages/automations/switches.js';
+import { builderPages } from './pages/automations/builder.js';
+import { conditionPages } from './pages/automations/condition.js';
 import { dryRunPages } from './pages/automations/dry-run.js';
 import { automationVersionPages } from './pages/automations/versions.js';
 import { challengePages } from './pages/account/challenges.js';
@@ -66,6 +68,9 @@ export const PAGES: readonly Page[] = [
   ...requestPages,
   ...agentPages,
   ...automationListPages,
+  // Fixed paths come before the one with an id, which would match them.
+  ...conditionPages,
+  ...builderPages,
   ...automationPages,
   ...automationVersionPages,
   ...automationSwitchPages,

@@ -28,6 +28,7 @@ const sources = (): Record<string, string> => {
     'app.js': own('app.js'),
     'keys.js': own('keys.js'),
     'work.js': own('work.js'),
+    'builder.js': own('builder.js'),
     'logo.svg': own('logo.svg'),
   };
 };

@@ -1,0 +1,45 @@
+/* Enhancements of the builder of automations; it works without this file. */
+(() => {
+  /* The field that a path or a secret goes into: the one that was last typed in. */
+  let last = null;
+  const isText = (element) => element?.matches?.('#builder textarea, #builder input:not([type]), #builder input[type=text]');
+  document.addEventListener('focusin', ({ target }) => {
+    if (isText(target)) last = target.id;
+  });
+
+  const insert = (text) => {
+    const field = document.getElementById(last ?? '') ?? document.querySelector('#builder .params textarea');
+    if (!field) return;
+    field.focus();
+    // A condition names the path itself.
+    const written = field.id === 'f-condition' ? text.slice(2, -2) : text;
+    field.setRangeText(written, field.selectionStart, field.selectionEnd, 'end');
+    field.dispatchEvent(new Event('input', { bubbles: true }));
+  };
+
+  document.addEventListener('click', (event) => {
+    const path = event.target.closest('[data-insert]');
+    if (path) insert(path.dataset.insert);
+    const fault = event.target.closest('[data-select]');
+    if (!fault) return;
+    const field = document.getElementById(fault.dataset.select);
+    // Positions count code points, selections UTF-16 units.
+    const points = Array.from(field.value);
+    const at = Number(fault.dataset.at);
+    const start = points.slice(0, at).join('').length;
+    field.focus();
+    field.setSelectionRange(start, start + (points[at]?.length ?? 0));
+  });
+
+  document.addEventListener('change', ({ target }) => {
+    if (target.id === 'f-trigger_type') document.getElementById('schedule').open = target.value === 'schedule';
+  });
+
+  document.addEventListener('htmx:after:swap', () => {
+    const step = document.querySelector('#builder [data-focus]');
+    if (!step) return;
+    step.removeAttribute('data-focus');
+    step.scrollIntoView({ block: 'nearest' });
+    step.querySelector('.params :is(input, select, textarea)')?.focus({ preventScroll: true });
+  });
+})();

@@ -1,0 +1,127 @@
+import { invalidFields } from '../../../platform/errors.js';
+import type { Fields } from '../../server/read-form.js';
+import type { Draft, DraftAction } from './draft.js';
+import { decodeParam, encodeParam, type FieldKind, paramFields } from './param-fields.js';
+
+/** A parameter in a form: its text as typed, in its own kind of field or as JSON. */
+interface FormParam {
+  name: string;
+  isJson: boolean;
+  text: string;
+}
+
+/** One action in a form. */
+export interface FormStep {
+  type: string;
+  name: string;
+  on_failure: string;
+  max_attempts: string;
+  params: FormParam[];
+}
+
+/** The builder's form: texts as typed, so that a page shows again what cannot be read yet. */
+export interface BuilderForm {
+  fields: Record<(typeof TEXT_FIELDS)[number], string>;
+  steps: FormStep[];
+}
+
+export const TEXT_FIELDS = [
+  'name',
+  'description',
+  'trigger_type',
+  'condition',
+  'schedule_cron',
+  'schedule_timezone',
+  'project_id',
+] as const;
+
+/** Actions of one automation, as the operation limits them; a form with more is cut there. */
+const MAX_STEPS = 50;
+const STEP_FIELD = /^s(\d{1,2})\.(?:(type|name|on_failure|max_attempts)|([pj])\.(.+))$/s;
+
+/** Returns the name of a parameter's field: `s0.p.title`, or `s0.j.title` where it holds JSON. */
+export const paramFieldName = (index: number, name: string, isJson: boolean): string => `s${index}.${isJson ? 'j' : 'p'}.${name}`;
+
+const emptyStep = (): FormStep => ({ type: '', name: '', on_failure: '', max_attempts: '', params: [] });
+
+/** Reads the fields that a browser sent. Unknown ones do not count. */
+export function readBuilderForm(given: Fields): BuilderForm {
+  const text = (name: string): string => (typeof given[name] === 'string' ? (given[name] as string) : '');
+  const fields = Object.fromEntries(TEXT_FIELDS.map((name) => [name, text(name).replaceAll('\r\n', '\n')]));
+  const steps: FormStep[] = [];
+  for (const [name, value] of Object.entries(given)) {
+    const [, at, own, mark, param] = STEP_FIELD.exec(name) ?? [];
+    if (at === undefined || typeof value !== 'string' || Number(at) >= MAX_STEPS) continue;
+    const step = (steps[Number(at)] ??= emptyStep());
+    if (own) step[own as 'type'] = value;
+    else if (param) step.params.push({ name: param, isJson: mark === 'j', text: value });
+  }
+  return { fields: fields as BuilderForm['fields'], steps: steps.filter((step) => step.type !== '') };
+}
+
+const kindOf = (type: string, { name, isJson }: FormParam): FieldKind =>
+  isJson ? 'json' : (paramFields(type).find((field) => field.name === name)?.kind ?? 'json');
+
+function decodeStep(step: FormStep, index: number, errors: { field: string; message: string; type: string }[]): DraftAction {
+  const params: [string, unknown][] = [];
+  for (const param of step.params) {
+    const read = decodeParam(kindOf(step.type, param), param.text);
+    if ('error' in read) {
+      errors.push({ field: paramFieldName(index, param.name, param.isJson), message: read.error, type: 'custom' });
+    } else if (read.value !== undefined) params.push([param.name, read.value]);
+  }
+  const attempts = step.max_attempts.trim();
+  return {
+    type: step.type,
+    ...(step.name.trim() !== '' && { name: step.name }),
+    params: Object.fromEntries(params),
+    ...(step.on_failure === 'stop' && { on_failure: 'stop' }),
+    ...(attempts !== '' && { retry: { max_attempts: Number(attempts) } }),
+  };
+}
+
+const orNull = (text: string): string | null => (text === '' ? null : text);
+
+/**
+ * Returns the definition that a form describes, not checked yet.
+ * @throws VALIDATION_ERROR naming the form's fields whose text cannot be read
+ */
+export function toDraft({ fields, steps }: BuilderForm): Draft {
+  const errors: { field: string; message: string; type: string }[] = [];
+  const actions = steps.map((step, index) => decodeStep(step, index, errors));
+  if (errors.length > 0) throw invalidFields(errors);
+  return {
+    name: fields.name,
+    trigger_type: fields.trigger_type,
+    description: orNull(fields.description),
+    condition: orNull(fields.condition),
+    schedule_cron: orNull(fields.schedule_cron),
+    schedule_timezone: orNull(fields.schedule_timezone),
+    project_id: orNull(fields.project_id),
+    actions,
+  };
+}
+
+function toStep({ type, name, params, on_failure, retry }: DraftAction): FormStep {
+  const fields = paramFields(type);
+  return {
+    type,
+    name: name ?? '',
+    on_failure: on_failure ?? '',
+    max_attempts: retry === undefined ? '' : String(retry.max_attempts),
+    params: Object.entries(params).map(([key, value]) => {
+      const field = fields.find((each) => each.name === key);
+      const { kind, text } = encodeParam(field ?? { kind: 'json', options: [] }, value);
+      return { name: key, isJson: kind === 'json' && field?.kind !== 'json', text };
+    }),
+  };
+}
+
+/** Returns a definition as a form. */
+export const toForm = (draft: Draft): BuilderForm => ({
+  fields: Object.fromEntries(TEXT_FIELDS.map((name) => [name, draft[name] ?? ''])) as BuilderForm['fields'],
+  steps: draft.actions.map(toStep),
+});
+
+/** Returns a new step of a type. */
+export const newStep = (type: string, params: Record<string, unknown> = {}): FormStep => toStep({ type, params });

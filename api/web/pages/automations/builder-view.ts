@@ -1,0 +1,140 @@
+import { isAdmitted, isAllowed, type Seat } from '../../../platform/access/access.js';
+import { GATE } from '../../../automation/actions/rules.js';
+import { availableActions, outboundTypes } from '../../../automation/actions/registry.js';
+import type { AutomationRecord } from '../../../automation/definitions/schema.js';
+import { TRIGGERS } from '../../../automation/language/triggers.js';
+import { listSecrets } from '../../../automation/secrets/list-secrets.js';
+import type { User } from '../../../identity/auth/schema.js';
+import type { Context } from '../../../platform/context.js';
+import { listProjects } from '../../../work/projects/list-projects.js';
+import { namesIn } from '../../wording/names.js';
+import type { FormError, View } from '../../page.js';
+import { type BuilderForm, type FormStep, paramFieldName } from './builder-form.js';
+import { checkOnSample } from './condition.js';
+import { paramFields } from './param-fields.js';
+
+/** Projects and people that a form offers; the fields take any id. */
+const MAX_CHOICES = 200;
+/** Empty optional fields that a step shows at once if it requires none. */
+const FEW = 3;
+
+/** What is edited, and as what it is saved. */
+export interface Target {
+  teamId: string | null;
+  /** The automation that is edited, at the version that the user has seen; null for a new one. */
+  automation: Pick<AutomationRecord, 'automation_id' | 'name' | 'version'> | null;
+  version: number | null;
+  template: string | null;
+}
+
+/** What the user has typed, besides the form. */
+export interface Shown {
+  form: BuilderForm;
+  /** The definition as JSON, where that tab is open. */
+  json?: string;
+  problem?: FormError;
+  focus?: number | null;
+  isActive?: boolean;
+  changeNote?: string;
+}
+
+async function listChoices(ctx: Context, me: User, teamId: string | null) {
+  const team = me.teams.find(({ team_id }) => team_id === teamId);
+  if (!team) return { people: [[me.user_id, 'You']], projects: [], secrets: [] };
+  const keepsSecrets = isAllowed('secret.list', team.role as Seat) && isAdmitted('secret.list', ctx.actor);
+  const [names, projects, secrets] = await Promise.all([
+    namesIn(ctx, me, [team]),
+    listProjects(ctx, { team_id: team.team_id, limit: MAX_CHOICES, offset: 0 }),
+    keepsSecrets ? listSecrets(ctx, team.team_id) : null,
+  ]);
+  const parsed = projects.map((text) => JSON.parse(text) as { project_id: string; name: string });
+  return {
+    people: Object.entries(names).slice(0, MAX_CHOICES),
+    projects: parsed.map(({ project_id, name }) => [project_id, name]),
+    secrets: secrets?.secrets ?? [],
+  };
+}
+
+/** Returns the messages by field; those of an operation name the field in their text. */
+function fieldErrors(problem: FormError | undefined): Record<string, string> {
+  if (!problem) return {};
+  const found = Object.entries(problem.fields).map(([name, text]): [string, string] => {
+    const [, index, rest] = /^actions\.(\d+)\.(.+)$/.exec(name) ?? [];
+    return index === undefined ? [name, text] : [`s${index}.${rest?.replace('retry.', '')}`, text];
+  });
+  const [, own, said] =
+    /^(condition|schedule_cron|schedule_timezone|trigger_type|project_id): (.+)$/s.exec(problem.message) ?? [];
+  if (own && said) found.push([own, said]);
+  const [, index, param, why] = /^actions\[(\d+)\](?:\.params)?(?:\.(\w+))?[^\s:]*:?\s(.+)$/s.exec(problem.message) ?? [];
+  if (index !== undefined && why) {
+    found.push([`s${index}`, problem.message]);
+    if (param) found.push([`s${index}.p.${param}`, why], [`s${index}.j.${param}`, why]);
+  }
+  return Object.fromEntries(found);
+}
+
+/** Returns a step with a field for each parameter: those that are required or filled, then the others. */
+function toStepView(step: FormStep, index: number, errors: Readonly<Record<string, string>>) {
+  const known = paramFields(step.type);
+  const unknown = step.params
+    .filter(({ name }) => !known.some((field) => field.name === name))
+    .map(({ name }) => ({ name, kind: 'json' as const, isRequired: false, hint: null, options: [] }));
+  const fields = [...known, ...unknown].map((field) => {
+    const typed = step.params.find(({ name }) => name === field.name);
+    const isJson = typed?.isJson ?? false;
+    const input = paramFieldName(index, field.name, isJson);
+    return {
+      ...field,
+      kind: isJson ? 'json' : field.kind,
+      input,
+      label: field.name.replaceAll('_', ' '),
+      text: typed?.text ?? '',
+      error: errors[input],
+    };
+  });
+  const isFilled = ({ text, isRequired, error }: (typeof fields)[number]): boolean =>
+    text !== '' || isRequired || error !== undefined;
+  const rest = fields.filter((field) => !isFilled(field));
+  const few = fields.some(({ isRequired }) => isRequired) ? 0 : FEW;
+  const action = availableActions().find(({ type }) => type === step.type);
+  return {
+    ...step,
+    index,
+    label: action?.label ?? step.type,
+    isGate: step.type === GATE,
+    takesSecrets: outboundTypes()[step.type]?.secrets !== undefined,
+    fields: [...fields.filter(isFilled), ...rest.slice(0, few)],
+    more: rest.slice(few),
+    error: errors[`s${index}`],
+    errors,
+  };
+}
+
+/** Renders the builder. */
+export async function showBuilder(ctx: Context, me: User, target: Target, shown: Shown): Promise<View> {
+  const { form, json, problem, focus = null, isActive = false, changeNote = '' } = shown;
+  const errors = fieldErrors(problem);
+  const { automation, template } = target;
+  const data = {
+    target,
+    path: automation ? `/app/automations/${automation.automation_id}/edit` : '/app/automations/new',
+    teams: me.teams.filter(({ role }) => isAllowed('automation.write', role as Seat)),
+    fields: form.fields,
+    steps: form.steps.map((step, index) => toStepView(step, index, errors)),
+    hasGate: form.steps.some(({ type }) => type === GATE),
+    isFree: form.steps.length > 0 && form.steps[0]?.type !== GATE,
+    json,
+    problem,
+    errors,
+    focus,
+    isActive,
+    changeNote,
+    template,
+    check: checkOnSample(form.fields.trigger_type, form.fields.condition),
+    triggers: TRIGGERS.filter(({ available }) => available),
+    actions: availableActions().map(({ type, label }) => ({ type, label })),
+    ...(await listChoices(ctx, me, target.teamId)),
+  };
+  const title = automation ? `Edit ${automation.name}` : 'New automation';
+  return { view: 'automations/builder', title, data, scripts: ['builder.js'] };
+}

@@ -1,0 +1,166 @@
+import { isDeepStrictEqual } from 'node:util';
+import { z } from 'zod';
+import { createAutomation } from '../../../automation/definitions/create-automation.js';
+import { findRights } from '../../../automation/definitions/find-rights.js';
+import { getAutomation } from '../../../automation/definitions/get-automation.js';
+import { AutomationParams, type AutomationRecord, type UpdateAutomation } from '../../../automation/definitions/schema.js';
+import { updateAutomation } from '../../../automation/definitions/update-automation.js';
+import type { User } from '../../../identity/auth/schema.js';
+import { isAllowed, type Seat } from '../../../platform/access/access.js';
+import type { Context } from '../../../platform/context.js';
+import { forbidden } from '../../../platform/errors.js';
+import { type FormError, page, type Page, type PageResult, type Redirect, requireUser } from '../../page.js';
+import type { Fields } from '../../server/read-form.js';
+import { editForm } from './builder-edits.js';
+import { type BuilderForm, readBuilderForm, toDraft, toForm } from './builder-form.js';
+import { type Shown, showBuilder, type Target } from './builder-view.js';
+import { blankDraft, type Draft, DRAFT_FIELDS, draftOf, parseDraft, readDraft, writeDraft } from './draft.js';
+import { automationPath, VersionField } from './switches.js';
+import { TEMPLATES } from './templates.js';
+
+/** Bytes of a form: a definition as it is stored, as forms encode it. */
+const FORM_BYTES = 256 * 1024;
+
+const BuilderFields = z.looseObject({ op: z.string().max(20).default('show') });
+const EditFields = BuilderFields.extend({ version: VersionField });
+
+const textOf = (given: Fields, name: string): string => (typeof given[name] === 'string' ? (given[name] as string) : '');
+
+/** Returns the definition that was sent, of whichever tab. @throws VALIDATION_ERROR */
+const sentDraft = (given: Fields): Draft =>
+  given['view'] === 'json' ? readDraft(textOf(given, 'json')) : toDraft(readBuilderForm(given));
+
+/** What a page shows again of what was sent. */
+const shownAgain = (given: Fields): Omit<Shown, 'form'> => ({
+  isActive: given['is_active'] === 'yes',
+  changeNote: textOf(given, 'change_note'),
+});
+
+/** Renders the form after a button that saves nothing. @throws VALIDATION_ERROR a text that the other tab cannot show */
+async function showEdited(ctx: Context, me: User, target: Target, op: string, given: Fields): Promise<PageResult> {
+  const again = shownAgain(given);
+  if (op === 'json' || (given['view'] === 'json' && op !== 'form')) {
+    const draft = sentDraft(given);
+    return showBuilder(ctx, me, target, { ...again, form: toForm(draft), json: writeDraft(draft) });
+  }
+  if (op === 'form') return showBuilder(ctx, me, target, { ...again, form: toForm(sentDraft(given)) });
+  const { form, focus } = editForm(readBuilderForm(given), op, given);
+  return showBuilder(ctx, me, target, { ...again, form, focus });
+}
+
+/** Shows what was sent again, with what is wrong. */
+function showRefused(ctx: Context, me: User, target: Target, given: Fields, problem: FormError): Promise<PageResult> {
+  const form: BuilderForm = readBuilderForm(given);
+  const json = given['view'] === 'json' ? { json: textOf(given, 'json').replaceAll('\r\n', '\n') } : {};
+  return showBuilder(ctx, me, target, { ...shownAgain(given), form, ...json, problem });
+}
+
+/** Returns where a new automation is created: the team that was asked for if the user may write there, else their own; null: personal. */
+function newTarget(me: User, wanted: string | undefined, template: string | null): Target {
+  const writable = me.teams.filter(({ role }) => isAllowed('automation.write', role as Seat));
+  const find = (id: string | null | undefined) => writable.find(({ team_id }) => team_id === id)?.team_id;
+  const teamId =
+    wanted === 'personal' ? null : (find(wanted) ?? find(me.preferences.default_team_id) ?? writable[0]?.team_id ?? null);
+  return { teamId, automation: null, version: null, template };
+}
+
+/** @throws PERMISSION_DENIED */
+async function editTarget(ctx: Context, automationId: string): Promise<{ automation: AutomationRecord; target: Target }> {
+  const automation = await getAutomation(ctx, automationId);
+  const { mayChange } = await findRights(ctx, automation);
+  if (!mayChange) throw forbidden('You may not change this automation');
+  const { team_id: teamId, version } = automation;
+  return { automation, target: { teamId, automation, version, template: null } };
+}
+
+/** Saves what differs from the current version, so that the authors of unchanged actions stay theirs. */
+async function saveEdited(ctx: Context, automation: AutomationRecord, version: number, given: Fields): Promise<Redirect> {
+  const draft = parseDraft(sentDraft(given));
+  const current = draftOf(automation);
+  const changed = DRAFT_FIELDS.filter((field) => !isDeepStrictEqual(draft[field], current[field]));
+  const to = automationPath(automation.automation_id);
+  if (changed.length === 0 && version === automation.version)
+    return { to, notice: { kind: 'good', text: 'Nothing was changed.' } };
+  const fields = Object.fromEntries(changed.map((field) => [field, draft[field]])) as UpdateAutomation;
+  const change_note = textOf(given, 'change_note').trim() || null;
+  const saved = await updateAutomation(ctx, automation.automation_id, { ...fields, version, change_note });
+  return { to, notice: { kind: 'good', text: `Saved as version ${saved.version}.` } };
+}
+
+const newPages: Page[] = [
+  page({
+    method: 'get',
+    path: '/app/automations/new',
+    access: 'automation.write',
+    query: z.object({
+      team: z.string().max(40).optional().catch(undefined),
+      template: z.string().max(40).optional().catch(undefined),
+    }),
+    async handle({ ctx, me, query }) {
+      const person = requireUser({ me });
+      const chosen = TEMPLATES.find(({ key }) => key === query.template);
+      const target = newTarget(person, query.team, chosen?.key ?? null);
+      if (query.template === undefined) {
+        const data = { templates: TEMPLATES, team: target.teamId ?? 'personal' };
+        return { view: 'automations/templates', title: 'New automation', data };
+      }
+      return showBuilder(ctx, person, target, { form: toForm(chosen?.draft ?? blankDraft()) });
+    },
+  }),
+  page({
+    method: 'post',
+    path: '/app/automations/new',
+    access: 'automation.write',
+    form: BuilderFields,
+    formBytes: FORM_BYTES,
+    async handle({ ctx, me, form: given }) {
+      const team = textOf(given, 'team_id');
+      if (given.op !== 'save') {
+        return showEdited(ctx, requireUser({ me }), newTarget(requireUser({ me }), team, null), given.op, given);
+      }
+      const draft = parseDraft(sentDraft(given));
+      const team_id = team === 'personal' ? null : team;
+      const is_active = given['is_active'] === 'yes';
+      const { automation_id } = await createAutomation(ctx, { ...draft, team_id, is_active });
+      const next = is_active ? 'It is enabled.' : 'Try it with a dry run, then enable it.';
+      return { to: automationPath(automation_id), notice: { kind: 'good', text: `Created. ${next}` } };
+    },
+    onError: ({ ctx, me, form }, problem) =>
+      showRefused(ctx, requireUser({ me }), newTarget(requireUser({ me }), textOf(form, 'team_id'), null), form, problem),
+  }),
+];
+
+export const builderPages: Page[] = [
+  ...newPages,
+  page({
+    method: 'get',
+    path: '/app/automations/:automation_id/edit',
+    access: 'automation.write',
+    params: AutomationParams,
+    async handle({ ctx, me, params }) {
+      const { automation, target } = await editTarget(ctx, params.automation_id);
+      return showBuilder(ctx, requireUser({ me }), target, { form: toForm(draftOf(automation)) });
+    },
+  }),
+  page({
+    method: 'post',
+    path: '/app/automations/:automation_id/edit',
+    access: 'automation.write',
+    params: AutomationParams,
+    form: EditFields,
+    formBytes: FORM_BYTES,
+    async handle({ ctx, me, params, form: given }) {
+      const { automation, target } = await editTarget(ctx, params.automation_id);
+      if (given.op === 'save') return saveEdited(ctx, automation, given.version, given);
+      // The user has read what another one saved, and goes on from there.
+      const version = given.op === 'rebase' ? automation.version : given.version;
+      return showEdited(ctx, requireUser({ me }), { ...target, version }, given.op, given);
+    },
+    async onError({ ctx, me, params, form }, problem) {
+      const { target } = await editTarget(ctx, params.automation_id);
+      const seen = VersionField.safeParse(form['version']);
+      const version = seen.success ? seen.data : target.version;
+      return showRefused(ctx, requireUser({ me }), { ...target, version }, form, problem);
+    },
+  }),
+];

@@ -1,0 +1,85 @@
+import { z } from 'zod';
+import { checkCondition, evaluateCondition } from '../../../automation/language/condition.js';
+import { conditionScope } from '../../../automation/language/condition-scope.js';
+import { TRIGGERS } from '../../../automation/language/triggers.js';
+import { page, type Page } from '../../page.js';
+
+/** What a condition comes to on the sample of a trigger. `marked`: the source before, at and after the position of a fault. */
+interface ConditionCheck {
+  state: 'none' | 'wrong' | 'true' | 'false' | 'fails';
+  message: string | null;
+  position: number | null;
+  marked: { before: string; at: string; after: string } | null;
+  sample: string;
+  /** Paths for conditions and templates, with their values in the sample. */
+  paths: { path: string; value: string }[];
+}
+
+/** Made-up records for the variables that are not part of the event. */
+const PROJECT = { name: 'Apollo', status: 'active' };
+const ACTOR = { name: 'Ada Marsh', email: 'ada@example.com' };
+
+const MAX_PATHS = 40;
+const MAX_PATH_STEPS = 3;
+const MAX_VALUE_LENGTH = 40;
+
+/** Lists the single values of an event by their paths. */
+function* listPaths(value: unknown, path: string, left: number): Generator<{ path: string; value: string }> {
+  if (typeof value !== 'object' || value === null || left === 0) {
+    const text = typeof value === 'string' ? value : (JSON.stringify(value) ?? '');
+    yield { path, value: text.length > MAX_VALUE_LENGTH ? `${text.slice(0, MAX_VALUE_LENGTH)}…` : text };
+    return;
+  }
+  for (const [key, each] of Object.entries(value)) yield* listPaths(each, `${path}.${key}`, left - 1);
+}
+
+/** Positions count code points. */
+function mark(source: string, position: number): NonNullable<ConditionCheck['marked']> {
+  const points = Array.from(source);
+  const join = (from: number, to?: number): string => points.slice(from, to).join('');
+  return { before: join(0, position), at: join(position, position + 1), after: join(position + 1) };
+}
+
+/** Checks a condition, and evaluates it on the sample of a trigger; an unknown trigger has an empty one. */
+export function checkOnSample(triggerType: string, condition: string): ConditionCheck {
+  const event = TRIGGERS.find(({ key }) => key === triggerType)?.sample_payload ?? {};
+  const about = {
+    sample: JSON.stringify(event, null, 2),
+    paths: [...listPaths(event, 'event', MAX_PATH_STEPS)].slice(0, MAX_PATHS),
+    message: null,
+    position: null,
+    marked: null,
+  };
+  if (condition.trim() === '') return { ...about, state: 'none' };
+  const verdict = checkCondition(condition);
+  if (!verdict.ok) {
+    const { message, position } = verdict;
+    return { ...about, state: 'wrong', message, position, marked: position === null ? null : mark(condition, position) };
+  }
+  const project = { project_id: event['project_id'] ?? null, ...PROJECT };
+  const actor = { user_id: event['actor_id'] ?? null, ...ACTOR };
+  const { matched, error } = evaluateCondition(condition, conditionScope(event, { project, actor, now: new Date() }));
+  if (error !== null) return { ...about, state: 'fails', message: error };
+  return { ...about, state: matched ? 'true' : 'false' };
+}
+
+/** Characters of a condition in an address; the check refuses longer ones anyway. */
+const MAX_CONDITION = 4_000;
+
+export const conditionPages: Page[] = [
+  page({
+    method: 'get',
+    path: '/app/automations/condition',
+    access: 'automation.catalogue',
+    query: z.object({
+      trigger_type: z.string().max(100).catch(''),
+      condition: z.string().max(MAX_CONDITION).catch(''),
+    }),
+    handle: ({ query: { trigger_type, condition } }) =>
+      Promise.resolve({
+        view: 'automations/condition-page',
+        title: 'Condition',
+        data: { check: checkOnSample(trigger_type, condition) },
+      }),
+  }),
+];

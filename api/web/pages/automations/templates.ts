@@ -1,0 +1,119 @@
+import { GATE } from '../../../automation/actions/rules.js';
+import type { Draft, DraftAction } from './draft.js';
+
+/** A definition that fills the builder. */
+export interface AutomationTemplate {
+  key: string;
+  /** What it is for, in one sentence. */
+  text: string;
+  draft: Draft;
+}
+
+const gate = (message: string, params: Record<string, unknown> = {}): DraftAction => ({
+  type: GATE,
+  params: { role: 'manager', message, ...params },
+});
+
+const template = (
+  key: string,
+  text: string,
+  draft: Pick<Draft, 'name' | 'trigger_type' | 'actions'> & Partial<Draft>,
+): AutomationTemplate => ({
+  key,
+  text,
+  draft: { description: null, condition: null, schedule_cron: null, schedule_timezone: null, project_id: null, ...draft },
+});
+
+const TASK_ID = '{{event.task.task_id}}';
+
+export const TEMPLATES: readonly AutomationTemplate[] = [
+  template('close-on-merge', 'Close the task when its pull request is merged, after a manager approves.', {
+    name: 'Close the task on merge',
+    trigger_type: 'forge.pr_merged',
+    condition: 'has(event.task) && event.task != null',
+    actions: [
+      gate('Close “{{event.task.title}}” now that #{{event.pr_number}} is merged?'),
+      { type: 'set_task_status', params: { task_id: TASK_ID, status: 'done' } },
+    ],
+  }),
+  template('announce-finished', 'Tell the whole team of a finished task, after a manager approves.', {
+    name: 'Announce finished tasks',
+    trigger_type: 'task.completed',
+    actions: [
+      gate('Announce “{{event.task.title}}”?'),
+      { type: 'notify', params: { role: 'guest', message: '{{event.task.title}} is done.' } },
+    ],
+  }),
+  template('urgent-tasks', 'Tell managers of an urgent task at once; begin it after a manager approves.', {
+    name: 'Begin urgent tasks',
+    trigger_type: 'task.created',
+    condition: 'task.priority in ["high", "urgent"]',
+    actions: [
+      { type: 'notify', params: { role: 'manager', message: 'Urgent: {{event.task.title}}' } },
+      gate('Begin “{{event.task.title}}” now?'),
+      { type: 'set_task_status', params: { task_id: TASK_ID, status: 'in_progress' } },
+    ],
+  }),
+  template('failed-ci', 'Create a task for a failed CI run of the main branch, after a member approves.', {
+    name: 'Create a task for failed CI',
+    trigger_type: 'forge.workflow_run_failed',
+    condition: 'event.branch == "main"',
+    actions: [
+      gate('Create a task for {{event.name}}, which failed on {{event.branch}}?', { role: 'member' }),
+      {
+        type: 'create_task',
+        params: {
+          title: '{{event.name}} fails on {{event.branch}}',
+          description: 'Commit {{event.sha}} in {{event.repo}}',
+          priority: 'urgent',
+        },
+      },
+    ],
+  }),
+  template('plan-for-issues', 'Ask the agent for a plan for each new issue; the plan itself waits for a confirmation.', {
+    name: 'Plan new issues',
+    trigger_type: 'forge.issue_opened',
+    actions: [
+      {
+        type: 'run_agent',
+        params: { instruction: 'Set the priority of the linked task to high if its title says that something fails.' },
+      },
+    ],
+  }),
+  template('deploy-release', 'Deploy a release after two approvals by others than its author.', {
+    name: 'Deploy a release',
+    trigger_type: 'forge.release_published',
+    actions: [
+      gate('Deploy {{event.tag}} of {{event.repo}}?', {
+        required_approvals: 2,
+        allow_self_approval: false,
+        expires_in_seconds: 86_400,
+      }),
+      {
+        type: 'http_request',
+        params: {
+          method: 'POST',
+          url: 'https://deploy.example.com/releases',
+          headers: { authorization: 'Bearer {{secret:DEPLOY_TOKEN}}' },
+          body: { repo: '{{event.repo}}', tag: '{{event.tag}}' },
+        },
+      },
+    ],
+  }),
+  template('weekly-review', 'Remind members on Monday morning to review their tasks.', {
+    name: 'Weekly review',
+    trigger_type: 'schedule',
+    schedule_cron: '0 9 * * MON',
+    schedule_timezone: 'UTC',
+    actions: [{ type: 'notify', params: { role: 'member', message: 'A new week: review your open tasks.' } }],
+  }),
+  template('overdue-tasks', 'Raise an overdue task to urgent and say so on it, after a manager approves.', {
+    name: 'Raise overdue tasks',
+    trigger_type: 'task.overdue',
+    actions: [
+      gate('Raise “{{event.task.title}}”, due {{event.task.due_date}}, to urgent?'),
+      { type: 'update_task', params: { task_id: TASK_ID, priority: 'urgent' } },
+      { type: 'add_comment', params: { task_id: TASK_ID, content: 'Overdue since {{event.task.due_date}}: raised to urgent.' } },
+    ],
+  }),
+];

@@ -1,0 +1,250 @@
+import { TEMPLATES } from '../../../../api/web/pages/automations/templates.js';
+import { buildTeam, type Person, type TestTeam } from '../../../factories/people.js';
+import { startApp, type TestApp } from '../../../support/app.js';
+import { type Browser, givePasswords, signIn } from '../browser.js';
+import { readFields } from './form.js';
+
+// The builder as a browser without scripts uses it: each button sends the form, and only one saves.
+
+let app: TestApp;
+let team: TestTeam;
+let browser: Browser;
+
+beforeAll(async () => {
+  app = await startApp({ LOGIN_OTP: 'off' });
+});
+afterAll(() => app.close());
+beforeEach(async () => {
+  team = await buildTeam(app);
+  await givePasswords(app);
+  browser = await signIn(app, team.member);
+});
+
+const NEW = '/app/automations/new';
+const start = (template = 'blank') => `${NEW}?team=${team.team_id}&template=${template}`;
+const row = (automation_id: string) => app.services.db('automations').where({ automation_id }).first();
+const idIn = (answer: { headers: Headers }): string =>
+  answer.headers.get('location')?.slice('/app/automations/'.length) as string;
+
+async function create(person: Person, fields: Record<string, unknown> = {}): Promise<string> {
+  const definition = {
+    name: 'First',
+    team_id: team.team_id,
+    trigger_type: 'task.created',
+    actions: [{ type: 'delay', params: { seconds: 5 } }],
+  };
+  return (await app.as(person).post('/api/automations', { ...definition, ...fields })).body.automation_id;
+}
+
+describe('a new automation', () => {
+  it('is built step by step, a gate first, and created disabled', async () => {
+    let fields = readFields((await browser.get(start())).html);
+    expect(fields).toMatchObject({ 's0.type': 'require_approval', 's0.p.role': 'manager', team_id: team.team_id });
+    const press = async (op: string, given: Record<string, string> = {}) => {
+      const answer = await browser.post(NEW, { ...fields, ...given, op }, { from: start() });
+      expect([op, answer.status]).toEqual([op, 200]);
+      fields = readFields(answer.html);
+      return answer.html;
+    };
+    await press('add', { name: 'Built', add_type: 'add_comment' });
+    await press('add', { 's1.p.content': 'Line one\r\n{{event.task.title}}', add_type: 'delay' });
+    await press('up:2', { 's2.p.seconds': '60' });
+    expect([fields['s1.type'], fields['s2.type'], fields['s1.p.seconds']]).toEqual(['delay', 'add_comment', '60']);
+    await press('down:1');
+    const free = await press('remove:0');
+    expect(free).toContain('Nobody is asked before these steps run.');
+    await press('gate');
+    expect(fields).toMatchObject({ 's0.type': 'require_approval', 's1.type': 'add_comment', 's2.type': 'delay', name: 'Built' });
+    expect(await app.services.db('automations').where({ team_id: team.team_id })).toEqual([]);
+    const saved = await browser.post(NEW, { ...fields, op: 'save' }, { from: start() });
+    expect(saved.status).toBe(303);
+    expect(await row(idIn(saved))).toMatchObject({
+      name: 'Built',
+      is_active: false,
+      team_id: team.team_id,
+      created_by: team.member.user_id,
+      actions: [
+        { type: 'require_approval', params: { role: 'manager' } },
+        { type: 'add_comment', params: { content: 'Line one\n{{event.task.title}}' } },
+        { type: 'delay', params: { seconds: 60 } },
+      ],
+    });
+  });
+
+  it('says beside the field what the operation refuses, and keeps what was typed', async () => {
+    const fields = { ...readFields((await browser.get(start())).html), name: 'Kept', op: 'save' };
+    const send = (given: Record<string, string>) => browser.post(NEW, { ...fields, ...given }, { from: start() });
+    const condition = await send({ condition: 'task.title = "x"' });
+    expect([condition.status, condition.html.includes('value="Kept"')]).toEqual([400, true]);
+    expect(condition.html).toMatch(/id="f-condition"[^>]*aria-invalid="true"/);
+    const action = await send({ 's1.type': 'delay', 's1.p.seconds': 'soon' });
+    expect(action.status).toBe(400);
+    expect(action.html).toMatch(/value="soon"[^>]*aria-invalid="true"/);
+    const headers = await send({ 's1.type': 'http_request', 's1.p.headers': 'nonsense' });
+    expect([headers.status, headers.html.includes('Each line needs a name, a colon and a value')]).toEqual([422, true]);
+    const unnamed = await send({ name: ' ' });
+    expect([unnamed.status, /id="f-name"[^>]*aria-invalid/.test(unnamed.html)]).toEqual([422, true]);
+    expect(await app.services.db('automations').where({ team_id: team.team_id })).toEqual([]);
+  });
+
+  it('changes between form and JSON without loss, and is saved from either', async () => {
+    const fields = readFields((await browser.get(start('deploy-release'))).html);
+    const asJson = await browser.post(NEW, { ...fields, op: 'json' }, { from: start() });
+    const json = readFields(asJson.html);
+    const template = TEMPLATES.find(({ key }) => key === 'deploy-release');
+    expect(JSON.parse(json['json'] as string)).toMatchObject({ name: 'Deploy a release', actions: template?.draft.actions });
+    const again = await browser.post(NEW, { ...json, op: 'form' }, { from: start() });
+    expect(readFields(again.html)).toEqual(fields);
+    const bad = await browser.post(NEW, { ...json, json: '{"name": ', op: 'save' }, { from: start() });
+    expect([bad.status, bad.html.includes('Not valid JSON'), bad.html.includes('{&quot;name&quot;: ')]).toEqual([
+      422,
+      true,
+      true,
+    ]);
+    const unknown = await browser.post(
+      NEW,
+      { ...json, json: '{"name":"x","trigger_type":"manual","gate":1}', op: 'save' },
+      { from: start() },
+    );
+    expect(unknown.status).toBe(422);
+    const saved = await browser.post(NEW, { ...json, op: 'save', is_active: 'yes' }, { from: start() });
+    expect(await row(idIn(saved))).toMatchObject({ is_active: true, name: 'Deploy a release' });
+  });
+
+  it('is not created in a team where the user may not write, nor without its token', async () => {
+    const other = await buildTeam(app);
+    const fields = { ...readFields((await browser.get(start())).html), name: 'X', op: 'save' };
+    const foreign = await browser.post(NEW, { ...fields, team_id: other.team_id }, { from: start() });
+    expect(foreign.status).toBe(403);
+    expect((await browser.post(NEW, fields, { csrf: null })).status).toBe(403);
+    const guest = await signIn(app, team.guest);
+    expect((await guest.post(NEW, fields, { from: NEW })).status).toBe(403);
+    expect(await app.services.db('automations').whereIn('team_id', [team.team_id, other.team_id])).toEqual([]);
+    const personal = await guest.post(NEW, { ...fields, team_id: 'personal', 's0.p.role': '' }, { from: NEW });
+    expect(await row(idIn(personal))).toMatchObject({ team_id: null, created_by: team.guest.user_id });
+  });
+});
+
+describe('editing', () => {
+  const pathOf = (id: string) => `/app/automations/${id}/edit`;
+
+  it('saves a new version of what was changed, with a note', async () => {
+    const id = await create(team.member, { description: 'Old', condition: 'true' });
+    const fields = readFields((await browser.get(pathOf(id))).html);
+    expect(fields).toMatchObject({ name: 'First', version: '1', 's0.p.seconds': '5', condition: 'true' });
+    const same = await browser.post(pathOf(id), { ...fields, op: 'save' });
+    expect([same.status, (await row(id)).version]).toEqual([303, 1]);
+    const given = { ...fields, name: 'Second', condition: '', change_note: 'Shorter', op: 'save' };
+    expect((await browser.post(pathOf(id), given)).headers.get('location')).toBe(`/app/automations/${id}`);
+    expect(await row(id)).toMatchObject({ name: 'Second', condition: null, description: 'Old', version: 2, is_active: true });
+    const version = await app.services.db('automation_versions').where({ automation_id: id, version: 2 }).first();
+    expect(version).toMatchObject({ change_note: 'Shorter', actions_kept_from: [] });
+    const [audit] = await app.services.db('audit_entries').where({ entity_id: id, action: 'update' });
+    const details = typeof audit.details === 'string' ? JSON.parse(audit.details) : audit.details;
+    expect(details.fields.toSorted()).toEqual(['change_note', 'condition', 'name']);
+  });
+
+  it('refuses an outdated version, keeps what was typed, and goes on when that was read', async () => {
+    const id = await create(team.member);
+    const fields = { ...readFields((await browser.get(pathOf(id))).html), name: 'Mine' };
+    await app.as(team.manager).patch(`/api/automations/${id}`, { name: 'Theirs' });
+    const stale = await browser.post(pathOf(id), { ...fields, op: 'save' });
+    expect([stale.status, stale.html.includes('The automation is at version 2, not 1')]).toEqual([409, true]);
+    expect(stale.html).toContain(`/versions?from=1&amp;to=2`);
+    expect(readFields(stale.html)).toMatchObject({ name: 'Mine', version: '1' });
+    const rebased = readFields((await browser.post(pathOf(id), { ...fields, op: 'rebase' })).html);
+    expect(rebased).toMatchObject({ name: 'Mine', version: '2' });
+    await browser.post(pathOf(id), { ...rebased, op: 'save' });
+    expect(await row(id)).toMatchObject({ name: 'Mine', version: 3 });
+  });
+
+  it('is for those who may change it', async () => {
+    const id = await create(team.manager);
+    const other = await buildTeam(app);
+    await givePasswords(app);
+    for (const person of [team.member, team.guest, other.admin]) {
+      const own = await signIn(app, person);
+      expect((await own.get(pathOf(id))).status).toBe(403);
+      const given = { name: 'X', trigger_type: 'manual', version: '1', op: 'save' };
+      expect((await own.post(pathOf(id), given, { from: '/app' })).status).toBe(403);
+    }
+    expect((await browser.post(pathOf(await create(team.member)), { version: '1', op: 'save' }, { csrf: null })).status).toBe(
+      403,
+    );
+    expect(await row(id)).toMatchObject({ name: 'First', version: 1 });
+  });
+
+  it('offers secrets by name to admins only, and puts the chosen one into its field', async () => {
+    await app
+      .as(team.admin)
+      .post('/api/automations/secrets', { team_id: team.team_id, name: 'DEPLOY', value: 'hidden', allowed_hosts: ['a.example'] });
+    const request = {
+      type: 'http_request',
+      params: { method: 'POST', url: 'https://a.example/', headers: { authorization: 'Bearer ' } },
+    };
+    const id = await create(team.admin, { actions: [request] });
+    const admin = await signIn(app, team.admin);
+    const { html } = await admin.get(pathOf(id));
+    expect([html.includes('<option>DEPLOY</option>'), html.includes('hidden"')]).toEqual([true, true]);
+    const fields = readFields(html);
+    const answer = await admin.post(pathOf(id), { ...fields, op: 'secret:0' });
+    expect(readFields(answer.html)['s0.p.headers'] ?? readFields(answer.html)['s0.j.headers']).toContain('{{secret:DEPLOY}}');
+    const manager = await signIn(app, team.manager);
+    expect((await manager.get(pathOf(id))).html).not.toContain('<option>DEPLOY</option>');
+  });
+});
+
+describe('the check of a condition', () => {
+  const check = async (condition: string, trigger_type = 'task.created') =>
+    (await browser.get(`/app/automations/condition?${new URLSearchParams({ condition, trigger_type }).toString()}`)).html;
+
+  it('says whether it holds for the sample, and where a fault is', async () => {
+    expect(await check('task.priority == "high"')).toContain('True for the sample');
+    expect(await check('task.priority == "low"')).toContain('False for the sample');
+    expect(await check('')).toContain('Without a condition every event starts it.');
+    expect(await check('task.nothing == 1')).toContain('Cannot be evaluated on the sample: No such key');
+    const fault = await check('has(event.task) && nobody == 1');
+    expect(fault).toContain('Unknown variable: nobody');
+    expect(fault).toContain('has(event.task) &amp;&amp; <mark>n</mark>obody == 1');
+    // Positions count characters, not UTF-16 units.
+    expect(await check('"🚀🚀" == nobody')).toContain('&quot;🚀🚀&quot; == <mark>n</mark>obody');
+    expect((await check('x'.repeat(5_000))).length).toBeLessThan(40_000);
+    expect(await check('true', 'no.such.trigger')).toContain('True for the sample');
+  });
+});
+
+describe('templates', () => {
+  it('are eight, each with its page', async () => {
+    expect(TEMPLATES).toHaveLength(8);
+    const { html } = await browser.get(`${NEW}?team=${team.team_id}`);
+    for (const { key } of TEMPLATES) expect(html).toContain(`template=${key}"`);
+  });
+
+  it.each(TEMPLATES.map(({ key, draft }) => [key, draft] as const))(
+    '%s fills the builder, is created, and holds for its sample',
+    async (key, draft) => {
+      const fields = readFields((await browser.get(start(key))).html);
+      const saved = await browser.post(NEW, { ...fields, op: 'save' }, { from: start(key) });
+      expect([saved.status, saved.html]).toEqual([303, '']);
+      const id = idIn(saved);
+      const stored = await row(id);
+      expect(stored).toMatchObject({
+        name: draft.name,
+        trigger_type: draft.trigger_type,
+        condition: draft.condition,
+        is_active: false,
+      });
+      expect(stored.actions.map(({ type, params }: { type: string; params: object }) => ({ type, params }))).toEqual(
+        draft.actions,
+      );
+      const dry = await browser.post(`/app/automations/${id}/dry-run`, { event: 'sample' });
+      const { status, html } = await browser.get(dry.headers.get('location') as string);
+      expect([status, html.includes('The condition is true') || html.includes('every event starts it')]).toEqual([200, true]);
+      // Every template has its value in the sample.
+      expect(html).not.toContain('The event has no');
+      expect(html.replaceAll(/\{\{secret:\w+\}\}/g, '')).not.toContain('{{event.');
+      const { html: page } = await browser.get(`/app/automations/${id}`);
+      expect(page).not.toMatch(/events of \S+ have no/);
+    },
+  );
+});
