@@ -406,6 +406,36 @@ describe('the web app in a browser', () => {
     expect(complaints).toEqual([]);
   });
 
+  it('builds an automation: checks the condition while typing, adds and moves steps in place, and saves', async () => {
+    const { page, complaints } = await open(team.member, { viewport: { width: 390, height: 844 } });
+    await page.goto(`/app/automations/new?team=${team.team_id}&template=announce-finished`);
+    await page.fill('#f-condition', 'task.title != "" && nobody');
+    await page.waitForSelector('#condition-check.wrong mark');
+    expect(await page.evaluate('document.activeElement.id')).toBe('f-condition');
+    await page.click('[data-select]');
+    const selected = '(({ selectionStart: from, selectionEnd: to }) => [from, to])(document.activeElement)';
+    expect(await page.evaluate(selected)).toEqual([20, 21]);
+    await page.fill('#f-condition', 'task.title != ""');
+    await page.waitForSelector('#condition-check.true');
+    await page.selectOption('#f-add_type', 'add_comment');
+    await page.click('.add-row button');
+    // The new step has the focus, and a path of the sample goes into it.
+    await page.waitForSelector('#step-2');
+    await until(async () => (await page.evaluate('document.activeElement.name')) === 's2.p.content');
+    await page.click('#condition-check summary');
+    await page.click('[data-insert="{{event.task.title}}"]');
+    await page.click('button[value="up:2"]');
+    await page.waitForSelector('[name="s1.p.content"]');
+    expect(await page.inputValue('[name="s1.p.content"]')).toBe('{{event.task.title}}');
+    const faults = await findFaults(page);
+    await page.click('.save button');
+    await page.waitForURL(/\/app\/automations\/[\da-f-]{36}$/);
+    const automation_id = page.url().split('/').at(-1);
+    const saved = await app.services.db('automations').where({ automation_id }).first();
+    expect(saved.actions.map(({ type }: { type: string }) => type)).toEqual(['require_approval', 'add_comment', 'notify']);
+    expect([...faults, ...complaints]).toEqual([]);
+  });
+
   it('without scripts: sign in, approve, sign out', async () => {
     const run = await buildRun(app, team, { fields: { automation_name: 'Without scripts' } });
     const { page, complaints } = await open(team.manager, { javaScriptEnabled: false });

@@ -38,6 +38,8 @@ export interface Shown {
   changeNote?: string;
 }
 
+const capitalize = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
+
 async function listChoices(ctx: Context, me: User, teamId: string | null) {
   const team = me.teams.find(({ team_id }) => team_id === teamId);
   if (!team) return { people: [[me.user_id, 'You']], projects: [], secrets: [] };
@@ -87,7 +89,7 @@ function toStepView(step: FormStep, index: number, errors: Readonly<Record<strin
       ...field,
       kind: isJson ? 'json' : field.kind,
       input,
-      label: field.name.replaceAll('_', ' '),
+      label: capitalize(field.name.replaceAll('_', ' ')),
       text: typed?.text ?? '',
       error: errors[input],
     };

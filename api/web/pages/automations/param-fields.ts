@@ -33,6 +33,12 @@ const typeOf = ({ type }: Schema): unknown => (Array.isArray(type) ? type.find((
 
 const isScalar = (schema: unknown): boolean => ['string', 'number', 'boolean'].includes(String(typeOf((schema ?? {}) as Schema)));
 
+/** An address has one line, however long it may be; a described text without a limit, such as a note, has many. */
+function isLongText({ maxLength, description, example }: Schema): boolean {
+  if (String(example).startsWith('http')) return false;
+  return ((maxLength as number | undefined) ?? (description === undefined ? 0 : MAX_LINE + 1)) > MAX_LINE;
+}
+
 function kindOf(schema: Schema): { kind: FieldKind; options: readonly string[] } {
   const all = alternatives(schema);
   const options = all.flatMap((each) => (each['enum'] as string[] | undefined) ?? []);
@@ -46,9 +52,7 @@ function kindOf(schema: Schema): { kind: FieldKind; options: readonly string[] }
     case 'number':
       return simple('number');
     case 'string':
-      return simple(
-        ((first['maxLength'] as number | undefined) ?? (first['description'] ? MAX_LINE + 1 : 0)) > MAX_LINE ? 'long' : 'text',
-      );
+      return simple(isLongText(first) ? 'long' : 'text');
     case 'array':
       return simple(isScalar(first['items']) ? 'list' : 'json');
     case 'object':
@@ -68,7 +72,7 @@ function buildFields(type: string): ParamField[] {
   return Object.entries(properties).map(([name, schema]) => {
     const described = [schema, ...alternatives(schema)].find((each) => typeof each['description'] === 'string');
     const isDefaulted = action.defaulted?.some((each) => each === name) ?? false;
-    const hint = (described?.['description'] as string | undefined) ?? null;
+    const hint = (described?.['description'] as string | undefined)?.replaceAll('`', '') ?? null;
     return {
       name,
       ...kindOf(schema),
