@@ -18,7 +18,7 @@ import { showLines } from '../agent/plan-lines.js';
 const RECENT_RUNS = 8;
 
 /** Returns every action in words; a gate by what it requires. */
-export async function readSteps(
+async function readSteps(
   ctx: Context,
   { team_id, created_by, actions }: Pick<AutomationRecord, 'team_id' | 'created_by' | 'actions'>,
 ) {

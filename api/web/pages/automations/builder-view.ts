@@ -81,8 +81,9 @@ function toStepView(step: FormStep, index: number, errors: Readonly<Record<strin
   const unknown = step.params
     .filter(({ name }) => !known.some((field) => field.name === name))
     .map(({ name }) => ({ name, kind: 'json' as const, isRequired: false, hint: null, options: [] }));
+  const sent = new Map(step.params.map((param) => [param.name, param]));
   const fields = [...known, ...unknown].map((field) => {
-    const typed = step.params.find(({ name }) => name === field.name);
+    const typed = sent.get(field.name);
     const isJson = typed?.isJson ?? false;
     const input = paramFieldName(index, field.name, isJson);
     return {

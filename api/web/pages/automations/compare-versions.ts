@@ -4,7 +4,7 @@ import { describeTrigger } from '../../wording/automation-text.js';
 import type { TextPart, WordDiff } from '../../wording/word-diff.js';
 
 /** One field of two versions; `parts` marks what differs, null if both texts are to be shown one after the other. */
-export interface FieldChange {
+interface FieldChange {
   name: string;
   before: string | null;
   after: string | null;
@@ -12,7 +12,7 @@ export interface FieldChange {
 }
 
 /** One action of two versions. Numbers count from 1; null where the version lacks it. */
-export interface ActionChange {
+interface ActionChange {
   kind: 'same' | 'added' | 'removed' | 'changed';
   type: string;
   name: string | null;
