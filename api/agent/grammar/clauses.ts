@@ -1,35 +1,65 @@
-import type { DueDate } from './dates.js';
+import type { Assignee, DueDate, Duration, Priority, Status, TaskFilter } from './terms.js';
 import type { LinkedItem } from './tokens.js';
-
-const STATUSES = ['todo', 'in_progress', 'in_review', 'done'] as const;
-export type Status = (typeof STATUSES)[number];
-
-export const PRIORITIES = ['low', 'medium', 'high', 'urgent'] as const;
-type Priority = (typeof PRIORITIES)[number];
 
 /** What a clause is about, before it is known which item that is. */
 export type Target =
-  /** Linked items of the name that was written; several have it if they share a title. */
+  /** Linked items of the name that was written; several have it if they share a title, or the words that were written. */
   | { kind: 'named'; items: readonly LinkedItem[]; written: string }
   | { kind: 'it' }
-  | { kind: 'all'; status: Status | null }
-  /** Words that name no linked item. */
-  | { kind: 'unknown'; written: string };
+  /** All that the clause before was about. */
+  | { kind: 'same' }
+  /** What the clause before was about, or all linked tasks. `both`: only if they are two. */
+  | { kind: 'them'; both: boolean }
+  /** Linked tasks of these facts, without the excepted ones. */
+  | { kind: 'all'; filter: TaskFilter; written: string; except?: Target }
+  | { kind: 'list'; targets: readonly Target[] }
+  /** Words that name no linked item; `near` have some of them. */
+  | { kind: 'unknown'; written: string; near: readonly LinkedItem[] };
 
-export type Assignee = { kind: 'me' } | { kind: 'nobody' } | { kind: 'name'; name: string };
+/** What a new task is given besides its title. */
+export interface NewTask {
+  title: string;
+  due?: DueDate;
+  priority?: Priority;
+  to?: Assignee;
+  project?: Target;
+}
+
+/** A question about tasks. `list`: which they are. `count`: how many. `load`: how many each member has. */
+export interface TaskQuestion {
+  show: 'list' | 'count' | 'load';
+  filter: TaskFilter;
+}
 
 /** One clause of a message. `unclear`: none that the grammar knows. */
 export type Clause = { written: string } & (
-  | { does: 'create'; title: string }
+  | { does: 'create'; task: NewTask }
+  | { does: 'subtasks'; of: Target; tasks: readonly NewTask[] }
   | { does: 'status'; target: Target; status: Status }
   | { does: 'assign'; target: Target; to: Assignee }
+  | { does: 'unassign'; target: Target; from: Assignee | null }
   | { does: 'priority'; target: Target; priority: Priority }
+  /** `by` steps up. */
+  | { does: 'step'; target: Target; by: 1 | -1 }
   | { does: 'due'; target: Target; date: DueDate }
+  | { does: 'shift'; target: Target; by: Duration }
   | { does: 'rename'; target: Target; title: string }
+  | { does: 'describe'; target: Target; text: string }
+  | { does: 'estimate'; target: Target; hours: number }
+  | { does: 'archive'; target: Target; archived: boolean }
+  | { does: 'tag' | 'untag'; target: Target; tag: string }
+  | { does: 'place'; target: Target; project: Target }
   | { does: 'comment'; target: Target; text: string }
   | { does: 'delete'; target: Target }
   | { does: 'relate'; source: Target; target: Target; type: 'blocks' | 'related_to' }
   | { does: 'note'; title: string; text: string }
+  | { does: 'ask'; question: TaskQuestion }
+  | { does: 'about'; target: Target }
+  /** What blocks the target, or what it blocks. */
+  | { does: 'blocking'; target: Target; end: 'before' | 'behind' }
+  | { does: 'summary' | 'help' }
+  /** A question of ours, because the clause leaves something open. */
+  | { does: 'doubt'; text: string }
   | { does: 'unclear' }
 );
 

@@ -20,6 +20,8 @@ export const isWordChar = (char: string): boolean =>
 
 function foldCluster(cluster: string): string {
   if (NEWLINES.has(cluster)) return '\n';
+  // Most characters are plain ones, and this is asked for each.
+  if (cluster.length === 1 && cluster >= '!' && cluster <= '~') return cluster.toLowerCase();
   const plain = cluster.normalize('NFKC').toLowerCase();
   return plain.trim() === '' ? ' ' : plain;
 }

@@ -1,19 +1,23 @@
 import type { BareClause, Clause } from './clauses.js';
-import { type ClauseReader, readClause } from './read-clause.js';
-import { readTarget } from './target.js';
-import { type LinkedItem, type Token, tokenize, type Tokenized } from './tokens.js';
-import { POLITE, VERBS, startsWith, getWord } from './words.js';
+import { beginsList, beginsTask } from './create.js';
+import { MAX_TOKENS } from './pattern.js';
+import { PeopleIndex } from './people.js';
+import { readKnownClause, readUnknownClause } from './read-clause.js';
+import { isSoft, openReading, type Reading } from './reading.js';
+import { readQuotedComment, readTextHead } from './text-clause.js';
+import { type LinkedItem, type Token, tokenize } from './tokens.js';
+import { ASKING, CONTINUING, OPENINGS, POLITE, STATING, startsWith, getWord, VERBS, WRITING } from './words.js';
 
-const isSeparator = (token: Token): boolean =>
-  token.kind === 'newline' || token.kind === 'semicolon' || (token.kind === 'word' && token.text === 'and');
+const isHard = (token: Token): boolean => token.kind === 'newline' || token.kind === 'semicolon' || token.kind === 'stop';
 const isPolite = (token: Token): boolean => token.kind === 'word' && POLITE.has(token.text);
+const isNothing = (token: Token): boolean => token.kind === 'colon' || (token.kind === 'mark' && token.text !== '@');
 
-/** Requests around a clause that mean nothing for it, such as `could you`. */
-const OPENINGS = [
-  ['can', 'you'],
-  ['could', 'you'],
-  ['would', 'you'],
-];
+const OPENING_WORDS = new Set(OPENINGS.map(([first]) => first));
+/** The number of tokens of a request that stands here. */
+const openingAt = (tokens: readonly Token[], at: number, first: string): number =>
+  OPENING_WORDS.has(first)
+    ? (OPENINGS.find((words) => words.every((word, i) => getWord(tokens[at + i]) === word))?.length ?? 0)
+    : 0;
 
 /** Returns the place of the first token that belongs to a clause. */
 function skipOpening(tokens: readonly Token[], from: number): number {
@@ -21,9 +25,9 @@ function skipOpening(tokens: readonly Token[], from: number): number {
   for (;;) {
     const token = tokens[at];
     if (!token) return at;
-    const opening = OPENINGS.find((words) => startsWith(tokens.slice(at, at + 2), ...words));
-    if (opening) at += opening.length;
-    else if (isSeparator(token) || isPolite(token) || token.kind === 'mark' || token.kind === 'colon') at += 1;
+    const opening = token.kind === 'word' ? openingAt(tokens, at, token.text) : 0;
+    if (opening > 0) at += opening;
+    else if (isHard(token) || isSoft(token) || isPolite(token) || isNothing(token)) at += 1;
     else return at;
   }
 }
@@ -34,16 +38,9 @@ function trimClosing(tokens: readonly Token[]): readonly Token[] {
   for (; end > 0; end -= 1) {
     const token = tokens[end - 1] as Token;
     if (startsWith(tokens.slice(Math.max(0, end - 2), end), 'thank', 'you')) end -= 1;
-    else if (!(isPolite(token) || token.kind === 'mark' || token.kind === 'colon')) break;
+    else if (!(isPolite(token) || isNothing(token) || isSoft(token) || isHard(token))) break;
   }
   return tokens.slice(0, end);
-}
-
-/** Returns the place of the separator behind a clause without free text. */
-function endOfClause(tokens: readonly Token[], from: number): number {
-  let at = from;
-  while (at < tokens.length && !isSeparator(tokens[at] as Token)) at += 1;
-  return at;
 }
 
 /** Returns the place where a text ends: at the line's end, or at a `;` before a verb. */
@@ -59,102 +56,142 @@ function endOfText(tokens: readonly Token[], from: number): number {
   return tokens.length;
 }
 
-/** The head of a comment or a note, before its colon. */
-type Head = { does: 'comment'; of: readonly Token[] } | { does: 'note'; title: string };
-
-/** `(comment|reply) (on|to) TARGET` or `[(create|add) [a]] note STRING` */
-function readHead(tokens: readonly Token[]): Head | undefined {
-  const first = getWord(tokens[0]);
-  if ((first === 'comment' || first === 'reply') && ['on', 'to'].includes(getWord(tokens[1])))
-    return { does: 'comment', of: tokens.slice(2) };
-  let rest = tokens;
-  if (startsWith(rest, 'create') || startsWith(rest, 'add')) rest = rest.slice(1);
-  if (rest !== tokens && (startsWith(rest, 'a') || startsWith(rest, 'the'))) rest = rest.slice(1);
-  const title = rest[1];
-  return startsWith(rest, 'note') && rest.length === 2 && title?.kind === 'string'
-    ? { does: 'note', title: title.value }
-    : undefined;
-}
-
-/** Returns the place of the colon before a text, on the same line and before any `;`. */
-function colonAfter(tokens: readonly Token[], from: number): number | undefined {
-  for (let at = from; at < tokens.length; at += 1) {
-    const { kind } = tokens[at] as Token;
-    if (kind === 'colon') return at;
-    if (kind === 'newline' || kind === 'semicolon') return undefined;
-  }
-  return undefined;
-}
-
-const BEGINS_TEXT = new Set(['comment', 'reply', 'note', 'create', 'add']);
+const POINTING = new Set(['it', 'its', 'them', 'their', 'the', 'this', 'that', 'these', 'all', 'everything']);
 
 /** Reads the clauses of one message, front to back. */
 class MessageReader {
   private at = 0;
+  /** First token of the clause before, for one that leaves the verb out: `close A, assign B to Mia and C to Bo`. */
+  private verb: Token | undefined;
+  private isFirst = true;
 
-  constructor(
-    private readonly message: Tokenized,
-    private readonly reader: ClauseReader,
-  ) {}
+  constructor(private readonly reading: Reading) {}
 
   /** Returns the next clause, or undefined at the end. */
   next(): Clause | undefined {
-    const { tokens, written } = this.message;
+    const { tokens, written } = this.reading.message;
     this.at = skipOpening(tokens, this.at);
-    const start = tokens[this.at]?.start;
-    if (start === undefined) return undefined;
+    const first = tokens[this.at];
+    if (!first) return undefined;
     const clause = this.textClause() ?? this.plainClause();
-    return { ...clause, written: written(start, tokens[this.at - 1]?.end ?? start) } as Clause;
-  }
-
-  private plainClause(): BareClause {
-    const { tokens } = this.message;
-    const end = endOfClause(tokens, this.at);
-    const clause = readClause(this.reader, trimClosing(tokens.slice(this.at, end)));
-    this.at = end;
-    return clause;
+    this.isFirst = false;
+    return { ...clause, written: written(first.start, tokens[this.at - 1]?.end ?? first.start) } as Clause;
   }
 
   /** A comment or a note: a head, a colon, and text that may hold separators. */
   private textClause(): BareClause | undefined {
-    const { tokens } = this.message;
-    if (!BEGINS_TEXT.has(getWord(tokens[this.at]))) return undefined;
-    const colon = colonAfter(tokens, this.at);
-    const head = readHead(tokens.slice(this.at, colon ?? endOfClause(tokens, this.at)));
-    if (!head) return undefined;
-    const text = colon === undefined ? this.skipClause() : this.textAfter(colon);
-    if (head.does === 'note') return { does: 'note', title: head.title, text };
-    const target = readTarget(this.message, head.of);
-    return target ? { does: 'comment', target, text } : { does: 'unclear' };
-  }
-
-  private skipClause(): string {
-    this.at = endOfClause(this.message.tokens, this.at);
-    return '';
+    const { tokens } = this.reading.message;
+    const head = readTextHead(this.reading, tokens, this.at);
+    return head && head.build(this.textFrom(head.from));
   }
 
   /** A quoted string alone, or the rest of the line. */
-  private textAfter(colon: number): string {
-    const { tokens, written } = this.message;
-    const first = tokens[colon + 1];
+  private textFrom(from: number): string {
+    const { tokens, written } = this.reading.message;
+    const first = tokens[from];
     if (first?.kind === 'string') {
-      const end = endOfClause(tokens, colon + 1);
-      if (trimClosing(tokens.slice(colon + 1, end)).length === 1) {
+      const end = this.endOfClause(from);
+      if (trimClosing(tokens.slice(from, end)).length === 1) {
         this.at = end;
         return first.value;
       }
     }
-    this.at = endOfText(tokens, colon + 1);
+    this.at = endOfText(tokens, from);
     const last = tokens[this.at - 1];
-    return first && last && this.at > colon + 1 ? written(first.start, last.end) : '';
+    return first && last && this.at > from ? written(first.start, last.end) : '';
+  }
+
+  /** Returns the place of the separator behind a clause that begins here. */
+  private endOfClause(from: number): number {
+    const { tokens } = this.reading.message;
+    const head = tokens.slice(from, from + 16);
+    const isList = beginsList(head);
+    const isWriting = WRITING.has(getWord(tokens[from])) || beginsTask(head);
+    let isVerbal = VERBS.has(getWord(tokens[from]));
+    let at = from;
+    for (; at < tokens.length; at += 1) {
+      const token = tokens[at] as Token;
+      if (isHard(token)) return at;
+      isVerbal ||= token.kind === 'word' && STATING.has(token.text);
+      if (isSoft(token) && this.opensClause(at, isList, isWriting, isVerbal)) return at;
+    }
+    return at;
+  }
+
+  /** Whether a clause of its own begins behind a comma or `and`. */
+  private opensClause(separator: number, isList: boolean, isWriting: boolean, isVerbal: boolean): boolean {
+    const { tokens } = this.reading.message;
+    if (isSoft(tokens[separator + 1])) return false;
+    const at = skipOpening(tokens, separator);
+    const token = tokens[at];
+    if (token?.kind !== 'word') return token?.kind === 'item' && !isWriting && !isList && isVerbal && this.states(at);
+    if (VERBS.has(token.text)) return !isList || POINTING.has(getWord(tokens[at + 1]));
+    if (isWriting || isList) return false;
+    return CONTINUING.has(token.text) || (isVerbal && (ASKING.has(token.text) || this.states(at)));
+  }
+
+  /** Whether a statement begins here, such as `the budget is done`. */
+  private states(from: number): boolean {
+    const { tokens } = this.reading.message;
+    for (let at = from + 1; at < Math.min(tokens.length, from + 12); at += 1) {
+      const token = tokens[at] as Token;
+      if (isHard(token) || isSoft(token)) return false;
+      if (token.kind === 'word' && STATING.has(token.text))
+        return getWord(tokens[at - 1]) !== 'that' && getWord(tokens[at - 1]) !== 'which';
+    }
+    return false;
+  }
+
+  private plainClause(): BareClause {
+    const { tokens } = this.reading.message;
+    const start = this.at;
+    const end = this.endOfClause(start);
+    const clause = trimClosing(tokens.slice(start, end));
+    this.at = end;
+    const isWhole = this.isFirst && skipOpening(tokens, end) >= tokens.length;
+    const read = this.read(clause, isWhole) ?? this.readFront(start, end) ?? readQuotedComment(this.reading, clause);
+    this.verb ??= tokens[start];
+    if (read) return read;
+    return readUnknownClause(this.reading, clause);
+  }
+
+  private read(tokens: readonly Token[], isWhole: boolean): BareClause | undefined {
+    const read = readKnownClause(this.reading, tokens, isWhole);
+    const [first] = tokens;
+    if (read) {
+      if (first && VERBS.has(getWord(first))) this.verb = first;
+      return read;
+    }
+    return this.verb && first && !this.isFirst ? readKnownClause(this.reading, [this.verb, ...tokens], false) : undefined;
+  }
+
+  /** Reads what stands before the first, or the last, comma or `and`, if it is a clause; the rest is the next one. */
+  private readFront(start: number, end: number): BareClause | undefined {
+    const { tokens } = this.reading.message;
+    const soft = tokens.slice(start, Math.min(end, start + MAX_TOKENS)).flatMap((token, i) => (isSoft(token) ? [start + i] : []));
+    for (const at of new Set([soft.at(-1), soft[0]])) {
+      const read = at === undefined ? undefined : this.read(trimClosing(tokens.slice(start, at)), false);
+      if (!read || at === undefined) continue;
+      this.at = at;
+      return read;
+    }
+    return undefined;
   }
 }
 
-/** Reads the clauses of a message. Titles and ids of linked items are names as a whole, whatever they are made of. */
-export function parse(message: string, items: readonly LinkedItem[], today: string): Clause[] {
-  const tokenized = tokenize(message, items);
-  const reader = new MessageReader(tokenized, { message: tokenized, today });
+/** Clauses of one message: a few more than a plan holds changes. */
+const MAX_CLAUSES = 60;
+
+/**
+ * Reads the clauses of a message. Titles and ids of linked items are names as a whole, whatever they are made of.
+ * @param today YYYY-MM-DD where the person is
+ */
+export function parse(message: string, items: readonly LinkedItem[], today: string, people = new PeopleIndex([])): Clause[] {
+  const reader = new MessageReader(openReading(tokenize(message, items), items, people, today));
   const clauses: Clause[] = [];
-  for (let clause = reader.next(); clause; clause = reader.next()) clauses.push(clause);
+  for (let clause = reader.next(); clause; clause = reader.next()) {
+    clauses.push(clauses.length < MAX_CLAUSES ? clause : { does: 'unclear', written: clause.written });
+    if (clauses.length > MAX_CLAUSES) break;
+  }
   return clauses;
 }

@@ -1,117 +1,172 @@
 import { MAX_ACTIONS } from '../plans/schema.js';
 import type { Tool } from '../../gate/work-actions/catalogue.js';
 import type { ProposedAction } from '../plans/proposal.js';
-import type { Assignee, Clause, Target } from './clauses.js';
+import type { Clause, NewTask, Target, TaskQuestion } from './clauses.js';
+import { addTo } from './dates.js';
+import { type Assignee, type DueDate, PRIORITIES } from './terms.js';
 import type { LinkedItem } from './tokens.js';
+import { capital, findAssignees, named, Question, quote, type RuleWorld, type Subject, SubjectFinder } from './subjects.js';
 
-/** What the clauses of a message refer to. */
-export interface RuleWorld {
-  /** Readable linked items, in the order of linking. */
-  items: readonly LinkedItem[];
-  /** The person who asks. */
-  userId: string;
-  /** Ids of the members of a team that a folded name may mean. */
-  membersNamed: (teamId: string, name: string) => readonly string[];
-}
+/** A question of the person about tasks, with what it is about. */
+export type Asked =
+  | { does: 'tasks'; question: TaskQuestion }
+  | { does: 'about'; ids: string[] }
+  | { does: 'blocking'; ids: string[]; end: 'before' | 'behind' }
+  | { does: 'summary' }
+  | { does: 'help' };
 
 /** What a message comes to. `answer`: no clause, or one that the grammar does not know. */
 export type Outcome =
   | { kind: 'plan'; actions: ProposedAction[] }
+  | { kind: 'ask'; asked: Asked }
   | { kind: 'question'; text: string }
   | { kind: 'answer'; unclear: string | null };
 
-/** A task that a clause is about: a linked one, or the one that an earlier action creates. */
-type Subject = { id: string; item: LinkedItem | null };
+type Params = ProposedAction['params'];
+type Facts = Pick<LinkedItem, 'priority' | 'due' | 'tags'>;
+type FieldClause = Extract<
+  Clause,
+  { does: 'priority' | 'step' | 'describe' | 'estimate' | 'archive' | 'tag' | 'untag' | 'place' }
+>;
+type Does<D extends Clause['does']> = Extract<Clause, { does: D }>;
 
-class Question extends Error {}
-
-const SHOWN = 80;
-/** A short quotation of what the person wrote. */
-export const quote = (text: string): string => `“${text.length > SHOWN ? `${text.slice(0, SHOWN).toWellFormed()}…` : text}”`;
-
-const KIND_OF: Record<LinkedItem['type'], string> = {
-  task: 'task',
-  project: 'project',
-  note: 'note',
-  idea: 'idea',
-  file: 'file',
-  whiteboard: 'whiteboard',
-};
-
-const named = ({ type, title, id }: LinkedItem): string => `the ${KIND_OF[type]} ${quote(title)} (${id})`;
-const STATUS_WORDS: Record<string, string> = { todo: 'to do', in_progress: 'in progress', in_review: 'in review', done: 'done' };
+const ASKS = new Set<Clause['does']>(['ask', 'about', 'blocking', 'summary', 'help']);
 
 /** Turns clauses into actions, one after the other; `it` is what the clause before was about. */
 class Resolver {
   readonly actions: ProposedAction[] = [];
-  private it: Subject | null = null;
-  private isFirst = true;
+  private readonly finder: SubjectFinder;
+  /** Facts of linked tasks as the actions before leave them. */
+  private readonly changed = new Map<string, Facts>();
 
-  constructor(private readonly world: RuleWorld) {}
+  constructor(
+    private readonly world: RuleWorld,
+    /** What the clause before was about. */
+    private before: readonly Subject[],
+  ) {
+    this.finder = new SubjectFinder(world);
+  }
 
   add(clause: Clause): void {
-    const before = this.it;
-    this.it = null;
-    this.resolve(clause, before);
-    this.isFirst = false;
+    this.resolve(clause);
     if (this.actions.length > MAX_ACTIONS) throw new Question(`A plan holds at most ${MAX_ACTIONS} changes. Send fewer at once.`);
   }
 
-  private resolve(clause: Clause, before: Subject | null): void {
+  private resolve(clause: Clause): void {
     switch (clause.does) {
       case 'create':
-        return this.create(clause.title);
+        return this.create(clause.task, null);
+      case 'subtasks':
+        return this.subtasks(clause);
       case 'note':
         return this.note(clause.title, clause.text);
-      case 'rename':
-        return this.rename(clause.target, clause.title, before);
       case 'relate':
-        return this.relate(clause, before);
-      case 'assign':
-        return this.onTasks(clause.target, before, 'task.assign', (subject) => ({
-          assigned_to: this.assignee(clause.to, subject),
-        }));
+        return this.relate(clause);
+      case 'rename':
+        return this.rename(clause);
+      case 'due':
+      case 'shift':
+        return this.date(clause);
       case 'status':
-        return this.onTasks(clause.target, before, 'task.set_status', () => ({ status: clause.status }));
-      case 'priority':
-        return this.onTasks(clause.target, before, 'task.update', () => ({ priority: clause.priority }));
-      case 'due': {
-        const { date } = clause;
-        if (date === 'impossible') throw new Question('No calendar has that date. Which one do you mean?');
-        return this.onTasks(clause.target, before, 'task.update', () => ({ due_date: date.date }));
-      }
+        return this.onTasks(clause.target, 'task.set_status', () => ({ status: clause.status }));
+      case 'assign':
+        return this.onTasks(clause.target, 'task.assign', (subject) => ({ assigned_to: this.assignee(clause.to, subject) }));
+      case 'unassign':
+        return this.unassign(clause);
+      case 'delete':
+        return this.onTasks(clause.target, 'task.delete', () => ({}));
       case 'comment': {
         if (clause.text === '') throw new Question('What shall the comment say? Write it after the colon.');
-        return this.onTasks(clause.target, before, 'task.comment', () => ({ content: clause.text }));
+        return this.onTasks(clause.target, 'task.comment', () => ({ content: clause.text }));
       }
-      case 'delete':
-        return this.onTasks(clause.target, before, 'task.delete', () => ({}));
+      case 'doubt':
+        throw new Question(clause.text);
+      case 'ask':
+      case 'about':
+      case 'blocking':
+      case 'summary':
+      case 'help':
       case 'unclear':
         return undefined;
+      default:
+        return this.onTasks(clause.target, 'task.update', (subject) => this.fields(clause, subject));
     }
   }
 
-  private onTasks(
-    target: Target,
-    before: Subject | null,
-    tool: Tool,
-    buildParams: (subject: Subject) => ProposedAction['params'],
-  ): void {
-    const subjects = this.resolveSubjects(target, before);
+  /** Fields of one task that a clause changes. */
+  private fields(clause: FieldClause, subject: Subject): Params {
+    const facts = this.factsOf(subject);
+    switch (clause.does) {
+      case 'priority':
+        return { priority: clause.priority };
+      case 'step':
+        return { priority: stepped(facts.priority, clause.by) };
+      case 'describe':
+        return { description: clause.text };
+      case 'estimate':
+        return { estimated_hours: clause.hours };
+      case 'archive':
+        return { is_archived: clause.archived };
+      case 'tag':
+        return { tags: [...new Set([...(facts.tags ?? []), clause.tag])] };
+      case 'untag':
+        return { tags: (facts.tags ?? []).filter((tag) => tag.toLowerCase() !== clause.tag.toLowerCase()) };
+      case 'place':
+        return { project_id: this.projectOf(clause.project) };
+    }
+  }
+
+  private factsOf({ id, item }: Subject): Facts {
+    return { ...item, ...this.changed.get(id) };
+  }
+
+  private onTasks(target: Target, tool: Tool, buildParams: (subject: Subject) => Params): void {
+    const subjects = this.finder.find(target, this.before);
     for (const subject of subjects) {
-      if (subject.item && subject.item.type !== 'task')
-        throw new Question(`${capital(named(subject.item))} is not a task, and this works on tasks only.`);
-      this.actions.push({ tool, entity_id: subject.id, params: buildParams(subject) });
+      requireTask(subject);
+      const params = buildParams(subject);
+      this.actions.push({ tool, entity_id: subject.id, params });
+      this.changed.set(subject.id, { ...this.changed.get(subject.id), ...(params as Facts) });
     }
-    this.it = subjects.length === 1 ? (subjects[0] ?? null) : null;
+    this.before = subjects;
   }
 
-  private create(title: string): void {
-    if (title === '') throw new Question('What is the title of the new task?');
-    const project = this.project();
+  private date(clause: Does<'due' | 'shift'>): void {
+    const subjects = this.finder.find(clause.target, this.before);
+    for (const { id, item } of subjects) {
+      const isProject = item?.type === 'project';
+      if (!isProject) requireTask({ id, item });
+      const date = clause.does === 'due' ? dayOf(clause.date) : shifted(item, this.factsOf({ id, item }), clause);
+      if (isProject) this.actions.push({ tool: 'project.update', entity_id: id, params: { end_date: date } });
+      else this.actions.push({ tool: 'task.update', entity_id: id, params: { due_date: date } });
+      this.changed.set(id, { ...this.changed.get(id), due: date });
+    }
+    this.before = subjects;
+  }
+
+  private create(task: NewTask, parent: Subject | null): void {
+    if (task.title === '') throw new Question('What is the title of the new task?');
+    const project = parent?.item?.project_id ?? (task.project ? this.projectOf(task.project) : this.project());
     if (!project) throw new Question('In which project? Link the project, or one of its tasks.');
-    this.it = { id: `$${this.actions.length}`, item: null };
-    this.actions.push({ tool: 'task.create', params: { title, project_id: project } });
+    const teamId = parent?.item?.team_id ?? this.world.items.find(({ project_id }) => project_id === project)?.team_id;
+    const params = {
+      title: task.title,
+      project_id: project,
+      ...(parent && { parent_task_id: parent.id }),
+      ...(task.priority && { priority: task.priority }),
+      ...(task.due && { due_date: dayOf(task.due) }),
+      ...(task.to && { assigned_to: this.assigneeIn(task.to, teamId) }),
+    };
+    this.before = [{ id: `$${this.actions.length}`, item: null }];
+    this.actions.push({ tool: 'task.create', params });
+  }
+
+  private subtasks({ of, tasks }: Does<'subtasks'>): void {
+    const parent = of.kind === 'list' && of.targets.length === 0 ? null : this.single(of);
+    if (parent) requireTask(parent);
+    const first = this.actions.length;
+    for (const task of tasks) this.create(task, parent);
+    this.before = this.actions.slice(first).map((_action, at) => ({ id: `$${first + at}`, item: null }));
   }
 
   private note(title: string, text: string): void {
@@ -121,11 +176,12 @@ class Resolver {
     if (!project && teams.size > 1) throw new Question('In which project? The linked items belong to several teams.');
     const place = project ? { project_id: project } : { team_id: this.world.items[0]?.team_id };
     this.actions.push({ tool: 'note.create', params: { title, content: text, ...place } });
+    this.before = [];
   }
 
-  private rename(target: Target, title: string, before: Subject | null): void {
+  private rename({ target, title }: Does<'rename'>): void {
     if (title === '') throw new Question('What is the new title?');
-    const subject = this.single(target, before);
+    const subject = this.single(target);
     const type = subject.item?.type ?? 'task';
     if (type !== 'task' && type !== 'project') throw new Question('I can rename tasks and projects only.');
     const isTask = type === 'task';
@@ -134,99 +190,135 @@ class Resolver {
       entity_id: subject.id,
       params: isTask ? { title } : { name: title },
     });
-    this.it = subject;
+    this.before = [subject];
   }
 
-  private relate(clause: Clause & { does: 'relate' }, before: Subject | null): void {
-    const source = this.single(clause.source, before);
-    const target = this.single(clause.target, before);
+  private relate(clause: Does<'relate'>): void {
+    const source = this.single(clause.source);
+    const target = this.single(clause.target);
     if (source.id === target.id) throw new Question('An item cannot have a relation to itself.');
     const params = { source_id: source.id, target_id: target.id, relation_type: clause.type };
     this.actions.push({ tool: 'relation.create', params });
+    this.before = [];
+  }
+
+  private unassign({ target, from }: Does<'unassign'>): void {
+    const people = from ? findAssignees(this.world, from) : null;
+    this.onTasks(target, 'task.assign', ({ item }) => {
+      if (people && item && !people.includes(item.assigned_to ?? null))
+        throw new Question(`${capital(named(item))} is not assigned to ${from?.kind === 'name' ? quote(from.name) : 'you'}.`);
+      return { assigned_to: null };
+    });
   }
 
   /** The only linked project, else the only project of the linked tasks; null if there is none. */
   private project(): string | null {
-    const of = (type: LinkedItem['type']) => [
+    const of = (type: 'project' | 'task') => [
       ...new Set(this.world.items.flatMap((item) => (item.type === type && item.project_id !== null ? [item.project_id] : []))),
     ];
     const linked = of('project');
     const candidates = linked.length > 0 ? linked : of('task');
-    if (candidates.length > 1) throw new Question('Several projects are linked. In which one? Unlink the others.');
+    if (candidates.length > 1) throw new Question('Several projects are linked. In which one? Name it: “… in the project X”.');
     return candidates[0] ?? null;
   }
 
-  private single(target: Target, before: Subject | null): Subject {
-    const subjects = this.resolveSubjects(target, before);
+  private projectOf(target: Target): string {
+    const { item } = this.single(
+      target.kind === 'named' ? { ...target, items: target.items.filter(({ type }) => type === 'project') } : target,
+    );
+    if (item?.type !== 'project') throw new Question('To which project? Link it, and write its title.');
+    return item.id;
+  }
+
+  private single(target: Target): Subject {
+    const subjects = this.finder.find(target, this.before);
     if (subjects.length !== 1) throw new Question('This works on one item at a time. Name it.');
     return subjects[0] as Subject;
   }
 
-  private resolveSubjects(target: Target, before: Subject | null): Subject[] {
-    switch (target.kind) {
-      case 'unknown':
-        throw new Question(`No linked item is called ${quote(target.written)}. Link it, or write its whole title or its id.`);
-      case 'named': {
-        const [item, ...others] = target.items;
-        if (!item || others.length > 0)
-          throw new Question(
-            `Which one do you mean by ${quote(target.written)}: ${list(target.items.map(named), 'or')}? Use its id.`,
-          );
-        return [{ id: item.id, item }];
-      }
-      case 'it':
-        return [before ?? this.onlyTask()];
-      case 'all': {
-        const items = this.tasks().filter(({ status }) => target.status === null || status === target.status);
-        if (items.length > 0) return items.map((item) => ({ id: item.id, item }));
-        const words = target.status === null ? '' : ` that is ${STATUS_WORDS[target.status]}`;
-        throw new Question(`No task is linked${words}.`);
-      }
-    }
-  }
-
-  private tasks(): LinkedItem[] {
-    return this.world.items.filter(({ type }) => type === 'task');
-  }
-
-  private onlyTask(): Subject {
-    const [task, ...others] = this.isFirst ? this.tasks() : [];
-    if (!task || others.length > 0) throw new Question('Which task do you mean by “it”? Write its title or its id.');
-    return { id: task.id, item: task };
-  }
-
   private assignee(to: Assignee, { item }: Subject): string | null {
-    if (to.kind === 'nobody') return null;
-    if (to.kind === 'me') return this.world.userId;
-    const teamId = item?.team_id ?? this.world.items[0]?.team_id ?? '';
-    const found = this.world.membersNamed(teamId, to.name);
-    if (found.length === 0) throw new Question(`No member of the team is called ${quote(to.name)}.`);
-    if (found.length > 1) throw new Question(`Several members of the team are called ${quote(to.name)}. Use a username.`);
-    return found[0] as string;
+    return this.assigneeIn(to, item?.team_id);
+  }
+
+  private assigneeIn(to: Assignee, teamId = this.world.items[0]?.team_id ?? ''): string | null {
+    const found = findAssignees(this.world, to, teamId);
+    const name = to.kind === 'name' ? quote(to.name) : '';
+    if (found.length === 0) throw new Question(`No member of the team is called ${name}.`);
+    if (found.length > 1) throw new Question(`Several members of the team are called ${name}. Use a username.`);
+    return found[0] as string | null;
+  }
+
+  /** What a question is about. */
+  ask(clause: Clause): Asked {
+    if (clause.does === 'ask') {
+      this.before = this.finder.matchingWords(clause.question.filter);
+      return { does: 'tasks', question: clause.question };
+    }
+    if (clause.does !== 'about' && clause.does !== 'blocking') return { does: clause.does === 'help' ? 'help' : 'summary' };
+    const subjects = this.finder.find(clause.target, this.before);
+    const ids = subjects.map(({ id }) => id);
+    for (const subject of subjects) requireTask(subject);
+    this.before = subjects;
+    return clause.does === 'about' ? { does: 'about', ids } : { does: 'blocking', ids, end: clause.end };
+  }
+
+  /** What the last clause was about. */
+  get subjects(): readonly Subject[] {
+    return this.before;
   }
 }
 
-const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
-
-/** Joins words as in a sentence; at most five of them. */
-function list(words: readonly string[], link: string): string {
-  const shown = words.length > 5 ? [...words.slice(0, 4), `${words.length - 4} others`] : words;
-  return shown.length < 2 ? (shown[0] ?? '') : `${shown.slice(0, -1).join(', ')} ${link} ${shown.at(-1)}`;
+function requireTask({ item }: Subject): void {
+  if (item && item.type !== 'task') throw new Question(`${capital(named(item))} is not a task, and this works on tasks only.`);
 }
 
-/** Teams whose members a name in the clauses may mean, with the folded names. */
-export const namesIn = (clauses: readonly Clause[]): string[] => [
-  ...new Set(clauses.flatMap((clause) => (clause.does === 'assign' && clause.to.kind === 'name' ? [clause.to.name] : []))),
-];
+function dayOf(date: DueDate): string | null {
+  if (date === 'impossible') throw new Question('No calendar has that date. Which one do you mean?');
+  if (date === 'unclear') throw new Question('Is the day or the month first? Write the date as 2026-12-31 or as 31 December.');
+  return date.date;
+}
+
+function shifted(item: Subject['item'], { due }: Facts, { by }: Does<'shift'>): string {
+  if (!due) throw new Question(`${item ? capital(named(item)) : 'The task'} has no due date to start from. Write the new date.`);
+  return addTo(due, by);
+}
+
+function stepped(priority: string | null | undefined, by: 1 | -1): string {
+  const at = PRIORITIES.findIndex((each) => each === (priority ?? 'medium'));
+  return PRIORITIES[Math.max(0, Math.min(PRIORITIES.length - 1, at + by))] as string;
+}
+
+/** What the clauses of earlier messages were about at last, oldest first: `it` in the next one. */
+export function subjectsOf(messages: readonly (readonly Clause[])[], world: RuleWorld): Subject[] {
+  let before: readonly Subject[] = [];
+  for (const clauses of messages) {
+    const resolver = new Resolver(world, before);
+    try {
+      for (const clause of clauses)
+        if (ASKS.has(clause.does)) resolver.ask(clause);
+        else resolver.add(clause);
+    } catch (error) {
+      if (!(error instanceof Question)) throw error;
+    }
+    // A task that an earlier message creates is unknown here.
+    before = resolver.subjects.filter(({ item }) => item !== null);
+  }
+  return [...before];
+}
 
 /** Turns the clauses of a message into a plan, a question, or an answer. If one clause fails, nothing is proposed. */
-export function resolve(clauses: readonly Clause[], world: RuleWorld): Outcome {
+export function resolve(clauses: readonly Clause[], world: RuleWorld, before: readonly Subject[] = []): Outcome {
   const unclear = clauses.find(({ does }) => does === 'unclear');
   if (clauses.length === 0 || unclear) {
     return { kind: 'answer', unclear: unclear && clauses.length > 1 ? unclear.written : null };
   }
-  const resolver = new Resolver(world);
+  const resolver = new Resolver(world, before);
+  const [first] = clauses;
   try {
+    const asks = clauses.filter(({ does }) => ASKS.has(does));
+    if (asks.length > 0 && clauses.length > 1)
+      throw new Question('Ask one question at a time, and change things in a message of their own.');
+    if (first && asks.length > 0) return { kind: 'ask', asked: resolver.ask(first) };
     for (const clause of clauses) resolver.add(clause);
   } catch (error) {
     if (error instanceof Question) return { kind: 'question', text: error.message };

@@ -1,37 +1,118 @@
 import type { Target } from './clauses.js';
-import type { Token, Tokenized } from './tokens.js';
-import { NOUNS, stateAtEnd, startsWith, getWord } from './words.js';
+import { readFilter, withWords } from './filter.js';
+import { isSoft, type Reading, splitList, wordsOf, writtenOf } from './reading.js';
+import type { LinkedItem, Token } from './tokens.js';
+import { getWord, NOUNS, PLURALS } from './words.js';
 
-const PRONOUNS = new Set(['this', 'it', 'that']);
-
-/** `all [the|linked] [STATE] [linked] tasks` */
-function readAll(tokens: readonly Token[]): Target | undefined {
-  if (getWord(tokens[0]) !== 'all' || getWord(tokens.at(-1)) !== 'tasks') return undefined;
-  let between = tokens.slice(1, -1);
-  if (startsWith(between, 'the')) between = between.slice(1);
-  if (startsWith(between, 'linked')) between = between.slice(1);
-  else if (getWord(between.at(-1)) === 'linked') between = between.slice(0, -1);
-  if (between.length === 0) return { kind: 'all', status: null };
-  const state = stateAtEnd(between);
-  return state?.length === between.length ? { kind: 'all', status: state.status } : undefined;
+/** A target, and whether something linked is known by it. */
+export interface ReadTarget {
+  target: Target;
+  isKnown: boolean;
 }
 
-/** Reads the one item, or the group, that tokens name. Words around a name make it another name, which no item has. */
-export function readTarget({ names, written }: Tokenized, tokens: readonly Token[]): Target | undefined {
-  const [first] = tokens;
-  const last = tokens.at(-1);
-  if (!first || !last) return undefined;
-  const text = written(first.start, last.end);
-  let rest = tokens;
-  if (rest.length > 1 && startsWith(rest, 'the')) rest = rest.slice(1);
-  if (rest.length > 1 && rest[0]?.kind === 'word' && NOUNS.has(rest[0].text)) rest = rest.slice(1);
-  const [only] = rest;
-  if (rest.length === 1 && only?.kind === 'item') return { kind: 'named', items: only.items, written: text };
-  if (rest.length === 1 && only?.kind === 'string') {
-    const items = names.find(only.value);
-    return items.length > 0 ? { kind: 'named', items, written: only.value } : { kind: 'unknown', written: only.value };
-  }
-  if (PRONOUNS.has(getWord(tokens[0])) && (tokens.length === 1 || (tokens.length === 2 && getWord(tokens[1]) === 'task')))
+const IT = new Set(['it', 'this', 'that']);
+const THEM = new Set(['them', 'these', 'those', 'they', 'both']);
+const EVERY = new Set(['all', 'every', 'each', 'everything', 'anything', 'whatever', 'any', 'everyone']);
+const MY = new Set(['my', 'our']);
+const TYPES: ReadonlySet<string> = new Set<LinkedItem['type']>(['task', 'project', 'note', 'idea', 'file', 'whiteboard']);
+const MAX_LISTED = 50;
+
+/** `it`, `this task`, `the task`; `them`, `these tasks`, `both of them`. */
+function readPronoun(words: readonly string[]): Target | undefined {
+  const [first = '', second, third] = words;
+  const isAlone = second === undefined;
+  if (IT.has(first) && (isAlone || (third === undefined && (NOUNS.has(second) || second === 'one')))) return { kind: 'it' };
+  if (first === 'the' && third === undefined && (second === 'task' || second === 'ticket' || second === 'issue'))
     return { kind: 'it' };
-  return readAll(tokens) ?? { kind: 'unknown', written: text };
+  const rest = first === 'all' || first === 'both' ? words.slice(second === 'of' ? 2 : 1) : words;
+  const both = first === 'both';
+  if (both && rest.length === 0) return { kind: 'them', both };
+  const [pronoun = '', noun] = rest;
+  const hasNoun = noun !== undefined && PLURALS.has(noun);
+  if (THEM.has(pronoun) && (rest.length === 1 || (rest.length === 2 && hasNoun))) return { kind: 'them', both };
+  if (both && rest.length === 1 && PLURALS.has(pronoun)) return { kind: 'them', both };
+  return undefined;
+}
+
+/** `all|every|… FILTER`, `my tasks`, `the overdue tasks`, each perhaps `except TARGET`. */
+function readAll(reading: Reading, tokens: readonly Token[]): Target | undefined {
+  const cut = tokens.findIndex(
+    (token, at) =>
+      at > 0 &&
+      (['except', 'excluding', 'but'].includes(getWord(token)) ||
+        (getWord(token) === 'apart' && getWord(tokens[at + 1]) === 'from')),
+  );
+  const head = cut < 0 ? tokens : tokens.slice(0, cut);
+  const words = wordsOf(head);
+  const [first = ''] = words;
+  if (words.length > 24 || head.some(({ kind }) => kind === 'string')) return undefined;
+  const isPlural = words.some((word) => PLURALS.has(word));
+  if (!EVERY.has(first) && !isPlural) return undefined;
+  const { filter, rest } = readFilter(MY.has(first) && first === 'our' ? words.slice(1) : words, reading);
+  const named = withWords(filter, rest);
+  if (!named || (rest.length > 0 && Object.keys(filter).length === 0 && reading.index.find(rest).length === 0)) return undefined;
+  // `the jobs` alone names nothing, `all jobs` does.
+  if (!EVERY.has(first) && Object.keys(named).length === 0) return undefined;
+  const all = { kind: 'all', filter: named, written: writtenOf(reading, tokens) } as const;
+  if (cut < 0) return all;
+  const behind = tokens.slice(cut + (['apart'].includes(getWord(tokens[cut])) || getWord(tokens[cut + 1]) === 'for' ? 2 : 1));
+  const except = readTarget(reading, behind);
+  return except?.isKnown ? { ...all, except: except.target } : undefined;
+}
+
+const hasType = (items: readonly LinkedItem[], words: readonly string[]): readonly LinkedItem[] => {
+  const type = [words[0], words.at(-1)].find((word) => word !== undefined && TYPES.has(word));
+  const fitting = type === undefined ? items : items.filter((item) => item.type === type);
+  return fitting.length > 0 ? fitting : items;
+};
+
+/** Removes `the`, a kind of item and `called` around a name. */
+function bare(tokens: readonly Token[]): readonly Token[] {
+  let rest = tokens;
+  const isNoun = (token: Token | undefined): boolean => token?.kind === 'word' && NOUNS.has(token.text);
+  if (rest.length > 1 && ['the', 'a', 'our', 'my'].includes(getWord(rest[0])) && rest[0]?.kind === 'word') rest = rest.slice(1);
+  if (rest.length > 1 && isNoun(rest[0])) rest = rest.slice(1);
+  if (rest.length > 1 && ['called', 'named', 'titled'].includes(getWord(rest[0]))) rest = rest.slice(1);
+  return rest.length > 1 && isNoun(rest.at(-1)) ? rest.slice(0, -1) : rest;
+}
+
+/** One item by its whole title, its id, or the words of its title. */
+function readName(reading: Reading, tokens: readonly Token[]): ReadTarget {
+  const written = writtenOf(reading, tokens);
+  const rest = bare(tokens);
+  const [only] = rest;
+  const around = wordsOf(tokens.filter((token) => token !== only));
+  if (rest.length === 1 && only?.kind === 'item')
+    return { target: { kind: 'named', items: hasType(only.items, around), written }, isKnown: true };
+  const isString = rest.length === 1 && only?.kind === 'string';
+  if (isString) {
+    const items = reading.message.names.find(only.value);
+    if (items.length > 0) return { target: { kind: 'named', items: hasType(items, around), written: only.value }, isKnown: true };
+  }
+  const words = isString ? only.value.toLowerCase().split(/[\s,.;:!?]+/) : wordsOf(tokens);
+  const found =
+    tokens.some(({ kind }) => kind === 'string') && !isString ? [] : hasType(reading.index.find(words), wordsOf(tokens));
+  if (found.length > 0) return { target: { kind: 'named', items: found, written }, isKnown: true };
+  const name = isString ? only.value : writtenOf(reading, rest);
+  return { target: { kind: 'unknown', written: name, near: reading.index.near(words).slice(0, 4) }, isKnown: false };
+}
+
+/** Reads the items that tokens name; undefined for none. */
+export function readTarget(reading: Reading, tokens: readonly Token[]): ReadTarget | undefined {
+  if (tokens.length === 0) return undefined;
+  const [first] = tokens;
+  const isOneToken = tokens.length === 1;
+  if (!(isOneToken && first?.kind !== 'word')) {
+    const pronoun = readPronoun(tokens.length <= 4 ? wordsOf(tokens) : []);
+    if (pronoun) return { target: pronoun, isKnown: true };
+    if (tokens.some(isSoft)) {
+      const parts = splitList(getWord(first) === 'both' ? tokens.slice(1) : tokens);
+      const read = parts.length > 1 && parts.length <= MAX_LISTED ? parts.map((part) => readTarget(reading, part)) : [];
+      const targets = read.flatMap((each) => (each?.isKnown ? [each.target] : []));
+      if (read.length > 0 && targets.length === read.length) return { target: { kind: 'list', targets }, isKnown: true };
+    }
+    const all = readAll(reading, tokens);
+    if (all) return { target: all, isKnown: true };
+  }
+  return readName(reading, tokens);
 }

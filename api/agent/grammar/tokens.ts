@@ -8,6 +8,13 @@ export interface LinkedItem {
   status: string;
   team_id: string;
   project_id: string | null;
+  /** Of a task. */
+  priority?: string | null;
+  /** Of a task: YYYY-MM-DD. */
+  due?: string | null;
+  assigned_to?: string | null;
+  tags?: readonly string[];
+  is_blocked?: boolean;
 }
 
 interface Span {
@@ -18,8 +25,8 @@ interface Span {
 /** `text` is folded; `value` is the inside of a quoted string as it was written. */
 export type Token = Span &
   (
-    | { kind: 'newline' | 'semicolon' | 'colon' | 'mark' }
-    | { kind: 'word'; text: string }
+    | { kind: 'newline' | 'semicolon' | 'colon' | 'comma' | 'stop' }
+    | { kind: 'word' | 'mark'; text: string }
     | { kind: 'string'; value: string }
     | { kind: 'item'; text: string; items: readonly LinkedItem[] }
   );
@@ -32,6 +39,12 @@ export interface Tokenized {
   /** Items by folded title and id. */
   names: NameIndex;
 }
+
+/** What an apostrophe stands for, by the letters behind it. */
+const CONTRACTED: Readonly<Record<string, string>> = { s: "'s", ll: 'will', re: 'are', ve: 'have', d: 'would', m: 'am' };
+/** Words that the possessive `'s` never follows: there it is the verb. */
+const BEFORE_IS = new Set('what who where when how it that there he she this which here'.split(' '));
+const APOSTROPHES = "'’";
 
 interface Name {
   text: string;
@@ -101,6 +114,11 @@ const isWordAt = (text: string, at: number): boolean => {
   return char !== '' && isWordChar(char);
 };
 const isJoinerAt = (text: string, at: number): boolean => JOINERS.includes(text.charAt(at) || ' ') && isWordAt(text, at + 1);
+/** Returns whether an apostrophe and the letters of a contraction stand here, and the word ends behind them. */
+const contractionAt = (text: string, at: number): string | undefined => {
+  if (!APOSTROPHES.includes(text.charAt(at) || ' ')) return undefined;
+  return Object.keys(CONTRACTED).find((letters) => text.startsWith(letters, at + 1) && !isWordAt(text, at + 1 + letters.length));
+};
 const isWordBefore = (text: string, at: number): boolean => {
   const low = text.charCodeAt(at - 1);
   return at > 0 && isWordAt(text, low >= 0xdc00 && low <= 0xdfff ? at - 2 : at - 1);
@@ -108,19 +126,29 @@ const isWordBefore = (text: string, at: number): boolean => {
 
 /** Returns whether a word that ends here goes on: `Login` is not the name in `Login-500`. */
 const continuesWord = (text: string, at: number): boolean =>
-  isWordBefore(text, at) && (isWordAt(text, at) || isJoinerAt(text, at));
+  isWordBefore(text, at) && (isWordAt(text, at) || (isJoinerAt(text, at) && contractionAt(text, at) === undefined));
+
+/** A word with a plain apostrophe; `can't` is the same as `cannot`. */
+function wordOf(text: string): string {
+  const word = text.replaceAll('’', "'");
+  return word === "can't" || word === "won't" ? 'cannot' : word;
+}
 
 /** Returns the place behind the word that starts here. */
 function endOfWord(text: string, start: number): number {
   let at = start;
-  while (isWordAt(text, at) || (at > start && isJoinerAt(text, at))) at += charAt(text, at).length;
+  while (isWordAt(text, at) || (at > start && isJoinerAt(text, at) && !contractionAt(text, at))) at += charAt(text, at).length;
   return at;
 }
 
-const PUNCTUATION: Readonly<Record<string, 'newline' | 'semicolon' | 'colon'>> = {
+const PUNCTUATION: Readonly<Record<string, 'newline' | 'semicolon' | 'colon' | 'comma' | 'stop'>> = {
   '\n': 'newline',
   ';': 'semicolon',
   ':': 'colon',
+  ',': 'comma',
+  '.': 'stop',
+  '!': 'stop',
+  '?': 'stop',
 };
 
 /** Reads tokens from the front of the folded text. */
@@ -142,9 +170,23 @@ class Reader {
     if (item && start + item.text.length >= (string?.end ?? 0))
       return { kind: 'item', start, end: start + item.text.length, text: item.text, items: item.items };
     if (string) return string;
+    const contracted = contractionAt(text, start);
+    if (contracted !== undefined && isWordBefore(text, start)) return this.contraction(start, contracted);
     const end = endOfWord(text, start);
-    if (end > start) return { kind: 'word', start, end, text: text.slice(start, end) };
-    return { kind: PUNCTUATION[text.charAt(start)] ?? 'mark', start, end: start + charAt(text, start).length };
+    if (end > start) return { kind: 'word', start, end, text: wordOf(text.slice(start, end)) };
+    const char = charAt(text, start);
+    const kind = PUNCTUATION[char];
+    return kind ? { kind, start, end: start + 1 } : { kind: 'mark', text: char, start, end: start + char.length };
+  }
+
+  private contraction(start: number, letters: string): Token {
+    const { text } = this.folded;
+    let from = start;
+    while (from > 0 && isWordAt(text, from - 1)) from -= 1;
+    const before = text.slice(from, start);
+    const isVerb = letters === 's' && BEFORE_IS.has(before);
+    const said = before === 'let' ? 'us' : isVerb ? 'is' : (CONTRACTED[letters] as string);
+    return { kind: 'word', start, end: start + 1 + letters.length, text: said };
   }
 
   private stringAt(start: number): Token | undefined {

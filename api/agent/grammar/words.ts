@@ -1,64 +1,102 @@
-import type { Status } from './clauses.js';
+import type { Priority, Status } from './terms.js';
 import type { Token } from './tokens.js';
 
-/** Words that begin a clause; a `;` in a comment ends it only before one of them. */
-export const VERBS = new Set(
-  (
-    'create add make mark set move change close complete finish resolve start begin reopen ' +
-    'assign unassign rename delete remove trash comment reply note'
-  ).split(' '),
+const setOf = (words: string): ReadonlySet<string> => new Set(words.split(' '));
+
+/** Words that begin a clause: behind `and` or a comma the next one starts there, and a `;` in a comment ends it only before one of them. */
+export const VERBS = setOf(
+  'create add make open log mark set move change close complete finish resolve start begin reopen assign reassign unassign delegate ' +
+    'give hand pass rename retitle delete remove trash comment reply note put push postpone delay defer reschedule shift bring pull ' +
+    'extend schedule snooze raise lower bump increase decrease reduce prioritise prioritize deprioritise deprioritize clear tag untag label ' +
+    'archive unarchive check tick cross send split break turn flag let take drop remind link relate block estimate describe unschedule ' +
+    'escalate upgrade downgrade switch unblock finalize finalise wrap kick cancel',
+);
+/** Words that begin a question. */
+export const ASKING = setOf('what which who whose when where how is are does do did has have show list find any anything');
+/** Words that go on with the change of a clause before: `… to high priority and due Friday`. */
+export const CONTINUING = setOf('due its their priority deadline assigned');
+/** Verbs by which a statement of fact is known to be a clause of its own: `the budget is done and the website is late`. */
+export const STATING = setOf('is are should blocks depends needs takes gets goes has');
+/** Verbs of clauses that hold a free text or a title. */
+export const WRITING = setOf(
+  'create add make open log comment reply note rename retitle call new write leave remind tell describe',
 );
 
-/** Status that a verb alone asks for. */
-export const VERB_STATUS: Readonly<Record<string, Status>> = {
-  close: 'done',
-  complete: 'done',
-  finish: 'done',
-  resolve: 'done',
-  start: 'in_progress',
-  begin: 'in_progress',
-  reopen: 'todo',
-};
-export const SETTING = new Set(['mark', 'set', 'move', 'change', 'make']);
-export const DELETING = new Set(['delete', 'remove', 'trash']);
-export const POLITE = new Set(['please', 'kindly', 'thanks', 'then', 'also', 'now']);
-export const NOUNS = new Set(['task', 'project', 'note', 'idea', 'file', 'whiteboard', 'item']);
+export const POLITE = setOf('please kindly thanks then also now hi hello hey ok okay so well and');
+/** Words without meaning inside a clause that holds no free text. */
+export const FILLING = setOf('please kindly just also now already really actually currently still right away immediately');
+/** Requests around a clause that mean nothing for it. */
+export const OPENINGS: readonly (readonly string[])[] = [
+  'can you please tell me',
+  'could you please tell me',
+  'can you tell me',
+  'could you tell me',
+  'do you know',
+  'i want you to',
+  'i would like you to',
+  'i need you to',
+  'i would like to',
+  'i want to',
+  'can you',
+  'could you',
+  'would you',
+  'will you',
+  'can we',
+  'could we',
+  'let us',
+  'can i',
+  'we should',
+  'go ahead and',
+].map((words) => words.split(' '));
 
-const STATE_WORDS: Readonly<Record<string, Status>> = {
-  todo: 'todo',
-  'to-do': 'todo',
-  'to do': 'todo',
-  open: 'todo',
-  in_progress: 'in_progress',
-  'in-progress': 'in_progress',
-  'in progress': 'in_progress',
-  doing: 'in_progress',
-  started: 'in_progress',
-  in_review: 'in_review',
-  'in-review': 'in_review',
-  'in review': 'in_review',
-  review: 'in_review',
-  done: 'done',
-  complete: 'done',
-  completed: 'done',
-  closed: 'done',
-  finished: 'done',
-};
+/** Nouns that say the kind of an item, or nothing. */
+export const NOUNS = setOf(
+  'task project note idea file whiteboard item ticket issue bug card todo to-do story thing job one work topic point',
+);
+/** Nouns for several tasks. */
+export const PLURALS = setOf('tasks items tickets issues bugs cards todos to-dos stories things jobs ones work stuff');
 
-/** A word, or a linked title that is written like one; empty for anything else. */
-export const getWord = (token: Token | undefined): string => (token?.kind === 'word' || token?.kind === 'item' ? token.text : '');
+const STATE_WORDS: Readonly<Record<Status, string>> = {
+  todo: 'todo|to-do|to do|open|backlog|not started|to be done',
+  in_progress: 'in_progress|in-progress|in progress|doing|started|underway|ongoing|being worked on|progress|active|wip',
+  in_review:
+    'in_review|in-review|in review|review|ready for review|under review|for review|to review|waiting for review|reviewed by us|ready to review',
+  done: 'done|complete|completed|closed|finished|fixed|resolved|ready|solved|shipped|delivered|published|released|launched|deployed|handled|all done',
+};
+const PRIORITY_WORDS: Readonly<Record<Priority, string>> = {
+  low: 'low|lowest|minor|p4',
+  medium: 'medium|normal|p3|average|middle',
+  high: 'high|important|p2|higher|major|top',
+  urgent: 'urgent|critical|highest|p1|p0|asap|top urgent',
+};
+const invert = <K extends string>(table: Readonly<Record<K, string>>): ReadonlyMap<string, K> =>
+  new Map(Object.entries<string>(table).flatMap(([key, words]) => words.split('|').map((word) => [word, key as K] as const)));
+const STATES = invert(STATE_WORDS);
+const PRIORITIES_BY_WORD = invert(PRIORITY_WORDS);
+
+/** A word, a mark, or a linked title that is written like one; empty for anything else. */
+export const getWord = (token: Token | undefined): string =>
+  token?.kind === 'word' || token?.kind === 'item' || token?.kind === 'mark' ? token.text : '';
+export const getWords = (tokens: readonly Token[]): string[] => tokens.map(getWord);
 
 /** Returns whether the tokens begin with these words. */
 export const startsWith = (tokens: readonly Token[], ...words: string[]): boolean =>
   words.every((word, at) => getWord(tokens[at]) === word);
 
-/** A status that ends the tokens, of one or two words, with the number of its tokens. */
-export function stateAtEnd(tokens: readonly Token[]): { status: Status; length: number } | undefined {
-  for (const length of [2, 1]) {
-    if (tokens.length < length) continue;
-    const words = tokens.slice(-length).map(getWord);
-    const status = words.includes('') ? undefined : STATE_WORDS[words.join(' ')];
-    if (status) return { status, length };
-  }
-  return undefined;
+export const findState = (words: readonly string[]): Status | undefined => STATES.get(words.join(' '));
+
+/** A priority, with or without the word. */
+export function findPriority(words: readonly string[]): Priority | undefined {
+  const rest = words.filter((word, at) => word !== 'priority' && !(at === 0 && ['a', 'an', 'the'].includes(word)));
+  return rest.length > 0 && rest.length <= 2 ? PRIORITIES_BY_WORD.get(rest.join(' ')) : undefined;
 }
+
+const NUMBERS = new Map(
+  'zero one two three four five six seven eight nine ten eleven twelve'.split(' ').map((word, value) => [word, value] as const),
+);
+/** A count in digits or as a word; undefined for anything else. */
+export const readNumber = (word: string | undefined): number | undefined => {
+  if (word === undefined) return undefined;
+  if (word === 'a' || word === 'an' || word === 'another') return 1;
+  return /^\d{1,4}$/.test(word) ? Number(word) : NUMBERS.get(word);
+};

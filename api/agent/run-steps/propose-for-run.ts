@@ -1,24 +1,17 @@
-import { Temporal } from 'temporal-polyfill';
 import { run } from '../../../db/statement.js';
 import { type Context, inTransaction, requireUser } from '../../platform/context.js';
 import { DomainError, invalid } from '../../platform/errors.js';
-import { parse } from '../grammar/parse.js';
-import { namesIn, resolve } from '../grammar/resolve.js';
-import type { LinkedItem } from '../grammar/tokens.js';
 import type { Proposal, ProposedAction } from '../plans/proposal.js';
 import { stagePlan } from '../plans/stage-plan.js';
-import { readLinks } from '../sessions/read-links.js';
-import { findMembers } from '../turns/find-members.js';
+import { type ReadableLink, readLinks } from '../sessions/read-links.js';
+import { readByRules } from '../turns/read-world.js';
 import { stepProgressStatement } from './automation-session.sql.js';
 import { linkItems, openStepSession, type StepInstruction, stepProposal, getSubject } from './step-session.js';
 
 /** Reads the instruction by the grammar. @throws INVALID_REQUEST it is not understood, or ambiguous */
-async function readInstruction(ctx: Context, instruction: string, items: readonly LinkedItem[]): Promise<ProposedAction[]> {
-  if (items.length === 0) throw invalid('The agent has no linked item to work on', { extra: { reason: 'nothing_linked' } });
-  const clauses = parse(instruction, items, Temporal.Now.plainDateISO('UTC').toString());
-  const teams = items.map(({ team_id }) => team_id);
-  const membersNamed = await findMembers(ctx, teams, namesIn(clauses));
-  const outcome = resolve(clauses, { items, userId: requireUser(ctx), membersNamed });
+async function readInstruction(ctx: Context, instruction: string, links: readonly ReadableLink[]): Promise<ProposedAction[]> {
+  if (links.length === 0) throw invalid('The agent has no linked item to work on', { extra: { reason: 'nothing_linked' } });
+  const { outcome } = await readByRules(ctx, links, { userId: requireUser(ctx), timezone: 'UTC' }, instruction);
   if (outcome.kind === 'plan') return outcome.actions;
   const hint = ctx.config.AI_PROVIDER === 'rules' ? '' : ' by its rules; a model answers once every linked team allows it';
   const message = outcome.kind === 'question' ? outcome.text : `The agent does not understand the instruction${hint}`;
@@ -28,8 +21,7 @@ async function readInstruction(ctx: Context, instruction: string, items: readonl
 async function stage(ctx: Context, step: StepInstruction, session: Proposal['session']): Promise<string> {
   await linkItems(ctx, step, session);
   const { readable } = await readLinks(ctx, session.session_id, requireUser(ctx));
-  const items = readable.map(({ item_type: type, item_id: id, linked_at: _at, ...item }): LinkedItem => ({ ...item, type, id }));
-  const actions = await readInstruction(ctx, step.instruction, items);
+  const actions = await readInstruction(ctx, step.instruction, readable);
   const { plan } = await stagePlan(ctx, stepProposal(step, session, actions));
   if (!plan) throw new DomainError('RESOURCE_CONFLICT', 'Nothing would change', { extra: { reason: 'nothing_to_do' } });
   return plan.action_id;

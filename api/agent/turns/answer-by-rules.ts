@@ -1,37 +1,20 @@
-import { Temporal } from 'temporal-polyfill';
 import type { TurnView } from '../../../workflows/contracts/turn-contract.js';
 import { type Context, inTransaction, type Services, serviceContext } from '../../platform/context.js';
 import { toDomainError } from '../../platform/database/database-errors.js';
 import { DomainError } from '../../platform/errors.js';
-import { zoneNamed } from '../../platform/time-zones.js';
-import { parse } from '../grammar/parse.js';
-import { namesIn, resolve } from '../grammar/resolve.js';
-import type { LinkedItem } from '../grammar/tokens.js';
 import type { ProposedAction } from '../plans/proposal.js';
 import { stagePlan } from '../plans/stage-plan.js';
 import { finishTurn } from '../providers/steps/finish-turn.js';
 import { proposerContext } from '../providers/steps/read-turn.js';
 import { type ReadableLink, readLinks } from '../sessions/read-links.js';
-import { answerWords, lostWords, NOT_STAGED, planWords, summaryWords } from './answer-words.js';
+import { answerQuestion } from './answer-question.js';
+import { lostWords, NOT_STAGED, NOTHING_LINKED, planWords, summaryWords, unclearWords } from './answer-words.js';
 import { type ClaimedTurn, claimTurn, type TurnExecution } from './claim-turn.js';
 import { announceTurn, type Answer, type EndedTurn, endTurn } from './end-turn.js';
-import { findMembers } from './find-members.js';
-import { readFacts } from './linked-facts.js';
+import { type ReadByRules, readByRules, readEarlier } from './read-world.js';
 
 /** Hours until a plan of a conversation expires. */
 const CHAT_PLAN_HOURS = 24;
-
-const toLinkedItem = ({ item_type: type, item_id: id, title, status, team_id, project_id }: ReadableLink): LinkedItem => ({
-  type,
-  id,
-  title,
-  status,
-  team_id,
-  project_id,
-});
-
-/** Today where a person is. */
-const todayIn = (timezone: string): string => Temporal.Now.plainDateISO(zoneNamed(timezone) ?? 'UTC').toString();
 
 /** Stages the actions, or says why they cannot be done. */
 async function propose(ctx: Context, turn: ClaimedTurn, actions: readonly ProposedAction[]): Promise<Answer> {
@@ -47,26 +30,25 @@ async function propose(ctx: Context, turn: ClaimedTurn, actions: readonly Propos
   }
 }
 
-/** Reads the message by the grammar and answers it: with a plan, a question, or a summary of the linked items. */
+/** What the rules say to a message that they have read. */
+async function respond(ctx: Context, turn: ClaimedTurn, links: readonly ReadableLink[], read: ReadByRules): Promise<Answer> {
+  const { outcome } = read;
+  if (outcome.kind === 'ask') return { content: await answerQuestion(ctx, turn, links, read, outcome.asked) };
+  if (links.length === 0) return { content: NOTHING_LINKED };
+  if (outcome.kind === 'plan') return propose(ctx, turn, outcome.actions);
+  if (outcome.kind === 'question') return { content: `${outcome.text} ${NOT_STAGED}` };
+  const title = links.find(({ item_type }) => item_type === 'task')?.title;
+  return { content: unclearWords(outcome.unclear ?? turn.content, title, summaryWords(links, read.facts)) };
+}
+
+/** Reads the message by the grammar and answers it: with a plan, a question, an answer, or the nearest sentence that it would understand. */
 async function answer(ctx: Context, turn: ClaimedTurn): Promise<Answer> {
   if (!turn.is_active) return { content: 'The account is not active.', code: 'cancelled' };
   const { readable, lost } = await readLinks(ctx, turn.session_id, turn.user_id);
-  const withLost = (answered: Answer): Answer => ({
-    ...answered,
-    content: [answered.content, lostWords(lost.length)].filter((text) => text !== '').join('\n\n'),
-  });
-  if (readable.length === 0) return withLost({ content: summaryWords([], new Map()) });
-  const items = readable.map(toLinkedItem);
-  const clauses = parse(turn.content, items, todayIn(turn.timezone));
-  const membersNamed = await findMembers(
-    ctx,
-    items.map(({ team_id }) => team_id),
-    namesIn(clauses),
-  );
-  const outcome = resolve(clauses, { items, userId: turn.user_id, membersNamed });
-  if (outcome.kind === 'plan') return withLost(await propose(ctx, turn, outcome.actions));
-  if (outcome.kind === 'question') return withLost({ content: `${outcome.text} ${NOT_STAGED}` });
-  return withLost({ content: answerWords(outcome.unclear, summaryWords(readable, await readFacts(ctx, readable))) });
+  const earlier = await readEarlier(ctx, turn.session_id, turn.position);
+  const reader = { userId: turn.user_id, timezone: turn.timezone };
+  const answered = await respond(ctx, turn, readable, await readByRules(ctx, readable, reader, turn.content, earlier));
+  return { ...answered, content: [answered.content, lostWords(lost.length)].filter((text) => text !== '').join('\n\n') };
 }
 
 /**

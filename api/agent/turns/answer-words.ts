@@ -1,31 +1,30 @@
-import { quote } from '../grammar/resolve.js';
+import { allSentences, nearestSentences } from '../grammar/nearest.js';
+import { quote } from '../grammar/subjects.js';
 import type { Staged } from '../plans/proposal.js';
 import type { ReadableLink } from '../sessions/read-links.js';
 import { DESCRIBED, type LinkedFacts } from './linked-facts.js';
 
 /** What the agent says without a model. Every sentence is ours; only titles and quotations come from elsewhere. */
 
-const NOTHING_LINKED =
-  'No item is linked to this session, so there is nothing that I may read or change. Link a task, a project or a note, then write again.';
+export const NOTHING_LINKED =
+  'No item is linked to this session, so there is nothing that I may read or change. Link a task, a project or a note, then write again. Without a link I only answer questions about the tasks of your teams: “what is overdue?”';
 
-const HELP =
-  'I can create, change, assign, rename, relate, comment on and delete tasks, and write notes. For example: close “a linked title”.';
+export const STATUS_WORDS: Record<string, string> = { todo: 'to do', in_progress: 'in progress', in_review: 'in review' };
 
-const STATUS_WORDS: Record<string, string> = { todo: 'to do', in_progress: 'in progress', in_review: 'in review' };
-
-const plural = (count: number, one: string, many: string): string => `${count} ${count === 1 ? one : many}`;
+export const plural = (count: number, one: string, many: string): string => `${count} ${count === 1 ? one : many}`;
 
 /** Tells how many linked items the person can no longer use; empty for none. */
 export const lostWords = (lost: number): string =>
   lost === 0 ? '' : `${plural(lost, 'linked item is', 'linked items are')} no longer available to you and left out.`;
 
-function describe(link: ReadableLink, facts: LinkedFacts | undefined): string {
+export function describe(link: ReadableLink, facts: LinkedFacts | undefined): string {
   const { item_type, title, status } = link;
   const parts = [
     item_type === 'task' || item_type === 'project' ? (STATUS_WORDS[status] ?? status) : null,
     facts?.priority && `${facts.priority} priority`,
     facts?.due && `${item_type === 'project' ? 'ends' : 'due'} ${facts.due}`,
     item_type === 'task' && facts && (facts.assignee ? `assigned to ${facts.assignee}` : 'not assigned'),
+    facts?.is_blocked === true && 'blocked',
     facts?.open_tasks != null && plural(facts.open_tasks, 'open task', 'open tasks'),
   ].filter((part) => typeof part === 'string');
   return `- ${item_type} ${quote(title)}${parts.length > 0 ? `: ${parts.join(', ')}` : ''}`;
@@ -39,16 +38,37 @@ export function summaryWords(links: readonly ReadableLink[], facts: ReadonlyMap<
   return [`${plural(links.length, 'item is', 'items are')} linked:`, ...lines, ...more].join('\n');
 }
 
-/** An answer to a message that asks for nothing the rules know. `unclear`: the part that they do not. */
-export const answerWords = (unclear: string | null, summary: string): string =>
-  unclear === null ? `${summary}\n\n${HELP}` : `I do not understand ${quote(unclear)}, so nothing was staged.\n\n${summary}`;
+/** Says that a message, or a part of it, is not understood, with the nearest sentences that are; then what is linked. */
+export function unclearWords(unclear: string, title: string | undefined, summary: string): string {
+  const near = nearestSentences(unclear, title).map((sentence) => `- ${sentence}`);
+  return `I do not understand ${quote(unclear)}, so nothing was staged. I would understand:\n${near.join('\n')}\n\n${summary}`;
+}
+
+/** What the rules understand, one sentence of each kind. */
+export const helpWords = (title: string | undefined): string =>
+  `I understand sentences like these; names may be shortened to the words that only one linked item has:\n${allSentences(title)
+    .map((sentence) => `- ${sentence}`)
+    .join('\n')}`;
+
+const DATE = new Intl.DateTimeFormat('en', { weekday: 'long', day: 'numeric', month: 'long', year: 'numeric', timeZone: 'UTC' });
+const MAX_DATES = 3;
+
+/** The due dates of a plan with their weekdays, because a sentence may name them otherwise. */
+function dateWords(plan: NonNullable<Staged['plan']>): string {
+  const dates = plan.actions.flatMap(({ params }) =>
+    typeof params['due_date'] === 'string' ? [params['due_date'].slice(0, 10)] : [],
+  );
+  const shown = [...new Set(dates)].slice(0, MAX_DATES + 1);
+  if (shown.length === 0 || shown.length > MAX_DATES) return '';
+  return ` Due: ${shown.map((date) => DATE.format(new Date(`${date}T00:00:00Z`))).join('; ')}.`;
+}
 
 /** An answer with a staged plan, or about changes that change nothing. */
 export function planWords({ plan, omitted }: Staged): string {
   const lines = omitted.map(({ reason }) => `- ${reason}`);
   const left = lines.length > 0 ? `\n\nLeft out:\n${lines.join('\n')}` : '';
   return plan
-    ? `I propose ${plan.summary}. Nothing changes until you confirm.${left}`
+    ? `I propose ${plan.summary}.${dateWords(plan)} Nothing changes until you confirm.${left}`
     : `Nothing is left to change, so nothing was staged.${left}`;
 }
 

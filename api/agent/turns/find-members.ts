@@ -1,33 +1,51 @@
 import { defineStatement, run } from '../../../db/statement.js';
 import type { Context } from '../../platform/context.js';
-import { foldName } from '../grammar/fold.js';
+import { fold } from '../grammar/fold.js';
+import { type Member, PeopleIndex } from '../grammar/people.js';
 
-/** $1 = team ids, $2 = lower-case names. */
+/** Members that one message may name. */
+const MAX_MEMBERS = 200;
+/** Different words of a message that may be a name. */
+const MAX_WORDS = 500;
+
+/**
+ * $1 = user id, $2 = team ids or null for all of the user's, $3 = lower-case words, $4 = row limit. Active members of the user's teams one of
+ * whose names has one of the words.
+ */
 const statement = defineStatement({
   name: 'members_named',
   text: /* sql */ `
-    select m.team_id, u.user_id, array[u.username, u.display_name, u.name] as names from memberships m join users u using (user_id)
-    where m.team_id = any($1::uuid[]) and u.status = 'active'
-      and (lower(u.username) = any($2::text[]) or lower(normalize(u.display_name, nfkc)) = any($2) or lower(normalize(u.name, nfkc)) = any($2))`,
+    select m.team_id, u.user_id, array[u.username, u.display_name, u.name] as names
+    from memberships own join memberships m on m.team_id = own.team_id join users u on u.user_id = m.user_id
+    where own.user_id = $1 and ($2::uuid[] is null or own.team_id = any($2)) and u.status = 'active'
+      and (lower(u.username) = any($3::text[]) or string_to_array(lower(normalize(u.display_name, nfkc)), ' ') && $3
+        or string_to_array(lower(normalize(u.name, nfkc)), ' ') && $3)
+    order by m.team_id, u.username limit $4`,
 });
 
-interface Row extends Record<string, unknown> {
-  team_id: string;
-  user_id: string;
-  names: string[];
-}
+const SEPARATORS = /[^\p{L}\p{N}\p{M}_.@'-]+/u;
+const AROUND = /^[.@'-]+|(?:'s)?[.@'-]*$/gu;
 
-/** Returns a look-up of the members whom a folded name may mean in a team; a username wins over names. The caller may read the teams. */
+/** Words of a message that may be names. */
+const wordsIn = (message: string): string[] =>
+  [
+    ...new Set(
+      fold(message)
+        .text.replaceAll('’', "'")
+        .split(SEPARATORS)
+        .map((word) => word.replace(AROUND, '')),
+    ),
+  ]
+    .filter((word) => word !== '')
+    .slice(0, MAX_WORDS);
+
+/** Finds the members that a message may name, in the teams given or in all of the user's. */
 export async function findMembers(
   { db }: Pick<Context, 'db'>,
-  teamIds: readonly string[],
-  names: readonly string[],
-): Promise<(teamId: string, name: string) => string[]> {
-  const rows = names.length === 0 ? [] : await run<Row>(db, statement, [[...new Set(teamIds)], names]);
-  const folded = rows.map(({ names: own, ...row }) => ({ ...row, names: own.map(foldName) }));
-  return (teamId, name) => {
-    const found = folded.filter((row) => row.team_id === teamId && row.names.includes(name));
-    const byUsername = found.filter((row) => row.names[0] === name);
-    return (byUsername.length > 0 ? byUsername : found).map(({ user_id }) => user_id);
-  };
+  userId: string,
+  teamIds: readonly string[] | null,
+  message: string,
+): Promise<PeopleIndex> {
+  const values = [userId, teamIds && [...new Set(teamIds)], wordsIn(message), MAX_MEMBERS];
+  return new PeopleIndex(await run<Member & Record<string, unknown>>(db, statement, values));
 }

@@ -1,5 +1,7 @@
 import { defineStatement, run } from '../../../db/statement.js';
+import { rolesFor } from '../../platform/access/access.js';
 import type { Context } from '../../platform/context.js';
+import type { LinkedItem } from '../grammar/tokens.js';
 import type { ReadableLink } from '../sessions/read-links.js';
 
 /** Items that a summary describes; the others are counted. */
@@ -7,32 +9,66 @@ export const DESCRIBED = 10;
 /** Open tasks of a project that are counted. */
 const MAX_COUNTED = 1_000;
 
-/** $1 = task ids, $2 = project ids. */
+/** SQL: whether an open task, which the user $USER with one of the roles $ROLES may read, blocks task t. */
+export const isBlockedSql = (user: string, roles: string): string => /* sql */ `exists (
+  select from relations r join tasks b on b.task_id = r.from_id
+  where r.to_id = t.task_id and r.kind = 'blocks' and b.deleted_at is null and b.status <> 'done'
+    and b.team_id in (select m.team_id from memberships m where m.user_id = ${user} and m.role = any(${roles})))`;
+
+/** $1 = task ids, $2 = project ids, $3 = user id, $4 = roles that may list tasks. */
 const statement = defineStatement({
   name: 'linked_facts',
   text: /* sql */ `
-    select t.task_id as item_id, t.priority, left(t.due_date, 10) as due, u.display_name as assignee, null::int as open_tasks
+    select t.task_id as item_id, t.priority, left(t.due_date, 10) as due, u.display_name as assignee, t.assigned_to, t.tags,
+      ${isBlockedSql('$3::uuid', '$4::text[]')} as is_blocked, null::int as open_tasks
     from tasks t left join users u on u.user_id = t.assigned_to where t.task_id = any($1::text[])
     union all
-    select p.project_id::text, null, p.end_date::text, null, (select count(*)::int from (
+    select p.project_id::text, null, p.end_date::text, null, null, '{}', false, (select count(*)::int from (
       select from tasks t where t.project_id = p.project_id and t.deleted_at is null and t.status <> 'done' limit ${MAX_COUNTED}) few)
     from projects p where p.project_id = any($2::uuid[])`,
 });
 
-/** What a summary says of an item beside its title and status. */
+/** What is known of a linked item beside its title and status. */
 export interface LinkedFacts extends Record<string, unknown> {
   item_id: string;
   priority: string | null;
   due: string | null;
   assignee: string | null;
+  assigned_to: string | null;
+  tags: string[];
+  is_blocked: boolean;
   /** Of a project. */
   open_tasks: number | null;
 }
 
-/** Reads facts of the first linked tasks and projects. The caller has checked that the person may read them. */
-export async function readFacts({ db }: Pick<Context, 'db'>, links: readonly ReadableLink[]): Promise<Map<string, LinkedFacts>> {
-  const ids = (type: string): string[] =>
-    links.slice(0, DESCRIBED).flatMap(({ item_type, item_id }) => (item_type === type ? [item_id] : []));
-  const rows = await run<LinkedFacts>(db, statement, [ids('task'), ids('project')]);
+/** Reads facts of the linked tasks, and of the first linked projects. The caller has checked that the user may read them. */
+export async function readFacts(
+  { db }: Pick<Context, 'db'>,
+  links: readonly ReadableLink[],
+  userId: string,
+): Promise<Map<string, LinkedFacts>> {
+  const ids = (type: string): string[] => links.flatMap(({ item_type, item_id }) => (item_type === type ? [item_id] : []));
+  const values = [ids('task'), ids('project').slice(0, DESCRIBED), userId, rolesFor('task.list')];
+  const rows = await run<LinkedFacts>(db, statement, values);
   return new Map(rows.map((row) => [row.item_id, row]));
 }
+
+/** A link as the grammar needs it. */
+export const toLinkedItem = (
+  { item_type: type, item_id: id, title, status, team_id, project_id }: ReadableLink,
+  facts: LinkedFacts | undefined,
+): LinkedItem => ({
+  type,
+  id,
+  title,
+  status,
+  team_id,
+  project_id,
+  ...(facts && {
+    priority: facts.priority,
+    due: facts.due,
+    assigned_to: facts.assigned_to,
+    tags: facts.tags,
+    is_blocked: facts.is_blocked,
+  }),
+});

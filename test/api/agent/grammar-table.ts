@@ -87,7 +87,7 @@ export const TABLE: readonly (readonly [world: keyof typeof WORLDS, message: str
   ['N', 'create a note "Idea": some; text', 'note.create {"title":"Idea","content":"some; text","team_id":"team"}'],
   ['L', 'k1 relates to k1', '?'],
   ['L', 'ＣＬＯＳＥ k1', 'task.set_status k1 {"status":"done"}'],
-  ['L', 'summarise', 'A'],
+  ['L', 'summarise', 'S'],
   ['L', '?', 'A'],
   ['L', 'm'.repeat(10_000), 'A'],
   ['L', 'what is the password?', 'A'],

@@ -1,20 +1,23 @@
 import fc from 'fast-check';
 import { foldName } from '../../../api/agent/grammar/fold.js';
 import { parse } from '../../../api/agent/grammar/parse.js';
+import { PeopleIndex } from '../../../api/agent/grammar/people.js';
 import { type Outcome, resolve } from '../../../api/agent/grammar/resolve.js';
 import type { LinkedItem } from '../../../api/agent/grammar/tokens.js';
 import { TABLE, WORLDS } from './grammar-table.js';
 
-const MEMBERS: Record<string, string[]> = { 'sam lee': ['sam', 'sally'], mia: ['mia'] };
+const member = (user_id: string, ...names: string[]) => ({ user_id, team_id: 'team', names: [user_id, ...names] });
+const PEOPLE = new PeopleIndex([member('sam', 'Sam Lee'), member('sally', 'Sam Lee'), member('mia')]);
 /** A Friday. */
 const TODAY = '2026-11-20';
 
 const interpret = (message: string, items: readonly LinkedItem[]): Outcome =>
-  resolve(parse(message, items, TODAY), { items, userId: 'me', membersNamed: (_team, name) => MEMBERS[name] ?? [] });
+  resolve(parse(message, items, TODAY, PEOPLE), { items, userId: 'me', people: PEOPLE, today: TODAY });
 
 /** The outcome as the table writes it. */
 function shown(outcome: Outcome, expected: string): string {
   if (outcome.kind === 'question') return /^\?.+/.test(expected) ? `? ${(outcome.text.match(/\bk\d/g) ?? []).join(' ')}` : '?';
+  if (outcome.kind === 'ask') return 'S';
   if (outcome.kind === 'answer') return outcome.unclear === null ? 'A' : `A: ${outcome.unclear}`;
   return outcome.actions
     .map(({ tool, entity_id, params }) => [tool, ...(entity_id ? [entity_id] : []), JSON.stringify(params)].join(' '))

@@ -1,0 +1,213 @@
+import { readRange } from './dates.js';
+import { phraseStems, titleStems } from './match.js';
+import type { PeopleIndex } from './people.js';
+import type { DateRange, Status, TaskFilter } from './terms.js';
+import { findPriority, findState, NOUNS, PLURALS } from './words.js';
+
+/** A task as a filter sees it. */
+export interface FilteredTask {
+  id: string;
+  title: string;
+  status: string;
+  project_title?: string | null;
+  priority?: string | null;
+  /** YYYY-MM-DD */
+  due?: string | null;
+  /** YYYY-MM-DD */
+  completed?: string | null;
+  assigned_to?: string | null;
+  tags?: readonly string[];
+  is_blocked?: boolean;
+}
+
+const OPEN: readonly Status[] = ['todo', 'in_progress', 'in_review'];
+
+const isWithin = (day: string | null | undefined, { from, to }: DateRange): boolean =>
+  day != null && (from === undefined || day >= from) && (to === undefined || day <= to);
+
+const hasWords = ({ title, project_title }: FilteredTask, words: readonly string[]): boolean => {
+  const stems = titleStems(`${title} ${project_title ?? ''}`);
+  return words.every((word) => stems.has(word));
+};
+
+/** Returns whether a task is meant. `people`: the ids that the filter's assignee may be; `today`: YYYY-MM-DD. */
+export function isMeant(task: FilteredTask, filter: TaskFilter, people: readonly (string | null)[], today: string): boolean {
+  const { statuses, priorities, due, completed, words, tag } = filter;
+  return (
+    (!statuses || statuses.some((status) => status === task.status)) &&
+    (!priorities || priorities.some((priority) => priority === task.priority)) &&
+    (!filter.isOverdue || (task.status !== 'done' && task.due != null && task.due < today)) &&
+    (!filter.isBlocked || task.is_blocked === true) &&
+    (!filter.hasNoDueDate || task.due == null) &&
+    (!due || isWithin(task.due, due)) &&
+    (!completed || (task.status === 'done' && isWithin(task.completed, completed))) &&
+    (!filter.assignee || people.includes(task.assigned_to ?? null)) &&
+    (tag === undefined || (task.tags ?? []).some((each) => each.toLowerCase() === tag)) &&
+    (!words || hasWords(task, words))
+  );
+}
+
+/** Phrases of tasks and what they say, longest first where one begins with another. */
+const PHRASES: readonly (readonly [phrases: string, filter: TaskFilter])[] = [
+  [
+    'overdue|over due|late|past due|past their due date|past its due date|behind schedule|behind|delayed|missed',
+    { isOverdue: true },
+  ],
+  ['not overdue|on time', { statuses: OPEN }],
+  [
+    'not done|not finished|not completed|not complete|not closed|unfinished|incomplete|outstanding|remaining|pending|open|left to do|left|to be done|undone|unresolved',
+    { statuses: OPEN },
+  ],
+  ['not started|not yet started|unstarted|to do|todo|to-do', { statuses: ['todo'] }],
+  ['blocked|stuck|waiting for something|held up|on hold|waiting on something', { isBlocked: true, statuses: OPEN }],
+  [
+    'unassigned|not assigned|nobody is assigned to|no one is assigned to|nobody is working on|no one is working on|nobody works on|nobody has|nobody owns|without an assignee|without assignee|without an owner|without owner|without anyone|assigned to nobody|assigned to no one|' +
+      'has no owner|have no owner|has no assignee|have no assignee|no owner|no assignee|nobody',
+    { assignee: { kind: 'nobody' }, statuses: OPEN },
+  ],
+  [
+    'without a due date|without due date|without due dates|without a deadline|without deadline|no due date|no deadline|undated|not scheduled|unscheduled|without a date|no date',
+    { hasNoDueDate: true, statuses: OPEN },
+  ],
+];
+const BY_PHRASE = new Map(PHRASES.flatMap(([phrases, filter]) => phrases.split('|').map((phrase) => [phrase, filter] as const)));
+const MAX_PHRASE = 5;
+
+/** Words between the parts of a filter. */
+const LINKING = new Set(
+  (
+    'that is are were was which who whose the all of and have has with still being be a an any not_ yet there been it this_ to_ do does ' +
+    'currently every each everything anything whatever whichever priority in_ linked our we us status those these them something list ' +
+    'team anybody anyone everyone going please overview'
+  ).split(' '),
+);
+/** Words before a range of days, by what it bounds. */
+const DONE_WORDS = new Set([
+  'done',
+  'finished',
+  'completed',
+  'closed',
+  'shipped',
+  'finish',
+  'complete',
+  'close',
+  'finishing',
+  'fixed',
+  'resolved',
+]);
+const DUE_WORDS = new Set(['due', 'deadline', 'ends', 'end', 'coming', 'scheduled', 'planned']);
+
+/** What reading a filter needs. */
+export interface FilterReader {
+  people: PeopleIndex;
+  today: string;
+}
+
+interface Found {
+  filter: TaskFilter;
+  length: number;
+}
+
+const longest = (
+  words: readonly string[],
+  at: number,
+  max: number,
+  read: (part: readonly string[]) => TaskFilter | undefined,
+) => {
+  for (let length = Math.min(max, words.length - at); length > 0; length -= 1) {
+    const filter = read(words.slice(at, at + length));
+    if (filter) return { filter, length };
+  }
+  return undefined;
+};
+
+const readPhrase = (part: readonly string[]): TaskFilter | undefined => BY_PHRASE.get(part.join(' '));
+const readStatus = (part: readonly string[]): TaskFilter | undefined => {
+  const status = findState(part[0] === 'in' && part.length > 1 && part[1] !== 'progress' ? part.slice(1) : part);
+  return status && part.join(' ') !== 'ready' ? { statuses: [status] } : undefined;
+};
+const readPriority = (part: readonly string[]): TaskFilter | undefined => {
+  const priority = findPriority(part);
+  return priority && { priorities: [priority] };
+};
+
+function readAssigned(words: readonly string[], at: number, { people }: FilterReader): Found | undefined {
+  const [first, second] = [words[at], words[at + 1]];
+  if (first === 'my' || first === 'mine') return { filter: { assignee: { kind: 'me' } }, length: 1 };
+  const lead =
+    first === 'assigned' && second === 'to' ? 2 : first === 'of' || first === 'for' || first === 'by' || first === 'with' ? 1 : 0;
+  const person = longest(words, at + lead, 3, (part) => {
+    const read = people.read(part);
+    return read?.isKnown && !(lead === 0 && read.to.kind !== 'name' && part[0] !== 'i') ? { assignee: read.to } : undefined;
+  });
+  if (!person) return undefined;
+  const length = lead + person.length;
+  return { ...person, length: words[at + length] === "'s" ? length + 1 : length };
+}
+
+function readDays(words: readonly string[], at: number, { today }: FilterReader): Found | undefined {
+  const word = words[at] ?? '';
+  const lead = DONE_WORDS.has(word) || DUE_WORDS.has(word) ? 1 : 0;
+  const found = longest(words, at + lead, 6, (part) => {
+    const range = readRange(part, today);
+    if (!range) return undefined;
+    // What is to be done by a day is due then; what was done in a week is done.
+    if (DONE_WORDS.has(word) && range.from !== undefined && range.from <= today) return { completed: range, statuses: ['done'] };
+    return { due: range };
+  });
+  if (found) return { ...found, length: found.length + lead };
+  return word === 'due' ? { filter: {}, length: 1 } : undefined;
+}
+
+function readTag(words: readonly string[], at: number): Found | undefined {
+  const lead = words[at] === 'with' ? 1 : 0;
+  const isTag = ['tagged', 'labelled', 'labeled', 'tag', 'label'].includes(words[at + lead] ?? '');
+  const tag = words[at + lead + 1];
+  return isTag && tag ? { filter: { tag }, length: lead + 2 } : undefined;
+}
+
+const READERS: readonly ((words: readonly string[], at: number, reader: FilterReader) => Found | undefined)[] = [
+  readDays,
+  (words, at) => longest(words, at, MAX_PHRASE, readPhrase),
+  readTag,
+  (words, at) => longest(words, at, 3, readStatus),
+  (words, at) => longest(words, at, 3, readPriority),
+  readAssigned,
+];
+
+/**
+ * Reads words as a filter.
+ * @returns what they say, and the words that say nothing known
+ */
+export function readFilter(
+  words: readonly string[],
+  reader: FilterReader,
+): { filter: TaskFilter; rest: string[]; hasNoun: boolean } {
+  let filter: TaskFilter = {};
+  const rest: string[] = [];
+  let hasNoun = false;
+  for (let at = 0; at < words.length; ) {
+    const word = words[at] as string;
+    const found = READERS.map((read) => read(words, at, reader)).find((each) => each !== undefined);
+    if (found) {
+      filter = { ...filter, ...found.filter };
+      at += found.length;
+      continue;
+    }
+    if (PLURALS.has(word) || NOUNS.has(word)) hasNoun = true;
+    else if (!LINKING.has(word) && word !== "'s") rest.push(word);
+    at += 1;
+  }
+  return { filter, rest, hasNoun };
+}
+
+/** Adds words that name tasks or their project to a filter; undefined if there are too many to be a name. */
+export function withWords(filter: TaskFilter, rest: readonly string[]): TaskFilter | undefined {
+  if (rest.length === 0) return filter;
+  const { distinctive } = phraseStems(rest);
+  return distinctive.length === 0 || rest.length > 6 ? undefined : { ...filter, words: distinctive };
+}
+
+/** Only open tasks, unless the filter says otherwise. */
+export const openOnly = (filter: TaskFilter): TaskFilter =>
+  filter.statuses || filter.completed ? filter : { ...filter, statuses: OPEN };

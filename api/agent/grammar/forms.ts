@@ -1,0 +1,336 @@
+import type { BareClause, Target } from './clauses.js';
+import { type Certainty, type Pattern, pattern, type Slots } from './pattern.js';
+
+/** One way to say a change: its pattern, and the clause that its slots make. */
+export interface Form {
+  pattern: Pattern;
+  build: (slots: Slots) => BareClause | undefined;
+  /** How much must be known of what it names, when nothing fits better: an imperative with an unknown name is a question. */
+  atLeast: Certainty;
+}
+
+const SAME: Target = { kind: 'same' };
+
+/** `strict` forms are statements: they mean nothing unless all that they name is known. */
+const forms = (atLeast: Certainty, build: Form['build'], ...patterns: string[]): Form[] =>
+  patterns.map((text) => ({ pattern: pattern(text), build: (slots) => build({ ...slots, T: slots.T ?? SAME }), atLeast }));
+const say = (build: Form['build'], ...patterns: string[]): Form[] => forms('none', build, ...patterns);
+const state = (build: Form['build'], ...patterns: string[]): Form[] => forms('all', build, ...patterns);
+
+const setStatus: Form['build'] = ({ T, S }) => ({ does: 'status', target: T, status: S });
+const done: Form['build'] = ({ T }) => ({ does: 'status', target: T, status: 'done' });
+const started: Form['build'] = ({ T }) => ({ does: 'status', target: T, status: 'in_progress' });
+const inReview: Form['build'] = ({ T }) => ({ does: 'status', target: T, status: 'in_review' });
+const HAVE = 'is|are|was|were|be|has|have|got';
+
+const STATUS: readonly Form[] = [
+  ...say(
+    setStatus,
+    'mark|set|move|change|make|put|turn|flag|switch|get|bring|push T as|to|into|in|back|onto? to|in|into|as? being? S',
+    'mark|set|change|move|update|switch the? status|state of|for|on T to|as|into S',
+    "mark|set|change|move|update|switch T 's status|state to|as|into S",
+    'mark|set|change|move|update|switch its|their status|state to|as|into S',
+    'mark|set T S',
+    'close|complete|finish|resolve|start|begin|reopen T to|as S',
+  ),
+  ...say(
+    done,
+    'close|complete|finish|resolve|finalize|finalise T out|off|up?',
+    'close|check|tick|cross|sign|wrap|finish out|off|up T',
+    'check|tick|cross T off off|from? the|my|our? list?',
+    'call T done|finished|complete',
+  ),
+  ...say(started, 'start|begin|kick|pick off|up? working|work? on|with? T', 'get started|going on|with T', 'kick T off'),
+  ...say(
+    ({ T }) => ({ does: 'status', target: T, status: 'todo' }),
+    'reopen|re-open|restart|uncheck|untick T',
+    'open T again',
+    'put|move|send T back on|to|in the? backlog|list|todo',
+  ),
+  ...say(inReview, 'send|submit|hand|put|pass T to|for|in|over|into? for? a? review', 'start|begin reviewing T'),
+  ...state(
+    setStatus,
+    `T ${HAVE} been? in|at|a? S`,
+    `T should|can|must|to be|go|move in|to|into|back|as? to? S`,
+    `T 's? status|state is|to|= S`,
+    'status|state is|to|=? S',
+  ),
+  ...state(
+    done,
+    'i|we have|has|just|are|is? been? finished|completed|closed|fixed|resolved|solved|did T',
+    'P have|has|just|are|is? been? finished|completed|closed|fixed|resolved|solved|did T',
+    'i|we am|are|is|have|has|been? done|finished|through with T',
+    'P am|are|is|have|has|been? done|finished|through with T',
+    'T can|could|may|should be? closed|completed|resolved',
+    'work on T is done|finished|complete',
+    'i|we got T done|finished',
+  ),
+  ...state(
+    started,
+    'i|we have|has? started|began|begun on|with|working? on? T',
+    'P have|has? started|began|begun on|with|working? on? T',
+    'i|we am|are working on T',
+    'work on T has? started|begun|began',
+    'T has started|begun',
+  ),
+];
+
+const to: Form['build'] = ({ T, P }) => ({ does: 'assign', target: T, to: P });
+const ASSIGNING = 'assign|reassign|delegate|give|hand|pass|transfer|send|move|allocate';
+
+const ASSIGN: readonly Form[] = [
+  ...say(
+    to,
+    `${ASSIGNING} over|off? T over|off|back? to @? P`,
+    `${ASSIGNING} T from P to @? P`,
+    'set|change|make|update the? assignee|owner|responsible of|for|on T to|=? @? P',
+    "set|change|make|update T 's assignee|owner to|=? @? P",
+  ),
+  ...state(
+    to,
+    'assign|put P to|on|onto T',
+    'give|hand|assign P T',
+    'let|have|get|make|ask P to? do|take|handle|own|work|finish|complete|look|deal|fix over|on|with|after|into|care|at? of? T',
+    'make P the? new? owner|assignee|responsible of|for T',
+    'make P responsible|accountable for T',
+    'P should|will|can|must|takes|to|gets|owns|handles|does|could take|do|handle|own|be|get|finish|look|work|deal|fix? over|on|with|after|into|responsible|care|at? for|of? T',
+    'P is|are taking|doing|handling|getting|owning|responsible over|for? T',
+    'T should|must|has|needs|is to|be|go|belongs|belong? go|be|to? assigned|handled|done|owned|taken? to|by|for P',
+    'T goes|belongs to P',
+    'T is for P',
+  ),
+  ...state(
+    ({ P }) => ({ does: 'assign', target: SAME, to: P }),
+    'assigned|assign|reassign to P',
+    'set|change? its|their|the assignee|owner to|is|= P',
+  ),
+  ...state(
+    ({ T }) => ({ does: 'assign', target: T, to: { kind: 'me' } }),
+    'i will|can|would? take|do|handle|own|pick over|on|up|care? of? T',
+    'i am taking|doing|handling T',
+    'T is mine',
+    'grab|take T',
+    'i take|got|have T',
+  ),
+  ...say(
+    ({ T }) => ({ does: 'unassign', target: T, from: null }),
+    'unassign|deassign T',
+    'remove|clear|delete|drop|take the? assignee|owner|assignment from|of|off|on|for T',
+    "remove|clear|delete|drop T 's assignee|owner",
+    'leave T unassigned',
+    'make T unassigned',
+  ),
+  ...state(
+    ({ T, P }) => ({ does: 'unassign', target: T, from: P }),
+    'take|remove|unassign|pull P off|from of? T',
+    'unassign T from P',
+    'take|remove T from|off|away from? P',
+  ),
+];
+
+const setPriority: Form['build'] = ({ T, R }) => ({ does: 'priority', target: T, priority: R });
+const up: Form['build'] = ({ T }) => ({ does: 'step', target: T, by: 1 });
+const down: Form['build'] = ({ T }) => ({ does: 'step', target: T, by: -1 });
+const CHANGING = 'set|change|make|raise|lower|increase|decrease|reduce|bump|drop|put|update|move';
+
+const PRIORITY: readonly Form[] = [
+  ...say(
+    setPriority,
+    `${CHANGING} the? priority of|for|on T up|down? to|as|at|=? R`,
+    `${CHANGING} T 's priority up|down? to|as|at|=? R`,
+    `${CHANGING} priority to? R for|on|of T`,
+    'set|give|put|use? a? R priority on|for|to T',
+    'mark|set|make|flag|bump|raise|lower|move|change|drop|treat|turn|upgrade|downgrade|escalate|prioritise|prioritize T up|down? as|to|into|with|at|on? R',
+    'give|assign T R',
+    'give R priority to T',
+  ),
+  ...say(
+    up,
+    'prioritise|prioritize|escalate T',
+    'raise|increase|bump|up up? the? priority of|for|on T',
+    "raise|increase|bump T 's priority",
+    'raise|increase|bump T in priority',
+    'make T more important|urgent',
+    'give T a? higher priority',
+    'bump|move T up',
+  ),
+  ...say(
+    down,
+    'deprioritise|deprioritize|de-prioritise|de-prioritize T',
+    'lower|decrease|reduce|drop|bump the? priority of|for|on T down?',
+    "lower|decrease|reduce|drop T 's priority",
+    'make T less important|urgent',
+    'give T a? lower priority',
+  ),
+  ...state(
+    setPriority,
+    'T is|are|has|have|should|must|becomes|gets be|get|have|now|of|very|a? very? R',
+    'T has|have|gets a? priority R',
+  ),
+  ...state(
+    ({ R }) => ({ does: 'priority', target: SAME, priority: R }),
+    'set|change|make|raise|lower|bump? its|the? priority up|down? to|is|as|=? R',
+    'R priority?',
+  ),
+  ...state(() => ({ does: 'step', target: SAME, by: 1 }), 'raise|increase|bump its priority'),
+  ...state(() => ({ does: 'step', target: SAME, by: -1 }), 'lower|decrease|reduce|drop its priority'),
+];
+
+const due: Form['build'] = ({ T, D }) => ({ does: 'due', target: T, date: D });
+const sooner = ({ days, months }: Slots['N']) => ({ days: -days, months: -months });
+const later: Form['build'] = ({ T, N }) => ({ does: 'shift', target: T, by: N });
+const earlier: Form['build'] = ({ T, N }) => ({ does: 'shift', target: T, by: sooner(N) });
+const cleared: Form['build'] = ({ T }) => ({ does: 'due', target: T, date: { date: null } });
+const DATE = 'due|deadline|date';
+const MOVING =
+  'move|push|postpone|delay|defer|shift|reschedule|put|extend|slip|kick|bump|drag|snooze|pull|bring|schedule|plan|set|change|make';
+const DELAYING = 'move|push|postpone|delay|defer|shift|reschedule|put|extend|slip|kick|bump|drag|snooze';
+
+const DUE: readonly Form[] = [
+  ...say(
+    due,
+    `${MOVING} the? ${DATE} date? of|for|on T back|out|forward|up? to|until|till|at|for|=? D`,
+    `${MOVING} T 's ${DATE} date? back|out|forward|up? to|until|till|for|=? D`,
+    `${MOVING} T back|out|off|forward|over|up|on|ahead? to|until|till|for|by|due? D`,
+    `set|make|mark|change|schedule|plan T to|as? be|is? due|scheduled by|on|at|for|until? D`,
+    'give|set T a|the? new? due|deadline date? of|to|on|for? D',
+    'due|schedule T for|on|by|to? D',
+    'set|add|put a|the? new? due|deadline date? of|for|to? D on|for|to T',
+    'finish|complete|close|do|get|have|resolve T done|finished|closed|completed|ready? by|before|until|till|no? later? than? D',
+  ),
+  ...say(
+    later,
+    `${DELAYING} T back|out|off|on|over|forward|ahead? by|for? N back|out|later|further|more|longer?`,
+    `${DELAYING} the? ${DATE} date? of|for|on T back|out? by? N later?`,
+    `${DELAYING} T 's ${DATE} date? back|out? by? N later?`,
+    'give|grant|allow T N more|extra|longer?',
+    'add N to T',
+  ),
+  ...say(
+    earlier,
+    'bring|pull|move|shift|push T forward|up|in by? N earlier|sooner?',
+    'bring|pull|move|shift|make|push T by? N earlier|sooner|forward|up',
+    'bring|pull|move|shift|push the? due|deadline date? of|for|on T forward|up|in? by? N earlier|sooner|forward?',
+  ),
+  ...say(
+    cleared,
+    'clear|remove|delete|drop|unset|cancel the? due|deadline date? of|from|for|on|off T',
+    "clear|remove|delete|drop|unset|cancel T 's due|deadline date?",
+    'take the? due|deadline date? off|from of? T',
+    'unschedule T',
+  ),
+  ...state(
+    due,
+    'T is|are|was due|scheduled|planned|wanted|needed on|by|at|for? D',
+    'T should|must|has|have|needs|need|can|to|will to|be|have|happen|start|end|wait|slip|move|get|a? be|until|to|due|deadline|happen|start|end? due|done|finished|completed|ready|closed|shipped|delivered|deadline|date|fixed|of|moved|postponed|back? by|on|before|until|till|to|for|of? D',
+    'T has|have|gets a? due|deadline date? of? D',
+    'i|we need|want T done|finished|ready|fixed|back? by|before|on|until D',
+  ),
+  ...state(
+    ({ D }) => ({ does: 'due', target: SAME, date: D }),
+    `set|change|move|push|make|and? its|the|their? ${DATE} date? is|to|on|by|for|until? D`,
+    'postponed|moved until|to D',
+    'reschedule|schedule|move|postpone|push to|until|for|by D',
+  ),
+  ...state(({ N }) => ({ does: 'shift', target: SAME, by: N }), `${DELAYING} its|the|their? ${DATE}? date? back|out? by? N`),
+  ...state(
+    later,
+    'T needs|gets|has|takes N more|longer|extra?',
+    'T is|will|slips|slipped be? delayed|postponed|late|later? by N',
+  ),
+];
+
+const TAKES = 'takes|take|needs|is|should|will';
+const OTHER: readonly Form[] = [
+  ...say(
+    ({ T, X, Q }) => ({ does: 'rename', target: T, title: Q ?? X }),
+    'rename|retitle T to|into|as X',
+    'change|set|update the? title|name of|for T to|into X',
+    "change|set|update T 's title|name to|into X",
+    'rename T Q',
+    'call T Q instead|now?',
+  ),
+  ...state(({ T, X }) => ({ does: 'rename', target: T, title: X }), 'T should|must be called|named|renamed to? X'),
+  ...say(
+    ({ T, X, Q }) => ({ does: 'describe', target: T, text: Q ?? X }),
+    'set|change|update|make the? description of|for|on T to|as X',
+    "set|change|update T 's description to|as X",
+    'describe T as X',
+    'add the? description Q to T',
+  ),
+  ...say(
+    ({ T }) => ({ does: 'delete', target: T }),
+    'delete|remove|trash|discard|bin|erase T',
+    'get rid of T',
+    'throw away|out T',
+    'throw T away|out',
+    'move|put|send T to|in|into the? trash|bin|wastebasket',
+  ),
+  ...state(({ T }) => ({ does: 'delete', target: T }), 'T can|should|could be deleted|removed|trashed'),
+  ...say(() => ({ does: 'doubt', text: 'Shall I delete it, or close it? Write “delete …” or “close …”.' }), 'cancel T'),
+  ...say(({ T }) => ({ does: 'archive', target: T, archived: true }), 'archive T'),
+  ...say(({ T }) => ({ does: 'archive', target: T, archived: false }), 'unarchive T'),
+  ...say(
+    ({ T, G }) => ({ does: 'tag', target: T, tag: G }),
+    'tag|label T as|with? G',
+    'add|put a|the? tag|label G to|on T',
+    'add G tag|label to T',
+    'add the? G as? a? tag|label to T',
+  ),
+  ...say(
+    ({ T, G }) => ({ does: 'untag', target: T, tag: G }),
+    'untag|unlabel T from|with? G',
+    'remove|delete|drop|take the? tag|label G from|off|of T',
+    'remove|delete|drop the? G tag|label from|off|of T',
+  ),
+  ...say(
+    ({ T, H }) => ({ does: 'estimate', target: T, hours: H }),
+    'estimate T at|with|to|as? H',
+    'set the? estimate of|for T to|at H',
+    "set T 's estimate to H",
+  ),
+  ...state(({ T, H }) => ({ does: 'estimate', target: T, hours: H }), `T ${TAKES} take? about? H`),
+  ...forms('all', ({ T, U }) => ({ does: 'place', target: T, project: U }), 'move|put|add|transfer T to|into|in|under U'),
+  ...forms(
+    'all',
+    () => ({ does: 'doubt', text: 'Shall I list them, or assign them to you? Write “list …” or “assign … to me”.' }),
+    'give me all|every|everything',
+  ),
+];
+
+const blocks: Form['build'] = ({ T, U }) => ({ does: 'relate', source: T, target: U, type: 'blocks' });
+const blocked: Form['build'] = ({ T, U }) => ({ does: 'relate', source: U, target: T, type: 'blocks' });
+const related: Form['build'] = ({ T, U }) => ({ does: 'relate', source: T, target: U, type: 'related_to' });
+const some = (build: Form['build'], ...patterns: string[]): Form[] => forms('some', build, ...patterns);
+
+/** One of both ends must be known, for any sentence may hold such words. */
+const RELATE: readonly Form[] = [
+  ...some(
+    blocked,
+    'T is|are|was|should blocked|held|be by|up|blocked by? by? U',
+    'T depends|depend on|upon U',
+    'T needs|requires U',
+    'T waits|wait|is|has|must|can to|only|be|not? start|starts|wait|waiting|begin|done|happen|dependent|finished? for|on|after U',
+    'T cannot|can not? start|begin|be|go done|finished|ahead? before|until|without U is|are? done|finished|ready|complete?',
+    'make T wait|depend for|on|upon U',
+    'mark|set|make T as? being? blocked|dependent by|on U',
+    'U must|has|needs to? be? done|finished|closed|come|happen|completed before T',
+  ),
+  ...some(
+    blocks,
+    'T blocks|block U',
+    'T is|are blocking U',
+    'T holds|is up|holding up? U',
+    'make T block U',
+    'mark T as blocking U',
+  ),
+  ...some(
+    related,
+    'T relates|is|are related? to U',
+    'relate|link|connect T to|with|and U',
+    'T has|is to|something|connected|linked to|with do|to? with? U',
+  ),
+];
+
+/** All forms, in the order in which they are tried. */
+export const FORMS: readonly Form[] = [...ASSIGN, ...STATUS, ...PRIORITY, ...DUE, ...OTHER, ...RELATE];

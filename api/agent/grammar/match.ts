@@ -1,0 +1,79 @@
+import { foldName } from './fold.js';
+import { NOUNS, PLURALS } from './words.js';
+
+/** Words of a phrase that tell no item from another. */
+const EMPTY = new Set(
+  'the a an of for to in on at with our my this that and or about from its their your some by new existing linked current whole entire'.split(
+    ' ',
+  ),
+);
+const MAX_WORDS = 12;
+
+/** Returns a word without its usual endings, so that `inspection` meets `Inspect` and `invoices` meets `invoice`. */
+export function stem(word: string): string {
+  let rest = word;
+  if (rest.length > 4 && rest.endsWith('ies')) rest = `${rest.slice(0, -3)}y`;
+  else if (rest.length > 3 && rest.endsWith('s') && !rest.endsWith('ss')) rest = rest.slice(0, -1);
+  for (const ending of ['ation', 'ion', 'ing', 'ment', 'ed', 'er'])
+    if (rest.length - ending.length >= 4 && rest.endsWith(ending)) {
+      rest = rest.slice(0, -ending.length);
+      break;
+    }
+  return rest.length > 3 && rest.endsWith('e') ? rest.slice(0, -1) : rest;
+}
+
+const SEPARATORS = /[^\p{L}\p{N}\p{M}_]+/u;
+
+/** Stems of the words of a title; a compound counts as a whole and in its parts. */
+export function titleStems(title: string): Set<string> {
+  const folded = foldName(title);
+  const whole = folded.split(' ').map((word) => stem(word.replace(/^[^\p{L}\p{N}]+|[^\p{L}\p{N}]+$/gu, '')));
+  const parts = folded.split(SEPARATORS).map(stem);
+  return new Set([...whole, ...parts].filter((word) => word !== ''));
+}
+
+/** Stems of the words in a phrase that may tell an item from another; `distinctive` leaves out the kinds of items too. */
+export function phraseStems(words: readonly string[]): { all: string[]; distinctive: string[] } {
+  const telling = words.filter((word) => word !== '' && word !== "'s" && !EMPTY.has(word));
+  const distinctive = telling.filter((word) => !NOUNS.has(word) && !PLURALS.has(word));
+  const stems = (list: readonly string[]) => [...new Set(list.map(stem))].slice(0, MAX_WORDS);
+  return { all: stems(telling), distinctive: stems(distinctive) };
+}
+
+interface Titled {
+  title: string;
+}
+
+/**
+ * Items by the words of their titles. A phrase means an item if all its words are in the title, and a title that has more words than
+ * the phrase is as good as another: then several are meant, and the person has to say which.
+ */
+export class WordIndex<T extends Titled> {
+  private readonly stems: readonly { item: T; stems: ReadonlySet<string> }[];
+
+  constructor(items: readonly T[]) {
+    this.stems = items.map((item) => ({ item, stems: titleStems(item.title) }));
+  }
+
+  /** The items whose titles have all the words; none for a phrase without words that tell items apart. */
+  find(words: readonly string[]): T[] {
+    const { all, distinctive } = phraseStems(words);
+    if (distinctive.length === 0) return [];
+    const exact = this.having(all);
+    return exact.length > 0 ? exact : this.having(distinctive);
+  }
+
+  /** Items whose titles have at least one of the words, most of them first. */
+  near(words: readonly string[]): T[] {
+    const { distinctive } = phraseStems(words);
+    const scored = this.stems.map(({ item, stems }) => ({ item, score: distinctive.filter((word) => stems.has(word)).length }));
+    return scored
+      .filter(({ score }) => score > 0)
+      .sort((a, b) => b.score - a.score)
+      .map(({ item }) => item);
+  }
+
+  private having(words: readonly string[]): T[] {
+    return this.stems.filter(({ stems }) => words.every((word) => stems.has(word))).map(({ item }) => item);
+  }
+}

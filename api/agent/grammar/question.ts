@@ -1,0 +1,217 @@
+import type { BareClause, TaskQuestion } from './clauses.js';
+import { openOnly, readFilter, withWords } from './filter.js';
+import type { TaskFilter } from './terms.js';
+import { type Pattern, pattern, Matcher } from './pattern.js';
+import { type Reading, wordsOf } from './reading.js';
+import { readTarget } from './target.js';
+import type { Token } from './tokens.js';
+import { ASKING, getWord, PLURALS } from './words.js';
+
+const patterns = (...texts: string[]): Pattern[] => texts.map(pattern);
+
+const HELP = new Set([
+  'help',
+  'what can you do',
+  'what can you do for me',
+  'what can i do',
+  'what can i say',
+  'what can i ask',
+  'what can i write',
+  'what can i ask you',
+  'how does this work',
+  'how do i use this',
+  'what do you understand',
+  'what do you know',
+  'what are you able to do',
+]);
+const SUMMARY = new Set(
+  (
+    'summarise|summarize|summary|status|overview|status report|report|sum up|sum up the linked items|what is linked|what is linked here|' +
+    'what do you see|what can you see|give me a summary|give me an overview|give me a status report|give me the status|where do we stand|' +
+    'where are we|how are we doing|how is it going|summarise the linked items|summarize the linked items|summarise everything|sum it up|' +
+    'summarize everything|show me the linked items|list the linked items|what are the linked items|what is the status|how do things look'
+  ).split('|'),
+);
+const LOAD = new Set(
+  (
+    'who has the most work|who has the most tasks|who has the most to do|who is the busiest|who is busiest|who is overloaded|who has too much|' +
+    'who has too much to do|who has the least work|who has the least to do|who has the fewest tasks|who has time|who is free|who is available|' +
+    'who has capacity|who has nothing to do|how is the work distributed|how is work distributed|workload|show the workload|show me the workload|' +
+    'what is the workload|how many tasks does everyone have|how many tasks does each person have|' +
+    'who does what|who is doing what|who is working on what|how busy is everyone|how busy is the team|what is everyone working on'
+  ).split('|'),
+);
+const MINE = new Set(
+  'what is next|what is up next|what should i do|what should i do next|what should i work on|what should i work on next|what do i do next|what is on my plate|what is left for me'.split(
+    '|',
+  ),
+);
+
+const BEFORE = patterns(
+  'is? there? anything|something is? blocking|holding|delaying up? T up?',
+  'what|which|who tasks|task|items? is|are blocking|holding|stopping|delaying up? T up?',
+  'what|which|who tasks|task|items? blocks|block|stops|holds|delays up? T up?',
+  'what is|are T waiting|blocked|stuck|held for|on|by|up? on|by?',
+  'what does|do T depend|wait|need on|for|upon?',
+  'why is|are T blocked|stuck|waiting|late|overdue|delayed',
+  'what must|has|needs to? be? done|finished|happen|closed before T',
+);
+const BEHIND = patterns(
+  'what|which|who tasks|task|items? depends|depend on|upon T',
+  'what does|do T block',
+  'what|which|who tasks|task|items? is|are blocked|waiting|held by|for|on|up? by|on? T',
+  'what is T blocking',
+);
+const ABOUT = patterns(
+  'when is|was|will|are|should|must T due|done|finished|scheduled|planned|ready|be? due|done|finished|ready?',
+  'when does T end|start|finish|fall due|end?',
+  'when do|does|must|should|will|can i|we|they have|need|want? to? finish|complete|close|deliver|do|start|ship|have T done|finished?',
+  'what|which is|are|was the? status|state|priority|due|deadline|progress|assignee|owner|date|estimate date? of|for|on T',
+  "what|which is|are|was T 's status|state|priority|due|deadline|progress|assignee|owner|date date?",
+  'how is|are|far|urgent|important is|are|with? T going|doing|coming|progressing|looking|along|on? along|on?',
+  'how far|urgent|important along? is|are T along?',
+  'how is the? progress|status on|of|for|with T',
+  'how are we doing|getting|progressing on|with|along? with|on? T',
+  'is|are|was|has|have T done|finished|complete|completed|closed|overdue|late|blocked|open|started|urgent|assigned|ready|in|due|already? progress|review|been|on|to? started|finished|done|anyone|track?',
+  'where are|do we stand|with|on? with|on? T',
+  'what about T',
+  'what is the? latest|news|new|up|happening|going on|with|about? on|with|about? T',
+  'tell me? more? about T',
+  'show|describe me? T',
+);
+const WHO = patterns(
+  'who is|are|was working|responsible|assigned|handling|doing|in|taking|on|accountable on|for|to|with|charge|care? of|for? T',
+  'who works|work|owns|own|has|does|handles|took|takes|got|looks|cares|did on|after|for|care? of? T',
+  'who is T assigned to',
+  'whose is|task? is? T',
+  'who is the? owner|assignee of|for|on T',
+  "what|who is T 's owner|assignee",
+  'who should|will|can do|finish|handle|take T',
+  'who is|has got|has? T',
+);
+
+/** Words of a question that say nothing of the tasks. */
+const NOISE = new Set(
+  (
+    'what which who whose show list find tell display give see know me us how many much number count there do does did should could can will would ' +
+    "work working works worked on at plate to have has got get need needs up about for from right doing so far more next most am tasks_ of ' look " +
+    "see left happening going coming next_up desk hands currently names give_ check if us's planned supposed total when"
+  ).split(' '),
+);
+const ASKED_IS = new Set(['is', 'are', 'does', 'do', 'did', 'has', 'have']);
+
+const join = (tokens: readonly Token[]): string =>
+  wordsOf(tokens.filter(({ kind }) => kind === 'word' || kind === 'item')).join(' ');
+
+function readFixed(said: string): BareClause | undefined {
+  if (HELP.has(said)) return { does: 'help' };
+  if (SUMMARY.has(said)) return { does: 'summary' };
+  if (LOAD.has(said)) return { does: 'ask', question: { show: 'load', filter: {} } };
+  if (MINE.has(said)) return { does: 'ask', question: { show: 'list', filter: openOnly({ assignee: { kind: 'me' } }) } };
+  return undefined;
+}
+
+const first = (matcher: Matcher, list: readonly Pattern[]) => {
+  for (const each of list) {
+    const slots = matcher.match(each, 'all') ?? undefined;
+    if (slots?.T) return slots.T;
+  }
+  return undefined;
+};
+const firstUnknown = (matcher: Matcher, list: readonly Pattern[]) => {
+  for (const each of list) {
+    const slots = matcher.match(each, 'none');
+    if (slots?.T) return slots.T;
+  }
+  return undefined;
+};
+
+/** Questions about one item, and those about who works on something. */
+function readAbout(reading: Reading, tokens: readonly Token[]): BareClause | undefined {
+  const matcher = new Matcher(reading, tokens);
+  const before = first(matcher, BEFORE);
+  if (before) return { does: 'blocking', target: before, end: 'before' };
+  const behind = first(matcher, BEHIND);
+  if (behind) return { does: 'blocking', target: behind, end: 'behind' };
+  const about = first(matcher, ABOUT);
+  if (about && about.kind !== 'all') return { does: 'about', target: about };
+  const who = firstUnknown(matcher, WHO);
+  if (
+    who?.kind === 'it' ||
+    (who?.kind === 'named' && who.items.length === 1 && who.items[0]?.title.toLowerCase() === who.written.toLowerCase())
+  )
+    return { does: 'about', target: who };
+  const asked = who ?? firstUnknown(matcher, ABOUT);
+  if (!asked || (asked.kind !== 'named' && asked.kind !== 'unknown')) return undefined;
+  const { rest, filter } = readFilter(
+    asked.written
+      .toLowerCase()
+      .split(/[^\p{L}\p{N}'_-]+/u)
+      .filter((word) => word !== ''),
+    reading,
+  );
+  const words = Object.keys(filter).length === 0 && rest.length > 0 ? withWords({}, rest)?.words : undefined;
+  return words && { does: 'ask', question: { show: 'list', filter: who ? openOnly({ words }) : { words } } };
+}
+
+/** Reads `which tasks are …`, `how many …`, `what does PERSON have …`. */
+function readTasks(reading: Reading, tokens: readonly Token[]): TaskQuestion | undefined {
+  const words = wordsOf(tokens);
+  if (words.length > 24) return undefined;
+  const [lead = '', second = ''] = words;
+  const isCount = (lead === 'how' && second === 'many') || lead === 'count' || words.slice(0, 4).join(' ').includes('number of');
+  const start = words.findIndex((word) => !ASKING.has(word) || ASKED_IS.has(word));
+  const asked = words.slice(lead === 'how' ? 2 : Math.max(0, start)).filter((word) => word !== '');
+  const read = readFilter(asked, reading);
+  const rest = read.rest.filter((word) => !NOISE.has(word));
+  const hasFilter = Object.keys(read.filter).length > 0;
+  if (!hasFilter && !words.some((word) => PLURALS.has(word)) && !isCount) return undefined;
+  if (!hasFilter && rest.length > 0 && !words.some((word) => PLURALS.has(word))) return undefined;
+  const filter: TaskFilter | undefined = withWords(read.filter, rest);
+  if (!filter) return undefined;
+  return { show: isCount ? 'count' : 'list', filter: openOnly(filter) };
+}
+
+/** Words that begin a list on demand, besides the asking ones. */
+const DEMANDING = new Set('show list find display tell count any anything give'.split(' '));
+
+/** Reads a question; undefined for a clause that is none, or none that can be answered. */
+export function readQuestion(reading: Reading, tokens: readonly Token[]): BareClause | undefined {
+  const fixed = readFixed(join(tokens));
+  if (fixed) return fixed;
+  const [lead, second] = [getWord(tokens[0]), getWord(tokens[1])];
+  if (!ASKING.has(lead) && !DEMANDING.has(lead) && !(lead === 'why' || lead === 'am')) return undefined;
+  if (
+    lead === 'give' &&
+    !(
+      second === 'me' &&
+      ['a', 'an', 'the'].includes(getWord(tokens[2])) &&
+      /^(list|overview|count|summary)$/.test(getWord(tokens[3]))
+    )
+  )
+    return undefined;
+  // `do the budget by Friday` is no question.
+  if (
+    ['do', 'have'].includes(lead) &&
+    !['i', 'we', 'you', 'they', 'any'].includes(second) &&
+    !reading.people.read([second])?.isKnown
+  )
+    return undefined;
+  const about = readAbout(reading, tokens);
+  if (about) return about;
+  const question = readTasks(reading, tokens);
+  return question && { does: 'ask', question };
+}
+
+/** Reads words that are nothing but a filter or an item: `overdue tasks?`, `the budget?`. */
+export function readBareQuestion(reading: Reading, tokens: readonly Token[]): BareClause | undefined {
+  const words = wordsOf(tokens);
+  if (words.length === 0 || words.length > 10) return undefined;
+  const { filter, rest, hasNoun } = readFilter(words, reading);
+  if (rest.length === 0 && Object.keys(filter).length > 0 && (hasNoun || words.length === 1))
+    return { does: 'ask', question: { show: 'list', filter: openOnly(filter) } };
+  const target = readTarget(reading, tokens);
+  return target?.isKnown && target.target.kind === 'named' && target.target.items.length === 1
+    ? { does: 'about', target: target.target }
+    : undefined;
+}

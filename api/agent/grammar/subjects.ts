@@ -1,0 +1,138 @@
+import type { Target } from './clauses.js';
+import { isMeant, openOnly } from './filter.js';
+import type { PeopleIndex } from './people.js';
+import type { Assignee, TaskFilter } from './terms.js';
+import type { LinkedItem } from './tokens.js';
+
+/** What the clauses of a message refer to. */
+export interface RuleWorld {
+  /** Readable linked items, in the order of linking, tasks with their facts. */
+  items: readonly LinkedItem[];
+  /** The person who asks. */
+  userId: string;
+  people: PeopleIndex;
+  /** YYYY-MM-DD where the person is. */
+  today: string;
+}
+
+/** A task that a clause is about: a linked one, or the one that an earlier action creates. */
+export type Subject = { id: string; item: LinkedItem | null };
+
+/** Something that the person has to say first; its text is the answer. */
+export class Question extends Error {}
+
+const SHOWN = 80;
+/** A short quotation of what the person wrote. */
+export const quote = (text: string): string => `“${text.length > SHOWN ? `${text.slice(0, SHOWN).toWellFormed()}…` : text}”`;
+export const named = ({ type, title, id }: LinkedItem): string => `the ${type} ${quote(title)} (${id})`;
+export const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
+
+/** Joins words as in a sentence; at most five of them. */
+export function list(words: readonly string[], link: string): string {
+  const shown = words.length > 5 ? [...words.slice(0, 4), `${words.length - 4} others`] : words;
+  return shown.length < 2 ? (shown[0] ?? '') : `${shown.slice(0, -1).join(', ')} ${link} ${shown.at(-1)}`;
+}
+
+/** The ids that an assignee may have; null is nobody. */
+export function findAssignees(
+  { people, userId }: Pick<RuleWorld, 'people' | 'userId'>,
+  to: Assignee | undefined,
+  teamId?: string,
+): (string | null)[] {
+  if (!to || to.kind === 'nobody') return [null];
+  return to.kind === 'me' ? [userId] : people.find(to.name, teamId);
+}
+
+/**
+ * The one member that a filter means.
+ * @throws Question none or several have that name
+ */
+export function onlyAssignees(world: Pick<RuleWorld, 'people' | 'userId'>, to: Assignee | undefined): (string | null)[] {
+  const found = findAssignees(world, to);
+  if (to?.kind === 'name' && found.length !== 1)
+    throw new Question(
+      `${found.length === 0 ? 'No member' : 'More than one member'} is called ${quote(to.name)}. Use a username.`,
+    );
+  return found;
+}
+
+/** Returns what a target means. `before`: what the clause before was about. */
+export class SubjectFinder {
+  constructor(private readonly world: RuleWorld) {}
+
+  /** @throws Question if it is not certain */
+  find(target: Target, before: readonly Subject[]): Subject[] {
+    switch (target.kind) {
+      case 'unknown': {
+        const near = target.near.length > 0 ? ` Do you mean ${list(target.near.map(named), 'or')}?` : '';
+        throw new Question(`No linked item is called ${quote(target.written)}.${near} Link it, or write its title or its id.`);
+      }
+      case 'named':
+        return [this.only(target.items, target.written)];
+      case 'it':
+        return before.length === 1 ? [...before] : [this.onlyTask()];
+      case 'same':
+        return before.length > 0 ? [...before] : [this.onlyTask()];
+      case 'them':
+        return this.several(before, target.both);
+      case 'list':
+        return uniqueSubjects(target.targets.flatMap((each) => this.find(each, before)));
+      case 'all': {
+        const except = target.except ? this.find(target.except, before).map(({ id }) => id) : [];
+        const items = this.matching(target.filter).filter(({ id }) => !except.includes(id));
+        if (items.length > 0) return items.map((item) => ({ id: item.id, item }));
+        throw new Question(
+          Object.keys(target.filter).length === 0 ? 'No task is linked.' : `No linked task fits ${quote(target.written)}.`,
+        );
+      }
+    }
+  }
+
+  /** The linked tasks that a question names by their words; none for another question. */
+  matchingWords(filter: TaskFilter): Subject[] {
+    const { words } = filter;
+    if (!words) return [];
+    return this.tasks()
+      .filter((item) => isMeant(item, { words }, [], this.world.today))
+      .map((item) => ({ id: item.id, item }));
+  }
+
+  private only(items: readonly LinkedItem[], written: string): Subject {
+    const tasks = items.filter(({ type }) => type === 'task');
+    const fitting = items.length > 1 && tasks.length > 0 ? tasks : items;
+    const [item, ...others] = fitting;
+    if (!item || others.length > 0)
+      throw new Question(
+        `Which one do you mean by ${quote(written)}: ${list(fitting.map(named), 'or')}? Use its whole title or its id.`,
+      );
+    return { id: item.id, item };
+  }
+
+  private matching(filter: TaskFilter): LinkedItem[] {
+    const people = onlyAssignees(this.world, filter.assignee);
+    // A person's tasks, and those of a project, are their open ones.
+    const meant = filter.assignee || filter.due ? openOnly(filter) : filter;
+    return this.tasks().filter((item) => isMeant(item, meant, people, this.world.today));
+  }
+
+  private several(before: readonly Subject[], both: boolean): Subject[] {
+    const found = before.length > 0 ? [...before] : this.tasks().map((item) => ({ id: item.id, item }));
+    if (found.length === 0) throw new Question('No task is linked.');
+    if (both && found.length !== 2) throw new Question('Which two tasks do you mean? Write their titles.');
+    return found;
+  }
+
+  private tasks(): LinkedItem[] {
+    return this.world.items.filter(({ type }) => type === 'task');
+  }
+
+  private onlyTask(): Subject {
+    const [task, ...others] = this.tasks();
+    if (!task || others.length > 0) throw new Question('Which task do you mean by “it”? Write its title or its id.');
+    return { id: task.id, item: task };
+  }
+}
+
+const uniqueSubjects = (subjects: readonly Subject[]): Subject[] => [
+  ...new Map(subjects.map((subject) => [subject.id, subject])).values(),
+];

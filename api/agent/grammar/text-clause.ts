@@ -1,0 +1,95 @@
+import type { BareClause } from './clauses.js';
+import { Matcher, type Pattern, pattern } from './pattern.js';
+import { isSoft, type Reading } from './reading.js';
+import type { Token } from './tokens.js';
+import { getWord, startsWith } from './words.js';
+
+/** Heads of a comment, before its text. */
+const COMMENT_HEADS: readonly Pattern[] = [
+  'comment|reply|respond on|to T',
+  'add|leave|post|write|put|make a|another? comment|reply|remark|note on|to|for|at|under T',
+  'note on|to|for T',
+  'write on|under T',
+  'tell|ask T',
+  'comment|note',
+  'add|leave|post|write a|another? comment|reply|remark|note',
+].map(pattern);
+/** Comments with a quoted text. */
+const QUOTED: readonly Pattern[] = [
+  'comment|write|reply|post|put Q on|to|under T',
+  'add|leave|post|write|put a|the? comment Q on|to|for|under T',
+  'add Q as a? comment on|to T',
+  'comment on|to T Q',
+  'add|leave|post|write a comment on|to|for T Q',
+].map(pattern);
+const BEGINNING = new Set('comment reply respond note create add leave post write put make tell ask'.split(' '));
+/** Words before a text, as good as a colon. */
+const SAYING = new Set(['saying', 'says', 'that', 'with', 'stating', 'asking']);
+const MAX_MARKS = 4;
+
+/** A comment or a note: its clause without the text, and the place where the text begins. */
+export interface TextHead {
+  build: (text: string) => BareClause;
+  /** Index of the first token of the text; the end of the head if there is none. */
+  from: number;
+}
+
+const endOfLine = (tokens: readonly Token[], from: number): number => {
+  let at = from;
+  while (at < tokens.length && tokens[at]?.kind !== 'newline' && tokens[at]?.kind !== 'semicolon') at += 1;
+  return at;
+};
+
+/** `[(create|add) [a]] note STRING` */
+function readNoteTitle(tokens: readonly Token[]): string | undefined {
+  let rest = tokens;
+  if (['create', 'add', 'write', 'make'].includes(getWord(rest[0]))) rest = rest.slice(1);
+  if (rest !== tokens && (startsWith(rest, 'a') || startsWith(rest, 'the'))) rest = rest.slice(1);
+  if (rest.length === 3 && ['called', 'named', 'titled'].includes(getWord(rest[1]))) rest = [rest[0] as Token, rest[2] as Token];
+  const title = rest[1];
+  return startsWith(rest, 'note') && rest.length === 2 && title?.kind === 'string' ? title.value : undefined;
+}
+
+function readHead(reading: Reading, head: readonly Token[], isColon: boolean): TextHead['build'] | undefined {
+  const title = isColon ? readNoteTitle(head) : undefined;
+  if (title !== undefined) return (text) => ({ does: 'note', title, text });
+  if (head.length > 24) return undefined;
+  const matcher = new Matcher(reading, head);
+  for (const certainty of isColon ? (['all', 'none'] as const) : (['all'] as const))
+    for (const each of COMMENT_HEADS) {
+      const slots = matcher.match(each, certainty);
+      const target = slots?.T ?? { kind: 'it' as const };
+      if (slots && (isColon || slots.T)) return (text) => ({ does: 'comment', target, text });
+    }
+  return undefined;
+}
+
+/** Reads the head of a comment or a note that begins here; undefined if none does. */
+export function readTextHead(reading: Reading, tokens: readonly Token[], from: number): TextHead | undefined {
+  if (!BEGINNING.has(getWord(tokens[from]))) return undefined;
+  const end = endOfLine(tokens, from);
+  let marks = 0;
+  for (let at = from + 1; at < end && marks < MAX_MARKS && at - from < 40; at += 1) {
+    const token = tokens[at] as Token;
+    const isColon = token.kind === 'colon';
+    if (!isColon && !(token.kind === 'word' && SAYING.has(token.text))) continue;
+    marks += 1;
+    const build = readHead(reading, tokens.slice(from, at), isColon);
+    if (build) return { build, from: at + (startsWith(tokens.slice(at, at + 2), 'that', 'says') ? 2 : 1) };
+    if (isColon) break;
+  }
+  return undefined;
+}
+
+/** Reads a comment whose text is quoted, or which has none. */
+export function readQuotedComment(reading: Reading, tokens: readonly Token[]): BareClause | undefined {
+  if (!BEGINNING.has(getWord(tokens[0])) || tokens.length > 24) return undefined;
+  const matcher = new Matcher(reading, tokens);
+  for (const each of QUOTED) {
+    const { T: target, Q: text } = matcher.match(each, 'none') ?? {};
+    if (target && text !== undefined) return { does: 'comment', target, text };
+  }
+  if (!['comment', 'reply'].includes(getWord(tokens[0])) || tokens.some(isSoft)) return undefined;
+  const target = matcher.match(COMMENT_HEADS[0] as Pattern, 'none')?.T;
+  return target && { does: 'comment', target, text: '' };
+}

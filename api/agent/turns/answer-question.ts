@@ -1,0 +1,95 @@
+import type { Context } from '../../platform/context.js';
+import { Question, onlyAssignees, quote } from '../grammar/subjects.js';
+import type { Asked } from '../grammar/resolve.js';
+import type { TaskQuestion } from '../grammar/clauses.js';
+import type { ReadableLink } from '../sessions/read-links.js';
+import { describe, helpWords, NOTHING_LINKED, plural, STATUS_WORDS, summaryWords } from './answer-words.js';
+import type { ClaimedTurn } from './claim-turn.js';
+import { findBlocking, findTasks, type FoundTask, MAX_COUNTED, mayReadTasks } from './find-tasks.js';
+import { type ReadByRules, zoneOf } from './read-world.js';
+
+/** Tasks that an answer lists; the others are counted. */
+const MAX_LISTED = 20;
+
+const describeTask = ({ title, status, priority, due, assignee, is_blocked, project_title }: FoundTask): string => {
+  const parts = [
+    STATUS_WORDS[status] ?? status,
+    `${priority} priority`,
+    due === null ? null : `due ${due}`,
+    assignee === null ? 'not assigned' : `assigned to ${assignee}`,
+    is_blocked && status !== 'done' ? 'blocked' : null,
+    `in ${quote(project_title)}`,
+  ].filter((part) => part !== null);
+  return `- ${quote(title)}: ${parts.join(', ')}`;
+};
+
+const countWords = (count: number): string =>
+  count > MAX_COUNTED ? `More than ${MAX_COUNTED.toLocaleString('en')} tasks` : plural(count, 'task', 'tasks');
+
+/** A count and the first tasks. */
+function listWords(tasks: readonly FoundTask[], none: string): string {
+  if (tasks.length === 0) return none;
+  const more = tasks.length > MAX_LISTED ? [`- and ${countWords(tasks.length - MAX_LISTED).toLowerCase()} more`] : [];
+  return [`${countWords(tasks.length)}:`, ...tasks.slice(0, MAX_LISTED).map(describeTask), ...more].join('\n');
+}
+
+/** How many open tasks each member has, most first. */
+function loadWords(tasks: readonly FoundTask[]): string {
+  const counts = new Map<string, number>();
+  for (const { assignee } of tasks) counts.set(assignee ?? '', (counts.get(assignee ?? '') ?? 0) + 1);
+  const rows = [...counts].sort(([, a], [, b]) => b - a).slice(0, MAX_LISTED);
+  if (rows.length === 0) return 'No task is open.';
+  return ['Open tasks:', ...rows.map(([name, count]) => `- ${name === '' ? 'not assigned' : name}: ${count}`)].join('\n');
+}
+
+async function answerTasks(
+  ctx: Context,
+  turn: ClaimedTurn,
+  links: readonly ReadableLink[],
+  { world }: ReadByRules,
+  question: TaskQuestion,
+): Promise<string> {
+  if (!(await mayReadTasks(ctx, turn.token_id)))
+    return 'The token that wrote this may not read tasks: it needs the scope tasks:read.';
+  const { filter, show } = question;
+  const assignees = onlyAssignees(world, filter.assignee);
+  const teamIds = links.length > 0 ? [...new Set(links.map(({ team_id }) => team_id))] : null;
+  const open = show === 'load' ? { ...filter, statuses: ['todo', 'in_progress', 'in_review'] as const } : filter;
+  const tasks = await findTasks(ctx, open, assignees, { teamIds, timezone: zoneOf(turn), today: world.today });
+  return show === 'load' ? loadWords(tasks) : listWords(tasks, 'No task of the team is like that.');
+}
+
+/** Answers a question about linked items and about tasks of their teams; without a link, of all teams of the user. It reads only what the user may read. */
+export async function answerQuestion(
+  ctx: Context,
+  turn: ClaimedTurn,
+  links: readonly ReadableLink[],
+  read: ReadByRules,
+  asked: Asked,
+): Promise<string> {
+  const title = links.find(({ item_type }) => item_type === 'task')?.title;
+  switch (asked.does) {
+    case 'help':
+      return helpWords(title);
+    case 'summary':
+      return links.length === 0 ? NOTHING_LINKED : summaryWords(links, read.facts);
+    case 'about':
+      return links
+        .filter(({ item_id }) => asked.ids.includes(item_id))
+        .map((link) => describe(link, read.facts.get(link.item_id)))
+        .join('\n');
+    case 'blocking': {
+      if (!(await mayReadTasks(ctx, turn.token_id)))
+        return 'The token that wrote this may not read tasks: it needs the scope tasks:read.';
+      const tasks = await findBlocking(ctx, asked.ids, asked.end, zoneOf(turn));
+      return listWords(tasks, asked.end === 'before' ? 'No task blocks it.' : 'It blocks no task.');
+    }
+    case 'tasks':
+      try {
+        return await answerTasks(ctx, turn, links, read, asked.question);
+      } catch (error) {
+        if (error instanceof Question) return error.message;
+        throw error;
+      }
+  }
+}

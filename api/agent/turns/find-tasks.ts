@@ -1,0 +1,89 @@
+import { run } from '../../../db/statement.js';
+import { rolesFor } from '../../platform/access/access.js';
+import { type Context, requireUser } from '../../platform/context.js';
+import { addTo } from '../grammar/dates.js';
+import { type FilteredTask, isMeant } from '../grammar/filter.js';
+import { isNone } from '../grammar/people.js';
+import type { TaskFilter } from '../grammar/terms.js';
+import { blockingTasksStatement, findTasksStatement, tokenReadsTasksStatement } from './find-tasks.sql.js';
+
+/** Tasks that one question counts. */
+export const MAX_COUNTED = 1_000;
+
+/** A task as an answer describes it. */
+export interface FoundTask extends FilteredTask, Record<string, unknown> {
+  priority: string;
+  due: string | null;
+  completed: string | null;
+  assigned_to: string | null;
+  assignee: string | null;
+  project_title: string;
+  tags: string[];
+  is_blocked: boolean;
+}
+
+/** Where and when a question is asked. */
+export interface Asking {
+  /** Teams it is about; null for all of the user's. */
+  teamIds: readonly string[] | null;
+  /** IANA name. */
+  timezone: string;
+  /** YYYY-MM-DD in that zone. */
+  today: string;
+}
+
+/** Escapes what a pattern of `like` reads as its own. */
+const literally = (text: string): string => text.replace(/[\\%_]/g, (char) => `\\${char}`);
+
+const earlier = (a: string | undefined, b: string): string => (a === undefined || b < a ? b : a);
+
+/**
+ * Finds tasks of the user's teams that a filter means, by due date, at most one more than `MAX_COUNTED`. It looks among the newest 20,000.
+ * @param assignees ids that the filter's assignee may be; null is nobody
+ */
+export async function findTasks(
+  ctx: Context,
+  filter: TaskFilter,
+  assignees: readonly (string | null)[],
+  asking: Asking,
+): Promise<FoundTask[]> {
+  const { due, isOverdue, words = [], assignee } = filter;
+  const ids = assignees.filter((id) => id !== null);
+  const values = [
+    requireUser(ctx),
+    rolesFor('task.list'),
+    asking.teamIds,
+    asking.timezone,
+    filter.statuses ?? null,
+    filter.priorities ?? null,
+    due?.from ?? null,
+    isOverdue ? earlier(due?.to, addTo(asking.today, { days: -1, months: 0 })) : (due?.to ?? null),
+    filter.hasNoDueDate === true,
+    assignee && !isNone(assignee) ? ids : null,
+    isNone(assignee),
+    words.map((word) => `%${literally(word)}%`),
+    filter.isBlocked === true,
+    MAX_COUNTED + 1,
+  ];
+  const found = await run<FoundTask>(ctx.db, findTasksStatement, values);
+  // A pattern finds a word inside of others too; the filter decides.
+  return found.filter((task) => isMeant(task, filter, assignees, asking.today));
+}
+
+/** Finds what blocks tasks, or what they block, as far as the user may read it. */
+export function findBlocking(
+  ctx: Context,
+  ids: readonly string[],
+  end: 'before' | 'behind',
+  timezone: string,
+): Promise<FoundTask[]> {
+  const values = [requireUser(ctx), rolesFor('task.list'), timezone, ids, end === 'before', MAX_COUNTED];
+  return run<FoundTask>(ctx.db, blockingTasksStatement, values);
+}
+
+/** Whether the token that wrote a message may read tasks that are not linked; a person may. */
+export async function mayReadTasks({ db }: Pick<Context, 'db'>, tokenId: string | null): Promise<boolean> {
+  if (tokenId === null) return true;
+  const [token] = await run<{ allowed: boolean }>(db, tokenReadsTasksStatement, [tokenId]);
+  return token?.allowed === true;
+}

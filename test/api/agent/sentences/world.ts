@@ -1,0 +1,124 @@
+import { parse } from '../../../../api/agent/grammar/parse.js';
+import { PeopleIndex } from '../../../../api/agent/grammar/people.js';
+import { isMeant } from '../../../../api/agent/grammar/filter.js';
+import { type Outcome, resolve, subjectsOf } from '../../../../api/agent/grammar/resolve.js';
+import { onlyAssignees } from '../../../../api/agent/grammar/subjects.js';
+import type { LinkedItem } from '../../../../api/agent/grammar/tokens.js';
+
+/** A Wednesday. */
+export const TODAY = '2026-11-25';
+
+export interface WorldTask extends LinkedItem {
+  completed?: string;
+}
+const task = (
+  id: string,
+  title: string,
+  status: string,
+  priority: string,
+  due: string | null,
+  assigned_to: string | null,
+  more: Partial<WorldTask> = {},
+): WorldTask => ({
+  type: 'task',
+  id,
+  title,
+  status,
+  priority,
+  due,
+  assigned_to,
+  team_id: 'team',
+  project_id: 'prj',
+  tags: [],
+  ...more,
+});
+
+const LINKED: WorldTask[] = [
+  task('inv', 'Export invoices to CSV', 'in_progress', 'medium', '2026-11-20', 'bo', { tags: ['q4'] }),
+  task('log', 'Login fails with error 500', 'todo', 'high', '2026-11-27', 'uma'),
+  task('crn', 'Inspect the harbor crane', 'in_review', 'medium', '2026-12-02', 'mia'),
+  task('crw', 'Order crane wheels', 'todo', 'low', null, null, { is_blocked: true }),
+  task('web', 'Publish the new website', 'todo', 'urgent', '2026-11-24', 'uma'),
+  task('bud', 'Prepare the 2027 budget', 'todo', 'medium', '2026-12-15', 'ada'),
+  task('hb', 'Update the onboarding handbook', 'done', 'low', '2026-11-10', 'bo', { completed: '2026-11-17' }),
+  { type: 'project', id: 'prj', title: 'Harbor', status: 'active', team_id: 'team', project_id: 'prj' },
+  { type: 'note', id: 'min', title: 'Meeting minutes', status: 'active', team_id: 'team', project_id: null },
+];
+/** Tasks of the team that are not linked. */
+export const UNLINKED: WorldTask[] = [
+  task('t1', 'Paint the crane arm', 'in_progress', 'high', '2026-11-26', 'uma'),
+  task('t2', 'Renew the insurance', 'todo', 'medium', '2026-11-19', 'sam'),
+  task('t3', 'Translate the brochure', 'todo', 'low', '2026-12-03', 'mia'),
+  task('t4', 'Fix the coffee machine', 'done', 'medium', '2026-11-23', 'bo', { completed: '2026-11-24' }),
+  task('t5', 'Call the port authority', 'todo', 'medium', null, null),
+];
+export const WORLDS: Readonly<Record<string, readonly WorldTask[]>> = {
+  office: LINKED,
+  one: LINKED.filter(({ id }) => id === 'log'),
+};
+const member = (user_id: string, name: string) => ({ user_id, team_id: 'team', names: [user_id, name] });
+export const MEMBERS = [
+  member('ada', 'Ada Berg'),
+  member('uma', 'Uma Patel'),
+  member('bo', 'Bo Lind'),
+  member('mia', 'Mia Chen'),
+  member('sam', 'Sam Lee'),
+  member('sortiz', 'Sam Ortiz'),
+  member('mark', 'Mark Hill'),
+].map((each) => (each.user_id === 'sam' ? { ...each, user_id: 'sam', names: ['slee', 'Sam Lee'] } : each));
+const people = new PeopleIndex(MEMBERS);
+
+/** Reads a message, or the last of several, as the person Ada. */
+export function interpret(world: string, ...messages: string[]): Outcome {
+  const items = WORLDS[world] ?? [];
+  const rules = { items, userId: 'ada', people, today: TODAY };
+  const read = messages.map((message) => parse(message, items, TODAY, people));
+  return resolve(read.at(-1) ?? [], rules, subjectsOf(read.slice(0, -1), rules));
+}
+
+const shownParams = (params: Readonly<Record<string, unknown>>): string =>
+  Object.entries(params)
+    .map(([name, value]) => `${name}=${Array.isArray(value) ? value.join('+') : String(value)}`)
+    .join(',');
+
+function shownAnswer(world: string, outcome: Extract<Outcome, { kind: 'ask' }>): string {
+  const { asked } = outcome;
+  if (asked.does === 'help') return 'H';
+  if (asked.does === 'summary') return 'S';
+  if (asked.does === 'blocking') return `${asked.end === 'before' ? 'blockers' : 'blocked'}: ${asked.ids.join(' ')}`;
+  if (asked.does === 'about') return `list: ${asked.ids.join(' ')}`;
+  const { show, filter } = asked.question;
+  if (show === 'load') return 'load';
+  const tasks = [...(WORLDS[world] ?? []), ...UNLINKED].filter(({ type }) => type === 'task');
+  const who = onlyAssignees({ people, userId: 'ada' }, filter.assignee);
+  const found = tasks.filter((each) => isMeant({ project_title: 'Harbor', ...each }, filter, who, TODAY)).map(({ id }) => id);
+  return `${show}: ${found.sort().join(' ')}`.trim();
+}
+
+/** What a message comes to, as the lists of sentences write it. */
+export function meaning(world: string, ...messages: string[]): string {
+  try {
+    const outcome = interpret(world, ...messages);
+    if (outcome.kind === 'question') return `? ${outcome.text}`;
+    if (outcome.kind === 'answer') return outcome.unclear === null ? 'A' : `A: ${outcome.unclear}`;
+    if (outcome.kind === 'ask') return shownAnswer(world, outcome);
+    return outcome.actions
+      .map(({ tool, entity_id, params }) =>
+        [tool.replace(/^task\./, ''), ...(entity_id ? [entity_id] : []), shownParams(params)].join(' ').trim(),
+      )
+      .join(' | ');
+  } catch (error) {
+    return `? ${(error as Error).message}`;
+  }
+}
+
+/** Whether a question of ours is the one that was expected: `? a b` names these ids. */
+export const isSame = (found: string, expected: string): boolean =>
+  expected.startsWith('?') && found.startsWith('?')
+    ? expected
+        .slice(1)
+        .trim()
+        .split(' ')
+        .filter((id) => id !== '')
+        .every((id) => found.includes(`(${id})`))
+    : found === expected;
