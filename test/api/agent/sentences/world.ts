@@ -55,6 +55,9 @@ export const UNLINKED: WorldTask[] = [
 export const WORLDS: Readonly<Record<string, readonly WorldTask[]>> = {
   office: LINKED,
   one: LINKED.filter(({ id }) => id === 'log'),
+  many: Array.from({ length: 50 }, (_, n) =>
+    task(`m${n}`, `Order part ${n} of the machine and test it`, 'todo', 'low', null, null),
+  ),
 };
 const member = (user_id: string, name: string) => ({ user_id, team_id: 'team', names: [user_id, name] });
 export const MEMBERS = [
