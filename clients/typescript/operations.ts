@@ -1,4 +1,4 @@
-// Made by npm run client from the document with SHA-256 994fbbe365c99750c2f9aa801e6ead768425347d41e3ce7bfda1d1e443ca28d5.
+// Made by npm run client from the document with SHA-256 e4925ee359bb06589f9e17daec05870bfe685a6e811a2377d974c409a8a86722.
 /** Operations that send a form with a file, those that send its bytes alone, and those that return bytes. */
 export const UPLOADS: readonly string[] = ['uploadFile'];
 export const STREAMS: readonly string[] = ['uploadBulkInput'];
@@ -152,6 +152,7 @@ export const OPERATIONS = {
   purgeDoc: { method: 'DELETE', path: '/api/trash/doc/{item_id}', takesKey: false },
   emptyTrash: { method: 'DELETE', path: '/api/trash', takesKey: false },
   listActivity: { method: 'GET', path: '/api/activity', takesKey: false, rows: '' },
+  readEvents: { method: 'GET', path: '/api/events', takesKey: false },
   listAuditFeatures: { method: 'GET', path: '/api/audit/features', takesKey: false },
   listAuditEntries: { method: 'GET', path: '/api/audit/logs', takesKey: false, rows: 'entries' },
   getAuditEntry: { method: 'GET', path: '/api/audit/logs/{audit_id}', takesKey: false },

@@ -2,7 +2,15 @@ import { createCipheriv, createDecipheriv, createHash, createHmac, hkdfSync, ran
 import type { Config } from '../config.js';
 
 /** Purpose of a key; each has its own key derived from the master key, so none decrypts another's data. */
-export type Purpose = 'mail' | 'two-factor' | 'one-time-code' | 'recovery-code' | 'request-code' | 'vault' | 'web-step' | 'web-undo';
+export type Purpose =
+  | 'mail'
+  | 'two-factor'
+  | 'one-time-code'
+  | 'recovery-code'
+  | 'request-code'
+  | 'vault'
+  | 'web-step'
+  | 'web-undo';
 
 const ALGORITHM = 'aes-256-gcm';
 /** First byte of a ciphertext: the master key's id follows. The older form, 1, had no id. */

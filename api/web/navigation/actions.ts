@@ -14,6 +14,7 @@ export interface Action {
 /** What everyone may do. */
 const ANYWHERE: readonly Action[] = [
   { label: 'New team', path: '/app/teams#h-new', icon: 'plus', words: 'create add' },
+  { label: 'New automation', path: '/app/automations/new', icon: 'plus', words: 'create add template trigger' },
   { label: 'New view', path: '/app/views#h-new', icon: 'plus', words: 'create add save filter' },
   { label: 'New access token', path: '/app/account/tokens#h-new', icon: 'plus', words: 'create add api mcp' },
   { label: 'Failed runs', path: '/app/runs?show=failed', icon: 'bolt', words: 'dead letter errors' },
@@ -30,6 +31,13 @@ interface TeamAction {
 /** What one may do in a team, with the ability that it takes. */
 export const TEAM_ACTIONS: readonly TeamAction[] = [
   { label: (team) => `Open ${team}`, path: (id) => `/app/teams/${id}`, icon: 'team', ability: 'team.read', words: 'members' },
+  {
+    label: (team) => `New project in ${team}`,
+    path: (id) => `/app/projects?team=${id}#h-new`,
+    icon: 'plus',
+    ability: 'project.write',
+    words: 'create add',
+  },
   {
     label: (team) => `New cycle in ${team}`,
     path: (id) => `/app/cycles?team=${id}#h-new`,

@@ -32,14 +32,7 @@ const MAIN: readonly Place[] = [
     count: 'waiting',
     words: 'gates plans requests waiting',
   },
-  {
-    path: '/app/teams',
-    label: 'Teams',
-    icon: 'team',
-    keys: 'g t',
-    holds: ['/app/items', '/app/invitations'],
-    words: 'projects tasks members work',
-  },
+  { path: '/app/projects', label: 'Projects', icon: 'check', keys: 'g p', holds: ['/app/items'], words: 'tasks work board' },
   { path: '/app/views', label: 'Views', icon: 'board', keys: 'g v', words: 'saved filters board list' },
   { path: '/app/cycles', label: 'Cycles', icon: 'cycle', keys: 'g c', words: 'sprints burn-down' },
 ];
@@ -55,6 +48,15 @@ const INBOX: Place = {
 
 /** What the menu beside the entries holds. */
 const MORE: readonly Place[] = [
+  {
+    path: '/app/teams',
+    label: 'Teams',
+    icon: 'team',
+    keys: 'g t',
+    holds: ['/app/invitations'],
+    words: 'members invite settings',
+  },
+  { path: '/app/automations', label: 'Automations', icon: 'tools', keys: 'g o', words: 'trigger condition gate rules templates' },
   { path: '/app/runs', label: 'Runs', icon: 'bolt', keys: 'g r', words: 'automations dead letter failed history' },
   { path: '/app/agent', label: 'Agent', icon: 'talk', keys: 'g m', words: 'chat sessions assistant' },
   { path: '/app/runners', label: 'Runners', icon: 'device', words: 'machines jobs commands' },

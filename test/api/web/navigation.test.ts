@@ -19,7 +19,7 @@ const labels = (places: readonly { label: string }[]): string[] => places.map(({
 describe('the navigation', () => {
   it('has five entries, which everyone sees', () => {
     for (const me of [user('guest'), user('admin'), user('member', { teams: [] })])
-      expect(labels(navigationOf(me, '/app').main)).toEqual(['Home', 'Approvals', 'Teams', 'Views', 'Cycles']);
+      expect(labels(navigationOf(me, '/app').main)).toEqual(['Home', 'Approvals', 'Projects', 'Views', 'Cycles']);
   });
 
   it('leads to pages only, and every action does', () => {
@@ -42,7 +42,9 @@ describe('the navigation', () => {
     ['/app', 'Home', 'page'],
     ['/app/approvals', 'Approvals', 'page'],
     ['/app/approvals/plan/1', 'Approvals', 'true'],
-    ['/app/items/1', 'Teams', 'true'],
+    ['/app/items/1', 'Projects', 'true'],
+    ['/app/teams', 'Teams', 'page'],
+    ['/app/automations/new', 'Automations', 'true'],
     ['/app/account/tokens', 'Access tokens', 'page'],
     ['/app/account/sessions', 'Account', 'true'],
     ['/app/runs/1', 'Runs', 'true'],
