@@ -10,8 +10,8 @@ export type Target =
   | { kind: 'same' }
   /** What the clause before was about, or all linked tasks. `both`: only if they are two. */
   | { kind: 'them'; both: boolean }
-  /** Linked tasks of these facts, without the excepted ones. */
-  | { kind: 'all'; filter: TaskFilter; written: string; except?: Target }
+  /** Linked tasks of these facts, without the excepted ones; `both`: they are two. */
+  | { kind: 'all'; filter: TaskFilter; written: string; except?: Target; both?: true }
   | { kind: 'list'; targets: readonly Target[] }
   /** Words that name no linked item; `near` have some of them. */
   | { kind: 'unknown'; written: string; near: readonly LinkedItem[] };

@@ -59,7 +59,8 @@ export function readDuration(words: readonly string[]): Duration | undefined {
   if (rest[0] === 'by' || rest[0] === 'for') rest = rest.slice(1);
   rest = rest.filter((word) => !['more', 'extra', 'other', 'additional', 'of', 'time', 'calendar', "'s"].includes(word));
   if (rest[0] === 'a' && rest[1] === 'couple') rest = ['two', ...rest.slice(2)];
-  if (rest[0] === 'the' || rest[0] === 'one' || rest.length === 1) rest = ['1', ...rest.slice(rest.length === 1 ? 0 : 1)];
+  if (rest[0] === 'the' || rest[0] === 'one' || (rest.length === 1 && !rest[0]?.endsWith('s')))
+    rest = ['1', ...rest.slice(rest.length === 1 ? 0 : 1)];
   const count = readNumber(rest[0]);
   const unit = readUnit(rest[1]);
   if (count === undefined || !unit || rest.length !== 2 || count * (unit.days + 31 * unit.months) > MAX_DAYS) return undefined;

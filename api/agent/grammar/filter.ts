@@ -76,7 +76,7 @@ const MAX_PHRASE = 5;
 /** Words between the parts of a filter. */
 const LINKING = new Set(
   (
-    'that is are were was which who whose the all of and have has with still being be a an any not_ yet there been it this_ to_ do does ' +
+    'both that is are were was which who whose the all of and have has with still being be a an any not_ yet there been it this_ to_ do does ' +
     'currently every each everything anything whatever whichever priority in_ linked our we us status those these them something list ' +
     'team anybody anyone everyone going please overview'
   ).split(' '),

@@ -1,21 +1,6 @@
-import type { BareClause, Target } from './clauses.js';
-import { type Certainty, type Pattern, pattern, type Slots } from './pattern.js';
-
-/** One way to say a change: its pattern, and the clause that its slots make. */
-export interface Form {
-  pattern: Pattern;
-  build: (slots: Slots) => BareClause | undefined;
-  /** How much must be known of what it names, when nothing fits better: an imperative with an unknown name is a question. */
-  atLeast: Certainty;
-}
-
-const SAME: Target = { kind: 'same' };
-
-/** `strict` forms are statements: they mean nothing unless all that they name is known. */
-const forms = (atLeast: Certainty, build: Form['build'], ...patterns: string[]): Form[] =>
-  patterns.map((text) => ({ pattern: pattern(text), build: (slots) => build({ ...slots, T: slots.T ?? SAME }), atLeast }));
-const say = (build: Form['build'], ...patterns: string[]): Form[] => forms('none', build, ...patterns);
-const state = (build: Form['build'], ...patterns: string[]): Form[] => forms('all', build, ...patterns);
+import { type Form, SAME, say, state } from './form.js';
+import { OTHER, RELATE } from './item-forms.js';
+import type { Slots } from './pattern.js';
 
 const setStatus: Form['build'] = ({ T, S }) => ({ does: 'status', target: T, status: S });
 const done: Form['build'] = ({ T }) => ({ does: 'status', target: T, status: 'done' });
@@ -237,98 +222,6 @@ const DUE: readonly Form[] = [
     later,
     'T needs|gets|has|takes N more|longer|extra?',
     'T is|will|slips|slipped be? delayed|postponed|late|later? by N',
-  ),
-];
-
-const TAKES = 'takes|take|needs|is|should|will';
-const OTHER: readonly Form[] = [
-  ...say(
-    ({ T, X, Q }) => ({ does: 'rename', target: T, title: Q ?? X }),
-    'rename|retitle T to|into|as X',
-    'change|set|update the? title|name of|for T to|into X',
-    "change|set|update T 's title|name to|into X",
-    'rename T Q',
-    'call T Q instead|now?',
-  ),
-  ...state(({ T, X }) => ({ does: 'rename', target: T, title: X }), 'T should|must be called|named|renamed to? X'),
-  ...say(
-    ({ T, X, Q }) => ({ does: 'describe', target: T, text: Q ?? X }),
-    'set|change|update|make the? description of|for|on T to|as X',
-    "set|change|update T 's description to|as X",
-    'describe T as X',
-    'add the? description Q to T',
-  ),
-  ...say(
-    ({ T }) => ({ does: 'delete', target: T }),
-    'delete|remove|trash|discard|bin|erase T',
-    'get rid of T',
-    'throw away|out T',
-    'throw T away|out',
-    'move|put|send T to|in|into the? trash|bin|wastebasket',
-  ),
-  ...state(({ T }) => ({ does: 'delete', target: T }), 'T can|should|could be deleted|removed|trashed'),
-  ...say(() => ({ does: 'doubt', text: 'Shall I delete it, or close it? Write “delete …” or “close …”.' }), 'cancel T'),
-  ...say(({ T }) => ({ does: 'archive', target: T, archived: true }), 'archive T'),
-  ...say(({ T }) => ({ does: 'archive', target: T, archived: false }), 'unarchive T'),
-  ...say(
-    ({ T, G }) => ({ does: 'tag', target: T, tag: G }),
-    'tag|label T as|with? G',
-    'add|put a|the? tag|label G to|on T',
-    'add G tag|label to T',
-    'add the? G as? a? tag|label to T',
-  ),
-  ...say(
-    ({ T, G }) => ({ does: 'untag', target: T, tag: G }),
-    'untag|unlabel T from|with? G',
-    'remove|delete|drop|take the? tag|label G from|off|of T',
-    'remove|delete|drop the? G tag|label from|off|of T',
-  ),
-  ...say(
-    ({ T, H }) => ({ does: 'estimate', target: T, hours: H }),
-    'estimate T at|with|to|as? H',
-    'set the? estimate of|for T to|at H',
-    "set T 's estimate to H",
-  ),
-  ...state(({ T, H }) => ({ does: 'estimate', target: T, hours: H }), `T ${TAKES} take? about? H`),
-  ...forms('all', ({ T, U }) => ({ does: 'place', target: T, project: U }), 'move|put|add|transfer T to|into|in|under U'),
-  ...forms(
-    'all',
-    () => ({ does: 'doubt', text: 'Shall I list them, or assign them to you? Write “list …” or “assign … to me”.' }),
-    'give me all|every|everything',
-  ),
-];
-
-const blocks: Form['build'] = ({ T, U }) => ({ does: 'relate', source: T, target: U, type: 'blocks' });
-const blocked: Form['build'] = ({ T, U }) => ({ does: 'relate', source: U, target: T, type: 'blocks' });
-const related: Form['build'] = ({ T, U }) => ({ does: 'relate', source: T, target: U, type: 'related_to' });
-const some = (build: Form['build'], ...patterns: string[]): Form[] => forms('some', build, ...patterns);
-
-/** One of both ends must be known, for any sentence may hold such words. */
-const RELATE: readonly Form[] = [
-  ...some(
-    blocked,
-    'T is|are|was|should blocked|held|be by|up|blocked by? by? U',
-    'T depends|depend on|upon U',
-    'T needs|requires U',
-    'T waits|wait|is|has|must|can to|only|be|not? start|starts|wait|waiting|begin|done|happen|dependent|finished? for|on|after U',
-    'T cannot|can not? start|begin|be|go done|finished|ahead? before|until|without U is|are? done|finished|ready|complete?',
-    'make T wait|depend for|on|upon U',
-    'mark|set|make T as? being? blocked|dependent by|on U',
-    'U must|has|needs to? be? done|finished|closed|come|happen|completed before T',
-  ),
-  ...some(
-    blocks,
-    'T blocks|block U',
-    'T is|are blocking U',
-    'T holds|is up|holding up? U',
-    'make T block U',
-    'mark T as blocking U',
-  ),
-  ...some(
-    related,
-    'T relates|is|are related? to U',
-    'relate|link|connect T to|with|and U',
-    'T has|is to|something|connected|linked to|with do|to? with? U',
   ),
 ];
 

@@ -103,7 +103,11 @@ const ASKED_IS = new Set(['is', 'are', 'does', 'do', 'did', 'has', 'have']);
 const join = (tokens: readonly Token[]): string =>
   wordsOf(tokens.filter(({ kind }) => kind === 'word' || kind === 'item')).join(' ');
 
-function readFixed(said: string): BareClause | undefined {
+/** Ends of a question of now, which ask for nothing else. */
+const NOW = / (today|now|right now|this week|at the moment|these days)$/;
+
+function readFixed(asked: string): BareClause | undefined {
+  const said = asked.replace(NOW, '');
   if (HELP.has(said)) return { does: 'help' };
   if (SUMMARY.has(said)) return { does: 'summary' };
   if (LOAD.has(said)) return { does: 'ask', question: { show: 'load', filter: {} } };
@@ -157,7 +161,8 @@ function readAbout(reading: Reading, tokens: readonly Token[]): BareClause | und
 /** Reads `which tasks are …`, `how many …`, `what does PERSON have …`. */
 function readTasks(reading: Reading, tokens: readonly Token[]): TaskQuestion | undefined {
   const words = wordsOf(tokens);
-  if (words.length > 24) return undefined;
+  // What would be is no fact of a task.
+  if (words.length > 24 || words.includes('if')) return undefined;
   const [lead = '', second = ''] = words;
   const isCount = (lead === 'how' && second === 'many') || lead === 'count' || words.slice(0, 4).join(' ').includes('number of');
   const start = words.findIndex((word) => !ASKING.has(word) || ASKED_IS.has(word));

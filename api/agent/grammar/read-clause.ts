@@ -1,6 +1,7 @@
 import type { BareClause } from './clauses.js';
 import { readCreate } from './create.js';
-import { FORMS, type Form } from './forms.js';
+import type { Form } from './form.js';
+import { FORMS } from './forms.js';
 import { Matcher, MAX_TOKENS, type Slots } from './pattern.js';
 import { readBareQuestion, readQuestion } from './question.js';
 import type { Reading } from './reading.js';

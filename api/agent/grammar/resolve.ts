@@ -1,26 +1,12 @@
 import { MAX_ACTIONS } from '../plans/schema.js';
 import type { Tool } from '../../gate/work-actions/catalogue.js';
 import type { ProposedAction } from '../plans/proposal.js';
-import type { Clause, NewTask, Target, TaskQuestion } from './clauses.js';
-import { addTo } from './dates.js';
-import { type Assignee, type DueDate, PRIORITIES } from './terms.js';
+import type { Clause, NewTask, Target } from './clauses.js';
+import type { Asked, Outcome } from './outcome.js';
+import { dayOf, requireTask, shifted, stepped } from './facts.js';
+import type { Assignee } from './terms.js';
 import type { LinkedItem } from './tokens.js';
 import { capital, findAssignees, named, Question, quote, type RuleWorld, type Subject, SubjectFinder } from './subjects.js';
-
-/** A question of the person about tasks, with what it is about. */
-export type Asked =
-  | { does: 'tasks'; question: TaskQuestion }
-  | { does: 'about'; ids: string[] }
-  | { does: 'blocking'; ids: string[]; end: 'before' | 'behind' }
-  | { does: 'summary' }
-  | { does: 'help' };
-
-/** What a message comes to. `answer`: no clause, or one that the grammar does not know. */
-export type Outcome =
-  | { kind: 'plan'; actions: ProposedAction[] }
-  | { kind: 'ask'; asked: Asked }
-  | { kind: 'question'; text: string }
-  | { kind: 'answer'; unclear: string | null };
 
 type Params = ProposedAction['params'];
 type Facts = Pick<LinkedItem, 'priority' | 'due' | 'tags'>;
@@ -136,7 +122,7 @@ class Resolver {
     for (const { id, item } of subjects) {
       const isProject = item?.type === 'project';
       if (!isProject) requireTask({ id, item });
-      const date = clause.does === 'due' ? dayOf(clause.date) : shifted(item, this.factsOf({ id, item }), clause);
+      const date = clause.does === 'due' ? dayOf(clause.date) : shifted(item, this.factsOf({ id, item }).due, clause.by);
       if (isProject) this.actions.push({ tool: 'project.update', entity_id: id, params: { end_date: date } });
       else this.actions.push({ tool: 'task.update', entity_id: id, params: { due_date: date } });
       this.changed.set(id, { ...this.changed.get(id), due: date });
@@ -266,26 +252,6 @@ class Resolver {
   get subjects(): readonly Subject[] {
     return this.before;
   }
-}
-
-function requireTask({ item }: Subject): void {
-  if (item && item.type !== 'task') throw new Question(`${capital(named(item))} is not a task, and this works on tasks only.`);
-}
-
-function dayOf(date: DueDate): string | null {
-  if (date === 'impossible') throw new Question('No calendar has that date. Which one do you mean?');
-  if (date === 'unclear') throw new Question('Is the day or the month first? Write the date as 2026-12-31 or as 31 December.');
-  return date.date;
-}
-
-function shifted(item: Subject['item'], { due }: Facts, { by }: Does<'shift'>): string {
-  if (!due) throw new Question(`${item ? capital(named(item)) : 'The task'} has no due date to start from. Write the new date.`);
-  return addTo(due, by);
-}
-
-function stepped(priority: string | null | undefined, by: 1 | -1): string {
-  const at = PRIORITIES.findIndex((each) => each === (priority ?? 'medium'));
-  return PRIORITIES[Math.max(0, Math.min(PRIORITIES.length - 1, at + by))] as string;
 }
 
 /** What the clauses of earlier messages were about at last, oldest first: `it` in the next one. */

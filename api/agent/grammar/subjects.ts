@@ -21,6 +21,7 @@ export type Subject = { id: string; item: LinkedItem | null };
 /** Something that the person has to say first; its text is the answer. */
 export class Question extends Error {}
 
+const WHICH_TWO = 'Which two tasks do you mean? Write their titles.';
 const SHOWN = 80;
 /** A short quotation of what the person wrote. */
 export const quote = (text: string): string => `“${text.length > SHOWN ? `${text.slice(0, SHOWN).toWellFormed()}…` : text}”`;
@@ -80,6 +81,7 @@ export class SubjectFinder {
       case 'all': {
         const except = target.except ? this.find(target.except, before).map(({ id }) => id) : [];
         const items = this.matching(target.filter).filter(({ id }) => !except.includes(id));
+        if (target.both && items.length !== 2) throw new Question(WHICH_TWO);
         if (items.length > 0) return items.map((item) => ({ id: item.id, item }));
         throw new Question(
           Object.keys(target.filter).length === 0 ? 'No task is linked.' : `No linked task fits ${quote(target.written)}.`,
@@ -118,7 +120,7 @@ export class SubjectFinder {
   private several(before: readonly Subject[], both: boolean): Subject[] {
     const found = before.length > 0 ? [...before] : this.tasks().map((item) => ({ id: item.id, item }));
     if (found.length === 0) throw new Question('No task is linked.');
-    if (both && found.length !== 2) throw new Question('Which two tasks do you mean? Write their titles.');
+    if (both && found.length !== 2) throw new Question(WHICH_TWO);
     return found;
   }
 

@@ -12,7 +12,7 @@ export interface ReadTarget {
 
 const IT = new Set(['it', 'this', 'that']);
 const THEM = new Set(['them', 'these', 'those', 'they', 'both']);
-const EVERY = new Set(['all', 'every', 'each', 'everything', 'anything', 'whatever', 'any', 'everyone']);
+const EVERY = new Set(['all', 'every', 'each', 'everything', 'anything', 'whatever', 'any', 'everyone', 'both']);
 const MY = new Set(['my', 'our']);
 const TYPES: ReadonlySet<string> = new Set<LinkedItem['type']>(['task', 'project', 'note', 'idea', 'file', 'whiteboard']);
 const MAX_LISTED = 50;
@@ -50,10 +50,16 @@ function readAll(reading: Reading, tokens: readonly Token[]): Target | undefined
   if (!EVERY.has(first) && !isPlural) return undefined;
   const { filter, rest } = readFilter(MY.has(first) && first === 'our' ? words.slice(1) : words, reading);
   const named = withWords(filter, rest);
-  if (!named || (rest.length > 0 && Object.keys(filter).length === 0 && reading.index.find(rest).length === 0)) return undefined;
+  // Words that no linked title has are no part of a filter.
+  if (!named || (rest.length > 0 && reading.index.find(rest).length === 0)) return undefined;
   // `the jobs` alone names nothing, `all jobs` does.
   if (!EVERY.has(first) && Object.keys(named).length === 0) return undefined;
-  const all = { kind: 'all', filter: named, written: writtenOf(reading, tokens) } as const;
+  const all = {
+    kind: 'all',
+    filter: named,
+    written: writtenOf(reading, tokens),
+    ...(first === 'both' && { both: true as const }),
+  } as const;
   if (cut < 0) return all;
   const behind = tokens.slice(cut + (['apart'].includes(getWord(tokens[cut])) || getWord(tokens[cut + 1]) === 'for' ? 2 : 1));
   const except = readTarget(reading, behind);

@@ -31,6 +31,8 @@ export const OPENINGS: readonly (readonly string[])[] = [
   'could you please tell me',
   'can you tell me',
   'could you tell me',
+  'can you remind me',
+  'could you remind me',
   'do you know',
   'i want you to',
   'i would like you to',

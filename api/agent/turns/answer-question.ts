@@ -1,6 +1,6 @@
 import type { Context } from '../../platform/context.js';
 import { Question, onlyAssignees, quote } from '../grammar/subjects.js';
-import type { Asked } from '../grammar/resolve.js';
+import type { Asked } from '../grammar/outcome.js';
 import type { TaskQuestion } from '../grammar/clauses.js';
 import type { ReadableLink } from '../sessions/read-links.js';
 import { describe, helpWords, NOTHING_LINKED, plural, STATUS_WORDS, summaryWords } from './answer-words.js';

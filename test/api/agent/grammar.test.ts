@@ -2,7 +2,8 @@ import fc from 'fast-check';
 import { foldName } from '../../../api/agent/grammar/fold.js';
 import { parse } from '../../../api/agent/grammar/parse.js';
 import { PeopleIndex } from '../../../api/agent/grammar/people.js';
-import { type Outcome, resolve } from '../../../api/agent/grammar/resolve.js';
+import type { Outcome } from '../../../api/agent/grammar/outcome.js';
+import { resolve } from '../../../api/agent/grammar/resolve.js';
 import type { LinkedItem } from '../../../api/agent/grammar/tokens.js';
 import { TABLE, WORLDS } from './grammar-table.js';
 

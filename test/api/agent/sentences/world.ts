@@ -1,7 +1,8 @@
 import { parse } from '../../../../api/agent/grammar/parse.js';
 import { PeopleIndex } from '../../../../api/agent/grammar/people.js';
 import { isMeant } from '../../../../api/agent/grammar/filter.js';
-import { type Outcome, resolve, subjectsOf } from '../../../../api/agent/grammar/resolve.js';
+import type { Outcome } from '../../../../api/agent/grammar/outcome.js';
+import { resolve, subjectsOf } from '../../../../api/agent/grammar/resolve.js';
 import { onlyAssignees } from '../../../../api/agent/grammar/subjects.js';
 import type { LinkedItem } from '../../../../api/agent/grammar/tokens.js';
 
