@@ -2,7 +2,7 @@ import type { TestApp } from '../../../support/app.js';
 
 /** Tables in which a turn leaves its own trace: its messages, its plan, and what starts the plan's workflow. */
 const OWN =
-  /^(agent_(messages|turns|steps|usage|plans|actions|sessions)|outbox|audit_entries|audit_pending|rate_limits|heartbeats|activity|knex_.*)$/;
+  /^(agent_(messages|turns|steps|usage|plans|actions|sessions)|outbox|audit_entries|audit_pending|rate_limits|heartbeats|activity|live_changes|knex_.*)$/;
 
 /** A digest of each table that no turn may change, by its name; the rows of partitions are those of their table. */
 export async function computeDigest(app: TestApp): Promise<Record<string, string>> {

@@ -13,6 +13,7 @@ const OWN = [
   'outbox',
   'mails',
   'activity',
+  'live_changes',
   'rate_limits',
   'heartbeats',
   'search_documents',
