@@ -209,7 +209,7 @@ it('answers 410 to a cursor older than 30 days, and to one of another history of
   expect((await member.get(`/api/events?after=${at(Date.now() - 29 * day)}`)).status).toBe(200);
   const old = await member.get(`/api/events?after=${at(Date.now() - 31 * day)}`);
   expect([old.status, old.body.error_code]).toEqual([410, 'CURSOR_EXPIRED']);
-  const foreign = await member.get(`/api/events?after=${at(Date.now(), known.history ^ 1)}`);
+  const foreign = await member.get(`/api/events?after=${at(Date.now(), (known.history ^ 1) >>> 0)}`);
   expect([foreign.status, foreign.body.error_code]).toEqual([410, 'CURSOR_EXPIRED']);
 });
 
