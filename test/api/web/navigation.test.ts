@@ -70,7 +70,10 @@ describe('the navigation', () => {
 
 describe('destinations', () => {
   it('match by the begins of words, in any order, the label first', () => {
-    expect(labels(findDestinations(user('admin'), 'harb new').actions)).toEqual(['New cycle in Harbour']);
+    expect(labels(findDestinations(user('admin'), 'harb new').actions)).toEqual([
+      'New project in Harbour',
+      'New cycle in Harbour',
+    ]);
     expect(labels(findDestinations(user('admin'), 'SECR').actions)).toEqual(['Secrets of Harbour']);
     expect(labels(findDestinations(user('admin'), 'sprint').pages)).toEqual(['Cycles']);
     expect(findDestinations(user('admin'), 'ycles')).toEqual({ pages: [], actions: [] });

@@ -27,6 +27,13 @@ afterAll(() => app.close());
 beforeEach(async () => {
   team = await buildTeam(app);
   project = await buildProject(app, team);
+  // Transactions of other tests on the same server hold back what was just written: a stream would begin with it.
+  await until(async () => {
+    const { rows } = await app.services.db.raw<{ rows: { is_past: boolean }[] }>(
+      'select not exists (select from live_changes where xid >= pg_snapshot_xmin(pg_current_snapshot())) as is_past',
+    );
+    return rows[0]?.is_past;
+  });
 });
 afterEach(async () => {
   for (const stream of open.splice(0)) stream.close();
