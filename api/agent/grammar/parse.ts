@@ -183,7 +183,8 @@ class MessageReader {
 const MAX_CLAUSES = 60;
 
 /**
- * Reads the clauses of a message. Titles and ids of linked items are names as a whole, whatever they are made of.
+ * Reads the clauses of a message. Titles and ids of linked items are names as a whole, whatever they are made of
+ * (docs/decisions/agent.md#rules-that-read-sentences).
  * @param today YYYY-MM-DD where the person is
  */
 export function parse(message: string, items: readonly LinkedItem[], today: string, people = new PeopleIndex([])): Clause[] {
