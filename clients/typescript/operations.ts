@@ -1,4 +1,4 @@
-// Made by npm run client from the document with SHA-256 e4925ee359bb06589f9e17daec05870bfe685a6e811a2377d974c409a8a86722.
+// Made by npm run client from the document with SHA-256 6e37b9c16e9ea0e9662bfb6a0673cab5e0cd69f44d7966fc0354b3c8123624e4.
 /** Operations that send a form with a file, those that send its bytes alone, and those that return bytes. */
 export const UPLOADS: readonly string[] = ['uploadFile'];
 export const STREAMS: readonly string[] = ['uploadBulkInput'];

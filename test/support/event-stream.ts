@@ -1,6 +1,17 @@
 import { get, type IncomingMessage } from 'node:http';
 import type { LiveEvent } from '../../api/identity/live/schema.js';
+import type { TestApp } from './app.js';
 import { until } from './worker.js';
+
+/** Waits until what was written so far is past for a new reader: transactions of other tests on the same server hold it back. */
+export async function untilPast({ services: { db } }: TestApp): Promise<void> {
+  await until(async () => {
+    const { rows } = await db.raw<{ rows: { is_past: boolean }[] }>(
+      'select not exists (select from live_changes where xid >= pg_snapshot_xmin(pg_current_snapshot())) as is_past',
+    );
+    return rows[0]?.is_past;
+  });
+}
 
 export interface StreamClient {
   status: number;

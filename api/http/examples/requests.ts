@@ -53,6 +53,7 @@ const upstream = {
   url: 'https://mcp.example.com/files',
   headers: { authorization: 'Bearer {{secret:FILES_TOKEN}}' },
   hold_seconds: 20,
+  offers_tasks: false,
   is_active: true,
   checked_at: AT,
   created_by: ADA,

@@ -3,6 +3,7 @@ import { encodeCursor, decodeCursor } from '../../../../api/identity/live/cursor
 import type { LiveEvents } from '../../../../api/identity/live/schema.js';
 import { buildPerson, buildProject, buildTask, buildTeam, buildToken, leave, type TestTeam } from '../../../factories/people.js';
 import { type Client, startApp, type TestApp } from '../../../support/app.js';
+import { untilPast } from '../../../support/event-stream.js';
 import { until } from '../../../support/worker.js';
 
 // GET /api/events as a list: its order, its rights and its cursor.
@@ -17,6 +18,7 @@ afterAll(() => app.close());
 beforeEach(async () => {
   team = await buildTeam(app);
   project = await buildProject(app, team);
+  await untilPast(app);
 });
 
 const read = async (client: Client, query = ''): Promise<LiveEvents> => (await client.get(`/api/events${query}`)).body;

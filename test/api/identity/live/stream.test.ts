@@ -10,7 +10,7 @@ import {
   type Person,
   type TestTeam,
 } from '../../../factories/people.js';
-import { openEvents, type StreamClient } from '../../../support/event-stream.js';
+import { openEvents, type StreamClient, untilPast } from '../../../support/event-stream.js';
 import { startApp, type TestApp } from '../../../support/app.js';
 import { until } from '../../../support/worker.js';
 
@@ -27,13 +27,7 @@ afterAll(() => app.close());
 beforeEach(async () => {
   team = await buildTeam(app);
   project = await buildProject(app, team);
-  // Transactions of other tests on the same server hold back what was just written: a stream would begin with it.
-  await until(async () => {
-    const { rows } = await app.services.db.raw<{ rows: { is_past: boolean }[] }>(
-      'select not exists (select from live_changes where xid >= pg_snapshot_xmin(pg_current_snapshot())) as is_past',
-    );
-    return rows[0]?.is_past;
-  });
+  await untilPast(app);
 });
 afterEach(async () => {
   for (const stream of open.splice(0)) stream.close();
