@@ -29,7 +29,7 @@ export const named = ({ type, title, id }: LinkedItem): string => `the ${type} $
 export const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
 
 /** Joins words as in a sentence; at most five of them. */
-export function list(words: readonly string[], link: string): string {
+function list(words: readonly string[], link: string): string {
   const shown = words.length > 5 ? [...words.slice(0, 4), `${words.length - 4} others`] : words;
   return shown.length < 2 ? (shown[0] ?? '') : `${shown.slice(0, -1).join(', ')} ${link} ${shown.at(-1)}`;
 }

@@ -79,7 +79,6 @@ const PRIORITIES_BY_WORD = invert(PRIORITY_WORDS);
 /** A word, a mark, or a linked title that is written like one; empty for anything else. */
 export const getWord = (token: Token | undefined): string =>
   token?.kind === 'word' || token?.kind === 'item' || token?.kind === 'mark' ? token.text : '';
-export const getWords = (tokens: readonly Token[]): string[] => tokens.map(getWord);
 
 /** Returns whether the tokens begin with these words. */
 export const startsWith = (tokens: readonly Token[], ...words: string[]): boolean =>

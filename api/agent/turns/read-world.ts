@@ -38,7 +38,7 @@ export interface ReadByRules {
 /** The user's time zone, or UTC if it has none of that name. */
 export const zoneOf = ({ timezone }: Pick<Reader, 'timezone'>): string => zoneNamed(timezone) ?? 'UTC';
 /** YYYY-MM-DD where a user is. */
-export const todayIn = (reader: Pick<Reader, 'timezone'>): string => Temporal.Now.plainDateISO(zoneOf(reader)).toString();
+const todayIn = (reader: Pick<Reader, 'timezone'>): string => Temporal.Now.plainDateISO(zoneOf(reader)).toString();
 
 /** Reads what the user wrote before a message of a session. */
 export async function readEarlier({ db }: Pick<Context, 'db'>, sessionId: string, position: number): Promise<string[]> {

@@ -7,9 +7,9 @@ import { onlyAssignees } from '../../../../api/agent/grammar/subjects.js';
 import type { LinkedItem } from '../../../../api/agent/grammar/tokens.js';
 
 /** A Wednesday. */
-export const TODAY = '2026-11-25';
+const TODAY = '2026-11-25';
 
-export interface WorldTask extends LinkedItem {
+interface WorldTask extends LinkedItem {
   completed?: string;
 }
 const task = (
@@ -46,14 +46,14 @@ const LINKED: WorldTask[] = [
   { type: 'note', id: 'min', title: 'Meeting minutes', status: 'active', team_id: 'team', project_id: null },
 ];
 /** Tasks of the team that are not linked. */
-export const UNLINKED: WorldTask[] = [
+const UNLINKED: WorldTask[] = [
   task('t1', 'Paint the crane arm', 'in_progress', 'high', '2026-11-26', 'uma'),
   task('t2', 'Renew the insurance', 'todo', 'medium', '2026-11-19', 'sam'),
   task('t3', 'Translate the brochure', 'todo', 'low', '2026-12-03', 'mia'),
   task('t4', 'Fix the coffee machine', 'done', 'medium', '2026-11-23', 'bo', { completed: '2026-11-24' }),
   task('t5', 'Call the port authority', 'todo', 'medium', null, null),
 ];
-export const WORLDS: Readonly<Record<string, readonly WorldTask[]>> = {
+const WORLDS: Readonly<Record<string, readonly WorldTask[]>> = {
   office: LINKED,
   one: LINKED.filter(({ id }) => id === 'log'),
   many: Array.from({ length: 50 }, (_, n) =>
@@ -61,7 +61,7 @@ export const WORLDS: Readonly<Record<string, readonly WorldTask[]>> = {
   ),
 };
 const member = (user_id: string, name: string) => ({ user_id, team_id: 'team', names: [user_id, name] });
-export const MEMBERS = [
+const MEMBERS = [
   member('ada', 'Ada Berg'),
   member('uma', 'Uma Patel'),
   member('bo', 'Bo Lind'),
@@ -73,7 +73,7 @@ export const MEMBERS = [
 const people = new PeopleIndex(MEMBERS);
 
 /** Reads a message, or the last of several, as the person Ada. */
-export function interpret(world: string, ...messages: string[]): Outcome {
+function interpret(world: string, ...messages: string[]): Outcome {
   const items = WORLDS[world] ?? [];
   const rules = { items, userId: 'ada', people, today: TODAY };
   const read = messages.map((message) => parse(message, items, TODAY, people));
