@@ -35,8 +35,6 @@ export const TEXT_FIELDS = [
   'project_id',
 ] as const;
 
-/** Actions of one automation, as the operation limits them; a form with more is cut there. */
-const MAX_STEPS = 50;
 const STEP_FIELD = /^s(\d{1,2})\.(?:(type|name|on_failure|max_attempts)|([pj])\.(.+))$/s;
 
 /** Returns the name of a parameter's field: `s0.p.title`, or `s0.j.title` where it holds JSON. */
@@ -51,7 +49,7 @@ export function readBuilderForm(given: Fields): BuilderForm {
   const steps: FormStep[] = [];
   for (const [name, value] of Object.entries(given)) {
     const [, at, own, mark, param] = STEP_FIELD.exec(name) ?? [];
-    if (at === undefined || typeof value !== 'string' || Number(at) >= MAX_STEPS) continue;
+    if (at === undefined || typeof value !== 'string') continue;
     const step = (steps[Number(at)] ??= emptyStep());
     if (own) step[own as 'type'] = value;
     else if (param) step.params.push({ name: param, isJson: mark === 'j', text: value });

@@ -4,6 +4,7 @@ import { createAutomation } from '../../../automation/definitions/create-automat
 import { findRights } from '../../../automation/definitions/find-rights.js';
 import { getAutomation } from '../../../automation/definitions/get-automation.js';
 import { AutomationParams, type AutomationRecord, type UpdateAutomation } from '../../../automation/definitions/schema.js';
+import { getVersion } from '../../../automation/definitions/versions/list-versions.js';
 import { updateAutomation } from '../../../automation/definitions/update-automation.js';
 import type { User } from '../../../identity/auth/schema.js';
 import { isAllowed, type Seat } from '../../../platform/access/access.js';
@@ -13,8 +14,9 @@ import { type FormError, page, type Page, type PageResult, type Redirect, requir
 import type { Fields } from '../../server/read-form.js';
 import { editForm } from './builder-edits.js';
 import { type BuilderForm, readBuilderForm, toDraft, toForm } from './builder-form.js';
+import { describeClashes, fewerGates, rebaseDraft } from './rebase.js';
 import { type Shown, showBuilder, type Target } from './builder-view.js';
-import { blankDraft, type Draft, DRAFT_FIELDS, draftOf, parseDraft, readDraft, writeDraft } from './draft.js';
+import { blankDraft, type Draft, DRAFT_FIELDS, draftOf, parseDraft, readDraft, versionDraft, writeDraft } from './draft.js';
 import { automationPath, VersionField } from './switches.js';
 import { TEMPLATES } from './templates.js';
 
@@ -84,8 +86,23 @@ async function saveEdited(ctx: Context, automation: AutomationRecord, version: n
   const fields = Object.fromEntries(changed.map((field) => [field, draft[field]])) as UpdateAutomation;
   const change_note = textOf(given, 'change_note').trim() || null;
   const saved = await updateAutomation(ctx, automation.automation_id, { ...fields, version, change_note });
-  return { to, notice: { kind: 'good', text: `Saved as version ${saved.version}.` } };
+  return { to, notice: { kind: 'good', text: `Saved as version ${saved.version}.${fewerGates(draft, current)}` } };
 }
+
+/** Goes on from a version that another user saved, and that this one has read: `op` names it. */
+async function showRebased(ctx: Context, me: User, target: Target, given: z.output<typeof EditFields>): Promise<PageResult> {
+  const version = VersionField.parse(given.op.slice('rebase:'.length));
+  const [theirs, base] = await Promise.all([version, given.version].map((each) => readVersion(ctx, target, each)));
+  const current = { ...draftOf(target.automation as AutomationRecord), ...theirs };
+  const { draft, clashes } = rebaseDraft(sentDraft(given), base ?? {}, current);
+  const message = describeClashes(clashes, draft, current);
+  const problem = message === undefined ? {} : { problem: { status: 409, message, fields: {} } };
+  const json = given['view'] === 'json' ? { json: writeDraft(draft) } : {};
+  return showBuilder(ctx, me, { ...target, version }, { ...shownAgain(given), form: toForm(draft), ...json, ...problem });
+}
+
+const readVersion = async (ctx: Context, { automation }: Target, version: number) =>
+  versionDraft(await getVersion(ctx, automation?.automation_id ?? '', version));
 
 const newPages: Page[] = [
   page({
@@ -152,9 +169,9 @@ export const builderPages: Page[] = [
     async handle({ ctx, me, params, form: given }) {
       const { automation, target } = await editTarget(ctx, params.automation_id);
       if (given.op === 'save') return saveEdited(ctx, automation, given.version, given);
-      // The user has read what another one saved, and goes on from there.
-      const version = given.op === 'rebase' ? automation.version : given.version;
-      return showEdited(ctx, requireUser({ me }), { ...target, version }, given.op, given);
+      const shown = { ...target, version: given.version };
+      if (given.op.startsWith('rebase:')) return showRebased(ctx, requireUser({ me }), shown, given);
+      return showEdited(ctx, requireUser({ me }), shown, given.op, given);
     },
     async onError({ ctx, me, params, form }, problem) {
       const { target } = await editTarget(ctx, params.automation_id);

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { GATE } from '../../../automation/actions/rules.js';
 import { CreateAutomation, type AutomationRecord } from '../../../automation/definitions/schema.js';
+import type { VersionRecord } from '../../../automation/definitions/versions/schema.js';
 import { invalidFields } from '../../../platform/errors.js';
 import { ZOD_MESSAGES } from '../../../platform/validation/messages.js';
 
@@ -67,6 +68,16 @@ function toDraftAction(action: GivenAction | AutomationRecord['actions'][number]
     ...(retry && { retry }),
   };
 }
+
+/** Returns what a version keeps of a definition, as the builder edits it. */
+export const versionDraft = (version: VersionRecord): Partial<Draft> => ({
+  name: version.name,
+  trigger_type: version.trigger_type as Draft['trigger_type'],
+  condition: version.condition,
+  schedule_cron: version.schedule_cron,
+  schedule_timezone: version.schedule_timezone,
+  actions: version.actions.map(toDraftAction),
+});
 
 /** Returns an automation as the builder edits it. */
 export const draftOf = (automation: AutomationRecord): Draft => ({

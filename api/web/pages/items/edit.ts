@@ -3,6 +3,7 @@ import { WorkItemParams } from '../../../work/items/schema.js';
 import { updateProject } from '../../../work/projects/update-project.js';
 import { UpdateProject } from '../../../work/projects/schema.js';
 import { UpdateTask } from '../../../work/tasks/schema.js';
+import { getWorkItem } from '../../../work/items/get-work-item.js';
 import { updateTask } from '../../../work/tasks/write/update-task.js';
 import { page, type Page } from '../../page.js';
 import { changedFields, parseInput, Version } from '../projects/form-fields.js';
@@ -75,7 +76,9 @@ export const editPages: Page[] = [
       if (Object.keys(changed).length === 0) return { to, notice: { kind: 'good', text: 'Nothing was changed' } };
       const { version } = form;
       await updateProject(ctx, params.item_id, parseInput(UpdateProject, toInput(changed)), { version });
-      const undo = { kind: 'revert_project' as const, project: [params.item_id, version + 1] as [string, number] };
+      const after = (await getWorkItem(ctx, params.item_id)).version;
+      if (after === version) return { to, notice: { kind: 'good', text: 'Nothing was changed' } };
+      const undo = { kind: 'revert_project' as const, project: [params.item_id, after] as [string, number] };
       return { to, notice: { kind: 'good', text: listed(Object.keys(changed)), undo } };
     },
     onError: again('project'),

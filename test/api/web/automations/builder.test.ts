@@ -152,7 +152,7 @@ describe('editing', () => {
     expect([stale.status, stale.html.includes('The automation is at version 2, not 1')]).toEqual([409, true]);
     expect(stale.html).toContain(`/versions?from=1&amp;to=2`);
     expect(readFields(stale.html)).toMatchObject({ name: 'Mine', version: '1' });
-    const rebased = readFields((await browser.post(pathOf(id), { ...fields, op: 'rebase' })).html);
+    const rebased = readFields((await browser.post(pathOf(id), { ...fields, op: 'rebase:2' })).html);
     expect(rebased).toMatchObject({ name: 'Mine', version: '2' });
     await browser.post(pathOf(id), { ...rebased, op: 'save' });
     expect(await row(id)).toMatchObject({ name: 'Mine', version: 3 });

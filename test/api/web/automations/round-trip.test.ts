@@ -118,7 +118,7 @@ it('reads what is typed by the kind of its field', () => {
     's2.type': 'notify',
     's2.p.user_ids': 'a\r\n\r\nb',
     's2.p.role': '',
-    's99.type': 'delay',
+    's100.type': 'delay',
     's2.nonsense': 'x',
   };
   expect(toDraft(readBuilderForm(given)).actions).toEqual([
