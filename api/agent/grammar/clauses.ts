@@ -66,3 +66,11 @@ export type Clause = { written: string } & (
 /** A clause without the words it was written in. */
 type Bare<C> = C extends { written: string } ? Omit<C, 'written'> : never;
 export type BareClause = Bare<Clause>;
+
+/** A clause that sets one field. */
+export type FieldClause = Extract<
+  Clause,
+  { does: 'priority' | 'step' | 'describe' | 'estimate' | 'archive' | 'tag' | 'untag' | 'place' }
+>;
+/** The clauses of one kind. */
+export type Does<D extends Clause['does']> = Extract<Clause, { does: D }>;

@@ -1,20 +1,25 @@
 import { MAX_ACTIONS } from '../plans/schema.js';
 import type { Tool } from '../../gate/work-actions/catalogue.js';
 import type { ProposedAction } from '../plans/proposal.js';
-import type { Clause, NewTask, Target } from './clauses.js';
+import type { Clause, Does, FieldClause, NewTask, Target } from './clauses.js';
 import type { Asked, Outcome } from './outcome.js';
 import { dayOf, requireTask, shifted, stepped } from './facts.js';
 import type { Assignee } from './terms.js';
 import type { LinkedItem } from './tokens.js';
-import { capital, findAssignees, named, Question, quote, type RuleWorld, type Subject, SubjectFinder } from './subjects.js';
+import {
+  type Before,
+  capital,
+  findAssignees,
+  named,
+  Question,
+  quote,
+  type RuleWorld,
+  type Subject,
+  SubjectFinder,
+} from './subjects.js';
 
 type Params = ProposedAction['params'];
 type Facts = Pick<LinkedItem, 'priority' | 'due' | 'tags'>;
-type FieldClause = Extract<
-  Clause,
-  { does: 'priority' | 'step' | 'describe' | 'estimate' | 'archive' | 'tag' | 'untag' | 'place' }
->;
-type Does<D extends Clause['does']> = Extract<Clause, { does: D }>;
 
 const ASKS = new Set<Clause['does']>(['ask', 'about', 'blocking', 'summary', 'help']);
 
@@ -28,7 +33,7 @@ class Resolver {
   constructor(
     private readonly world: RuleWorld,
     /** What the clause before was about. */
-    private before: readonly Subject[],
+    private before: Before,
   ) {
     this.finder = new SubjectFinder(world);
   }
@@ -249,14 +254,14 @@ class Resolver {
   }
 
   /** What the last clause was about. */
-  get subjects(): readonly Subject[] {
+  get subjects(): Before {
     return this.before;
   }
 }
 
 /** What the clauses of earlier messages were about at last, oldest first: `it` in the next one. */
-export function subjectsOf(messages: readonly (readonly Clause[])[], world: RuleWorld): Subject[] {
-  let before: readonly Subject[] = [];
+export function subjectsOf(messages: readonly (readonly Clause[])[], world: RuleWorld): Before {
+  let before: Before = [];
   for (const clauses of messages) {
     const resolver = new Resolver(world, before);
     try {
@@ -267,13 +272,13 @@ export function subjectsOf(messages: readonly (readonly Clause[])[], world: Rule
       if (!(error instanceof Question)) throw error;
     }
     // A task that an earlier message creates is unknown here.
-    before = resolver.subjects.filter(({ item }) => item !== null);
+    before = resolver.subjects?.filter(({ item }) => item !== null) ?? null;
   }
-  return [...before];
+  return before;
 }
 
 /** Turns the clauses of a message into a plan, a question, or an answer. If one clause fails, nothing is proposed. */
-export function resolve(clauses: readonly Clause[], world: RuleWorld, before: readonly Subject[] = []): Outcome {
+export function resolve(clauses: readonly Clause[], world: RuleWorld, before: Before = []): Outcome {
   const unclear = clauses.find(({ does }) => does === 'unclear');
   if (clauses.length === 0 || unclear) {
     return { kind: 'answer', unclear: unclear && clauses.length > 1 ? unclear.written : null };

@@ -57,12 +57,15 @@ export function onlyAssignees(world: Pick<RuleWorld, 'people' | 'userId'>, to: A
   return found;
 }
 
-/** Returns what a target means. `before`: what the clause before was about. */
+/** What the clause before was about; null: it listed tasks, of which some may not be linked. */
+export type Before = readonly Subject[] | null;
+
+/** Returns what a target means. */
 export class SubjectFinder {
   constructor(private readonly world: RuleWorld) {}
 
   /** @throws Question if it is not certain */
-  find(target: Target, before: readonly Subject[]): Subject[] {
+  find(target: Target, before: Before): Subject[] {
     switch (target.kind) {
       case 'unknown': {
         const near = target.near.length > 0 ? ` Do you mean ${list(target.near.map(named), 'or')}?` : '';
@@ -71,9 +74,9 @@ export class SubjectFinder {
       case 'named':
         return [this.only(target.items, target.written)];
       case 'it':
-        return before.length === 1 ? [...before] : [this.onlyTask()];
+        return before?.length === 1 ? [...before] : [this.onlyTask()];
       case 'same':
-        return before.length > 0 ? [...before] : [this.onlyTask()];
+        return before && before.length > 0 ? [...before] : [this.onlyTask()];
       case 'them':
         return this.several(before, target.both);
       case 'list':
@@ -90,10 +93,9 @@ export class SubjectFinder {
     }
   }
 
-  /** The linked tasks that a question names by their words; none for another question. */
-  matchingWords(filter: TaskFilter): Subject[] {
-    const { words } = filter;
-    if (!words) return [];
+  /** The linked tasks that a question names by nothing but their words; null for another question. */
+  matchingWords({ words, statuses: _open, ...others }: TaskFilter): Before {
+    if (!words || Object.keys(others).length > 0) return null;
     return this.tasks()
       .filter((item) => isMeant(item, { words }, [], this.world.today))
       .map((item) => ({ id: item.id, item }));
@@ -117,7 +119,8 @@ export class SubjectFinder {
     return this.tasks().filter((item) => isMeant(item, meant, people, this.world.today));
   }
 
-  private several(before: readonly Subject[], both: boolean): Subject[] {
+  private several(before: Before, both: boolean): Subject[] {
+    if (!before) throw new Question('Which of the listed tasks do you mean? Write their titles, or what they have in common.');
     const found = before.length > 0 ? [...before] : this.tasks().map((item) => ({ id: item.id, item }));
     if (found.length === 0) throw new Question('No task is linked.');
     if (both && found.length !== 2) throw new Question(WHICH_TWO);

@@ -34,14 +34,18 @@ function readPronoun(words: readonly string[]): Target | undefined {
   return undefined;
 }
 
-/** `all|every|… FILTER`, `my tasks`, `the overdue tasks`, each perhaps `except TARGET`. */
-function readAll(reading: Reading, tokens: readonly Token[]): Target | undefined {
-  const cut = tokens.findIndex(
+/** Returns the place of `except` and the like; -1 for none. */
+const findExcept = (tokens: readonly Token[]): number =>
+  tokens.findIndex(
     (token, at) =>
       at > 0 &&
       (['except', 'excluding', 'but'].includes(getWord(token)) ||
         (getWord(token) === 'apart' && getWord(tokens[at + 1]) === 'from')),
   );
+
+/** `all|every|… FILTER`, `my tasks`, `the overdue tasks`, each perhaps `except TARGET`. */
+function readAll(reading: Reading, tokens: readonly Token[]): Target | undefined {
+  const cut = findExcept(tokens);
   const head = cut < 0 ? tokens : tokens.slice(0, cut);
   const words = wordsOf(head);
   const [first = ''] = words;
@@ -111,7 +115,8 @@ export function readTarget(reading: Reading, tokens: readonly Token[]): ReadTarg
   if (!(isOneToken && first?.kind !== 'word')) {
     const pronoun = readPronoun(tokens.length <= 4 ? wordsOf(tokens) : []);
     if (pronoun) return { target: pronoun, isKnown: true };
-    if (tokens.some(isSoft)) {
+    // What is excepted may be a list: the list is no list of targets then.
+    if (tokens.some(isSoft) && findExcept(tokens) < 0) {
       const parts = splitList(getWord(first) === 'both' ? tokens.slice(1) : tokens);
       const read = parts.length > 1 && parts.length <= MAX_LISTED ? parts.map((part) => readTarget(reading, part)) : [];
       const targets = read.flatMap((each) => (each?.isKnown ? [each.target] : []));

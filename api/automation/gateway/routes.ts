@@ -133,6 +133,6 @@ export const gatewayRoutes: Endpoint[] = [
     errors: [404, 406, 409],
     storable: false,
     example: { jsonrpc: '2.0', id: 1, method: 'tools/list', params: {} },
-    handle: ({ ctx, params, body, headers }) => serveGateway(ctx, params.upstream, body, headers),
+    handle: ({ ctx, params, body, ...request }) => serveGateway(ctx, params.upstream, body, request),
   }),
 ];

@@ -63,7 +63,7 @@ export async function beginReading(stream: EventStream, cursor: Cursor | null): 
 export async function readOn(stream: EventStream): Promise<Changes | null> {
   for (;;) {
     await stream.whenDrained();
-    if (stream.destroyed) return null;
+    if (stream.destroyed || stream.hasEnded) return null;
     const read = await readNext(stream);
     give(stream, read);
     if (read.isWhole) return read;

@@ -28,6 +28,8 @@ export class EventStream extends Readable {
   /** When the position was given out, ms. */
   positionMs: number;
   private drained: (() => void) | undefined;
+  /** Nothing is sent any more. */
+  hasEnded = false;
 
   constructor(
     readonly follows: Filter,
@@ -74,11 +76,13 @@ export class EventStream extends Readable {
   }
 
   send(bytes: Buffer): void {
-    if (!this.destroyed && !this.readableEnded) this.push(bytes);
+    if (!this.destroyed && !this.hasEnded) this.push(bytes);
   }
 
   /** Ends the stream. The client connects again where it was, and learns then why it may not. */
   end(): void {
-    if (!this.destroyed) this.push(null);
+    if (this.destroyed || this.hasEnded) return;
+    this.hasEnded = true;
+    this.push(null);
   }
 }

@@ -153,7 +153,7 @@ class LiveHub {
 
   /** Takes in the streams that have read at least as far as the looks; the others read on. Only between looks, so that none misses what one reads. */
   private takeIn(): void {
-    const joining = this.joining.filter(({ stream }) => !stream.destroyed);
+    const joining = this.joining.filter(({ stream }) => !stream.destroyed && !stream.hasEnded);
     this.joining = [];
     for (const { read } of joining) {
       if (this.position && (this.byOwner.size > 0 || !isAfter(this.position, read.last))) continue;

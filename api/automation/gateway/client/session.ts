@@ -213,7 +213,8 @@ export class UpstreamSession {
       throw new UpstreamFailure('stateless', 'The server has no sessions', false);
     if (status < 200 || status >= 300) throw new UpstreamFailure('http_status', `The server returned ${status}`, status >= 500);
     const { 'mcp-session-id': sessionId } = headers;
-    if (sessionId !== undefined && sessionId.length <= 1_000) this.sessionId = sessionId;
+    // Without sessions nothing is begun anew, so that no call is sent twice.
+    if (!this.isStateless && sessionId !== undefined && sessionId.length <= 1_000) this.sessionId = sessionId;
     return response;
   }
 }

@@ -22,13 +22,15 @@ const PROGRESS_MS = 5_000;
 const keyOf = ({ upstream, tool, given, tokenId }: GatewayCall): Buffer =>
   computeHash('assent.call.v1\n', canonicalJson([tokenId, upstream.upstream_id, tool.name, given]));
 
+/** Returns the id of the request of the same call, whose result was not delivered. */
+export const findAsked = async (call: GatewayCall): Promise<string | undefined> =>
+  (await run<{ request_id: string }>(call.ctx.db, askedRequestStatement, [call.tokenId, keyOf(call)]))[0]?.request_id;
+
 /** Returns the id of the open request for a call, or makes one. @throws the errors of `createRequest` */
 async function findOrAsk(call: GatewayCall): Promise<string> {
-  const { ctx, upstream, tool, given, tokenId } = call;
+  const { ctx, upstream, tool, given } = call;
   const call_hash = keyOf(call);
-  const find = async () =>
-    (await run<{ request_id: string }>(ctx.db, askedRequestStatement, [tokenId, call_hash]))[0]?.request_id;
-  const known = await find();
+  const known = await findAsked(call);
   if (known !== undefined) return known;
   const operation = readPrepared({
     system: `mcp.${upstream.slug}`,
@@ -52,7 +54,7 @@ async function findOrAsk(call: GatewayCall): Promise<string> {
   } catch (error) {
     // Another process of the same client was first.
     const isSame = (error as { constraint?: unknown }).constraint === 'change_requests_asked';
-    const same = isSame ? await find() : undefined;
+    const same = isSame ? await findAsked(call) : undefined;
     if (same === undefined) throw error;
     return same;
   }
@@ -70,7 +72,7 @@ function requestIn(state: string, call: GatewayCall): string {
 }
 
 /** Waits for the first change of a request after `seq`, at most so many ms. @throws RATE_LIMIT_EXCEEDED the token waits too often */
-async function waitForChange(gateway: Gateway, { request_id, seq }: AskedRow, ms: number): Promise<void> {
+async function waitForChange(gateway: Gateway, { request_id, seq }: AskedRow, ms: number, gone: Promise<void>): Promise<void> {
   const { ctx, upstream, tokenId } = gateway;
   const about = { requestId: request_id, caller: tokenId, team: upstream.team_id, seq };
   const waiting = requestListener(ctx.config.DATABASE_URL).enter(about, ctx.log);
@@ -81,7 +83,7 @@ async function waitForChange(gateway: Gateway, { request_id, seq }: AskedRow, ms
     const end = new Promise<void>((resolve) => {
       timer = setTimeout(resolve, ms);
     });
-    await Promise.race([waiting.done, end]);
+    await Promise.race([waiting.done, end, gone]);
   } finally {
     clearTimeout(timer);
     waiting.close();
@@ -106,16 +108,27 @@ function reportProgress({ ctx }: Gateway, requestId: string, { progress }: Agent
 export async function holdForResult(gateway: Gateway, requestId: string, client: AgentClient): Promise<ToolResult> {
   const deadline = performance.now() + gateway.upstream.hold_seconds * 1_000;
   const stop = reportProgress(gateway, requestId, client);
+  let hasGone = false;
+  let stopListening = (): void => undefined;
+  const gone = new Promise<void>((resolve) => {
+    stopListening = gateway.onHangUp(() => {
+      hasGone = true;
+      resolve();
+    });
+  });
   try {
     for (;;) {
       const row = await readAsked(gateway, requestId);
+      // A client that has gone gets no result: it calls again, and finds the request.
+      if (hasGone) return pending(gateway.ctx, requestId);
       if (hasEnded(row)) return await deliver(gateway.ctx, row);
       const left = deadline - performance.now();
       if (left <= 0) return pending(gateway.ctx, requestId);
-      await waitForChange(gateway, row, left);
+      await waitForChange(gateway, row, left, gone);
     }
   } finally {
     stop();
+    stopListening();
   }
 }
 

@@ -18,9 +18,9 @@ export interface AskedRow extends Record<string, unknown> {
   is_over: boolean;
 }
 
-/** Returns a request that this token asked for through the gateway. @throws RESOURCE_NOT_FOUND */
-export async function readAsked({ ctx, tokenId }: Gateway, requestId: string): Promise<AskedRow> {
-  const [row] = await run<AskedRow>(ctx.db, gatewayRequestStatement, [requestId, tokenId]);
+/** Returns a request that this token asked this server for. @throws RESOURCE_NOT_FOUND */
+export async function readAsked({ ctx, upstream, tokenId }: Gateway, requestId: string): Promise<AskedRow> {
+  const [row] = await run<AskedRow>(ctx.db, gatewayRequestStatement, [requestId, tokenId, upstream.upstream_id]);
   if (!row) throw notFound('Change request');
   return row;
 }
@@ -38,10 +38,13 @@ const toResult = (content: Record<string, unknown>, isError = false): ToolResult
   ...(isError && { isError }),
 });
 
-/** Says how a call ended, and notes that the agent has its result: the same call is a new one from now on. */
+/** Notes that the agent knows how a call ended: the same call is a new one from now on. */
+export const noteDelivery = (ctx: Context, requestId: string): Promise<unknown> => run(ctx.db, deliverStatement, [requestId]);
+
+/** Says how a call ended. */
 export async function deliver(ctx: Context, row: AskedRow): Promise<ToolResult> {
   const { request_id, status, closed_reason, outcome, result, is_over } = row;
-  await run(ctx.db, deliverStatement, [request_id]);
+  await noteDelivery(ctx, request_id);
   if (result !== null) return JSON.parse(result) as ToolResult;
   if (status === 'redeemed') return toResult({ status: outcome, request_id, message: 'The server gave no result' }, true);
   const reason = closed_reason === null ? {} : { reason: closed_reason };

@@ -6,7 +6,7 @@ export const askedRequestStatement = defineStatement({
   text: 'select r.request_id from change_requests r where r.token_id = $1 and r.call_hash = $2',
 });
 
-/** $1 = request id, $2 = token id. What became of a request that this token asked for through the gateway. */
+/** $1 = request id, $2 = token id, $3 = upstream id. What became of a request that this token asked this server for through the gateway. */
 export const gatewayRequestStatement = defineStatement({
   name: 'gateway_request',
   text: /* sql */ `
@@ -14,7 +14,7 @@ export const gatewayRequestStatement = defineStatement({
       case when r.status = 'pending' and r.expires_at <= clock_timestamp() then true
         when r.status = 'approved' and r.use_until <= clock_timestamp() then true else false end as is_over
     from change_requests r left join change_request_results s using (request_id)
-    where r.request_id = $1 and r.token_id = $2 and r.source = 'gateway'`,
+    where r.request_id = $1 and r.token_id = $2 and r.upstream_id = $3 and r.source = 'gateway'`,
 });
 
 /** $1 = request id. The result is delivered: the same call is a new one from now on. */

@@ -6,6 +6,8 @@ export interface Gateway {
   ctx: Context;
   upstream: UpstreamRow;
   tokenId: string;
+  /** Calls the listener when the client closes its connection; returns how to stop listening. */
+  onHangUp: (listener: () => void) => () => void;
 }
 
 /** A call of a tool by a token. */

@@ -15,9 +15,9 @@ import { readDefinition } from '../client/tools.js';
 import { findUpstream, readTools, type ToolRow, type UpstreamRow } from '../upstreams/read-upstreams.js';
 import { usableUpstreamsStatement } from '../upstreams/upstreams.sql.js';
 import { type AgentClient, readClient, TASKS } from './agent-client.js';
-import { askForCall, holdForResult } from './ask-for-call.js';
+import { askForCall, findAsked, holdForResult } from './ask-for-call.js';
 import { readAsked } from './asked-row.js';
-import type { Gateway } from './gateway.js';
+import type { Gateway, GatewayCall } from './gateway.js';
 import { passThrough } from './pass-through.js';
 import { serveTasks } from './tasks.js';
 
@@ -55,12 +55,22 @@ async function listAll({ ctx, upstream }: Gateway) {
   return [...(await readTools(ctx, upstream.upstream_id)).filter(isCallable).map(describe), ...own];
 }
 
+/** The longest life of a request that waits for its yes and its use, ms. */
+const ASKED_MS = 2 * 86_400_000;
+
+/** Whether people were asked about this very call before an admin allowed the tool: its result is not known yet, and a second call would be another effect. */
+async function wasAsked(call: GatewayCall, { state }: AgentClient): Promise<boolean> {
+  if (state !== undefined) return true;
+  const pinnedMs = Date.now() - (call.tool.pinned_at?.getTime() ?? 0);
+  return pinnedMs < ASKED_MS && (await findAsked(call)) !== undefined;
+}
+
 async function call(gateway: Gateway, client: AgentClient, name: string, given: Record<string, unknown>): Promise<object> {
   if (isOwn(name)) return OWN[name].call(gateway, Id.parse(given['request_id'] ?? ''), client);
   const tool = (await readTools(gateway.ctx, gateway.upstream.upstream_id)).find((one) => one.name === name);
   if (!tool || !isCallable(tool)) throw notFound('Tool');
   const asked = { ...gateway, tool, given };
-  return tool.policy === 'allow' ? passThrough(asked) : askForCall(asked, client);
+  return tool.policy === 'allow' && !(await wasAsked(asked, client)) ? passThrough(asked) : askForCall(asked, client);
 }
 
 const toFailure = (code: string, message: string, extra: object = {}): ToolResult => {
@@ -117,8 +127,13 @@ async function findUsable(ctx: Context, name: string): Promise<UpstreamRow> {
  * Answers one message of an agent to another MCP server, whose tools an admin has pinned.
  * @throws RESOURCE_NOT_FOUND | RESOURCE_CONFLICT several servers have this slug | DomainError with the keys of JSON-RPC
  */
-export async function serveGateway(ctx: Context, name: string, message: unknown, headers: IncomingHttpHeaders): Promise<Reply> {
+export async function serveGateway(
+  ctx: Context,
+  name: string,
+  message: unknown,
+  { headers, onHangUp }: { headers: IncomingHttpHeaders } & Pick<Gateway, 'onHangUp'>,
+): Promise<Reply> {
   if (ctx.actor.type !== 'pat') throw new Error('The gateway takes tokens only');
   const upstream = await findUsable(ctx, name);
-  return answerMessage(buildGateway, { ctx, upstream, tokenId: ctx.actor.tokenId }, message, headers);
+  return answerMessage(buildGateway, { ctx, upstream, tokenId: ctx.actor.tokenId, onHangUp }, message, headers);
 }

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { cancelRequest } from '../../../gate/requests/decide/cancel-request.js';
 import { toDomainError } from '../../../platform/database/database-errors.js';
 import { Id } from '../../../platform/fields.js';
-import { type AskedRow, deliver, hasEnded, pageOf, readAsked } from './asked-row.js';
+import { type AskedRow, deliver, hasEnded, noteDelivery, pageOf, readAsked } from './asked-row.js';
 import type { Gateway } from './gateway.js';
 
 const INVALID_PARAMS = -32_602;
@@ -24,14 +24,22 @@ const toTask = ({ ctx }: Gateway, row: AskedRow, status: 'working' | 'completed'
   ...(status === 'working' && { statusMessage: `A person decides at ${pageOf(ctx, row.request_id)}` }),
 });
 
+/** A cancelled call has no result to deliver: the same call is a new one. */
+async function toCancelled(gateway: Gateway, row: AskedRow) {
+  await noteDelivery(gateway.ctx, row.request_id);
+  return toTask(gateway, row, 'cancelled');
+}
+
 /** Returns the result of a call as a task that the client asks after by itself. @throws RESOURCE_NOT_FOUND */
 export async function createTask(gateway: Gateway, requestId: string) {
-  return { resultType: 'task', ...toTask(gateway, await readAsked(gateway, requestId), 'working') };
+  const row = await readAsked(gateway, requestId);
+  const task = row.status === 'cancelled' ? await toCancelled(gateway, row) : toTask(gateway, row, 'working');
+  return { resultType: 'task', ...task };
 }
 
 async function readTask(gateway: Gateway, requestId: string) {
   const row = await readAsked(gateway, requestId);
-  if (row.status === 'cancelled') return toTask(gateway, row, 'cancelled');
+  if (row.status === 'cancelled') return toCancelled(gateway, row);
   if (!hasEnded(row)) return toTask(gateway, row, 'working');
   return { ...toTask(gateway, row, 'completed'), result: { resultType: 'complete', ...(await deliver(gateway.ctx, row)) } };
 }

@@ -134,10 +134,59 @@ describe('a client that asks for progress', () => {
     });
     expect((await requests())[0]).toMatchObject({ status: 'pending' });
     await decide(requestId);
+    // The wait of the client that left must not take the result.
     const client = await connect(upstream, MODERN);
     expect((await client.callTool(HELLO)).content).toEqual(SAID);
     expect(server.calls).toHaveLength(1);
   }, 30_000);
+});
+
+describe('a call that was asked about', () => {
+  it('keeps its result for a client that left while it waited, and calls again', async () => {
+    const upstream = await register({ hold_seconds: 25 });
+    const gone = new AbortController();
+    const headers = {
+      authorization: `Bearer ${token}`,
+      'content-type': 'application/json',
+      accept: 'application/json, text/event-stream',
+      'mcp-protocol-version': LEGACY,
+    };
+    const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: HELLO });
+    const sent = fetch(addressOf(upstream), { method: 'POST', signal: gone.signal, headers, body });
+    const requestId = await waitForRequest();
+    gone.abort();
+    await expect(sent).rejects.toThrow();
+    await decide(requestId);
+    await new Promise((resolve) => {
+      setTimeout(resolve, 1_500);
+    });
+    const client = await connect(upstream, MODERN);
+    expect((await client.callTool(HELLO)).content).toEqual(SAID);
+    expect(await requests()).toHaveLength(1);
+    expect(server.calls).toHaveLength(1);
+  }, 30_000);
+
+  it('does not pass through when an admin has allowed the tool since', async () => {
+    const upstream = await register();
+    const can = { elicitation: { url: {} } };
+    const { requestState } = (await send(upstream, 'tools/call', HELLO, can)).result;
+    await decide((await requests())[0].request_id);
+    const path = `/api/mcp/upstreams/${upstream.upstream_id}/tools/echo`;
+    await app.as(team.admin).put(path, { policy: 'allow', tool_hash: upstream.tools[0]?.tool_hash });
+    expect((await send(upstream, 'tools/call', HELLO, {})).result.content).toEqual(SAID);
+    expect((await send(upstream, 'tools/call', { ...HELLO, requestState }, can)).result.content).toEqual(SAID);
+    expect(server.calls).toHaveLength(1);
+    await send(upstream, 'tools/call', HELLO, {});
+    expect(server.calls).toHaveLength(2);
+  });
+
+  it('is known to the server that it was asked of only', async () => {
+    const upstream = await register();
+    const other = await register();
+    const { request_id } = (await send(upstream, 'tools/call', HELLO, {})).result.structuredContent;
+    const foreign = await send(other, 'tools/call', { name: 'assent_result', arguments: { request_id } }, {});
+    expect(foreign.result.structuredContent).toMatchObject({ error_code: 'RESOURCE_NOT_FOUND' });
+  });
 });
 
 describe('a client that opens pages', () => {
@@ -237,6 +286,10 @@ describe('a client with the extension for tasks', () => {
     expect((await send(upstream, 'tasks/cancel', { taskId }, can)).result).toMatchObject({ resultType: 'complete' });
     expect((await send(upstream, 'tasks/get', { taskId }, can)).result).toMatchObject({ status: 'cancelled' });
     expect((await send(upstream, 'tasks/cancel', { taskId }, can)).result).toMatchObject({ resultType: 'complete' });
+    // A cancelled call is over: the same call is a new one.
+    const again = (await send(upstream, 'tools/call', HELLO, can)).result;
+    expect(again.status).toBe('working');
+    expect(again.taskId).not.toBe(taskId);
     expect(server.calls).toEqual([]);
   });
 
