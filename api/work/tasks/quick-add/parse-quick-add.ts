@@ -62,6 +62,15 @@ function findMembers(name: string, { members, userId }: QuickAddWorld): readonly
   return exact.length > 0 ? exact : members.filter((member) => keysOf(member).some((each) => each.startsWith(key)));
 }
 
+/** Returns how many of the words after `@name` complete the name of one member, as it is shown everywhere: `@Max Olsen`. */
+function moreOfName(name: string, after: readonly string[], { members }: QuickAddWorld): number {
+  for (let count = after.length; count > 0; count -= 1) {
+    const key = toKey([name, ...after.slice(0, count)].join(''));
+    if (members.filter(({ display_name }) => toKey(display_name) === key).length === 1) return count;
+  }
+  return 0;
+}
+
 /** Notes the assignee, or why there is none. */
 function readAssignee(line: QuickLine, name: string, world: QuickAddWorld): void {
   const found = findMembers(name, world);
@@ -99,15 +108,17 @@ function readSigned(line: QuickLine, word: string, world: QuickAddWorld): boolea
     readHash(line, name, world);
     return true;
   }
-  const priority = sign === '!' ? findPriority(name) : undefined;
+  if (sign !== '!' || !/^\p{L}/u.test(name)) return false;
+  const priority = findPriority(name);
   if (priority) line.task.priority = priority;
-  return priority !== undefined;
+  else line.problems.push(`!${name} is no priority: write ${TASK_PRIORITIES.map((each) => `!${each}`).join(', ')}`);
+  return true;
 }
 
 /**
  * Reads one line as a task: `Fix the crane due friday @uma !high #harbour`. `due` with a day is the due date, `@name` the assignee, `!high` (or its
  * beginning) the priority, `#name` the project of that name or else a tag; the other words are the title. A backslash before a word keeps it in the
- * title.
+ * title. A sign or `due` that names nothing is a problem, so that no slip becomes a title.
  */
 export function parseQuickAdd(text: string, world: QuickAddWorld): QuickLine {
   const line: QuickLine = { task: { title: '', tags: [] }, problems: [] };
@@ -120,7 +131,14 @@ export function parseQuickAdd(text: string, world: QuickAddWorld): QuickLine {
     if (due) {
       line.task.due_date = due.day;
       at += due.words;
-    } else if (!readSigned(line, word, world)) title.push(/^\\./u.test(word) ? word.slice(1) : word);
+      continue;
+    }
+    // `due` is an ordinary word too; before a number it means a day.
+    if (word.toLowerCase() === 'due' && /^\d/.test(ahead[0] ?? '')) line.problems.push(`due ${ahead[0]} … is no day`);
+    const more = word.startsWith('@') ? moreOfName(word.slice(1), ahead, world) : 0;
+    const whole = more > 0 ? [word, ...ahead.slice(0, more)].join('') : word;
+    at += more;
+    if (!readSigned(line, whole, world)) title.push(/^\\./u.test(word) ? word.slice(1) : word);
   }
   line.task.title = title.join(' ');
   if (line.task.title === '') line.problems.push('A task needs a title');

@@ -38,7 +38,8 @@ describe('a line', () => {
 
   it.each([
     ['Pay the due fees', 'Pay the due fees'],
-    ['Wow !important', 'Wow !important'],
+    ['Wow \\!important!', 'Wow !important!'],
+    ['Buy \\due 3 books', 'Buy due 3 books'],
     ['Learn C# and F#', 'Learn C# and F#'],
     ['Mail ann@example.com', 'Mail ann@example.com'],
     ['Use \\@decorators and \\#tags \\due friday', 'Use @decorators and #tags due friday'],
@@ -47,6 +48,19 @@ describe('a line', () => {
     ['Call due to rain', 'Call due to rain'],
   ])('keeps what is no sign in the title: %s', (text, title) => {
     expect(read(text)).toEqual({ task: { title, tags: [] }, problems: [] });
+  });
+
+  it('says what names nothing, so that no slip becomes a title', () => {
+    expect(read('Bad one due 31 feb !huge').problems).toEqual([
+      'due 31 … is no day',
+      '!huge is no priority: write !low, !medium, !high, !urgent',
+    ]);
+  });
+
+  it('takes the whole name of a member, as pages show it', () => {
+    expect(read('Call insurer @Maxine Lee due monday').task).toMatchObject({ title: 'Call insurer', assigned_to: 'u3' });
+    expect(read('Call @ursula Rao, please').task).toMatchObject({ title: 'Call please', assigned_to: 'u4' });
+    expect(read('Call @max Lee').task).toMatchObject({ title: 'Call Lee', assigned_to: 'u2' });
   });
 
   it('needs a title', () => {
