@@ -2,7 +2,7 @@ import { run } from '../../../../db/statement.js';
 import { createRequest } from '../../../gate/requests/create/create-request.js';
 import { readPrepared } from '../../../gate/requests/create/compose-request.js';
 import { NEW_REQUEST } from '../../../gate/requests/schema.js';
-import { requestListener } from '../../../gate/requests/read/request-listener.js';
+import { waitForChange } from '../../../gate/requests/read/request-listener.js';
 import { canonicalJson, computeHash } from '../../../gate/staging/canonical.js';
 import { invalid } from '../../../platform/errors.js';
 import { Id } from '../../../platform/fields.js';
@@ -10,7 +10,7 @@ import { z } from 'zod';
 import type { ToolResult } from '../client/result.js';
 import type { AgentClient } from './agent-client.js';
 import { askedRequestStatement } from './asked.sql.js';
-import { type AskedRow, deliver, hasEnded, pageOf, pending, readAsked } from './asked-row.js';
+import { deliver, hasEnded, pageOf, pending, readAsked } from './asked-row.js';
 import type { Gateway, GatewayCall } from './gateway.js';
 import { createTask } from './tasks.js';
 
@@ -23,14 +23,14 @@ const keyOf = ({ upstream, tool, given, tokenId }: GatewayCall): Buffer =>
   computeHash('assent.call.v1\n', canonicalJson([tokenId, upstream.upstream_id, tool.name, given]));
 
 /** Returns the id of the request of the same call, whose result was not delivered. */
-export const findAsked = async (call: GatewayCall): Promise<string | undefined> =>
-  (await run<{ request_id: string }>(call.ctx.db, askedRequestStatement, [call.tokenId, keyOf(call)]))[0]?.request_id;
+export const findAsked = async (call: GatewayCall, key = keyOf(call)): Promise<string | undefined> =>
+  (await run<{ request_id: string }>(call.ctx.db, askedRequestStatement, [call.tokenId, key]))[0]?.request_id;
 
 /** Returns the id of the open request for a call, or makes one. @throws the errors of `createRequest` */
 async function findOrAsk(call: GatewayCall): Promise<string> {
   const { ctx, upstream, tool, given } = call;
   const call_hash = keyOf(call);
-  const known = await findAsked(call);
+  const known = await findAsked(call, call_hash);
   if (known !== undefined) return known;
   const operation = readPrepared({
     system: `mcp.${upstream.slug}`,
@@ -45,16 +45,12 @@ async function findOrAsk(call: GatewayCall): Promise<string> {
     expires_in_seconds: EXPIRES_SECONDS,
   });
   try {
-    const prepared = {
-      operations: [operation],
-      executor: 'assent',
-      gateway: { upstream_id: upstream.upstream_id, call_hash },
-    } as const;
-    return (await createRequest(ctx, asked, { ...prepared, operations: [operation] })).request_id;
+    const gateway = { upstream_id: upstream.upstream_id, call_hash };
+    return (await createRequest(ctx, asked, { operations: [operation], executor: 'assent', gateway })).request_id;
   } catch (error) {
     // Another process of the same client was first.
     const isSame = (error as { constraint?: unknown }).constraint === 'change_requests_asked';
-    const same = isSame ? await findAsked(call) : undefined;
+    const same = isSame ? await findAsked(call, call_hash) : undefined;
     if (same === undefined) throw error;
     return same;
   }
@@ -69,25 +65,6 @@ function requestIn(state: string, call: GatewayCall): string {
   if (!Id.safeParse(requestId).success || state !== stateOf(call, requestId))
     throw invalid('requestState is of another call', { extra: { reason: 'invalid_request_state' } });
   return requestId;
-}
-
-/** Waits for the first change of a request after `seq`, at most so many ms. @throws RATE_LIMIT_EXCEEDED the token waits too often */
-async function waitForChange(gateway: Gateway, { request_id, seq }: AskedRow, ms: number, gone: Promise<void>): Promise<void> {
-  const { ctx, upstream, tokenId } = gateway;
-  const about = { requestId: request_id, caller: tokenId, team: upstream.team_id, seq };
-  const waiting = requestListener(ctx.config.DATABASE_URL).enter(about, ctx.log);
-  let timer: NodeJS.Timeout | undefined;
-  try {
-    // Read after the wait has begun, so that no change falls between.
-    if ((await readAsked(gateway, request_id)).seq !== seq) return;
-    const end = new Promise<void>((resolve) => {
-      timer = setTimeout(resolve, ms);
-    });
-    await Promise.race([waiting.done, end, gone]);
-  } finally {
-    clearTimeout(timer);
-    waiting.close();
-  }
 }
 
 /** Tells a client every few seconds that its call still waits. Returns how to stop. One that has gone is not told. */
@@ -109,22 +86,21 @@ export async function holdForResult(gateway: Gateway, requestId: string, client:
   const deadline = performance.now() + gateway.upstream.hold_seconds * 1_000;
   const stop = reportProgress(gateway, requestId, client);
   let hasGone = false;
-  let stopListening = (): void => undefined;
-  const gone = new Promise<void>((resolve) => {
-    stopListening = gateway.onHangUp(() => {
-      hasGone = true;
-      resolve();
-    });
+  const stopListening = gateway.onHangUp(() => {
+    hasGone = true;
   });
+  const { ctx, upstream, tokenId, onHangUp } = gateway;
+  const read = () => readAsked(gateway, requestId);
   try {
     for (;;) {
-      const row = await readAsked(gateway, requestId);
+      const row = await read();
       // A client that has gone gets no result: it calls again, and finds the request.
-      if (hasGone) return pending(gateway.ctx, requestId);
-      if (hasEnded(row)) return await deliver(gateway.ctx, row);
-      const left = deadline - performance.now();
-      if (left <= 0) return pending(gateway.ctx, requestId);
-      await waitForChange(gateway, row, left, gone);
+      if (hasGone) return pending(ctx, requestId);
+      if (hasEnded(row)) return await deliver(ctx, row);
+      const ms = deadline - performance.now();
+      if (ms <= 0) return pending(ctx, requestId);
+      const about = { requestId, caller: tokenId, team: upstream.team_id, seq: row.seq };
+      await waitForChange(ctx, about, { ms, onHangUp, readSeq: async () => (await read()).seq });
     }
   } finally {
     stop();

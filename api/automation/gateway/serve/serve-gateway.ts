@@ -5,7 +5,6 @@ import { answerMessage, type BuildServer } from '../../../agent/mcp/serve.js';
 import { cancelRequest } from '../../../gate/requests/decide/cancel-request.js';
 import { rolesFor } from '../../../platform/access/access.js';
 import { type Context, requireUser } from '../../../platform/context.js';
-import { toDomainError } from '../../../platform/database/database-errors.js';
 import type { Reply } from '../../../platform/endpoint/endpoint.js';
 import { conflict, notFound } from '../../../platform/errors.js';
 import { Id } from '../../../platform/fields.js';
@@ -17,7 +16,7 @@ import { usableUpstreamsStatement } from '../upstreams/upstreams.sql.js';
 import { type AgentClient, readClient, TASKS } from './agent-client.js';
 import { askForCall, findAsked, holdForResult } from './ask-for-call.js';
 import { readAsked } from './asked-row.js';
-import type { Gateway, GatewayCall } from './gateway.js';
+import { type Gateway, type GatewayCall, toKnownError } from './gateway.js';
 import { passThrough } from './pass-through.js';
 import { serveTasks } from './tasks.js';
 
@@ -84,9 +83,8 @@ async function callSafely(gateway: Gateway, client: AgentClient, name: string, g
     return await call(gateway, client, name, (given ?? {}) as Record<string, unknown>);
   } catch (thrown) {
     if (thrown instanceof UpstreamFailure) return toFailure(thrown.reason.toUpperCase(), thrown.message);
-    const error = toDomainError(thrown);
-    if (error.status >= 500) gateway.ctx.log.error({ err: error.cause ?? error }, 'a call through the gateway failed');
-    return toFailure(error.code, error.message, error.extra);
+    const { code, message, extra } = toKnownError(gateway, thrown);
+    return toFailure(code, message, extra);
   }
 }
 

@@ -4,7 +4,7 @@ import { cancelRequest } from '../../../gate/requests/decide/cancel-request.js';
 import { toDomainError } from '../../../platform/database/database-errors.js';
 import { Id } from '../../../platform/fields.js';
 import { type AskedRow, deliver, hasEnded, noteDelivery, pageOf, readAsked } from './asked-row.js';
-import type { Gateway } from './gateway.js';
+import { type Gateway, toKnownError } from './gateway.js';
 
 const INVALID_PARAMS = -32_602;
 const INTERNAL_ERROR = -32_603;
@@ -60,9 +60,8 @@ export function serveTasks(server: Server, gateway: Gateway): void {
       try {
         return (await work(gateway, taskId)) as never;
       } catch (thrown) {
-        const error = toDomainError(thrown);
-        if (error.status >= 500) gateway.ctx.log.error({ err: error.cause ?? error }, 'a task of the gateway failed');
-        throw Object.assign(new Error(error.message), { code: error.status >= 500 ? INTERNAL_ERROR : INVALID_PARAMS });
+        const { message, status } = toKnownError(gateway, thrown);
+        throw Object.assign(new Error(message), { code: status >= 500 ? INTERNAL_ERROR : INVALID_PARAMS });
       }
     });
   answer('tasks/get', readTask);

@@ -1,5 +1,6 @@
 import { SharedListener } from '../../../platform/database/shared-listener.js';
 import { DomainError } from '../../../platform/errors.js';
+import type { Context } from '../../../platform/context.js';
 import type { Logger } from '../../../platform/telemetry/log.js';
 import { defineStatement } from '../../../../db/statement.js';
 
@@ -108,7 +109,7 @@ class RequestListener {
 const listeners = new Map<string, RequestListener>();
 
 /** Returns the listener of this process. */
-export function requestListener(url: string): RequestListener {
+function requestListener(url: string): RequestListener {
   const listener = listeners.get(url) ?? new RequestListener(url);
   listeners.set(url, listener);
   return listener;
@@ -117,4 +118,35 @@ export function requestListener(url: string): RequestListener {
 /** Answers every request that waits: this process stops. */
 export function stopWaitingRequests(): void {
   for (const listener of listeners.values()) listener.stop();
+}
+
+/** Calls the listener when the client closes its connection; returns a function that stops listening. */
+export type OnHangUp = (listener: () => void) => () => void;
+
+/**
+ * Waits until more than `seq` has happened to a request, at most so many ms, or until the client has gone. No connection and no transaction is open
+ * meanwhile. `readSeq` reads how much has happened by now.
+ * @throws RATE_LIMIT_EXCEEDED the caller, or the team, waits too often
+ */
+export async function waitForChange(
+  { config, log }: Pick<Context, 'config' | 'log'>,
+  about: Omit<Waiter, 'wake'>,
+  { ms, onHangUp, readSeq }: { ms: number; onHangUp: OnHangUp; readSeq: () => Promise<number> },
+): Promise<void> {
+  const waiting = requestListener(config.DATABASE_URL).enter(about, log);
+  let timer: NodeJS.Timeout | undefined;
+  let hangUp = (): void => undefined;
+  const end = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, ms);
+    hangUp = resolve;
+  });
+  const stopListening = onHangUp(() => hangUp());
+  try {
+    // Read after the wait has begun, so that no change falls between.
+    if ((await readSeq()) <= about.seq) await Promise.race([waiting.done, end]);
+  } finally {
+    clearTimeout(timer);
+    stopListening();
+    waiting.close();
+  }
 }

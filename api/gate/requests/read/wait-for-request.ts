@@ -1,10 +1,7 @@
 import { type Context, requireUser } from '../../../platform/context.js';
 import type { ChangeRequest, ReadRequest } from '../schema.js';
 import { findRequest, readRequest } from './read-request.js';
-import { requestListener } from './request-listener.js';
-
-/** Calls the listener when the client closes its connection; returns a function that stops listening. */
-type OnHangUp = (listener: () => void) => () => void;
+import { type OnHangUp, waitForChange } from './request-listener.js';
 
 /**
  * Returns a request, as soon as its `seq` is more than `seen`, or at the end of `wait` seconds. No connection and no transaction is open meanwhile.
@@ -19,22 +16,10 @@ export async function waitForRequest(
   if (wait === 0) return readRequest(ctx, requestId);
   const { team_id } = await findRequest(ctx, requestId);
   const caller = ctx.actor.type === 'pat' ? ctx.actor.tokenId : requireUser(ctx);
-  const waiting = requestListener(ctx.config.DATABASE_URL).enter({ requestId, caller, team: team_id, seq: seen }, ctx.log);
-  let timer: NodeJS.Timeout | undefined;
-  let hangUp = (): void => undefined;
-  const end = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, wait * 1_000);
-    hangUp = resolve;
-  });
-  const stopListening = onHangUp(() => hangUp());
-  try {
-    // Read after the wait has begun, so that no change falls between.
-    const { seq } = await findRequest(ctx, requestId);
-    if (seq <= seen) await Promise.race([waiting.done, end]);
-  } finally {
-    clearTimeout(timer);
-    stopListening();
-    waiting.close();
-  }
+  await waitForChange(
+    ctx,
+    { requestId, caller, team: team_id, seq: seen },
+    { ms: wait * 1_000, onHangUp, readSeq: async () => (await findRequest(ctx, requestId)).seq },
+  );
   return readRequest(ctx, requestId);
 }
