@@ -31,6 +31,27 @@ export async function findExample(ctx: Context, { example_project_id }: Team): P
   return project?.project_id ?? null;
 }
 
+/** Notes on a team which project is its example, null for none, with the traces of it. `projectId`: the project that it is or was. */
+export async function setExample(
+  ctx: Context,
+  team: Team,
+  projectId: string,
+  { example_project_id, summary }: { example_project_id: string | null; summary: string },
+): Promise<void> {
+  await team.$query(ctx.db).patch({ example_project_id });
+  await recordChange(ctx, {
+    team_id: team.team_id,
+    project_id: projectId,
+    feature: 'teams',
+    action: 'update',
+    entity_type: 'team',
+    entity_id: team.team_id,
+    title: team.name,
+    summary,
+    details: { example_project_id },
+  });
+}
+
 /**
  * Fills a team with an example: a project, five tasks, and an automation that is disabled, in one transaction. A team has one at most: the second
  * call returns the first one's. After it was moved to the trash another is created.
@@ -52,17 +73,9 @@ export function createExample(ctx: Context, teamId: string): Promise<CreatedExam
     );
     await createTasksInBulk(ctx, exampleTasks(project_id, requireUser(ctx)), true);
     await createAutomation(ctx, exampleAutomation(project_id), project_id);
-    await team.$query(ctx.db).patch({ example_project_id: project_id });
-    await recordChange(ctx, {
-      team_id: teamId,
-      project_id,
-      feature: 'teams',
-      action: 'update',
-      entity_type: 'team',
-      entity_id: teamId,
-      title: team.name,
+    await setExample(ctx, team, project_id, {
+      example_project_id: project_id,
       summary: 'filled the team with an example project',
-      details: { example_project_id: project_id },
     });
     return { project_id, created: true };
   });

@@ -2,11 +2,10 @@ import { Automation } from '../../../db/models/automation/automation.js';
 import { deleteAutomation } from '../../automation/definitions/delete-automation.js';
 import { authorize } from '../../platform/access/access.js';
 import { findSeat } from '../../platform/access/seats.js';
-import { recordChange } from '../../platform/changes/record-change.js';
 import { type Context, inTransaction } from '../../platform/context.js';
 import { notFound } from '../../platform/errors.js';
 import { trashProject } from '../../work/projects/trash-project.js';
-import { findExample, lockTeamOfExample } from './create-example.js';
+import { findExample, lockTeamOfExample, setExample } from './create-example.js';
 
 /**
  * Removes the example of a team in one transaction: its project goes to the trash with all that is in it, its automation is deleted, and runs that
@@ -24,18 +23,7 @@ export function removeExample(ctx: Context, teamId: string): Promise<{ project_i
     const automation = await Automation.query(ctx.db).findById(project_id).modify('live');
     if (automation) await deleteAutomation(ctx, project_id);
     await trashProject(ctx, project_id);
-    await team.$query(ctx.db).patch({ example_project_id: null });
-    await recordChange(ctx, {
-      team_id: teamId,
-      project_id,
-      feature: 'teams',
-      action: 'update',
-      entity_type: 'team',
-      entity_id: teamId,
-      title: team.name,
-      summary: 'removed the example project',
-      details: { example_project_id: null },
-    });
+    await setExample(ctx, team, project_id, { example_project_id: null, summary: 'removed the example project' });
     return { project_id };
   });
 }

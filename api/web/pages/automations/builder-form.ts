@@ -1,6 +1,6 @@
 import { invalidFields } from '../../../platform/errors.js';
 import type { Fields } from '../../server/read-form.js';
-import type { Draft, DraftAction } from './draft.js';
+import { type Draft, type DraftAction, TEXT_FIELDS } from './draft.js';
 import { decodeParam, encodeParam, type FieldKind, paramFields } from './param-fields.js';
 
 /** A parameter in a form: its text as typed, in its own kind of field or as JSON. */
@@ -24,16 +24,6 @@ export interface BuilderForm {
   fields: Record<(typeof TEXT_FIELDS)[number], string>;
   steps: FormStep[];
 }
-
-export const TEXT_FIELDS = [
-  'name',
-  'description',
-  'trigger_type',
-  'condition',
-  'schedule_cron',
-  'schedule_timezone',
-  'project_id',
-] as const;
 
 const STEP_FIELD = /^s(\d{1,2})\.(?:(type|name|on_failure|max_attempts)|([pj])\.(.+))$/s;
 

@@ -26,7 +26,8 @@ export type DraftAction = {
   retry?: { max_attempts: number };
 };
 
-export const DRAFT_FIELDS = [
+/** What one text holds each: all but the steps. */
+export const TEXT_FIELDS = [
   'name',
   'description',
   'trigger_type',
@@ -34,8 +35,8 @@ export const DRAFT_FIELDS = [
   'schedule_cron',
   'schedule_timezone',
   'project_id',
-  'actions',
 ] as const satisfies (keyof Draft)[];
+export const DRAFT_FIELDS = [...TEXT_FIELDS, 'actions'] as const satisfies (keyof Draft)[];
 
 /** A gate to begin with. */
 export const SUGGESTED_GATE: DraftAction = { type: GATE, params: { role: 'manager' } };

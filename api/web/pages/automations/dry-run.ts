@@ -14,7 +14,7 @@ import { invalidFields } from '../../../platform/errors.js';
 import { Id } from '../../../platform/fields.js';
 import { readGate } from '../../wording/automation-text.js';
 import { wordDiff } from '../../wording/word-diff.js';
-import { type FormError, page, type Page, type View } from '../../page.js';
+import { type FormError, page, type Page, type View, type Redirect } from '../../page.js';
 import type { Fields } from '../../server/read-form.js';
 import { showLines } from '../agent/plan-lines.js';
 import { automationPath } from './switches.js';
@@ -102,6 +102,28 @@ const chosenIn = ({ event }: Fields): string => (typeof event === 'string' ? eve
 const onError: NonNullable<Page['onError']> = ({ ctx, params, form }, problem) =>
   showDryRun(ctx, (params as { automation_id: string }).automation_id, { chosen: chosenIn(form), problem, given: form });
 
+/** A form that executes an automation for the event that was chosen. `next`: where it leads, by ids of automation and run and by the choice. */
+const runPage = (
+  path: Page['path'],
+  isTest: boolean,
+  next: (automationId: string, runId: string, event: string) => Redirect,
+): Page =>
+  page({
+    method: 'post',
+    path,
+    access: 'automation.dispatch',
+    limit: 'automation_dispatch',
+    params: AutomationParams,
+    form: EventForm,
+    formBytes: FORM_BYTES,
+    async handle({ ctx, params: { automation_id }, form }) {
+      const event = await readEvent(ctx, automation_id, form);
+      const { run_id } = await executeAutomation(ctx, automation_id, { event }, isTest);
+      return next(automation_id, run_id, form.event);
+    },
+    onError,
+  });
+
 export const dryRunPages: Page[] = [
   page({
     method: 'get',
@@ -110,21 +132,9 @@ export const dryRunPages: Page[] = [
     params: AutomationParams,
     handle: ({ ctx, params }) => showDryRun(ctx, params.automation_id),
   }),
-  page({
-    method: 'post',
-    path: '/app/automations/:automation_id/dry-run',
-    access: 'automation.dispatch',
-    limit: 'automation_dispatch',
-    params: AutomationParams,
-    form: EventForm,
-    formBytes: FORM_BYTES,
-    async handle({ ctx, params: { automation_id }, form }) {
-      const event = await readEvent(ctx, automation_id, form);
-      const { run_id } = await executeAutomation(ctx, automation_id, { event }, true);
-      return { to: `${automationPath(automation_id)}/dry-run/${run_id}?event=${form.event}` };
-    },
-    onError,
-  }),
+  runPage('/app/automations/:automation_id/dry-run', true, (automationId, runId, event) => ({
+    to: `${automationPath(automationId)}/dry-run/${runId}?event=${event}`,
+  })),
   page({
     method: 'get',
     path: '/app/automations/:automation_id/dry-run/:dry_run_id',
@@ -136,19 +146,8 @@ export const dryRunPages: Page[] = [
     handle: ({ ctx, params, query: { event } }) =>
       showDryRun(ctx, params.automation_id, { runId: params.dry_run_id, ...(event && { chosen: event }) }),
   }),
-  page({
-    method: 'post',
-    path: '/app/automations/:automation_id/run',
-    access: 'automation.dispatch',
-    limit: 'automation_dispatch',
-    params: AutomationParams,
-    form: EventForm,
-    formBytes: FORM_BYTES,
-    async handle({ ctx, params: { automation_id }, form }) {
-      const event = await readEvent(ctx, automation_id, form);
-      const { run_id } = await executeAutomation(ctx, automation_id, { event }, false);
-      return { to: `/app/runs/${run_id}`, notice: { kind: 'good', text: 'Run started.' } };
-    },
-    onError,
-  }),
+  runPage('/app/automations/:automation_id/run', false, (_automationId, runId) => ({
+    to: `/app/runs/${runId}`,
+    notice: { kind: 'good', text: 'Run started.' },
+  })),
 ];

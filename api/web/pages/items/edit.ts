@@ -5,7 +5,9 @@ import { UpdateProject } from '../../../work/projects/schema.js';
 import { UpdateTask } from '../../../work/tasks/schema.js';
 import { getWorkItem } from '../../../work/items/get-work-item.js';
 import { updateTask } from '../../../work/tasks/write/update-task.js';
-import { page, type Page } from '../../page.js';
+import type { Context } from '../../../platform/context.js';
+import { page, type Page, type Redirect } from '../../page.js';
+import type { Undo } from '../../server/undo.js';
 import { changedFields, parseInput, Version } from '../projects/form-fields.js';
 import { backPath, itemPath } from '../projects/paths.js';
 import { again } from './show-item.js';
@@ -43,44 +45,45 @@ const EditForm = z.looseObject({ version: Version });
 const TASK_BYTES = 64 * 1024;
 const PROJECT_BYTES = 144 * 1024;
 
+interface Edited {
+  fields: Parameters<typeof changedFields>[1];
+  /** Returns the version after; the one before if nothing got another value. */
+  save: (ctx: Context, itemId: string, input: Record<string, unknown>, version: number) => Promise<number>;
+  undo: (itemId: string, after: number) => Undo;
+}
+
+const editPage = (type: 'task' | 'project', formBytes: number, { fields, save, undo }: Edited): Page =>
+  page({
+    method: 'post',
+    path: `/app/items/:item_id/${type}`,
+    access: `${type}.write`,
+    params: WorkItemParams,
+    formBytes,
+    form: EditForm,
+    async handle({ ctx, params: { item_id }, form }) {
+      const changed = changedFields(form, fields);
+      const to = backPath(form['back'], itemPath(item_id));
+      const unchanged: Redirect = { to, notice: { kind: 'good', text: 'Nothing was changed' } };
+      if (Object.keys(changed).length === 0) return unchanged;
+      const after = await save(ctx, item_id, toInput(changed), form.version);
+      if (after === form.version) return unchanged;
+      return { to, notice: { kind: 'good', text: listed(Object.keys(changed)), undo: undo(item_id, after) } };
+    },
+    onError: again(type),
+  });
+
 export const editPages: Page[] = [
-  page({
-    method: 'post',
-    path: '/app/items/:item_id/task',
-    access: 'task.write',
-    params: WorkItemParams,
-    formBytes: TASK_BYTES,
-    form: EditForm,
-    async handle({ ctx, params, form }) {
-      const changed = changedFields(form, TASK_FIELDS);
-      const to = backPath(form['back'], itemPath(params.item_id));
-      if (Object.keys(changed).length === 0) return { to, notice: { kind: 'good', text: 'Nothing was changed' } };
-      const { version } = form;
-      const after = await updateTask(ctx, params.item_id, { ...parseInput(UpdateTask, toInput(changed)), version });
-      if (after === version) return { to, notice: { kind: 'good', text: 'Nothing was changed' } };
-      const undo = { kind: 'revert_tasks' as const, tasks: [[params.item_id, after] as [string, number]] };
-      return { to, notice: { kind: 'good', text: listed(Object.keys(changed)), undo } };
-    },
-    onError: again('task'),
+  editPage('task', TASK_BYTES, {
+    fields: TASK_FIELDS,
+    save: (ctx, id, input, version) => updateTask(ctx, id, { ...parseInput(UpdateTask, input), version }),
+    undo: (id, after) => ({ kind: 'revert_tasks', tasks: [[id, after]] }),
   }),
-  page({
-    method: 'post',
-    path: '/app/items/:item_id/project',
-    access: 'project.write',
-    params: WorkItemParams,
-    formBytes: PROJECT_BYTES,
-    form: EditForm,
-    async handle({ ctx, params, form }) {
-      const changed = changedFields(form, PROJECT_FIELDS);
-      const to = backPath(form['back'], itemPath(params.item_id));
-      if (Object.keys(changed).length === 0) return { to, notice: { kind: 'good', text: 'Nothing was changed' } };
-      const { version } = form;
-      await updateProject(ctx, params.item_id, parseInput(UpdateProject, toInput(changed)), { version });
-      const after = (await getWorkItem(ctx, params.item_id)).version;
-      if (after === version) return { to, notice: { kind: 'good', text: 'Nothing was changed' } };
-      const undo = { kind: 'revert_project' as const, project: [params.item_id, after] as [string, number] };
-      return { to, notice: { kind: 'good', text: listed(Object.keys(changed)), undo } };
+  editPage('project', PROJECT_BYTES, {
+    fields: PROJECT_FIELDS,
+    async save(ctx, id, input, version) {
+      await updateProject(ctx, id, parseInput(UpdateProject, input), { version });
+      return (await getWorkItem(ctx, id)).version;
     },
-    onError: again('project'),
+    undo: (id, after) => ({ kind: 'revert_project', project: [id, after] }),
   }),
 ];

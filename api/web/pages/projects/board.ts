@@ -1,7 +1,5 @@
 import { z } from 'zod';
 import type { User } from '../../../identity/auth/schema.js';
-import { listMembers } from '../../../identity/teams/list-members.js';
-import { isAllowed, type Seat } from '../../../platform/access/access.js';
 import type { Context } from '../../../platform/context.js';
 import { CycleParams } from '../../../work/cycles/schema.js';
 import { readCycle } from '../../../work/cycles/read-cycle.js';
@@ -14,7 +12,7 @@ import type { Task } from '../../../work/tasks/schema.js';
 import { page, type Page, requireUser, type View } from '../../page.js';
 import { TaskFilters, toQuery, toSource } from './filters.js';
 import { projectPath } from './paths.js';
-import { loadProject } from './project.js';
+import { loadProject, loadTeam } from './project.js';
 
 /** Cards of one column; the list shows the others. */
 const MAX_CARDS = 25;
@@ -66,19 +64,17 @@ const flatten = (tasks: readonly Nested[]): Task[] => tasks.flatMap((task) => [t
 
 async function showCycleBoard(ctx: Context, me: User, cycleId: string): Promise<View> {
   const cycle = await readCycle(ctx, 'cycle.read', cycleId);
-  const [{ body, more }, members] = await Promise.all([
+  const [{ body, more }, { teamName, names, canWrite }] = await Promise.all([
     listTasks(ctx, { cycle_id: cycleId, limit: MAX_TASKS }),
-    listMembers(ctx, cycle.team_id),
+    loadTeam(ctx, me, cycle.team_id),
   ]);
   if (typeof body !== 'string') throw new Error('A short list of tasks came in chunks');
-  const team = me.teams.find(({ team_id }) => team_id === cycle.team_id);
-  const canWrite = isAllowed('task.write', (team?.role ?? null) as Seat | null);
   const data = {
     cycle,
-    teamName: team?.name ?? 'Team',
+    teamName,
     columns: toColumns(flatten(JSON.parse(body) as Nested[]), () => canWrite),
     isCut: more,
-    names: Object.fromEntries(members.map((each) => [each.user_id, each.user_id === me.user_id ? 'You' : each.display_name])),
+    names,
     here: `/app/cycles/${cycleId}/board`,
   };
   return { view: 'cycles/board', title: `Board of ${cycle.name}`, data, scripts: ['work.js'] };

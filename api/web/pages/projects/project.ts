@@ -30,18 +30,22 @@ interface Refused {
   viewGiven?: Fields;
 }
 
-/** What each page of a project shows around its tasks. */
-export async function loadProject(ctx: Context, me: User, projectId: string) {
-  const project = JSON.parse(await getProject(ctx, projectId)) as ProjectRecord;
-  const team = me.teams.find(({ team_id }) => team_id === project.team_id);
-  const members = await listMembers(ctx, project.team_id);
+/** What pages show of a team around its tasks. */
+export async function loadTeam(ctx: Context, me: User, teamId: string) {
+  const team = me.teams.find(({ team_id }) => team_id === teamId);
+  const members = await listMembers(ctx, teamId);
   return {
-    project,
     teamName: team?.name ?? 'Team',
     members,
     names: Object.fromEntries(members.map((each) => [each.user_id, each.user_id === me.user_id ? 'You' : each.display_name])),
     canWrite: isAllowed('task.write', (team?.role ?? null) as Seat | null),
   };
+}
+
+/** What each page of a project shows around its tasks. */
+export async function loadProject(ctx: Context, me: User, projectId: string) {
+  const project = JSON.parse(await getProject(ctx, projectId)) as ProjectRecord;
+  return { project, ...(await loadTeam(ctx, me, project.team_id)) };
 }
 
 async function showProject(

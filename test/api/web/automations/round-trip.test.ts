@@ -1,13 +1,7 @@
 import fc from 'fast-check';
 import { availableActions } from '../../../../api/automation/actions/registry.js';
-import {
-  paramFieldName,
-  readBuilderForm,
-  TEXT_FIELDS,
-  toDraft,
-  toForm,
-} from '../../../../api/web/pages/automations/builder-form.js';
-import { type Draft, readDraft, writeDraft } from '../../../../api/web/pages/automations/draft.js';
+import { paramFieldName, readBuilderForm, toDraft, toForm } from '../../../../api/web/pages/automations/builder-form.js';
+import { type Draft, readDraft, writeDraft, TEXT_FIELDS } from '../../../../api/web/pages/automations/draft.js';
 import { paramFields } from '../../../../api/web/pages/automations/param-fields.js';
 
 // Whatever a definition holds, the form and the JSON of the builder give it back: nothing is lost on the way.
