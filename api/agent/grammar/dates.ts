@@ -1,3 +1,4 @@
+import { addTo } from '../../platform/calendar-days.js';
 import type { DateRange, DueDate, Duration } from './terms.js';
 import { readNumber } from './words.js';
 
@@ -12,13 +13,7 @@ const LEADING = new Set(['on', 'at', 'by', 'until', 'till', 'to', 'for', 'before
 const toIso = (ms: number): string => new Date(ms).toISOString().slice(0, 10);
 const toMs = (date: string): number => Date.parse(`${date}T00:00:00Z`);
 
-/** Adds a length of time to a date; a month ends on its last day. */
-export function addTo(date: string, { days, months }: Duration): string {
-  const [year = 0, month = 0, day = 0] = date.slice(0, 10).split('-').map(Number);
-  const last = new Date(Date.UTC(year, month + months, 0)).getUTCDate();
-  return toIso(Date.UTC(year, month - 1 + months, Math.min(day, last) + days));
-}
-const plusDays = (date: string, days: number): string => addTo(date, { days, months: 0 });
+const plusDays = (date: string, days: number): string => addTo(date, { days });
 /** 0 is Monday. */
 const weekday = (date: string): number => (new Date(toMs(date)).getUTCDay() + 6) % 7;
 const mondayOf = (date: string): string => plusDays(date, -weekday(date));

@@ -1,4 +1,4 @@
-import { addTo } from './dates.js';
+import { addTo } from '../../platform/calendar-days.js';
 import { capital, named, Question, type Subject } from './subjects.js';
 import { type DueDate, type Duration, PRIORITIES } from './terms.js';
 

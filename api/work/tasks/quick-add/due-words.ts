@@ -1,3 +1,5 @@
+import { addTo } from '../../../platform/calendar-days.js';
+
 /** Reads days that people write, such as `friday`, `next week` or `5 dec`. Pure: the caller says which day is today. */
 
 const DAYS = ['sunday', 'monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday'] as const;
@@ -15,27 +17,20 @@ const MONTHS = [
   'november',
   'december',
 ] as const;
-const UNITS = { day: 1, week: 7, month: 0, year: 0 } as const;
+const UNITS = {
+  day: { days: 1, months: 0 },
+  week: { days: 7, months: 0 },
+  month: { days: 0, months: 1 },
+  year: { days: 0, months: 12 },
+} as const;
 type Unit = keyof typeof UNITS;
 const SHORTEST_NAME = 3;
 /** An amount of more digits is no distance that anyone plans. */
 const AMOUNT = /^\d{1,3}$/;
 
-const DAY_MS = 86_400_000;
 const toDate = (day: string): Date => new Date(`${day}T00:00:00Z`);
 const toDay = (date: Date): string => date.toISOString().slice(0, 10);
-const addDays = (day: string, days: number): string => toDay(new Date(toDate(day).getTime() + days * DAY_MS));
-
-/** Returns the same day of a later month, or its last day. */
-function addMonths(day: string, months: number): string {
-  const date = toDate(day);
-  const wanted = date.getUTCDate();
-  date.setUTCDate(1);
-  date.setUTCMonth(date.getUTCMonth() + months);
-  const last = new Date(Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + 1, 0)).getUTCDate();
-  date.setUTCDate(Math.min(wanted, last));
-  return toDay(date);
-}
+const addDays = (day: string, days: number): string => addTo(day, { days });
 
 /** Returns the place of a name, or of its beginning of three letters or more; -1 for another word. */
 const findName = (names: readonly string[], word = ''): number =>
@@ -43,10 +38,8 @@ const findName = (names: readonly string[], word = ''): number =>
 
 const isUnit = (word: string): word is Unit => word in UNITS;
 
-function addUnits(today: string, amount: number, unit: Unit): string {
-  if (unit === 'month') return addMonths(today, amount);
-  return unit === 'year' ? addMonths(today, 12 * amount) : addDays(today, amount * UNITS[unit]);
-}
+const addUnits = (today: string, amount: number, unit: Unit): string =>
+  addTo(today, { days: amount * UNITS[unit].days, months: amount * UNITS[unit].months });
 
 /** Returns how many days lie ahead of the next such weekday, 1 to 7. */
 const daysUntil = (today: string, weekday: number): number => ((weekday - toDate(today).getUTCDay() + 6) % 7) + 1;
@@ -98,7 +91,7 @@ function readDistance(today: string, [first, amount = '', unitText = '']: readon
 function readNext(today: string, [first, second = '']: readonly string[]): DueWords | undefined {
   if (first !== 'next') return undefined;
   if (second === 'week') return { day: addDays(today, daysUntil(today, 1)), words: 2 };
-  if (second === 'month') return { day: `${addMonths(today, 1).slice(0, 7)}-01`, words: 2 };
+  if (second === 'month') return { day: `${addTo(today, { months: 1 }).slice(0, 7)}-01`, words: 2 };
   const weekday = findName(DAYS, second);
   if (weekday === -1) return undefined;
   const monday = daysUntil(today, 1);
