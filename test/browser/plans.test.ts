@@ -116,8 +116,9 @@ it('a plan stands among the gates: risks first, stale and high unticked, a butto
   await page.uncheck(`${card} li:has-text("Comment on") input`);
   expect((await button.textContent())?.trim()).toBe('Confirm 6 of 9');
   // The list renews itself; what was ticked stays.
-  await page.waitForResponse((response) => response.url().includes('live'));
-  await page.waitForResponse((response) => response.url().includes('live'));
+  const renewed = page.waitForResponse((response) => /approvals.*[?&]live/.test(response.url()));
+  await page.dispatchEvent('#news', 'live');
+  await (await renewed).finished();
   expect((await button.textContent())?.trim()).toBe('Confirm 6 of 9');
   expect(await page.isChecked(`${card} li:has-text("Comment on") input`)).toBe(false);
   await button.click();
