@@ -47,53 +47,122 @@ create function live_history() returns text language sql stable as $$
   select to_hex(system_identifier) || substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) from pg_control_system()
 $$;
 
--- Writes the traces of changes, as before, and now their rows of live_changes.
-create or replace function record_changes(who jsonb, changes change[]) returns uuid language plpgsql strict set plan_cache_mode = force_generic_plan as $$
+-- Writes the events of changes that have a subscriber, each by the caller at its place.
+create function enqueue_events_of(callers jsonb[], changes change[]) returns integer language plpgsql set plan_cache_mode = force_generic_plan as $$
 declare
-  ids uuid[] := array[(who->>'request_id')::uuid];
-  correlation uuid := (who->>'correlation_id')::uuid;
-  person uuid := (who->>'user_id')::uuid;
-  caused_by jsonb := case when who->'caused_by' is null then '{}' else jsonb_build_object('caused_by', who->'caused_by') end;
-  stamp text := to_char(clock_timestamp() at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.US');
+  subscribed boolean;
+  moves boolean;
+  unknown text;
   written integer := 0;
-  added integer;
+  moved jsonb;
 begin
-  if cardinality(changes) = 0 then return null; end if;
-  -- One change is the common case, where this query would be a quarter of the work.
-  if cardinality(changes) > 1 then ids := ids || array(select uuidv7() from generate_series(2, cardinality(changes))); end if;
-  loop
-    insert into audit_entries (audit_id, correlation_id, timestamp, team_id, user_id, user_email, actor_type, impersonator_id,
-        token_id, ip_address, user_agent, feature, action, severity, outcome, entity_type, entity_id, details)
-      select c.id, correlation, stamp, c.team_id, person, who->>'email', who->>'actor_type',
-        (who->>'impersonator_id')::uuid, (who->>'token_id')::uuid, who->>'ip', who->>'user_agent',
-        c.feature, c.action, coalesce(c.severity, 'LOW'), coalesce(c.outcome, 'success'),
-        c.entity_type, c.entity_id, (coalesce(c.details, '{}') || caused_by)::text
-      from unnest(ids, changes) as c(id)
-      on conflict (audit_id) do nothing;
-    get diagnostics added = row_count;
-    written := written + added;
-    exit when written = cardinality(changes);
-    -- Only the request's own id can collide: an earlier change of the request has it.
-    ids[1] := uuidv7();
-  end loop;
-  insert into audit_pending (audit_id, chain)
-    select c.id, coalesce(c.team_id, '00000000-0000-0000-0000-000000000000') from unnest(ids, changes) as c(id);
-  insert into activity (user_id, actor_type, action, entity_type, entity_id, entity_title, team_id, project_id, summary, audit_id)
-    select person, case who->>'actor_type' when 'pat' then 'user' else who->>'actor_type' end,
-      c.action, c.entity_type, c.entity_id, c.title, c.team_id, c.project_id, c.summary, c.id
-    from unnest(ids, changes) as c(id) where c.summary is not null;
-  insert into live_changes (owner_id, team_id, project_id, event_type, entity_type, action, entity_id, parent_id, actor_id, actor_type, correlation_id)
-    select coalesce(c.team_id, person), c.team_id, c.project_id, c.event_type, c.entity_type, c.action, c.entity_id,
-      case c.entity_type when 'comment' then c.details->>'task_id' end, person, who->>'actor_type', correlation
-    from unnest(changes) as c
-    where coalesce(c.team_id, person) is not null and coalesce(c.outcome, 'success') = 'success' and c.action not in ('read', 'export', 'download')
-      and c.entity_type <> 'agent_plan' and (c.entity_type <> 'automation_run' or c.feature = 'approvals');
-  if cardinality(changes) > 1 or changes[1].entity_type in ('task', 'comment', 'project', 'note', 'file', 'whiteboard', 'doc') then
-    perform mark_changes(changes);
+  select bool_or(exists (select from event_subscriptions s
+        where s.owner_id in (c.team_id, (c.who->>'user_id')::uuid) and c.event_type = any(s.event_types))),
+      bool_or(c.payload->'task'->>'series_id' is not null),
+      min(c.event_type) filter (where not exists (select from event_types e where e.event_type = c.event_type))
+    into subscribed, moves, unknown
+    from unnest(callers, changes) as c(who) where c.event_type is not null;
+  if unknown is not null then raise exception 'There is no event type %', unknown using errcode = '22023'; end if;
+  if not (subscribed or moves) then return 0; end if;
+
+  if subscribed then
+    with behind as materialized (select d.who, people_behind(d.who) as people from (select distinct who from unnest(callers) as who) d)
+    insert into outbox (kind, subject, event_id, team_id, project_id, actor_id, project_ids, payload, correlation_id, depth,
+        caused_by_run, cause_user_ids)
+      select 'event', c.event_type, coalesce(c.event_id, uuidv7()), c.team_id, c.project_id, (c.who->>'user_id')::uuid,
+        case when c.payload->'project_ids' is not null then array(select jsonb_array_elements_text(c.payload->'project_ids')::uuid) end,
+        jsonb_build_object('actor_id', c.who->>'user_id') || coalesce(c.payload, '{}'), (c.who->>'correlation_id')::uuid,
+        coalesce((c.who->>'depth')::int, 0), (c.who->>'run_id')::uuid, b.people
+      from unnest(callers, changes) with ordinality as c(who) join behind b on b.who = c.who
+      where c.event_type is not null and exists (select from event_subscriptions s
+        where s.owner_id in (c.team_id, (c.who->>'user_id')::uuid) and c.event_type = any(s.event_types))
+      order by c.ordinality;
+    get diagnostics written = row_count;
   end if;
-  if cardinality(changes) > 1 or changes[1].event_type is not null then perform enqueue_events(who, changes); end if;
-  return ids[1];
+  -- Records who moved a recurring task: sync_series runs at the commit, when the caller is no longer known.
+  if moves then
+    select jsonb_object_agg(c.payload->'task'->>'task_id', jsonb_build_object('actor_id', c.who->>'user_id',
+        'correlation_id', c.who->>'correlation_id', 'depth', c.who->'depth', 'run_id', c.who->>'run_id',
+        'user_ids', people_behind(c.who) || (c.who->>'user_id')::uuid)) into moved
+      from unnest(callers, changes) as c(who) where c.event_type is not null and c.payload->'task'->>'series_id' is not null;
+    perform set_config('assent.series_causes',
+      (coalesce(nullif(current_setting('assent.series_causes', true), ''), '{}')::jsonb || moved)::text, true);
+  end if;
+  return written;
 end $$;
+
+-- The same for changes of one caller.
+create or replace function enqueue_events(who jsonb, changes change[]) returns integer language sql as $$
+  select enqueue_events_of(array_fill(who, array[cardinality(changes)]), changes)
+$$;
+
+-- Writes the traces of changes, each by the caller at its place, so that requests that share a statement share its cost. The first entry of each
+-- request has the request's id. Returns the ids of the entries.
+create function record_changes_of(callers jsonb[], changes change[]) returns uuid[]
+language plpgsql strict set plan_cache_mode = force_generic_plan as $$
+declare
+  ids uuid[] := array[(callers[1]->>'request_id')::uuid];
+  stamp text := to_char(clock_timestamp() at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.US');
+  added uuid[];
+  done uuid[] := '{}';
+begin
+  if cardinality(changes) = 0 then return '{}'; end if;
+  -- One change is the common case, where this query would be a quarter of the work.
+  if cardinality(changes) > 1 then
+    ids := array(select case when row_number() over (partition by w.who->>'request_id' order by w.place) = 1
+        then (w.who->>'request_id')::uuid else uuidv7() end from unnest(callers) with ordinality as w(who, place) order by w.place);
+  end if;
+  loop
+    with written as (
+      insert into audit_entries (audit_id, correlation_id, timestamp, team_id, user_id, user_email, actor_type, impersonator_id,
+          token_id, ip_address, user_agent, feature, action, severity, outcome, entity_type, entity_id, details)
+        select c.id, (c.who->>'correlation_id')::uuid, stamp, c.team_id, (c.who->>'user_id')::uuid, c.who->>'email', c.who->>'actor_type',
+          (c.who->>'impersonator_id')::uuid, (c.who->>'token_id')::uuid, c.who->>'ip', c.who->>'user_agent',
+          c.feature, c.action, coalesce(c.severity, 'LOW'), coalesce(c.outcome, 'success'), c.entity_type, c.entity_id,
+          (coalesce(c.details, '{}') || case when c.who->'caused_by' is null then '{}'
+            else jsonb_build_object('caused_by', c.who->'caused_by') end)::text
+        from unnest(ids, callers, changes) as c(id, who) where c.id <> all(done)
+        on conflict (audit_id) do nothing returning audit_id
+    )
+    select coalesce(array_agg(w.audit_id), '{}') into added from written w;
+    done := done || added;
+    exit when cardinality(done) = cardinality(changes);
+    -- Only a request's own id can collide: an earlier change of the request has it.
+    ids := array(select case when x.id = any(done) then x.id else uuidv7() end from unnest(ids) with ordinality as x(id, place) order by x.place);
+  end loop;
+
+  with given as materialized (
+    select c.*, (c.who->>'user_id')::uuid as person from unnest(ids, callers, changes) as c(id, who)
+  ), pending as (
+    insert into audit_pending (audit_id, chain) select c.id, coalesce(c.team_id, '00000000-0000-0000-0000-000000000000') from given c
+  ), lines as (
+    insert into activity (user_id, actor_type, action, entity_type, entity_id, entity_title, team_id, project_id, summary, audit_id)
+      select c.person, case c.who->>'actor_type' when 'pat' then 'user' else c.who->>'actor_type' end,
+        c.action, c.entity_type, c.entity_id, c.title, c.team_id, c.project_id, c.summary, c.id
+      from given c where c.summary is not null
+  ), marks as (
+    -- An update without a change of what is searched leaves no mark.
+    insert into search_dirty (team_id, item_id)
+      select c.team_id, case c.entity_type when 'comment' then c.details->>'task_id' else c.entity_id end from given c
+      where c.team_id is not null and c.entity_type in ('task', 'comment', 'project', 'note', 'file', 'whiteboard', 'doc')
+        and (c.entity_type = 'comment' or c.action <> 'update'
+          or coalesce(jsonb_exists_any(c.details->'changes', '{title,name,description,tags,content}'), true))
+  )
+  insert into live_changes (owner_id, team_id, project_id, event_type, entity_type, action, entity_id, parent_id, actor_id, actor_type, correlation_id)
+    select coalesce(c.team_id, c.person), c.team_id, c.project_id, c.event_type, c.entity_type, c.action, c.entity_id,
+      case c.entity_type when 'comment' then c.details->>'task_id' end, c.person, c.who->>'actor_type', (c.who->>'correlation_id')::uuid
+    from given c
+    where coalesce(c.team_id, c.person) is not null and coalesce(c.outcome, 'success') = 'success'
+      and c.action not in ('read', 'export', 'download')
+      and c.entity_type <> 'agent_plan' and (c.entity_type <> 'automation_run' or c.feature = 'approvals');
+  if cardinality(changes) > 1 or changes[1].event_type is not null then perform enqueue_events_of(callers, changes); end if;
+  return ids;
+end $$;
+
+-- The same for changes of one caller. Returns the id of the first entry; without changes, null.
+create or replace function record_changes(who jsonb, changes change[]) returns uuid language sql strict as $$
+  select (record_changes_of(array_fill(who, array[cardinality(changes)]), changes))[1]
+$$;
 
 -- The states of runs and plans change by many statements, with and without an entry of the audit log. These triggers see all of them.
 create function record_live_run() returns trigger language plpgsql as $$

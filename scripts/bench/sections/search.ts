@@ -101,13 +101,13 @@ export const searchBesideWritesSection: Section = async (servers, _world, load) 
   return [{ name, goals: [], notes: [line('alone', alone), line('beside writes', beside), line('the writes', writes)] }];
 };
 
-/** Removes the marks from `record_changes`, and returns what puts them back. */
+/** Removes the marks from `record_changes_of`, and returns what puts them back. */
 async function withoutMarks(db: Knex): Promise<() => Promise<void>> {
-  const sql = "select pg_get_functiondef('record_changes(jsonb, change[])'::regprocedure) as text";
+  const sql = "select pg_get_functiondef('record_changes_of(jsonb[], change[])'::regprocedure) as text";
   const { rows } = await db.raw<{ rows: [{ text: string }] }>(sql);
   const whole = rows[0].text;
-  const bare = whole.replace(/if cardinality\(changes\) > 1 or changes\[1\]\.entity_type in[\s\S]*?end if;/, '');
-  if (bare === whole) throw new Error('record_changes writes no marks');
+  const bare = whole.replace(/, marks as \([\s\S]*?\n {2}\)\n/, '\n');
+  if (bare === whole) throw new Error('record_changes_of writes no marks');
   // Question marks would be parameters.
   const define = (text: string) => async () => void (await db.raw(text.replaceAll('?', '\\?')));
   await define(bare)();

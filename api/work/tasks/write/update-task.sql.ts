@@ -53,22 +53,22 @@ with before as materialized (
   returning t.task_id, t.title, t.team_id, t.project_id, t.version, v.who, v.fields, v.beside, task_json(v.task)::jsonb as was,
     task_json(t)::jsonb as now
 ), recorded as (
-  select u.task_id, u.version, record_changes(u.who, array[make_change(team_id => u.team_id, project_id => u.project_id,
+  select record_changes_of(array_agg(u.who), array_agg(make_change(team_id => u.team_id, project_id => u.project_id,
     ${kindOfChange({ feature: 'tasks', action: 'update', entityType: 'task' })},
     entity_id => u.task_id, title => u.title,
     summary => 'changed ' || (select string_agg(key, ', ') from jsonb_object_keys(c.changes) as key),
     details => jsonb_build_object('changes', c.changes, 'version', u.version), event_type => ${eventType('task.updated')},
-    payload => jsonb_build_object('task', u.now, 'changes', c.changes))]) as audit_id
+    payload => jsonb_build_object('task', u.now, 'changes', c.changes))))
   -- Differences as {field: {from, to}}: the fields sent, and those that follow from the status or the project.
   from updated u, lateral (
     select coalesce(jsonb_object_agg(key, jsonb_build_object('from', u.was->key, 'to', u.now->key)), '{}') || coalesce(u.beside, '{}') as changes
     from jsonb_object_keys(u.fields || '{"completed_at": null, "cycle_id": null}') as key where u.was->key is distinct from u.now->key
   ) c
 )
-select v.task_id, v.seat, v.stale, v.assignee_ok, coalesce(r.version, (v.task).version) as version,
-  r.version is not null and ((v.wanted).series_id is not null or (v.wanted).recurrence is not null
+select v.task_id, v.seat, v.stale, v.assignee_ok, coalesce(u.version, (v.task).version) as version,
+  u.version is not null and ((v.wanted).series_id is not null or (v.wanted).recurrence is not null
     or ${hasSubscriber('task.updated', '(v.task).team_id', "(v.who->>'user_id')::uuid")}) as notify
-from verdict v left join recorded r on r.task_id = v.task_id`,
+from recorded cross join verdict v left join updated u on u.task_id = v.task_id`,
   });
 };
 

@@ -19,10 +19,6 @@ const CHANGE = /* sql */ `make_change(team_id => m.team_id, project_id => m.proj
     entity_id => m.task_id, title => m.title, summary => 'created the task',
     details => jsonb_build_object('title', m.title), event_type => ${eventType('task.created')},
     payload => jsonb_build_object('task', m.json, 'changes', '{}'::jsonb))`;
-const RECORD_OF_ONE = /* sql */ `select record_changes($1::jsonb->0, array_agg(${CHANGE})) as audit_id from made m`;
-const RECORD_OF_MANY = /* sql */ `select record_changes($1::jsonb->v.caller, array_agg(${CHANGE})) as audit_id
-  from made m join verdict v on v.id = m.task_id group by v.caller`;
-
 /** Fields of an item, as the statement takes them. */
 const GIVEN = ['index integer', 'caller integer', 'task_id text', ...INSERTED_COLUMNS.map(declareColumn)].join(', ');
 const VALUES = INSERTED_COLUMNS.map((name) => initialValue('v', name)).join(', ');
@@ -81,10 +77,10 @@ with given as materialized (
   from key join verdict v on v.id = key.item_id
   returning task_id, title, team_id, project_id, task_json(tasks) as json
 ), recorded as (
-  ${shared ? RECORD_OF_MANY : RECORD_OF_ONE}
+  select record_changes_of(array_agg($1::jsonb->v.caller), array_agg(${CHANGE})) as ids from made m join verdict v on v.id = m.task_id
 )
 select v.index, v.id as task_id, v.project_found, v.seat, v.assignee_ok, v.parent_found, v.parent_ok, v.depth_ok, v.taken,
-  m.json::text as created, old.replay, old.json as stored, (select count(audit_id) from recorded) as recorded,
+  m.json::text as created, old.replay, old.json as stored, (select cardinality(ids) from recorded) as recorded,
   m.task_id is not null and (v.recurrence is not null or ${hasSubscriber('task.created', 'v.team_id', 'v.user_id')}) as notify
 from verdict v left join made m on m.task_id = v.id
 left join lateral (
