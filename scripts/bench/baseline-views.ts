@@ -21,3 +21,19 @@ export function viewQuery({ user_id, team_id, filters }: FoundView, limit: numbe
   );
   return { name: 'results', text: statement.text, values: [...values] };
 }
+
+/**
+ * A search as a bare handler would write it: all words of the query in the caller's teams, at most 2,000 hits ranked, the best with a snippet.
+ * `caller` finds the user by the token ($1). $2 = words joined by " & ", $3 = maximum results.
+ */
+export const plainSearch = (caller: string): string => /* sql */ `
+with ${caller}, hits as (
+  select n.item_id, ts_rank(n.tsv, q) as score
+  from to_tsquery('assent', $2) q, caller c join memberships m using (user_id)
+  cross join lateral (select * from search_documents d where d.team_id = m.team_id and d.tsv @@ q limit 2000) n
+)
+select t.task_id, t.title, t.status, t.project_id, p.name, t.team_id, t.updated_at, h.score,
+  ts_headline('assent', left(t.description, 4000), to_tsquery('assent', $2), 'MaxWords=24, MinWords=10') as snippet
+from (select * from hits order by score desc, item_id limit $3::int) h
+join tasks t on t.task_id = h.item_id and t.deleted_at is null join projects p on p.project_id = t.project_id
+order by h.score desc, h.item_id`;

@@ -9,9 +9,7 @@ import pg from 'pg';
 import { v7 as uuidv7 } from 'uuid';
 import { handleFile } from './baseline-files.js';
 import { itemStatements } from './baseline-items.js';
-import { type FoundView, viewQuery, viewStatement } from './baseline-views.js';
-import { ROLES } from '../../db/models/rules.js';
-import { searchStatement } from '../../api/work/search/search-items.sql.js';
+import { type FoundView, plainSearch, viewQuery, viewStatement } from './baseline-views.js';
 import type { BaselineActivities, BaselineKind, BaselineOrder, baselineRun } from './baseline-workflow.js';
 
 /**
@@ -107,7 +105,7 @@ cross join lateral (
   order by t.position nulls last, t.created_at, t.task_id limit 10000
 ) t
 where p.project_id = $2 and p.deleted_at is null`,
-  search: /* sql */ `with ${CALLER} select user_id from caller`,
+  search: plainSearch(CALLER),
   view: viewStatement(CALLER),
   me: /* sql */ `
 with ${CALLER}
@@ -179,14 +177,13 @@ async function viewResults({ req, path, query }: Koa.Context): Promise<string> {
   return `[${found.rows[0]?.records}]`;
 }
 
-/** The product's own statement, without the look for marks, similar words and time limit. */
 async function search({ req }: Koa.Context): Promise<unknown> {
   const { query, limit } = await readBody(req);
-  const { user_id } = await run<{ user_id: string }>('search', [computeHash(req.headers.authorization)]);
-  const terms = String(query).trim().split(' ');
+  const words = String(query).trim().replaceAll(' ', ' & ');
   const { rows } = await pool.query({
-    ...searchStatement,
-    values: [user_id, ROLES, JSON.stringify(terms.map((text) => ({ group: 0, text }))), true, false, limit, null],
+    name: 'search',
+    text: SQL.search,
+    values: [computeHash(req.headers.authorization), words, limit],
   });
   return { query, results: rows };
 }

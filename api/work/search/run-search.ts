@@ -3,10 +3,10 @@ import { rolesFor } from '../../platform/access/access.js';
 import { type Context, requireUser } from '../../platform/context.js';
 import { type DrainLimits, drainMarks } from './index-marks.js';
 import type { SearchTerm } from './rules.js';
-import { settingsStatement } from './search-items.sql.js';
+import { MAX_MARKS, settingsStatement } from './search-items.sql.js';
 
-/** What one search may index first: what single writes leave behind, not a bulk import. */
-const BEFORE_SEARCH: DrainLimits = { maxMarks: 500, maxMs: 150, lockTimeoutMs: 100 };
+/** What one search may index first. */
+const BEFORE_SEARCH: DrainLimits = { maxMarks: MAX_MARKS, maxMs: 150, lockTimeoutMs: 100 };
 
 /** Indexes the marks of some teams. Returns whether marks remain; a failure counts as that, because the worker indexes them soon. */
 async function indexFirst(ctx: Context, teams: string[]): Promise<boolean> {
@@ -27,7 +27,7 @@ export interface Search {
   more: unknown[];
 }
 
-type SearchRow = Record<string, unknown> & { behind: string[] };
+type SearchRow = Record<string, unknown> & { behind: string[]; is_deep: boolean };
 
 /** Rows of a search, and whether recent changes of the caller's teams may be missing. */
 export interface SearchRun<Row> {
@@ -36,8 +36,8 @@ export interface SearchRun<Row> {
 }
 
 /**
- * Runs a search. If the caller's teams have marks, indexes them first, so that committed changes of single items are found; after a bulk
- * change `indexing` tells that some are not yet.
+ * Runs a search. If the caller's teams have marks, indexes them first, so that committed changes of single items are found. A team
+ * with too many of them after a bulk change is searched as far as it is indexed, and `indexing` says so.
  * @throws INTERNAL_ERROR 503 after one second of searching
  */
 export async function runSearch<Row extends SearchRow>(ctx: Context, search: Search): Promise<SearchRun<Row>> {
@@ -48,8 +48,8 @@ export async function runSearch<Row extends SearchRow>(ctx: Context, search: Sea
     return rows as Row[];
   };
   const rows = await attempt(false);
-  const behind = rows[0]?.behind ?? [];
-  if (behind.length === 0) return { rows, indexing: false };
-  const indexing = await indexFirst(ctx, behind);
-  return { rows: await attempt(true), indexing };
+  const { behind = [], is_deep = false } = rows[0] ?? {};
+  if (behind.length === 0) return { rows, indexing: is_deep };
+  const remains = await indexFirst(ctx, behind);
+  return { rows: await attempt(true), indexing: is_deep || remains };
 }

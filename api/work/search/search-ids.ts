@@ -12,7 +12,7 @@ export interface FoundIds {
   indexing: boolean;
 }
 
-type Row = Record<string, unknown> & { behind: string[]; ids: string[] };
+type Row = Record<string, unknown> & { behind: string[]; is_deep: boolean; ids: string[] };
 
 /**
  * Finds indexed items of the caller's teams for a list with an order of its own, without similar words. An id may belong to an item that is

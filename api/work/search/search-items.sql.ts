@@ -1,6 +1,9 @@
 import { defineStatement } from '../../../db/statement.js';
 import { LESS_THAN, MATCH_END, MATCH_START } from './rules.js';
 
+/** What one search indexes before it answers: what single writes leave behind. A team with more marks is left to the worker. */
+export const MAX_MARKS = 1_000;
+
 /** Largest exact total. */
 export const MAX_TOTAL = 1_000;
 /** Newest documents of all teams together that are ranked beside the first hits of a common word, and at least this many per team. */
@@ -16,21 +19,26 @@ export const settingsStatement = defineStatement({
 
 /**
  * Steps of every search. $1 = caller id, $2 = roles that may search, $3 = terms (jsonb), $4 = whether to search although teams have marks,
- * $5 = whether similar words count. `behind`: the caller's teams with marks; with any, nothing is searched.
+ * $5 = whether similar words count. `behind`: the caller's teams with marks; with any, nothing is searched. `is_deep`: others have more than a
+ * search indexes first.
  */
 const STEPS = /* sql */ `seats as materialized (
   select m.team_id from memberships m where m.user_id = $1 and m.role = any($2::text[])
-), behind as materialized (
-  -- Ordered, so that the planner takes the index instead of all teams' marks.
-  select s.team_id from seats s
-  cross join lateral (select from search_dirty d where d.team_id = s.team_id order by d.mark limit 1) marked
-  where not $4::boolean
+), marked as materialized (
+  select s.team_id, d.marks > ${MAX_MARKS} as is_deep from seats s
+  cross join lateral (
+    -- Ordered, so that the planner takes the index instead of all teams' marks.
+    select count(*) as marks from (select from search_dirty d where d.team_id = s.team_id order by d.mark limit ${MAX_MARKS + 1}) first
+  ) d
+  where not $4::boolean and d.marks > 0
 ), query as materialized (
   -- Similar words come from titles of the caller's teams: a choice among all teams' words would tell which exist.
   select search_query($3::jsonb, case when $5::boolean then array(select s.team_id from seats s) else '{}' end) as given,
     case when $5::boolean then search_query($3::jsonb, '{}') end as exact
-  where not exists (select from behind)
+  where not exists (select from marked m where not m.is_deep)
 )`;
+/** Columns of every search. */
+const STATE = /* sql */ `array(select m.team_id from marked m where not m.is_deep) as behind, exists (select from marked m where m.is_deep) as is_deep`;
 
 /** Title, tags and text weigh 1, 0.4 and 0.1; what changed today counts twice as much as what is old; similar words count less. */
 const SCORE = /* sql */ `ts_rank('{0.1,0.2,0.4,1.0}', n.tsv, q.given)
@@ -54,18 +62,18 @@ with ${STEPS}, hits as materialized (
 ), counted as materialized (
   select count(*)::int as total from hits
 ), best as materialized (
-  select pool.* from (
+  select pool.item_id, pool.score from (
     select h.item_id, h.score from hits h
-    union
+    union all
     select d.* from query q cross join seats s cross join lateral (
       select n.item_id, ${SCORE} as score from (
         select * from search_documents w where w.team_id = s.team_id
         order by w.touched_at desc limit (select greatest(${NEWEST} / count(*), ${MIN_NEWEST_OF_TEAM}) from seats)
       ) n where n.tsv @@ q.given
     ) d where (select total from counted) > ${MAX_TOTAL}
-  ) pool order by pool.score desc, pool.item_id limit 2 * $6::int
+  ) pool order by pool.score desc, pool.item_id limit 4 * $6::int
 )
-select c.total, array(select team_id from behind) as behind, r.* from counted c left join lateral (
+select c.total, ${STATE}, r.* from counted c left join lateral (
   select live.item_type, live.item_id, live.title, live.status, live.project_id, project.name as project_name, live.team_id,
     team.name as team_name, b.score, live.updated_at,
     case when coalesce(strpos(lower(live.body), $7::text), 0) = 0
@@ -73,7 +81,7 @@ select c.total, array(select team_id from behind) as behind, r.* from counted c 
         'StartSel=${MATCH_START}, StopSel=${MATCH_END}, MaxWords=24, MinWords=10')
       else translate(substr(live.body, greatest(1, strpos(lower(live.body), $7::text) - 40), 240), '${MATCH_START}${MATCH_END}', '')
     end as snippet
-  from query q cross join (select * from best order by score desc, item_id) b
+  from query q cross join (select item_id, score from best group by item_id, score order by score desc, item_id limit 2 * $6::int) b
   cross join lateral (select * from search_source s where s.item_id = b.item_id and s.deleted_at is null limit 1) live
   cross join lateral (select t.name from teams t where t.team_id = live.team_id and t.deleted_at is null limit 1) team
   left join lateral (select p.name from projects p where p.project_id = live.project_id limit 1) project on true
@@ -87,7 +95,7 @@ export const searchIdsStatement = defineStatement({
   name: 'search_ids',
   text: /* sql */ `
     with ${STEPS}
-    select array(select team_id from behind) as behind, array(
+    select ${STATE}, array(
       select d.item_id from query q cross join seats s cross join lateral (
         select n.item_id from search_documents n where n.team_id = s.team_id and n.tsv @@ q.given limit $6::int
       ) d limit $6::int) as ids`,

@@ -10,6 +10,7 @@ const FEW_HITS = 3;
 
 interface Row extends Record<string, unknown> {
   behind: string[];
+  is_deep: boolean;
   total: number;
   item_type: ItemType;
   /** Null in the one row of an empty result. */

@@ -26,19 +26,27 @@ const writeWords = /* sql */ `
 
 /** A word of one task in a hundred. */
 const MIDDLING = 'word300 ';
-/** Queries with a goal in ms for one of their quantiles. */
-const QUERIES: Record<string, { query: string; goal?: { of: 'p50' | 'p99'; ms: number } }> = {
+/** A query, with a goal in ms for one of its quantiles. */
+interface Query {
+  query: string;
+  goal?: { of: 'p50' | 'p99'; ms: number };
+}
+const TWO_WORDS: Query = { query: 'word20 word30 ', goal: { of: 'p99', ms: 60 } };
+const QUERIES: Record<string, Query> = {
   'a rare word': { query: 'word19000 ', goal: { of: 'p50', ms: 10 } },
   'one word in a hundred': { query: MIDDLING },
   'a common word': { query: 'word1 ', goal: { of: 'p99', ms: 60 } },
-  'two words': { query: 'word20 word30 ' },
+  'two words': TWO_WORDS,
 };
 
+/** Marks every task of a project, as a change of each does. */
+const markAll = (db: Knex, project: string) =>
+  db.raw('insert into search_dirty (team_id, item_id) select team_id, task_id from tasks where project_id = ?', [project]);
+
 /** Indexes all marks, as the worker does over time. */
-async function indexAll(db: Knex): Promise<void> {
+async function drainAll(db: Knex): Promise<void> {
   const index = createIndexer(db);
   while ((await index()) > 0);
-  await db.raw('vacuum (analyze) tasks, search_documents, search_dirty, search_team_words');
 }
 
 let searched: Promise<World> | undefined;
@@ -49,10 +57,9 @@ const searchWorld = ({ db }: Servers): Promise<World> =>
     const world = await seed(db, 0, 'searcher');
     const project = await addProject(db, world, ITEMS);
     await db.raw(writeWords, { project });
-    await db.raw('insert into search_dirty (team_id, item_id) select team_id, task_id from tasks where project_id = ?', [
-      project,
-    ]);
-    await indexAll(db);
+    await markAll(db, project);
+    await drainAll(db);
+    await db.raw('vacuum (analyze) tasks, search_documents, search_dirty, search_team_words');
     world.projects = [project];
     world.tasks = await db('tasks').where({ project_id: project }).limit(5_000).pluck<string[]>('task_id');
     return world;
@@ -64,20 +71,24 @@ const searchSource = ({ token }: World, query: string): Source => {
   return { expect: 200, next: () => bytes };
 };
 
-/** Searches over 100,000 tasks of one team, against a bare handler with the same statement. */
+/** Searches over 100,000 tasks of one team, against a bare handler; at the end right after all of them were written and indexed again. */
 export const searchSection: Section = async (servers, _world, load) => {
   const world = await searchWorld(servers);
   const results: Result[] = [];
-  for (const [what, { query, goal }] of Object.entries(QUERIES)) {
+  const search = async (what: string, { query, goal }: Query) => {
     const source = searchSource(world, query);
     const comparison = await withSides(servers, (sides) =>
       compare(servers, sides, source, { ...load, connections: CONNECTIONS }),
     );
     const name = `POST /api/search, ${what} of ${ITEMS.toLocaleString('en')} items, ${CONNECTIONS} connections`;
-    const goals: Goal[] = [rateGoal(comparison, 0.8)];
+    const goals: Goal[] = [rateGoal(comparison, 0.75)];
     if (goal) goals.push({ what: goal.of, value: comparison.product[goal.of], goal: goal.ms, better: 'less', unit: ' ms' });
     results.push({ name, comparison, goals, notes: [] });
-  }
+  };
+  for (const [what, query] of Object.entries(QUERIES)) await search(what, query);
+  await markAll(servers.db, world.projects[0] as string);
+  await drainAll(servers.db);
+  await search('two words, right after all were written,', TWO_WORDS);
   return results;
 };
 
