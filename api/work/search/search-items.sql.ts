@@ -9,6 +9,10 @@ export const MAX_TOTAL = 1_000;
 /** Newest documents of all teams together that are ranked beside the first hits of a common word, and at least this many per team. */
 const NEWEST = 2_000;
 const MIN_NEWEST_OF_TEAM = 40;
+/** Of so many newest documents, this many match a very common word. It is read in the order of time, which is cheaper than all its hits. */
+const PROBE = { documents: 100, hits: 15 };
+/** Newest documents of all teams together that are read for it. */
+const READ = 8_000;
 
 /** Limits a search to one second. One plan serves all words: it is a chain of index look-ups, and planning would cost more than most searches. */
 export const settingsStatement = defineStatement({
@@ -42,23 +46,37 @@ const STATE = /* sql */ `array(select m.team_id from marked m where not m.is_dee
 
 /** Title, tags and text weigh 1, 0.4 and 0.1; what changed today counts twice as much as what is old; similar words count less. */
 const SCORE = /* sql */ `ts_rank('{0.1,0.2,0.4,1.0}', n.tsv, q.given)
-  * (1 + 1 / (1 + greatest(0, extract(epoch from now() - n.touched_at)::float8) / 2592000))
+  * (1 + 1 / (1 + greatest(0, date_part('epoch', now() - n.touched_at)) / 2592000))
   * case when q.exact is null or n.tsv @@ q.exact then 1 else 0.3 end`;
+
+/** Newest documents of one of `seats`: an equal part of so many, and at least this many. */
+const newest = (of: number, least: number): string => /* sql */ `select w.* from search_documents w where w.team_id = s.team_id
+    order by w.touched_at desc limit (select greatest(${of} / count(*), ${least}) from seats)`;
 
 /**
  * Parameters of STEPS, $6 = maximum results, $7 = text to cut the snippet around literally, or null. Reads the caller's teams only, so another
  * team's items cost nothing. At most 1,001 hits are counted; beyond that the newest documents are ranked too, because the first hits are in
- * no order. Each result is the live row, in a team of the caller now: an outdated document shows nothing. One row without an item tells the
- * total of an empty result.
+ * no order. Of a very common word only the newest hits are read. Each result is the live row, in a team of the caller now: an outdated document
+ * shows nothing. One row without an item tells the total of an empty result.
  */
 export const searchStatement = defineStatement({
   name: 'search_items',
   text: /* sql */ `
-with ${STEPS}, hits as materialized (
+with ${STEPS}, probe as materialized (
+  select count(*) >= ${PROBE.hits} as is_common from query q cross join seats s
+  cross join lateral (${newest(PROBE.documents, 1)}) n where n.tsv @@ q.given
+), recent as materialized (
   select d.* from query q cross join seats s cross join lateral (
+    select n.item_id, ${SCORE} as score from (${newest(READ, 1)}) n
+    where n.tsv @@ q.given limit (select ${MAX_TOTAL} / count(*) + 1 from seats)
+  ) d where (select is_common from probe)
+), hits as materialized (
+  select * from recent where (select count(*) from recent) > ${MAX_TOTAL}
+  union all
+  (select d.* from query q cross join seats s cross join lateral (
     select n.item_id, ${SCORE} as score from search_documents n
     where n.team_id = s.team_id and n.tsv @@ q.given limit ${MAX_TOTAL + 1}
-  ) d limit ${MAX_TOTAL + 1}
+  ) d where (select count(*) from recent) <= ${MAX_TOTAL} limit ${MAX_TOTAL + 1})
 ), counted as materialized (
   select count(*)::int as total from hits
 ), best as materialized (
@@ -66,11 +84,8 @@ with ${STEPS}, hits as materialized (
     select h.item_id, h.score from hits h
     union all
     select d.* from query q cross join seats s cross join lateral (
-      select n.item_id, ${SCORE} as score from (
-        select * from search_documents w where w.team_id = s.team_id
-        order by w.touched_at desc limit (select greatest(${NEWEST} / count(*), ${MIN_NEWEST_OF_TEAM}) from seats)
-      ) n where n.tsv @@ q.given
-    ) d where (select total from counted) > ${MAX_TOTAL}
+      select n.item_id, ${SCORE} as score from (${newest(NEWEST, MIN_NEWEST_OF_TEAM)}) n where n.tsv @@ q.given
+    ) d where (select total from counted) > ${MAX_TOTAL} and (select count(*) from recent) <= ${MAX_TOTAL}
   ) pool order by pool.score desc, pool.item_id limit 4 * $6::int
 )
 select c.total, ${STATE}, r.* from counted c left join lateral (
