@@ -1,4 +1,5 @@
-import type { Assignee, DueDate, Duration, Priority, Status, TaskFilter } from './terms.js';
+import type { Duration, WrittenDate } from '../../platform/written-days.js';
+import type { Assignee, Priority, Status, TaskFilter } from './terms.js';
 import type { LinkedItem } from './tokens.js';
 
 /** What a clause is about, before it is known which item that is. */
@@ -19,7 +20,7 @@ export type Target =
 /** What a new task is given besides its title. */
 export interface NewTask {
   title: string;
-  due?: DueDate;
+  due?: WrittenDate;
   priority?: Priority;
   to?: Assignee;
   project?: Target;
@@ -41,7 +42,7 @@ export type Clause = { written: string } & (
   | { does: 'priority'; target: Target; priority: Priority }
   /** `by` steps up. */
   | { does: 'step'; target: Target; by: 1 | -1 }
-  | { does: 'due'; target: Target; date: DueDate }
+  | { does: 'due'; target: Target; date: WrittenDate }
   | { does: 'shift'; target: Target; by: Duration }
   | { does: 'rename'; target: Target; title: string }
   | { does: 'describe'; target: Target; text: string }

@@ -1,9 +1,9 @@
+import { readDate, readNumber } from '../../platform/written-days.js';
 import type { BareClause, NewTask, Target } from './clauses.js';
-import { readDate } from './dates.js';
 import { isSoft, type Reading, splitList, wordsOf, writtenOf } from './reading.js';
 import { readTarget } from './target.js';
 import type { Token } from './tokens.js';
-import { findPriority, getWord, readNumber, startsWith } from './words.js';
+import { findPriority, getWord, startsWith } from './words.js';
 
 const CREATING = new Set(['create', 'add', 'make', 'open', 'log', 'file', 'new', 'write', 'need', 'enter', 'draft']);
 const NEW_NOUNS = new Set('task ticket issue todo to-do item card bug story'.split(' '));

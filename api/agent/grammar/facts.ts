@@ -1,6 +1,7 @@
 import { addTo } from '../../platform/calendar-days.js';
+import type { Duration, WrittenDate } from '../../platform/written-days.js';
 import { capital, named, Question, type Subject } from './subjects.js';
-import { type DueDate, type Duration, PRIORITIES } from './terms.js';
+import { PRIORITIES } from './terms.js';
 
 /** @throws Question for another item than a task */
 export function requireTask({ item }: Subject): void {
@@ -8,7 +9,7 @@ export function requireTask({ item }: Subject): void {
 }
 
 /** @throws Question a date that no calendar has, or that can be read in two ways */
-export function dayOf(date: DueDate): string | null {
+export function dayOf(date: WrittenDate): string | null {
   if (date === 'impossible') throw new Question('No calendar has that date. Which one do you mean?');
   if (date === 'unclear') throw new Question('Is the day or the month first? Write the date as 2026-12-31 or as 31 December.');
   return date.date;

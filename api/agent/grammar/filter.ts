@@ -1,7 +1,7 @@
-import { readRange } from './dates.js';
+import { type DateRange, readRange } from '../../platform/written-ranges.js';
 import { phraseStems, titleStems } from './match.js';
 import type { PeopleIndex } from './people.js';
-import type { DateRange, Status, TaskFilter } from './terms.js';
+import type { Status, TaskFilter } from './terms.js';
 import { findPriority, findState, NOUNS, PLURALS } from './words.js';
 
 /** A task as a filter sees it. */

@@ -1,10 +1,10 @@
+import { type Duration, readDate, readDuration, readNumber, type WrittenDate } from '../../platform/written-days.js';
 import type { Target } from './clauses.js';
-import { readDate, readDuration } from './dates.js';
 import { type Reading, wordsOf, writtenOf } from './reading.js';
 import { readTarget } from './target.js';
-import type { Assignee, DueDate, Duration, Priority, Status } from './terms.js';
+import type { Assignee, Priority, Status } from './terms.js';
 import type { Token } from './tokens.js';
-import { findPriority, findState, getWord, readNumber } from './words.js';
+import { findPriority, findState, getWord } from './words.js';
 
 /** What the slots of a pattern took, by their letters. */
 export interface Slots {
@@ -19,7 +19,7 @@ export interface Slots {
   /** Priority. */
   R: Priority;
   /** Date. */
-  D: DueDate;
+  D: WrittenDate;
   /** Length of time. */
   N: Duration;
   /** Hours. */

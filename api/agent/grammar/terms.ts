@@ -1,3 +1,5 @@
+import type { DateRange } from '../../platform/written-ranges.js';
+
 /** What messages talk about: the values that the grammar reads, in no file that needs another. */
 
 const STATUSES = ['todo', 'in_progress', 'in_review', 'done'] as const;
@@ -7,19 +9,6 @@ export const PRIORITIES = ['low', 'medium', 'high', 'urgent'] as const;
 export type Priority = (typeof PRIORITIES)[number];
 
 export type Assignee = { kind: 'me' } | { kind: 'nobody' } | { kind: 'name'; name: string };
-
-/** A date, YYYY-MM-DD; null for none. `impossible`: a day that no calendar has. `unclear`: day and month could be either. */
-export type DueDate = { date: string | null } | 'impossible' | 'unclear';
-/** Days from and to, both included, YYYY-MM-DD. */
-export interface DateRange {
-  from?: string;
-  to?: string;
-}
-/** A length of time: days, or months. */
-export interface Duration {
-  days: number;
-  months: number;
-}
 
 /** What tasks have to be. Every given part must hold. */
 export interface TaskFilter {

@@ -91,13 +91,3 @@ export function findPriority(words: readonly string[]): Priority | undefined {
   const rest = words.filter((word, at) => word !== 'priority' && !(at === 0 && ['a', 'an', 'the'].includes(word)));
   return rest.length > 0 && rest.length <= 2 ? PRIORITIES_BY_WORD.get(rest.join(' ')) : undefined;
 }
-
-const NUMBERS = new Map(
-  'zero one two three four five six seven eight nine ten eleven twelve'.split(' ').map((word, value) => [word, value] as const),
-);
-/** A count in digits or as a word; undefined for anything else. */
-export const readNumber = (word: string | undefined): number | undefined => {
-  if (word === undefined) return undefined;
-  if (word === 'a' || word === 'an' || word === 'another') return 1;
-  return /^\d{1,4}$/.test(word) ? Number(word) : NUMBERS.get(word);
-};

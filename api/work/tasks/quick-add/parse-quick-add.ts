@@ -1,5 +1,5 @@
+import { readLeadingDay } from '../../../platform/written-days.js';
 import { TASK_PRIORITIES, type TaskPriority } from '../rules.js';
-import { readDueWords } from './due-words.js';
 
 /** A member whom `@name` can mean. */
 interface NamedMember {
@@ -115,6 +115,9 @@ function readSigned(line: QuickLine, word: string, world: QuickAddWorld): boolea
   return true;
 }
 
+/** Words behind one that belong to it: the rest of a day or of a name. */
+const MAX_AHEAD = 5;
+
 /**
  * Reads one line as a task: `Fix the crane due friday @uma !high #harbour`. `due` with a day is the due date, `@name` the assignee, `!high` (or its
  * beginning) the priority, `#name` the project of that name or else a tag; the other words are the title. A backslash before a word keeps it in the
@@ -126,8 +129,8 @@ export function parseQuickAdd(text: string, world: QuickAddWorld): QuickLine {
   const title: string[] = [];
   for (let at = 0; at < words.length; at += 1) {
     const word = words[at] as string;
-    const ahead = words.slice(at + 1, at + 4).map((next) => withoutMark(next.toLowerCase()));
-    const due = word.toLowerCase() === 'due' ? readDueWords(world.today, ahead) : undefined;
+    const ahead = words.slice(at + 1, at + 1 + MAX_AHEAD).map((next) => withoutMark(next.toLowerCase()));
+    const due = word.toLowerCase() === 'due' ? readLeadingDay(ahead, world.today) : undefined;
     if (due) {
       line.task.due_date = due.day;
       at += due.words;

@@ -115,11 +115,15 @@ describe('a due day', () => {
     ['1 march', '2027-03-01'],
     ['26 november', '2026-11-26'],
     ['29 feb 2028', '2028-02-29'],
+    ['end of next month', '2026-12-31'],
+    ['the 15th', '2026-12-15'],
+    ['24.12.2026', '2026-12-24'],
+    ['a week from friday', '2026-12-04'],
   ])('%s is %s', (words, day) => {
     expect(due(words)).toBe(day);
   });
 
-  it.each(['2026-13-01', '2026-02-30', '31 feb', 'in 9999 days', 'in days', 'someday', 'fr', '0 dec'])(
+  it.each(['2026-13-01', '2026-02-30', '31 feb', 'in 9999 days', 'in days', 'someday', 'fr', '0 dec', 'never', 'none'])(
     '%s is none, and stays in the title',
     (words) => {
       expect(read(`Fix it due ${words}`).task).toEqual({ title: `Fix it due ${words}`, tags: [] });

@@ -1,38 +1,59 @@
-import { addTo } from '../../platform/calendar-days.js';
-import type { DateRange, DueDate, Duration } from './terms.js';
-import { readNumber } from './words.js';
+import { addTo } from './calendar-days.js';
+
+/** Reads days and lengths of time as people write them, in lower case. Pure: the caller says which day is today. */
+
+/** A date, YYYY-MM-DD; null for none. `impossible`: a day that no calendar has. `unclear`: day and month could be either. */
+export type WrittenDate = { date: string | null } | 'impossible' | 'unclear';
+/** A length of time: days, or months. */
+export interface Duration {
+  days: number;
+  months: number;
+}
 
 const DAYS = ['sunday', 'monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday'];
-const MONTHS = 'january february march april may june july august september october november december'.split(' ');
+export const MONTHS = 'january february march april may june july august september october november december'.split(' ');
+/** A length of time is at most so many units, or so many days. */
+const MAX_COUNT = 999;
 const MAX_DAYS = 3_650;
-const ISO = /^(\d{4})-(\d{2})-(\d{2})$/;
-const GERMAN = /^(\d{1,2})\.(\d{1,2})\.(\d{4})$/;
+const ISO = /^([1-9]\d{3})-(\d{2})-(\d{2})$/;
+const GERMAN = /^(\d{1,2})\.(\d{1,2})\.([1-9]\d{3})$/;
+const YEAR = /^[1-9]\d{3}$/;
 const ORDINAL = /^(\d{1,2})(?:st|nd|rd|th)?$/;
 const LEADING = new Set(['on', 'at', 'by', 'until', 'till', 'to', 'for', 'before', 'no', 'later', 'than']);
 
 const toIso = (ms: number): string => new Date(ms).toISOString().slice(0, 10);
 const toMs = (date: string): number => Date.parse(`${date}T00:00:00Z`);
 
-const plusDays = (date: string, days: number): string => addTo(date, { days });
+export const plusDays = (date: string, days: number): string => addTo(date, { days });
 /** 0 is Monday. */
 const weekday = (date: string): number => (new Date(toMs(date)).getUTCDay() + 6) % 7;
-const mondayOf = (date: string): string => plusDays(date, -weekday(date));
-const endOfMonth = (date: string, months = 0): string =>
+export const mondayOf = (date: string): string => plusDays(date, -weekday(date));
+export const endOfMonth = (date: string, months = 0): string =>
   toIso(Date.UTC(Number(date.slice(0, 4)), Number(date.slice(5, 7)) + months, 0));
-const startOfMonth = (date: string, months = 0): string =>
+export const startOfMonth = (date: string, months = 0): string =>
   toIso(Date.UTC(Number(date.slice(0, 4)), Number(date.slice(5, 7)) - 1 + months, 1));
 
+const SHORTEST_NAME = 3;
+/** Returns the place of a name, or of its beginning of three letters or more; -1 for another word. */
 const findIn = (names: readonly string[], word = ''): number =>
-  word.length < 3
-    ? -1
-    : names.findIndex((name) => name === word || name.slice(0, 3) === word || (word.length === 4 && name.startsWith(word)));
+  word.length < SHORTEST_NAME ? -1 : names.findIndex((name) => name.startsWith(word));
+
+const NUMBERS = new Map(
+  'zero one two three four five six seven eight nine ten eleven twelve'.split(' ').map((word, value) => [word, value] as const),
+);
+/** Reads a count in digits or as a word; undefined for anything else. */
+export function readNumber(word: string | undefined): number | undefined {
+  if (word === undefined) return undefined;
+  if (word === 'a' || word === 'an' || word === 'another') return 1;
+  return /^\d{1,4}$/.test(word) ? Number(word) : NUMBERS.get(word);
+}
 /** 0 is Monday; -1 for no weekday. */
 const readWeekday = (word: string | undefined): number => {
   const day = findIn(DAYS, word);
   return day < 0 ? -1 : (day + 6) % 7;
 };
 
-function checked(year: number, month: number, day: number): DueDate {
+function checked(year: number, month: number, day: number): WrittenDate {
   const ms = Date.UTC(year, month - 1, day);
   const date = new Date(ms);
   return date.getUTCMonth() === month - 1 && date.getUTCDate() === day ? { date: toIso(ms) } : 'impossible';
@@ -58,11 +79,12 @@ export function readDuration(words: readonly string[]): Duration | undefined {
     rest = ['1', ...rest.slice(rest.length === 1 ? 0 : 1)];
   const count = readNumber(rest[0]);
   const unit = readUnit(rest[1]);
-  if (count === undefined || !unit || rest.length !== 2 || count * (unit.days + 31 * unit.months) > MAX_DAYS) return undefined;
+  if (count === undefined || !unit || rest.length !== 2) return undefined;
+  if (count > MAX_COUNT && count * (unit.days + 31 * unit.months) > MAX_DAYS) return undefined;
   return { days: count * unit.days, months: count * unit.months };
 }
 
-type ReadDay = (words: readonly string[], today: string) => DueDate | undefined;
+type ReadDay = (words: readonly string[], today: string) => WrittenDate | undefined;
 
 const FIXED: Readonly<Record<string, (today: string) => string | null>> = {
   none: () => null,
@@ -75,6 +97,7 @@ const FIXED: Readonly<Record<string, (today: string) => string | null>> = {
   'the end of the day': (today) => today,
   'end of the day': (today) => today,
   tomorrow: (today) => plusDays(today, 1),
+  tmr: (today) => plusDays(today, 1),
   yesterday: (today) => plusDays(today, -1),
   'day after tomorrow': (today) => plusDays(today, 2),
   'the day after tomorrow': (today) => plusDays(today, 2),
@@ -108,13 +131,12 @@ const byWeekday: ReadDay = (words, today) => {
 const byDuration: ReadDay = (words, today) => {
   const from = words.indexOf('from');
   if (words[0] !== 'in' && words[0] !== 'within' && from < 0) return undefined;
-  const base = from < 0 || words[from + 1] === 'now' ? today : readDay(words.slice(from + 1), today);
-  const date = typeof base === 'string' ? base : typeof base === 'object' ? base.date : null;
+  const base = from < 0 || words[from + 1] === 'now' ? { date: today } : readDay(words.slice(from + 1), today);
   const rest = words.slice(words[0] === 'in' || words[0] === 'within' ? 1 : 0, from < 0 ? undefined : from);
-  if (date === null) return undefined;
   const duration = readDuration(rest);
-  if (duration) return { date: addTo(date, duration) };
-  return /^\d{4,}$/.test(rest[0] ?? '') && readUnit(rest[1]) ? 'impossible' : undefined;
+  if (duration && typeof base === 'object') return base.date === null ? undefined : { date: addTo(base.date, duration) };
+  if (duration) return base;
+  return base !== undefined && /^\d{4,}$/.test(rest[0] ?? '') && readUnit(rest[1]) ? 'impossible' : undefined;
 };
 
 /** `(start|end) of [this|next] (week|month|quarter|year|MONTH)` */
@@ -146,7 +168,7 @@ const byBorder: ReadDay = (words, today) => {
 /** `5 December`, `December 5th, 2026`, `the 15th`. Without a year the next one. */
 const byMonth: ReadDay = (words, today) => {
   const rest = words.filter((word) => word !== 'the' && word !== 'of' && word !== '');
-  const year = /^\d{4}$/.test(rest[2] ?? '') ? Number(rest[2]) : undefined;
+  const year = YEAR.test(rest[2] ?? '') ? Number(rest[2]) : undefined;
   const at = rest.findIndex((word) => findIn(MONTHS, word) >= 0);
   const number = ORDINAL.exec(rest[at === 0 ? 1 : 0] ?? '');
   if (!number || rest.length > (year === undefined ? 2 : 3)) return undefined;
@@ -161,7 +183,7 @@ const byMonth: ReadDay = (words, today) => {
   const month = findIn(MONTHS, rest[at]) + 1;
   if (year !== undefined) return checked(year, month, day);
   const found = checked(thisYear, month, day);
-  return typeof found === 'object' && (found.date ?? '') < today ? checked(thisYear + 1, month, day) : found;
+  return typeof found === 'object' && (found.date ?? '') >= today ? found : checked(thisYear + 1, month, day);
 };
 
 const byNumbers: ReadDay = (words) => {
@@ -176,9 +198,10 @@ const byNumbers: ReadDay = (words) => {
 };
 
 const READERS: readonly ReadDay[] = [fixed, byWeekday, byNumbers, byMonth, byBorder, byDuration];
-const MAX_WORDS = 7;
+export const MAX_WORDS = 7;
 
-function readDay(words: readonly string[], today: string): DueDate | undefined {
+/** Reads words that are a day as a whole. */
+export function readDay(words: readonly string[], today: string): WrittenDate | undefined {
   if (words.length === 0 || words.length > MAX_WORDS) return undefined;
   for (const read of READERS) {
     const found = read(words, today);
@@ -192,72 +215,20 @@ function readDay(words: readonly string[], today: string): DueDate | undefined {
  * @param today YYYY-MM-DD where the person is
  * @returns undefined if the words are no date
  */
-export function readDate(words: readonly string[], today: string): DueDate | undefined {
+export function readDate(words: readonly string[], today: string): WrittenDate | undefined {
   let at = 0;
   while (at < words.length - 1 && at < 3 && LEADING.has(words[at] as string)) at += 1;
   return readDay(words.slice(at), today);
 }
 
-const PERIODS: Readonly<Record<string, (today: string, shift: number) => DateRange>> = {
-  week: (today, shift) => {
-    const from = plusDays(mondayOf(today), 7 * shift);
-    return { from, to: plusDays(from, 6) };
-  },
-  month: (today, shift) => ({ from: startOfMonth(today, shift), to: endOfMonth(today, shift) }),
-  weekend: (today, shift) => ({ from: plusDays(mondayOf(today), 5 + 7 * shift), to: plusDays(mondayOf(today), 6 + 7 * shift) }),
-  year: (today, shift) => {
-    const year = Number(today.slice(0, 4)) + shift;
-    return { from: `${year}-01-01`, to: `${year}-12-31` };
-  },
-};
-const SHIFTS: Readonly<Record<string, number>> = { this: 0, the: 0, next: 1, coming: 1, last: -1, past: -1, previous: -1 };
+/** Longest day at the beginning of a text, in words: `the 24th of december 2026`. */
+const MAX_LEADING = 5;
 
-const dayOf = (date: DueDate | undefined): string | undefined =>
-  typeof date === 'object' && date.date !== null ? date.date : undefined;
-
-/** Reads a range of days, such as `this week`, `the next ten days`, `before Friday`, `in December`. */
-export function readRange(words: readonly string[], today: string): DateRange | undefined {
-  const [first = '', ...rest] = words;
-  if (words.length === 0 || words.length > MAX_WORDS) return undefined;
-  if (first === 'before') {
-    const day = dayOf(readDay(rest, today));
-    return day === undefined ? undefined : { to: plusDays(day, -1) };
+/** Reads the longest day that a list of words begins with; undefined for none. */
+export function readLeadingDay(words: readonly string[], today: string): { day: string; words: number } | undefined {
+  for (let count = Math.min(MAX_LEADING, words.length); count > 0; count -= 1) {
+    const found = readDay(words.slice(0, count), today);
+    if (typeof found === 'object' && found.date !== null) return { day: found.date, words: count };
   }
-  if (first === 'by' || first === 'until' || first === 'till') {
-    const day = dayOf(readDay(rest, today));
-    return day === undefined ? undefined : { to: day };
-  }
-  if (first === 'after' || first === 'since' || first === 'from') {
-    const day = dayOf(readDay(rest, today));
-    return day === undefined ? undefined : { from: first === 'after' ? plusDays(day, 1) : day };
-  }
-  const plain = ['in', 'within', 'on', 'for', 'during', 'over'].includes(first) ? rest : words;
-  const period = words.length <= 3 ? readPeriod(plain, today) : undefined;
-  if (period) return period;
-  const [, ...behind] = plain[0] === 'the' ? plain : ['the', ...plain];
-  if (['next', 'coming', 'following', 'last', 'past'].includes(behind[0] ?? '')) {
-    const duration = readDuration(behind.slice(1).length === 1 ? ['one', ...behind.slice(1)] : behind.slice(1));
-    const isPast = behind[0] === 'last' || behind[0] === 'past';
-    if (duration && isPast) return { from: addTo(today, { days: -duration.days, months: -duration.months }), to: today };
-    if (duration) return { from: today, to: addTo(today, duration) };
-  }
-  if (first === 'within') {
-    const duration = readDuration(rest);
-    if (duration) return { from: today, to: addTo(today, duration) };
-  }
-  const day = dayOf(readDay(words, today)) ?? dayOf(readDay(plain, today));
-  return day === undefined ? undefined : { from: day, to: day };
-}
-
-function readPeriod(words: readonly string[], today: string): DateRange | undefined {
-  const named = words.length === 1 ? MONTHS.indexOf(words[0] ?? '') : -1;
-  if (named >= 0) {
-    const away = (named + 1 - Number(today.slice(5, 7)) + 12) % 12;
-    return { from: startOfMonth(today, away), to: endOfMonth(today, away) };
-  }
-  const rest = words[0] === 'the' && words.length === 3 ? words.slice(1) : words;
-  const [which = '', unit = ''] = rest;
-  const shift = Object.hasOwn(SHIFTS, which) ? SHIFTS[which] : undefined;
-  const period = Object.hasOwn(PERIODS, unit) ? PERIODS[unit] : undefined;
-  return rest.length === 2 && shift !== undefined && period ? period(today, shift) : undefined;
+  return undefined;
 }
