@@ -24,6 +24,8 @@ export interface NewTask {
   priority?: Priority;
   to?: Assignee;
   project?: Target;
+  /** A task that it is related to. */
+  related?: Target;
 }
 
 /** A question about tasks. `list`: which they are. `count`: how many. `load`: how many each member has. */
@@ -59,6 +61,14 @@ export type Clause = { written: string } & (
   /** What blocks the target, or what it blocks. */
   | { does: 'blocking'; target: Target; end: 'before' | 'behind' }
   | { does: 'summary' | 'help' }
+  /** A fact that changes nothing; `target` is what it is about. */
+  | { does: 'aside'; target: Target | null }
+  /** Ends what blocks the target; `by`: only that. */
+  | { does: 'unblock'; target: Target; by: Target | null }
+  /** Assigns a task that nobody has. */
+  | { does: 'join'; target: Target; to: Assignee }
+  /** It has this priority no longer. */
+  | { does: 'unprioritize'; target: Target; priority: Priority }
   /** A question of ours, because the clause leaves something open. */
   | { does: 'doubt'; text: string }
   | { does: 'unclear' }
@@ -71,7 +81,7 @@ export type BareClause = Bare<Clause>;
 /** A clause that sets one field. */
 export type FieldClause = Extract<
   Clause,
-  { does: 'priority' | 'step' | 'describe' | 'estimate' | 'archive' | 'tag' | 'untag' | 'place' }
+  { does: 'priority' | 'unprioritize' | 'step' | 'describe' | 'estimate' | 'archive' | 'tag' | 'untag' | 'place' }
 >;
 /** The clauses of one kind. */
 export type Does<D extends Clause['does']> = Extract<Clause, { does: D }>;

@@ -1,5 +1,6 @@
 import { readDate, readNumber } from '../../platform/written-days.js';
 import type { BareClause, NewTask, Target } from './clauses.js';
+import { readPerson } from './referents.js';
 import { isSoft, type Reading, splitList, wordsOf, writtenOf } from './reading.js';
 import { readTarget } from './target.js';
 import type { Token } from './tokens.js';
@@ -24,11 +25,13 @@ const skipColon = (tokens: readonly Token[]): readonly Token[] =>
   tokens[0]?.kind === 'colon' || ['-', '–', '—'].includes(word(tokens, 0)) ? tokens.slice(1) : tokens;
 
 type Given = Omit<NewTask, 'title'> & { parent?: Target };
+/** `Mia does it`, `Bo will take it` */
+const DOING = /^(\S+(?: \S+)?) (?:does|will do|takes|will take|should do|should take|handles|will handle|owns) it$/;
 /** Longest words about a new task behind its title, in tokens. */
 const MAX_MODIFIER = 9;
 
 /** Reads what a new task is given: `due Friday`, `for Mia`, `with high priority`, `in the Harbor project`. */
-function readModifier(reading: Reading, tokens: readonly Token[]): Given | undefined {
+function readModifier(reading: Reading, tokens: readonly Token[], isOwner = false): Given | undefined {
   const rest = skip(
     tokens.filter(({ kind }) => kind !== 'comma'),
     'and|with|that|which',
@@ -51,9 +54,12 @@ function readModifier(reading: Reading, tokens: readonly Token[]): Given | undef
   const isAssigned = (first === 'assigned' || first === 'assign') && second === 'to';
   const person =
     isAssigned || ['for', 'to', 'owner', 'assignee', '@'].includes(first)
-      ? reading.people.read(wordsOf(rest.slice(isAssigned ? 2 : 1)))
+      ? readPerson(reading, wordsOf(rest.slice(isAssigned ? 2 : 1)))
       : undefined;
   if (person && (isAssigned || person.isKnown)) return { to: person.to };
+  const doer = DOING.exec(words.join(' '))?.[1];
+  const done = doer === undefined ? undefined : readPerson(reading, doer.split(' '));
+  if (done?.isKnown) return { to: done.to };
   if (!['in', 'to', 'under', 'on', 'as', 'of', 'for', 'into'].includes(first)) return undefined;
   const place = readTarget(
     reading,
@@ -62,6 +68,10 @@ function readModifier(reading: Reading, tokens: readonly Token[]): Given | undef
   if (!place?.isKnown || place.target.kind !== 'named') return undefined;
   const { items } = place.target;
   if (items.every(({ type }) => type === 'project')) return first === 'for' ? undefined : { project: place.target };
+  if (first === 'for' && word(tokens, 0) === 'for') {
+    const isTask = items.length === 1 && items[0]?.type === 'task';
+    if (isTask && isOwner) return { related: place.target };
+  }
   const isParent =
     first === 'under' || rest.some((token) => PARTS.has(getWord(token)) || ['sub-task', 'child'].includes(getWord(token)));
   return isParent ? { parent: place.target } : undefined;
@@ -179,7 +189,14 @@ function readSubtasks(reading: Reading, tokens: readonly Token[]): BareClause | 
 function readHead(tokens: readonly Token[]): { rest: readonly Token[]; isMany: boolean; priority?: Token[] } | undefined {
   let rest = skip(tokens, 'i|we', 'create|add|make|open|log|file|new|write|need|enter|draft|set');
   if (rest.length === tokens.length || !CREATING.has(word(tokens, tokens.length - rest.length - 1))) return undefined;
-  rest = skip(rest, 'up', 'me|us', 'a|an|another|the', 'new|following|one');
+  rest = skip(
+    rest,
+    'up',
+    'me|us',
+    'a|an|another|the',
+    'new|following|one',
+    'follow-up|followup|quick|small|short|little|simple|separate',
+  );
   if (readNumber(word(rest, 0)) !== undefined && SEVERAL.has(word(rest, 1))) rest = rest.slice(1);
   const noun = rest.findIndex(
     (token, at) => at < 3 && token.kind === 'word' && (NEW_NOUNS.has(token.text) || SEVERAL.has(token.text)),
@@ -222,7 +239,7 @@ function readOwner(reading: Reading, tokens: readonly Token[]): { rest: readonly
   for (let end = Math.min(tokens.length - 1, 6); end > 1; end -= 1) {
     const isBorder =
       ['to', 'called', 'named', 'titled'].includes(word(tokens, end)) || ['colon', 'string'].includes(tokens[end]?.kind ?? '');
-    const given = isBorder ? readModifier(reading, tokens.slice(0, end)) : undefined;
+    const given = isBorder ? readModifier(reading, tokens.slice(0, end), true) : undefined;
     if (given) return { rest: tokens.slice(end), given };
   }
   return { rest: tokens, given: {} };
@@ -232,7 +249,7 @@ function readOwner(reading: Reading, tokens: readonly Token[]): { rest: readonly
 function readReminder(reading: Reading, tokens: readonly Token[]): BareClause | undefined {
   const to = tokens.findIndex((token) => getWord(token) === 'to');
   if (!startsWith(tokens, 'remind') || to < 2 || to > 4) return undefined;
-  const person = reading.people.read(wordsOf(tokens.slice(1, to)));
+  const person = readPerson(reading, wordsOf(tokens.slice(1, to)));
   const task = readNewTask(reading, tokens.slice(to + 1));
   return person && task ? { does: 'create', task: { ...task, to: person.to } } : undefined;
 }

@@ -1,7 +1,8 @@
 import { addTo } from '../../platform/calendar-days.js';
 import type { Duration, WrittenDate } from '../../platform/written-days.js';
+import type { Clause, Target } from './clauses.js';
 import { capital, named, Question, type Subject } from './subjects.js';
-import { PRIORITIES } from './terms.js';
+import { type Assignee, type Priority, PRIORITIES } from './terms.js';
 
 /** @throws Question for another item than a task */
 export function requireTask({ item }: Subject): void {
@@ -21,8 +22,50 @@ export function shifted(item: Subject['item'], due: string | null | undefined, b
   return addTo(due, by);
 }
 
+/** Returns the priority that is nearest to one that does not hold any more; the same if it does not hold anyway. @throws Question */
+export function withoutPriority(priority: string | null | undefined, ended: Priority): string {
+  const now = PRIORITIES.findIndex((each) => each === (priority ?? 'medium'));
+  const at = PRIORITIES.indexOf(ended);
+  if (now < at || (now > at && at < 2)) return PRIORITIES[now] as string;
+  if (ended === 'medium') throw new Question('Which priority shall it have instead: low, high or urgent?');
+  return PRIORITIES[at === 0 ? 1 : at - 1] as string;
+}
+
 /** Returns the priority one step above or below; the last one stays. */
 export function stepped(priority: string | null | undefined, by: 1 | -1): string {
   const at = PRIORITIES.findIndex((each) => each === (priority ?? 'medium'));
   return PRIORITIES[Math.max(0, Math.min(PRIORITIES.length - 1, at + by))] as string;
+}
+
+const OPEN = ['todo', 'in_progress', 'in_review'] as const;
+
+/** What “without one” lacks: what the clause gives. */
+export function withLacking<C extends Clause>(clause: C): C {
+  if (!('target' in clause) || clause.target?.kind !== 'all' || !clause.target.filter.lacksIt) return clause;
+  const { lacksIt: _it, ...filter } = clause.target.filter;
+  const isDate = clause.does === 'due';
+  if (!isDate && clause.does !== 'assign') return clause;
+  const lacking = isDate ? ({ hasNoDueDate: true } as const) : ({ assignee: { kind: 'nobody' } } as const);
+  return { ...clause, target: { ...clause.target, filter: { ...filter, ...lacking, statuses: OPEN } } };
+}
+
+/** @throws Question “everything”, without a word of what it is, is too much to delete */
+export function checkDeletion(target: Target, count: number): void {
+  if (target.kind === 'all' && /^(everything|all|anything)$/i.test(target.written) && count > 1)
+    throw new Question(
+      `Shall I delete all ${count} linked tasks? Write “delete all tasks”, or name those that you want to delete.`,
+    );
+}
+
+/**
+ * Returns the assignee of a task to which a member is added.
+ * @throws Question another member has the task
+ */
+export function joinedTo(to: Assignee, id: string | null, { item }: Subject): string | null {
+  const has = item?.assigned_to ?? null;
+  if (has === null || has === id) return id;
+  const name = to.kind === 'name' ? to.name : 'me';
+  throw new Question(
+    `${item ? capital(named(item)) : 'The task'} has another assignee, and a task has only one. Write “reassign it to ${name}” to change that.`,
+  );
 }

@@ -1,6 +1,7 @@
 import { type DateRange, readRange } from '../../platform/written-ranges.js';
 import { phraseStems, titleStems } from './match.js';
 import type { PeopleIndex } from './people.js';
+import { isPersonal, readPerson, readPronounOfPerson } from './referents.js';
 import type { Status, TaskFilter } from './terms.js';
 import { findPriority, findState, NOUNS, PLURALS } from './words.js';
 
@@ -38,6 +39,7 @@ export function isMeant(task: FilteredTask, filter: TaskFilter, people: readonly
     (!priorities || priorities.some((priority) => priority === task.priority)) &&
     (!filter.isOverdue || (task.status !== 'done' && task.due != null && task.due < today)) &&
     (!filter.isBlocked || task.is_blocked === true) &&
+    !filter.lacksIt &&
     (!filter.hasNoDueDate || task.due == null) &&
     (!due || isWithin(task.due, due)) &&
     (!completed || (task.status === 'done' && isWithin(task.completed, completed))) &&
@@ -53,7 +55,6 @@ const PHRASES: readonly (readonly [phrases: string, filter: TaskFilter])[] = [
     'overdue|over due|late|past due|past their due date|past its due date|behind schedule|behind|delayed|missed',
     { isOverdue: true },
   ],
-  ['not overdue|on time', { statuses: OPEN }],
   [
     'not done|not finished|not completed|not complete|not closed|unfinished|incomplete|outstanding|remaining|pending|open|left to do|left|to be done|undone|unresolved',
     { statuses: OPEN },
@@ -69,6 +70,18 @@ const PHRASES: readonly (readonly [phrases: string, filter: TaskFilter])[] = [
     'without a due date|without due date|without due dates|without a deadline|without deadline|no due date|no deadline|undated|not scheduled|unscheduled|without a date|no date',
     { hasNoDueDate: true, statuses: OPEN },
   ],
+  [
+    'missing an owner|missing an assignee|lacking an owner|lacking an assignee|lacks an owner|lack an owner|with nobody|with no one',
+    { assignee: { kind: 'nobody' }, statuses: OPEN },
+  ],
+  [
+    'missing a due date|missing a deadline|lacking a due date|lacking a deadline|lacks a due date|lack a due date|no due dates|no deadlines|without any due date|without any deadline',
+    { hasNoDueDate: true, statuses: OPEN },
+  ],
+  [
+    'without one|with none|that has none|that have none|has none|have none|does not have one|do not have one',
+    { lacksIt: true, statuses: OPEN },
+  ],
 ];
 const BY_PHRASE = new Map(PHRASES.flatMap(([phrases, filter]) => phrases.split('|').map((phrase) => [phrase, filter] as const)));
 const MAX_PHRASE = 5;
@@ -77,7 +90,7 @@ const MAX_PHRASE = 5;
 const LINKING = new Set(
   (
     'both that is are were was which who whose the all of and have has with still being be a an any not_ yet there been it this_ to_ do does ' +
-    'currently every each everything anything whatever whichever priority in_ linked our we us status those these them something list ' +
+    'currently every each everything anything whatever whichever priority prio in_ linked our we us status those these them something list ' +
     'team anybody anyone everyone going please overview'
   ).split(' '),
 );
@@ -100,6 +113,7 @@ const DUE_WORDS = new Set(['due', 'deadline', 'ends', 'end', 'coming', 'schedule
 /** What reading a filter needs. */
 export interface FilterReader {
   people: PeopleIndex;
+  persons: readonly string[];
   today: string;
 }
 
@@ -131,14 +145,18 @@ const readPriority = (part: readonly string[]): TaskFilter | undefined => {
   return priority && { priorities: [priority] };
 };
 
-function readAssigned(words: readonly string[], at: number, { people }: FilterReader): Found | undefined {
-  const [first, second] = [words[at], words[at + 1]];
+function readAssigned(words: readonly string[], at: number, reader: FilterReader): Found | undefined {
+  const [first = '', second] = [words[at], words[at + 1]];
   if (first === 'my' || first === 'mine') return { filter: { assignee: { kind: 'me' } }, length: 1 };
+  const isTheirs = first === 'their' && reader.persons.length > 0 && words.slice(at + 1).some((word) => PLURALS.has(word));
+  if (isTheirs || first === 'his' || first === 'her' || first === 'hers')
+    return { filter: { assignee: readPronounOfPerson(first, reader.persons) }, length: 1 };
   const lead =
     first === 'assigned' && second === 'to' ? 2 : first === 'of' || first === 'for' || first === 'by' || first === 'with' ? 1 : 0;
   const person = longest(words, at + lead, 3, (part) => {
-    const read = people.read(part);
-    return read?.isKnown && !(lead === 0 && read.to.kind !== 'name' && part[0] !== 'i') ? { assignee: read.to } : undefined;
+    const read = readPerson(reader, part);
+    const isNamed = read?.to.kind === 'name' || isPersonal(part[0] ?? '') || part[0] === 'i';
+    return read?.isKnown && (lead > 0 || isNamed) ? { assignee: read.to } : undefined;
   });
   if (!person) return undefined;
   const length = lead + person.length;
@@ -175,6 +193,27 @@ const READERS: readonly ((words: readonly string[], at: number, reader: FilterRe
   readAssigned,
 ];
 
+const isEqual = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b);
+const union = <T>(a: readonly T[] | undefined, b: readonly T[] | undefined): T[] => [...new Set([...(a ?? []), ...(b ?? [])])];
+
+/** Both of two filters; undefined if they name two persons, days or tags, which no task has together. */
+function merge(before: TaskFilter, more: TaskFilter): TaskFilter | undefined {
+  const differs = (key: keyof TaskFilter): boolean =>
+    before[key] !== undefined && more[key] !== undefined && !isEqual(before[key], more[key]);
+  if (differs('assignee') || differs('due') || differs('completed') || differs('tag')) return undefined;
+  const merged = { ...before, ...more };
+  if (differs('priorities')) merged.priorities = union(before.priorities, more.priorities);
+  // `unassigned` says open too, unless a state says more.
+  if (differs('statuses')) {
+    const stated = [before.statuses, more.statuses].filter((each) => !isEqual(each, OPEN));
+    merged.statuses = stated.reduce<Status[]>(union, []);
+  }
+  return merged;
+}
+
+/** Words that turn a filter into another one. */
+const TURNING = new Set(['not', 'no', 'never', 'without', 'except', 'or', 'neither', 'nor', 'unless', 'but', 'cannot']);
+
 /**
  * Reads words as a filter.
  * @returns what they say, and the words that say nothing known
@@ -184,13 +223,25 @@ export function readFilter(
   reader: FilterReader,
 ): { filter: TaskFilter; rest: string[]; hasNoun: boolean } {
   let filter: TaskFilter = {};
+  let last: TaskFilter = {};
   const rest: string[] = [];
   let hasNoun = false;
   for (let at = 0; at < words.length; ) {
     const word = words[at] as string;
     const found = READERS.map((read) => read(words, at, reader)).find((each) => each !== undefined);
-    if (found) {
-      filter = { ...filter, ...found.filter };
+    const merged = found && merge(filter, found.filter);
+    if (found && !merged) {
+      // A second person or day makes it no filter.
+      rest.push('or');
+      at += found.length;
+      continue;
+    }
+    if (found && merged) {
+      // `high or urgent` is one property, `overdue or urgent` are two.
+      const isChoice = rest.at(-1) === 'or' && isEqual(Object.keys(found.filter), Object.keys(last));
+      if (isChoice) rest.pop();
+      filter = merged;
+      last = found.filter;
       at += found.length;
       continue;
     }
@@ -204,6 +255,8 @@ export function readFilter(
 /** Adds words that name tasks or their project to a filter; undefined if there are too many to be a name. */
 export function withWords(filter: TaskFilter, rest: readonly string[]): TaskFilter | undefined {
   if (rest.length === 0) return filter;
+  // What is excepted or left to choose is not what is named.
+  if (rest.some((word) => TURNING.has(word))) return undefined;
   const { distinctive } = phraseStems(rest);
   return distinctive.length === 0 || rest.length > 6 ? undefined : { ...filter, words: distinctive };
 }

@@ -14,4 +14,6 @@ export type Outcome =
   | { kind: 'plan'; actions: ProposedAction[] }
   | { kind: 'ask'; asked: Asked }
   | { kind: 'question'; text: string }
+  /** Relations that block the task shall end; `by`: only those to this item. */
+  | { kind: 'unblock'; id: string; by: string | null }
   | { kind: 'answer'; unclear: string | null };

@@ -1,12 +1,15 @@
+import { readTopic } from './aside.js';
 import type { BareClause, Clause } from './clauses.js';
 import { beginsList, beginsTask } from './create.js';
 import { MAX_TOKENS } from './pattern.js';
 import { PeopleIndex } from './people.js';
+import { findMentions, hasBothKinds, lastNamed, type Mention } from './referents.js';
 import { readKnownClause, readUnknownClause } from './read-clause.js';
 import { isSoft, openReading, type Reading } from './reading.js';
 import { readQuotedComment, readTextHead } from './text-clause.js';
 import { type LinkedItem, type Token, tokenize } from './tokens.js';
-import { ASKING, CONTINUING, OPENINGS, POLITE, STATING, startsWith, getWord, VERBS, WRITING } from './words.js';
+import { ASKING, CONTINUING, findPriority, isPriorityWord, OPENINGS, POLITE, STATING } from './words.js';
+import { startsWith, getWord, VERBS, WRITING } from './words.js';
 
 const isHard = (token: Token): boolean => token.kind === 'newline' || token.kind === 'semicolon' || token.kind === 'stop';
 const isPolite = (token: Token): boolean => token.kind === 'word' && POLITE.has(token.text);
@@ -56,7 +59,12 @@ function endOfText(tokens: readonly Token[], from: number): number {
   return tokens.length;
 }
 
-const POINTING = new Set(['it', 'its', 'them', 'their', 'the', 'this', 'that', 'these', 'all', 'everything']);
+/** Words behind a verb that begins a clause of its own, although titles are listed: `…, and close it`. Behind a colon all else is a title. */
+const POINTING = {
+  colon: new Set(['it', 'its', 'them', 'their', 'these', 'all', 'everything']),
+  words: new Set(['it', 'its', 'them', 'their', 'the', 'this', 'that', 'these', 'all', 'everything']),
+};
+type ListKind = keyof typeof POINTING | 'no';
 
 /** Reads the clauses of one message, front to back. */
 class MessageReader {
@@ -65,7 +73,23 @@ class MessageReader {
   private verb: Token | undefined;
   private isFirst = true;
 
-  constructor(private readonly reading: Reading) {}
+  private readonly mentions: readonly Mention[];
+
+  /** `earlier`: who was named last in the messages before. */
+  constructor(
+    private reading: Reading,
+    private readonly earlier: readonly string[],
+  ) {
+    this.mentions = findMentions(reading.message.tokens, reading.people);
+  }
+
+  /** Who was named last in the message, or before it. */
+  namedLast(before = this.reading.message.tokens.length): readonly string[] {
+    const { tokens } = this.reading.message;
+    const names = lastNamed(tokens, this.mentions, before);
+    if (before < tokens.length && hasBothKinds(tokens, before)) return [...new Set(this.mentions.map(({ name }) => name))];
+    return names.length > 0 ? names : this.earlier;
+  }
 
   /** Returns the next clause, or undefined at the end. */
   next(): Clause | undefined {
@@ -73,7 +97,8 @@ class MessageReader {
     this.at = skipOpening(tokens, this.at);
     const first = tokens[this.at];
     if (!first) return undefined;
-    const clause = this.textClause() ?? this.plainClause();
+    this.reading = { ...this.reading, persons: this.namedLast(this.at), isAsked: false };
+    const clause = this.textClause() ?? this.topicClause() ?? this.plainClause();
     this.isFirst = false;
     return { ...clause, written: written(first.start, tokens[this.at - 1]?.end ?? first.start) } as Clause;
   }
@@ -83,6 +108,13 @@ class MessageReader {
     const { tokens } = this.reading.message;
     const head = readTextHead(this.reading, tokens, this.at);
     return head && head.build(this.textFrom(head.from));
+  }
+
+  /** What the rest of a line is about. */
+  private topicClause(): BareClause | undefined {
+    const topic = readTopic(this.reading, this.reading.message.tokens.slice(this.at, this.at + MAX_TOKENS));
+    if (topic) this.at += topic.length;
+    return topic?.clause;
   }
 
   /** A quoted string alone, or the rest of the line. */
@@ -101,11 +133,17 @@ class MessageReader {
     return first && last && this.at > from ? written(first.start, last.end) : '';
   }
 
+  private listKind(head: readonly Token[]): ListKind {
+    if (!beginsList(head)) return 'no';
+    return head.some(({ kind }) => kind === 'colon') ? 'colon' : 'words';
+  }
+
   /** Returns the place of the separator behind a clause that begins here. */
   private endOfClause(from: number): number {
     const { tokens } = this.reading.message;
     const head = tokens.slice(from, from + 16);
-    const isList = beginsList(head);
+    const isList = this.listKind(head);
+    const hasList = isList !== 'no';
     const isWriting = WRITING.has(getWord(tokens[from])) || beginsTask(head);
     let isVerbal = VERBS.has(getWord(tokens[from]));
     let at = from;
@@ -114,19 +152,29 @@ class MessageReader {
       if (isHard(token)) return at;
       isVerbal ||= token.kind === 'word' && STATING.has(token.text);
       if (isSoft(token) && this.opensClause(at, isList, isWriting, isVerbal)) return at;
+      if (at > from && isVerbal && !isWriting && !hasList && this.addsPriority(at)) return at;
     }
     return at;
   }
 
+  /** Whether `with high priority` begins here, which is a change of its own. */
+  private addsPriority(at: number): boolean {
+    const { tokens } = this.reading.message;
+    if (getWord(tokens[at]) !== 'with') return false;
+    const words = tokens.slice(at + 1, at + 4).map(getWord);
+    const end = words.findIndex(isPriorityWord);
+    return end > 0 && findPriority(words.slice(0, end)) !== undefined;
+  }
+
   /** Whether a clause of its own begins behind a comma or `and`. */
-  private opensClause(separator: number, isList: boolean, isWriting: boolean, isVerbal: boolean): boolean {
+  private opensClause(separator: number, isList: ListKind, isWriting: boolean, isVerbal: boolean): boolean {
     const { tokens } = this.reading.message;
     if (isSoft(tokens[separator + 1])) return false;
     const at = skipOpening(tokens, separator);
     const token = tokens[at];
-    if (token?.kind !== 'word') return token?.kind === 'item' && !isWriting && !isList && isVerbal && this.states(at);
-    if (VERBS.has(token.text)) return !isList || POINTING.has(getWord(tokens[at + 1]));
-    if (isWriting || isList) return false;
+    if (token?.kind !== 'word') return token?.kind === 'item' && !isWriting && isList === 'no' && isVerbal && this.states(at);
+    if (VERBS.has(token.text)) return isList === 'no' || POINTING[isList].has(getWord(tokens[at + 1]));
+    if (isWriting || isList !== 'no') return false;
     return CONTINUING.has(token.text) || (isVerbal && (ASKING.has(token.text) || this.states(at)));
   }
 
@@ -146,6 +194,7 @@ class MessageReader {
     const { tokens } = this.reading.message;
     const start = this.at;
     const end = this.endOfClause(start);
+    this.reading = { ...this.reading, isAsked: this.isQuestionMark(end) };
     const clause = trimClosing(tokens.slice(start, end));
     this.at = end;
     const isWhole = this.isFirst && skipOpening(tokens, end) >= tokens.length;
@@ -153,6 +202,12 @@ class MessageReader {
     this.verb ??= tokens[start];
     if (read) return read;
     return readUnknownClause(this.reading, clause);
+  }
+
+  private isQuestionMark(at: number): boolean {
+    const { tokens, written } = this.reading.message;
+    const token = tokens[at];
+    return token?.kind === 'stop' && written(token.start, token.end) === '?';
   }
 
   private read(tokens: readonly Token[], isWhole: boolean): BareClause | undefined {
@@ -182,17 +237,36 @@ class MessageReader {
 /** Clauses of one message: a few more than a plan holds changes. */
 const MAX_CLAUSES = 60;
 
-/**
- * Reads the clauses of a message. Titles and ids of linked items are names as a whole, whatever they are made of
- * (docs/decisions/agent.md#rules-that-read-sentences).
- * @param today YYYY-MM-DD where the person is
- */
-export function parse(message: string, items: readonly LinkedItem[], today: string, people = new PeopleIndex([])): Clause[] {
-  const reader = new MessageReader(openReading(tokenize(message, items), items, people, today));
+/** What is linked, who may be named, and the day where the person is, YYYY-MM-DD. */
+export interface Readers {
+  items: readonly LinkedItem[];
+  people: PeopleIndex;
+  today: string;
+}
+
+function readMessage(message: string, { items, people, today }: Readers, earlier: readonly string[]) {
+  const reader = new MessageReader(openReading(tokenize(message, items), items, people, today), earlier);
   const clauses: Clause[] = [];
   for (let clause = reader.next(); clause; clause = reader.next()) {
     clauses.push(clauses.length < MAX_CLAUSES ? clause : { does: 'unclear', written: clause.written });
     if (clauses.length > MAX_CLAUSES) break;
   }
-  return clauses;
+  return { clauses, named: reader.namedLast() };
 }
+
+/**
+ * Reads the clauses of messages of one person, oldest first: `he` is who was named last. Titles and ids of linked items are names as a
+ * whole, whatever they are made of (docs/decisions/agent.md#rules-that-read-sentences).
+ */
+export function parseAll(messages: readonly string[], readers: Readers): Clause[][] {
+  let named: readonly string[] = [];
+  return messages.map((message) => {
+    const read = readMessage(message, readers, named);
+    named = read.named;
+    return read.clauses;
+  });
+}
+
+/** Reads the clauses of one message. */
+export const parse = (message: string, items: readonly LinkedItem[], today: string, people = new PeopleIndex([])): Clause[] =>
+  parseAll([message], { items, today, people })[0] ?? [];

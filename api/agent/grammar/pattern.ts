@@ -1,5 +1,6 @@
 import { type Duration, readDate, readDuration, readNumber, type WrittenDate } from '../../platform/written-days.js';
 import type { Target } from './clauses.js';
+import { readPerson } from './referents.js';
 import { type Reading, wordsOf, writtenOf } from './reading.js';
 import { readTarget } from './target.js';
 import type { Assignee, Priority, Status } from './terms.js';
@@ -50,7 +51,8 @@ export function pattern(text: string): Pattern {
   const elements = text.split(' ').map((part): Element => {
     if (SLOT.test(part)) return { slot: part as Slot };
     const isOptional = part.endsWith('?');
-    return { words: new Set((isOptional ? part.slice(0, -1) : part).split('|')), isOptional };
+    const words = (isOptional ? part.slice(0, -1) : part).split('|');
+    return { words: new Set(words.includes('priority') ? [...words, 'prio'] : words), isOptional };
   });
   const anchors = elements.flatMap((element) => ('words' in element && !element.isOptional ? [element.words] : []));
   const [first] = elements;
@@ -91,7 +93,7 @@ const READERS: Readonly<Record<Slot, (reading: Reading, tokens: readonly Token[]
   P: (reading, tokens) => {
     const [first] = tokens;
     const words = first?.kind === 'string' && tokens.length === 1 ? first.value.toLowerCase().split(/\s+/) : wordsOf(tokens);
-    const read = reading.people.read(words);
+    const read = readPerson(reading, words);
     return read && { value: read.to, isKnown: read.isKnown };
   },
   S: (_reading, tokens) => known(tokens.length <= 4 ? findState(wordsOf(tokens)) : undefined),

@@ -2,6 +2,7 @@ import type { BareClause, TaskQuestion } from './clauses.js';
 import { openOnly, readFilter, withWords } from './filter.js';
 import type { TaskFilter } from './terms.js';
 import { type Pattern, pattern, Matcher } from './pattern.js';
+import { readPerson } from './referents.js';
 import { type Reading, wordsOf } from './reading.js';
 import { readTarget } from './target.js';
 import type { Token } from './tokens.js';
@@ -73,6 +74,11 @@ const ABOUT = patterns(
   'how is the? progress|status on|of|for|with T',
   'how are we doing|getting|progressing on|with|along? with|on? T',
   'is|are|was|has|have T done|finished|complete|completed|closed|overdue|late|blocked|open|started|urgent|assigned|ready|in|due|already? progress|review|been|on|to? started|finished|done|anyone|track?',
+  'is|are|was|were|has|have T been|being? S',
+  'is|are T still S',
+  'did|do|does|has|have|had|is|are|was|will P finish|finished|complete|completed|close|closed|fix|fixed|resolve|resolved|start|started|begin|begun|do|done|doing|deliver|delivered|review|reviewed|work|working|worked|take|taken|taking|handle|handled|handling|get|touch|touched|update|updated|manage on|with|at|over|to|care? of|finish|complete|close? T done|finished|started|ready?',
+  'should|shall P take|do|handle|own|get|finish|work|have|close on|over|care? of? T',
+  'did|has|have anyone|anybody|someone|we|they|you been? finish|finished|complete|completed|close|closed|fix|fixed|start|started|do|done|doing|look|looked|looking|work|worked|working|review|reviewed on|at|with|after|into? T',
   'where are|do we stand|with|on? with|on? T',
   'what about T',
   'what is the? latest|news|new|up|happening|going on|with|about? on|with|about? T',
@@ -179,13 +185,17 @@ function readTasks(reading: Reading, tokens: readonly Token[]): TaskQuestion | u
 
 /** Words that begin a list on demand, besides the asking ones. */
 const DEMANDING = new Set('show list find display tell count any anything give'.split(' '));
+/** `tell me` asks, `tell Bo` does not. */
+const ORDERING = /^tell (?!me\b|us\b|about\b|more\b)/;
 
 /** Reads a question; undefined for a clause that is none, or none that can be answered. */
 export function readQuestion(reading: Reading, tokens: readonly Token[]): BareClause | undefined {
   const fixed = readFixed(join(tokens));
   if (fixed) return fixed;
   const [lead, second] = [getWord(tokens[0]), getWord(tokens[1])];
-  if (!ASKING.has(lead) && !DEMANDING.has(lead) && !(lead === 'why' || lead === 'am')) return undefined;
+  if (ORDERING.test(`${lead} ${second}`)) return undefined;
+  if (!ASKING.has(lead) && !DEMANDING.has(lead) && !['why', 'am', 'was', 'were', 'had', 'should', 'shall'].includes(lead))
+    return undefined;
   if (
     lead === 'give' &&
     !(
@@ -199,7 +209,7 @@ export function readQuestion(reading: Reading, tokens: readonly Token[]): BareCl
   if (
     ['do', 'have'].includes(lead) &&
     !['i', 'we', 'you', 'they', 'any'].includes(second) &&
-    !reading.people.read([second])?.isKnown
+    !readPerson(reading, [second])?.isKnown
   )
     return undefined;
   const about = readAbout(reading, tokens);
@@ -213,7 +223,9 @@ export function readBareQuestion(reading: Reading, tokens: readonly Token[]): Ba
   const words = wordsOf(tokens);
   if (words.length === 0 || words.length > 10) return undefined;
   const { filter, rest, hasNoun } = readFilter(words, reading);
-  if (rest.length === 0 && Object.keys(filter).length > 0 && (hasNoun || words.length === 1))
+  // `due Friday` may be an order, `due after next week` is none.
+  const isOpenRange = filter.due !== undefined && (filter.due.from === undefined || filter.due.to === undefined);
+  if (rest.length === 0 && Object.keys(filter).length > 0 && (hasNoun || words.length === 1 || isOpenRange))
     return { does: 'ask', question: { show: 'list', filter: openOnly(filter) } };
   const target = readTarget(reading, tokens);
   return target?.isKnown && target.target.kind === 'named' && target.target.items.length === 1

@@ -1,7 +1,9 @@
+import { readAside } from './aside.js';
 import type { BareClause } from './clauses.js';
 import { readCreate } from './create.js';
-import type { Form } from './form.js';
-import { FORMS } from './forms.js';
+import type { Form } from './forms/form.js';
+import { FORMS } from './forms/task-forms.js';
+import { readLater } from './later.js';
 import { Matcher, MAX_TOKENS, type Slots } from './pattern.js';
 import { readBareQuestion, readQuestion } from './question.js';
 import type { Reading } from './reading.js';
@@ -10,17 +12,29 @@ import { FILLING, getWord, VERBS } from './words.js';
 
 /** Words at the front of a statement of fact, which change nothing. */
 const withoutFilling = (tokens: readonly Token[]): readonly Token[] =>
-  tokens.filter((token) => !(token.kind === 'word' && FILLING.has(token.text)));
+  tokens.filter((token, at) => {
+    const isAtOnce = getWord(token) === 'away' && ['right', 'straight'].includes(getWord(tokens[at - 1]));
+    return !isAtOnce && !(token.kind === 'word' && FILLING.has(token.text));
+  });
 
-/** The first form that fits, where all that it names is known. */
-function readKnown(matcher: Matcher): BareClause | undefined {
+/** Words of a request, or of an order, whatever mark ends it. */
+const isRequest = (token: Token | undefined): boolean =>
+  VERBS.has(getWord(token)) || ['can', 'could', 'would', 'will', 'let'].includes(getWord(token));
+
+/** The first form that fits, where all that it names is known. A statement with a question mark asks about its task. */
+function readKnown(reading: Reading, tokens: readonly Token[]): BareClause | undefined {
+  const matcher = new Matcher(reading, tokens);
   for (const form of FORMS) {
     const slots = matcher.match(form.pattern, 'all');
     const clause = slots && form.build(slots as Slots);
-    if (clause) return clause;
+    if (!clause) continue;
+    if (!reading.isAsked || form.atLeast !== 'all' || isRequest(tokens[0])) return clause;
+    return slots.T?.kind === 'named' ? { does: 'about', target: slots.T } : undefined;
   }
   return undefined;
 }
+
+const withoutColon = (tokens: readonly Token[]): readonly Token[] => tokens.filter(({ kind }) => kind !== 'colon');
 
 const isImperative = ({ atLeast }: Form): boolean => atLeast !== 'all';
 
@@ -40,13 +54,21 @@ function readUnknown(matcher: Matcher): BareClause | undefined {
  * @returns undefined for none whose names are known
  */
 export function readKnownClause(reading: Reading, tokens: readonly Token[], isWhole: boolean): BareClause | undefined {
-  const question = readQuestion(reading, withoutFilling(tokens));
-  if (question) return question;
-  const created = readCreate(reading, tokens);
-  if (created) return created;
   const rest = withoutFilling(tokens);
-  if (rest.length === 0 || rest.length > MAX_TOKENS) return undefined;
-  return readKnown(new Matcher(reading, rest)) ?? (isWhole ? readBareQuestion(reading, rest) : undefined);
+  // A title may be longer than a clause without one.
+  const isLong = rest.length > MAX_TOKENS;
+  const read = (isLong ? undefined : readQuestion(reading, rest)) ?? readCreate(reading, tokens);
+  if (read || isLong || rest.length === 0) return read;
+  const known = readAside(reading, rest) ?? readKnown(reading, rest);
+  if (known) return known;
+  const bare = isWhole ? readBareQuestion(reading, rest) : undefined;
+  return bare ?? readLater(reading, rest, (part) => readKnown(reading, part)) ?? readMarked(reading, rest);
+}
+
+/** Reads `prio of the budget: high` as if it had no colon. */
+function readMarked(reading: Reading, tokens: readonly Token[]): BareClause | undefined {
+  const rest = withoutColon(tokens);
+  return rest.length < tokens.length ? readKnown(reading, rest) : undefined;
 }
 
 /** Reads a clause with a name that nothing linked has; `unclear` for none that the grammar knows. */

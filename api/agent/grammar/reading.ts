@@ -9,6 +9,10 @@ export interface Reading {
   /** Linked items by the words of their titles. */
   index: WordIndex<LinkedItem>;
   people: PeopleIndex;
+  /** Names of the members that `he` or `she` can mean here. */
+  persons: readonly string[];
+  /** Whether the clause ends with a question mark. */
+  isAsked: boolean;
   /** YYYY-MM-DD where the person is. */
   today: string;
 }
@@ -18,6 +22,8 @@ export const openReading = (message: Tokenized, items: readonly LinkedItem[], pe
   message,
   index: new WordIndex(items),
   people,
+  persons: [],
+  isAsked: false,
   today,
 });
 

@@ -1,263 +1,9 @@
-import { MAX_ACTIONS } from '../plans/schema.js';
-import type { Tool } from '../../gate/work-actions/catalogue.js';
-import type { ProposedAction } from '../plans/proposal.js';
-import type { Clause, Does, FieldClause, NewTask, Target } from './clauses.js';
-import type { Asked, Outcome } from './outcome.js';
-import { dayOf, requireTask, shifted, stepped } from './facts.js';
-import type { Assignee } from './terms.js';
-import type { LinkedItem } from './tokens.js';
-import {
-  type Before,
-  capital,
-  findAssignees,
-  named,
-  Question,
-  quote,
-  type RuleWorld,
-  type Subject,
-  SubjectFinder,
-} from './subjects.js';
-
-type Params = ProposedAction['params'];
-type Facts = Pick<LinkedItem, 'priority' | 'due' | 'tags'>;
+import type { Clause } from './clauses.js';
+import type { Outcome } from './outcome.js';
+import { Resolver } from './resolver.js';
+import { type Before, Question, type RuleWorld } from './subjects.js';
 
 const ASKS = new Set<Clause['does']>(['ask', 'about', 'blocking', 'summary', 'help']);
-
-/** Turns clauses into actions, one after the other; `it` is what the clause before was about. */
-class Resolver {
-  readonly actions: ProposedAction[] = [];
-  private readonly finder: SubjectFinder;
-  /** Facts of linked tasks as the actions before leave them. */
-  private readonly changed = new Map<string, Facts>();
-
-  constructor(
-    private readonly world: RuleWorld,
-    /** What the clause before was about. */
-    private before: Before,
-  ) {
-    this.finder = new SubjectFinder(world);
-  }
-
-  add(clause: Clause): void {
-    this.resolve(clause);
-    if (this.actions.length > MAX_ACTIONS) throw new Question(`A plan holds at most ${MAX_ACTIONS} changes. Send fewer at once.`);
-  }
-
-  private resolve(clause: Clause): void {
-    switch (clause.does) {
-      case 'create':
-        return this.create(clause.task, null);
-      case 'subtasks':
-        return this.subtasks(clause);
-      case 'note':
-        return this.note(clause.title, clause.text);
-      case 'relate':
-        return this.relate(clause);
-      case 'rename':
-        return this.rename(clause);
-      case 'due':
-      case 'shift':
-        return this.date(clause);
-      case 'status':
-        return this.onTasks(clause.target, 'task.set_status', () => ({ status: clause.status }));
-      case 'assign':
-        return this.onTasks(clause.target, 'task.assign', (subject) => ({ assigned_to: this.assignee(clause.to, subject) }));
-      case 'unassign':
-        return this.unassign(clause);
-      case 'delete':
-        return this.onTasks(clause.target, 'task.delete', () => ({}));
-      case 'comment': {
-        if (clause.text === '') throw new Question('What shall the comment say? Write it after the colon.');
-        return this.onTasks(clause.target, 'task.comment', () => ({ content: clause.text }));
-      }
-      case 'doubt':
-        throw new Question(clause.text);
-      case 'ask':
-      case 'about':
-      case 'blocking':
-      case 'summary':
-      case 'help':
-      case 'unclear':
-        return undefined;
-      default:
-        return this.onTasks(clause.target, 'task.update', (subject) => this.fields(clause, subject));
-    }
-  }
-
-  /** Fields of one task that a clause changes. */
-  private fields(clause: FieldClause, subject: Subject): Params {
-    const facts = this.factsOf(subject);
-    switch (clause.does) {
-      case 'priority':
-        return { priority: clause.priority };
-      case 'step':
-        return { priority: stepped(facts.priority, clause.by) };
-      case 'describe':
-        return { description: clause.text };
-      case 'estimate':
-        return { estimated_hours: clause.hours };
-      case 'archive':
-        return { is_archived: clause.archived };
-      case 'tag':
-        return { tags: [...new Set([...(facts.tags ?? []), clause.tag])] };
-      case 'untag':
-        return { tags: (facts.tags ?? []).filter((tag) => tag.toLowerCase() !== clause.tag.toLowerCase()) };
-      case 'place':
-        return { project_id: this.projectOf(clause.project) };
-    }
-  }
-
-  private factsOf({ id, item }: Subject): Facts {
-    return { ...item, ...this.changed.get(id) };
-  }
-
-  private onTasks(target: Target, tool: Tool, buildParams: (subject: Subject) => Params): void {
-    const subjects = this.finder.find(target, this.before);
-    for (const subject of subjects) {
-      requireTask(subject);
-      const params = buildParams(subject);
-      this.actions.push({ tool, entity_id: subject.id, params });
-      this.changed.set(subject.id, { ...this.changed.get(subject.id), ...(params as Facts) });
-    }
-    this.before = subjects;
-  }
-
-  private date(clause: Does<'due' | 'shift'>): void {
-    const subjects = this.finder.find(clause.target, this.before);
-    for (const { id, item } of subjects) {
-      const isProject = item?.type === 'project';
-      if (!isProject) requireTask({ id, item });
-      const date = clause.does === 'due' ? dayOf(clause.date) : shifted(item, this.factsOf({ id, item }).due, clause.by);
-      if (isProject) this.actions.push({ tool: 'project.update', entity_id: id, params: { end_date: date } });
-      else this.actions.push({ tool: 'task.update', entity_id: id, params: { due_date: date } });
-      this.changed.set(id, { ...this.changed.get(id), due: date });
-    }
-    this.before = subjects;
-  }
-
-  private create(task: NewTask, parent: Subject | null): void {
-    if (task.title === '') throw new Question('What is the title of the new task?');
-    const project = parent?.item?.project_id ?? (task.project ? this.projectOf(task.project) : this.project());
-    if (!project) throw new Question('In which project? Link the project, or one of its tasks.');
-    const teamId = parent?.item?.team_id ?? this.world.items.find(({ project_id }) => project_id === project)?.team_id;
-    const params = {
-      title: task.title,
-      project_id: project,
-      ...(parent && { parent_task_id: parent.id }),
-      ...(task.priority && { priority: task.priority }),
-      ...(task.due && { due_date: dayOf(task.due) }),
-      ...(task.to && { assigned_to: this.assigneeIn(task.to, teamId) }),
-    };
-    this.before = [{ id: `$${this.actions.length}`, item: null }];
-    this.actions.push({ tool: 'task.create', params });
-  }
-
-  private subtasks({ of, tasks }: Does<'subtasks'>): void {
-    const parent = of.kind === 'list' && of.targets.length === 0 ? null : this.single(of);
-    if (parent) requireTask(parent);
-    const first = this.actions.length;
-    for (const task of tasks) this.create(task, parent);
-    this.before = this.actions.slice(first).map((_action, at) => ({ id: `$${first + at}`, item: null }));
-  }
-
-  private note(title: string, text: string): void {
-    if (title === '') throw new Question('What is the title of the note?');
-    const teams = new Set(this.world.items.map(({ team_id }) => team_id));
-    const project = this.project();
-    if (!project && teams.size > 1) throw new Question('In which project? The linked items belong to several teams.');
-    const place = project ? { project_id: project } : { team_id: this.world.items[0]?.team_id };
-    this.actions.push({ tool: 'note.create', params: { title, content: text, ...place } });
-    this.before = [];
-  }
-
-  private rename({ target, title }: Does<'rename'>): void {
-    if (title === '') throw new Question('What is the new title?');
-    const subject = this.single(target);
-    const type = subject.item?.type ?? 'task';
-    if (type !== 'task' && type !== 'project') throw new Question('I can rename tasks and projects only.');
-    const isTask = type === 'task';
-    this.actions.push({
-      tool: isTask ? 'task.update' : 'project.update',
-      entity_id: subject.id,
-      params: isTask ? { title } : { name: title },
-    });
-    this.before = [subject];
-  }
-
-  private relate(clause: Does<'relate'>): void {
-    const source = this.single(clause.source);
-    const target = this.single(clause.target);
-    if (source.id === target.id) throw new Question('An item cannot have a relation to itself.');
-    const params = { source_id: source.id, target_id: target.id, relation_type: clause.type };
-    this.actions.push({ tool: 'relation.create', params });
-    this.before = [];
-  }
-
-  private unassign({ target, from }: Does<'unassign'>): void {
-    const people = from ? findAssignees(this.world, from) : null;
-    this.onTasks(target, 'task.assign', ({ item }) => {
-      if (people && item && !people.includes(item.assigned_to ?? null))
-        throw new Question(`${capital(named(item))} is not assigned to ${from?.kind === 'name' ? quote(from.name) : 'you'}.`);
-      return { assigned_to: null };
-    });
-  }
-
-  /** The only linked project, else the only project of the linked tasks; null if there is none. */
-  private project(): string | null {
-    const of = (type: 'project' | 'task') => [
-      ...new Set(this.world.items.flatMap((item) => (item.type === type && item.project_id !== null ? [item.project_id] : []))),
-    ];
-    const linked = of('project');
-    const candidates = linked.length > 0 ? linked : of('task');
-    if (candidates.length > 1) throw new Question('Several projects are linked. In which one? Name it: “… in the project X”.');
-    return candidates[0] ?? null;
-  }
-
-  private projectOf(target: Target): string {
-    const { item } = this.single(
-      target.kind === 'named' ? { ...target, items: target.items.filter(({ type }) => type === 'project') } : target,
-    );
-    if (item?.type !== 'project') throw new Question('To which project? Link it, and write its title.');
-    return item.id;
-  }
-
-  private single(target: Target): Subject {
-    const subjects = this.finder.find(target, this.before);
-    if (subjects.length !== 1) throw new Question('This works on one item at a time. Name it.');
-    return subjects[0] as Subject;
-  }
-
-  private assignee(to: Assignee, { item }: Subject): string | null {
-    return this.assigneeIn(to, item?.team_id);
-  }
-
-  private assigneeIn(to: Assignee, teamId = this.world.items[0]?.team_id ?? ''): string | null {
-    const found = findAssignees(this.world, to, teamId);
-    const name = to.kind === 'name' ? quote(to.name) : '';
-    if (found.length === 0) throw new Question(`No member of the team is called ${name}.`);
-    if (found.length > 1) throw new Question(`Several members of the team are called ${name}. Use a username.`);
-    return found[0] as string | null;
-  }
-
-  /** What a question is about. */
-  ask(clause: Clause): Asked {
-    if (clause.does === 'ask') {
-      this.before = this.finder.matchingWords(clause.question.filter);
-      return { does: 'tasks', question: clause.question };
-    }
-    if (clause.does !== 'about' && clause.does !== 'blocking') return { does: clause.does === 'help' ? 'help' : 'summary' };
-    const subjects = this.finder.find(clause.target, this.before);
-    const ids = subjects.map(({ id }) => id);
-    for (const subject of subjects) requireTask(subject);
-    this.before = subjects;
-    return clause.does === 'about' ? { does: 'about', ids } : { does: 'blocking', ids, end: clause.end };
-  }
-
-  /** What the last clause was about. */
-  get subjects(): Before {
-    return this.before;
-  }
-}
 
 /** What the clauses of earlier messages were about at last, oldest first: `it` in the next one. */
 export function subjectsOf(messages: readonly (readonly Clause[])[], world: RuleWorld): Before {
@@ -277,6 +23,9 @@ export function subjectsOf(messages: readonly (readonly Clause[])[], world: Rule
   return before;
 }
 
+const ONLY_FACTS =
+  'I take that as a fact, which changes nothing. What shall change? Write for example “close it”, or “give all tasks of Mia to Bo”.';
+
 /** Turns the clauses of a message into a plan, a question, or an answer. If one clause fails, nothing is proposed. */
 export function resolve(clauses: readonly Clause[], world: RuleWorld, before: Before = []): Outcome {
   const unclear = clauses.find(({ does }) => does === 'unclear');
@@ -284,12 +33,19 @@ export function resolve(clauses: readonly Clause[], world: RuleWorld, before: Be
     return { kind: 'answer', unclear: unclear && clauses.length > 1 ? unclear.written : null };
   }
   const resolver = new Resolver(world, before);
-  const [first] = clauses;
+  const telling = clauses.filter(({ does }) => does !== 'aside');
+  const [first] = telling;
   try {
-    const asks = clauses.filter(({ does }) => ASKS.has(does));
-    if (asks.length > 0 && clauses.length > 1)
+    if (!first) throw new Question(ONLY_FACTS);
+    const asks = telling.filter(({ does }) => ASKS.has(does));
+    if (asks.length > 0 && telling.length > 1)
       throw new Question('Ask one question at a time, and change things in a message of their own.');
-    if (first && asks.length > 0) return { kind: 'ask', asked: resolver.ask(first) };
+    if (first.does === 'unblock' && telling.length === 1) {
+      for (const aside of clauses.slice(0, clauses.indexOf(first))) resolver.add(aside);
+      return resolver.unblock(first);
+    }
+    if (telling.some(({ does }) => does === 'unblock')) throw new Question('Send “unblock …” in a message of its own.');
+    if (asks.length > 0) return { kind: 'ask', asked: resolver.ask(first) };
     for (const clause of clauses) resolver.add(clause);
   } catch (error) {
     if (error instanceof Question) return { kind: 'question', text: error.message };

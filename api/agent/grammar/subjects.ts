@@ -34,13 +34,20 @@ function list(words: readonly string[], link: string): string {
   return shown.length < 2 ? (shown[0] ?? '') : `${shown.slice(0, -1).join(', ')} ${link} ${shown.at(-1)}`;
 }
 
-/** The ids that an assignee may have; null is nobody. */
+const whomWords = ({ written, among }: Extract<Assignee, { kind: 'whom' }>): string =>
+  `Whom do you mean by “${written}”${among.length > 0 ? `: ${list(among.map(quote), 'or')}` : ''}? Write the name.`;
+
+/**
+ * The ids that an assignee may have; null is nobody.
+ * @throws Question a pronoun that means none, or one of several
+ */
 export function findAssignees(
   { people, userId }: Pick<RuleWorld, 'people' | 'userId'>,
   to: Assignee | undefined,
   teamId?: string,
 ): (string | null)[] {
   if (!to || to.kind === 'nobody') return [null];
+  if (to.kind === 'whom') throw new Question(whomWords(to));
   return to.kind === 'me' ? [userId] : people.find(to.name, teamId);
 }
 
@@ -82,6 +89,7 @@ export class SubjectFinder {
       case 'list':
         return uniqueSubjects(target.targets.flatMap((each) => this.find(each, before)));
       case 'all': {
+        if (target.filter.lacksIt) throw new Question('Without what? Write “without an owner” or “without a due date”.');
         const except = target.except ? this.find(target.except, before).map(({ id }) => id) : [];
         const items = this.matching(target.filter).filter(({ id }) => !except.includes(id));
         if (target.both && items.length !== 2) throw new Question(WHICH_TWO);

@@ -3,12 +3,23 @@ import type { DateRange } from '../../platform/written-ranges.js';
 /** What messages talk about: the values that the grammar reads, in no file that needs another. */
 
 const STATUSES = ['todo', 'in_progress', 'in_review', 'done'] as const;
+/** What texts call a status, where it is not its own word. */
+export const STATUS_WORDS: Readonly<Record<string, string>> = {
+  todo: 'to do',
+  in_progress: 'in progress',
+  in_review: 'in review',
+};
 export type Status = (typeof STATUSES)[number];
 
 export const PRIORITIES = ['low', 'medium', 'high', 'urgent'] as const;
 export type Priority = (typeof PRIORITIES)[number];
 
-export type Assignee = { kind: 'me' } | { kind: 'nobody' } | { kind: 'name'; name: string };
+/** `whom`: a pronoun that means none, or one of several. */
+export type Assignee =
+  | { kind: 'me' }
+  | { kind: 'nobody' }
+  | { kind: 'name'; name: string }
+  | { kind: 'whom'; written: string; among: readonly string[] };
 
 /** What tasks have to be. Every given part must hold. */
 export interface TaskFilter {
@@ -17,6 +28,8 @@ export interface TaskFilter {
   isOverdue?: true;
   isBlocked?: true;
   hasNoDueDate?: true;
+  /** They lack what a clause gives: `give everything without one to Mia`. */
+  lacksIt?: true;
   due?: DateRange;
   /** Days on which they were done. */
   completed?: DateRange;

@@ -11,6 +11,7 @@ const COMMENT_HEADS: readonly Pattern[] = [
   'note on|to|for T',
   'write on|under T',
   'tell|ask T',
+  'tell|ask|remind P on|in|about|under|regarding T',
   'comment|note',
   'add|leave|post|write a|another? comment|reply|remark|note',
 ].map(pattern);
@@ -22,7 +23,7 @@ const QUOTED: readonly Pattern[] = [
   'comment on|to T Q',
   'add|leave|post|write a comment on|to|for T Q',
 ].map(pattern);
-const BEGINNING = new Set('comment reply respond note create add leave post write put make tell ask'.split(' '));
+const BEGINNING = new Set('comment reply respond note create add leave post write put make tell ask remind'.split(' '));
 /** Words before a text, as good as a colon. */
 const SAYING = new Set(['saying', 'says', 'that', 'with', 'stating', 'asking']);
 const MAX_MARKS = 4;
@@ -75,7 +76,7 @@ export function readTextHead(reading: Reading, tokens: readonly Token[], from: n
     if (!isColon && !(token.kind === 'word' && SAYING.has(token.text))) continue;
     marks += 1;
     const build = readHead(reading, tokens.slice(from, at), isColon);
-    if (build) return { build, from: at + (startsWith(tokens.slice(at, at + 2), 'that', 'says') ? 2 : 1) };
+    if (build) return { build, from: at + (['says', 'that'].includes(getWord(tokens[at + 1])) && !isColon ? 2 : 1) };
     if (isColon) break;
   }
   return undefined;

@@ -131,7 +131,20 @@ const continuesWord = (text: string, at: number): boolean =>
 /** A word with a plain apostrophe; `can't` is the same as `cannot`. */
 function wordOf(text: string): string {
   const word = text.replaceAll('’', "'");
-  return word === "can't" || word === "won't" ? 'cannot' : word;
+  return ["can't", "won't", 'cant', 'wont'].includes(word) ? 'cannot' : word;
+}
+const NEGATED = /^(is|are|was|were|has|have|had|do|does|did|should|could|would|must|need)n'?t$/;
+
+/** `isn't` is two words, so that no pattern overlooks the `not`. */
+function splitNegation(token: Token): Token[] {
+  const verb = token.kind === 'word' ? NEGATED.exec(token.text)?.[1] : undefined;
+  if (verb === undefined) return [token];
+  const { start, end } = token;
+  const border = start + verb.length;
+  return [
+    { kind: 'word', text: verb, start, end: border },
+    { kind: 'word', text: 'not', start: border, end },
+  ];
 }
 
 /** Returns the place behind the word that starts here. */
@@ -215,7 +228,7 @@ export function tokenize(message: string, items: readonly LinkedItem[]): Tokeniz
     if (folded.text.charAt(at) === ' ') at += 1;
     else {
       const token = reader.read(at);
-      tokens.push(token);
+      tokens.push(...splitNegation(token));
       at = token.end;
     }
   }

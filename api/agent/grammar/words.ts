@@ -14,7 +14,7 @@ export const VERBS = setOf(
 /** Words that begin a question. */
 export const ASKING = setOf('what which who whose when where how is are does do did has have show list find any anything');
 /** Words that go on with the change of a clause before: `… to high priority and due Friday`. */
-export const CONTINUING = setOf('due its their priority deadline assigned');
+export const CONTINUING = setOf('due its their priority prio deadline assigned');
 /** Verbs by which a statement of fact is known to be a clause of its own: `the budget is done and the website is late`. */
 export const STATING = setOf('is are should blocks depends needs takes gets goes has');
 /** Verbs of clauses that hold a free text or a title. */
@@ -22,9 +22,12 @@ export const WRITING = setOf(
   'create add make open log comment reply note rename retitle call new write leave remind tell describe',
 );
 
+/** The word for one kind of value, and its short form. */
+export const isPriorityWord = (word: string): boolean => word === 'priority' || word === 'prio';
+
 export const POLITE = setOf('please kindly thanks then also now hi hello hey ok okay so well and');
 /** Words without meaning inside a clause that holds no free text. */
-export const FILLING = setOf('please kindly just also now already really actually currently still right away immediately');
+export const FILLING = setOf('please kindly just also now already really actually currently still right immediately yet');
 /** Requests around a clause that mean nothing for it. */
 export const OPENINGS: readonly (readonly string[])[] = [
   'can you please tell me',
@@ -53,7 +56,7 @@ export const OPENINGS: readonly (readonly string[])[] = [
 
 /** Nouns that say the kind of an item, or nothing. */
 export const NOUNS = setOf(
-  'task project note idea file whiteboard item ticket issue bug card todo to-do story thing job one work topic point',
+  'task project note idea file whiteboard item ticket issue bug card todo to-do story thing job one work topic point problem fix matter',
 );
 /** Nouns for several tasks. */
 export const PLURALS = setOf('tasks items tickets issues bugs cards todos to-dos stories things jobs ones work stuff');
@@ -63,13 +66,13 @@ const STATE_WORDS: Readonly<Record<Status, string>> = {
   in_progress: 'in_progress|in-progress|in progress|doing|started|underway|ongoing|being worked on|progress|active|wip',
   in_review:
     'in_review|in-review|in review|review|ready for review|under review|for review|to review|waiting for review|reviewed by us|ready to review',
-  done: 'done|complete|completed|closed|finished|fixed|resolved|ready|solved|shipped|delivered|published|released|launched|deployed|handled|all done',
+  done: 'done|complete|completed|closed|live|finished|fixed|resolved|ready|solved|shipped|delivered|published|released|launched|deployed|handled|all done',
 };
 const PRIORITY_WORDS: Readonly<Record<Priority, string>> = {
   low: 'low|lowest|minor|p4',
   medium: 'medium|normal|p3|average|middle',
-  high: 'high|important|p2|higher|major|top',
-  urgent: 'urgent|critical|highest|p1|p0|asap|top urgent',
+  high: 'high|important|p2|higher|major',
+  urgent: 'urgent|critical|highest|p1|p0|asap|top urgent|top|topmost',
 };
 const invert = <K extends string>(table: Readonly<Record<K, string>>): ReadonlyMap<string, K> =>
   new Map(Object.entries<string>(table).flatMap(([key, words]) => words.split('|').map((word) => [word, key as K] as const)));
@@ -88,6 +91,8 @@ export const findState = (words: readonly string[]): Status | undefined => STATE
 
 /** A priority, with or without the word. */
 export function findPriority(words: readonly string[]): Priority | undefined {
-  const rest = words.filter((word, at) => word !== 'priority' && !(at === 0 && ['a', 'an', 'the'].includes(word)));
+  const rest = words.filter((word, at) => !isPriorityWord(word) && !(at === 0 && ['a', 'an', 'the'].includes(word)));
+  const [only = ''] = rest;
+  if (rest.length === 1 && words.length > 1 && /^[0-4]$/.test(only)) return PRIORITIES_BY_WORD.get(`p${only}`);
   return rest.length > 0 && rest.length <= 2 ? PRIORITIES_BY_WORD.get(rest.join(' ')) : undefined;
 }

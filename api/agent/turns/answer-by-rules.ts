@@ -3,14 +3,16 @@ import { type Context, inTransaction, type Services, serviceContext } from '../.
 import { toDomainError } from '../../platform/database/database-errors.js';
 import { DomainError } from '../../platform/errors.js';
 import type { ProposedAction } from '../plans/proposal.js';
+import { MAX_ACTIONS } from '../plans/schema.js';
 import { stagePlan } from '../plans/stage-plan.js';
 import { finishTurn } from '../providers/steps/finish-turn.js';
 import { proposerContext } from '../providers/steps/read-turn.js';
 import { type ReadableLink, readLinks } from '../sessions/read-links.js';
 import { answerQuestion } from './answer-question.js';
-import { lostWords, NOT_STAGED, NOTHING_LINKED, planWords, summaryWords, unclearWords } from './answer-words.js';
+import { lostWords, MAY_NOT_READ, NOT_STAGED, NOTHING_LINKED, planWords, summaryWords, unclearWords } from './answer-words.js';
 import { type ClaimedTurn, claimTurn, type TurnExecution } from './claim-turn.js';
 import { announceTurn, type Answer, type EndedTurn, endTurn } from './end-turn.js';
+import { findBlocks, mayReadTasks } from './find-tasks.js';
 import { type ReadByRules, readByRules, readEarlier } from './read-world.js';
 
 /** Hours until a plan of a conversation expires. */
@@ -30,12 +32,26 @@ async function propose(ctx: Context, turn: ClaimedTurn, actions: readonly Propos
   }
 }
 
+/** Stages the end of the relations by which open tasks block a task. */
+async function unblock(ctx: Context, turn: ClaimedTurn, { id, by }: { id: string; by: string | null }): Promise<Answer> {
+  if (!(await mayReadTasks(ctx, turn.token_id))) return { content: MAY_NOT_READ };
+  const relations = await findBlocks(ctx, id, by, MAX_ACTIONS);
+  if (relations.length === 0)
+    return { content: `No open task ${by === null ? 'blocks it' : 'of that name blocks it'}, so there is nothing to change.` };
+  return propose(
+    ctx,
+    turn,
+    relations.map((entity_id) => ({ tool: 'relation.delete', entity_id, params: {} })),
+  );
+}
+
 /** What the rules say to a message that they have read. */
 async function respond(ctx: Context, turn: ClaimedTurn, links: readonly ReadableLink[], read: ReadByRules): Promise<Answer> {
   const { outcome } = read;
   if (outcome.kind === 'ask') return { content: await answerQuestion(ctx, turn, links, read, outcome.asked) };
   if (links.length === 0) return { content: NOTHING_LINKED };
   if (outcome.kind === 'plan') return propose(ctx, turn, outcome.actions);
+  if (outcome.kind === 'unblock') return unblock(ctx, turn, outcome);
   if (outcome.kind === 'question') return { content: `${outcome.text} ${NOT_STAGED}` };
   const title = links.find(({ item_type }) => item_type === 'task')?.title;
   return { content: unclearWords(outcome.unclear ?? turn.content, title, summaryWords(links, read.facts)) };

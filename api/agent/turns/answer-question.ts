@@ -1,11 +1,13 @@
 import type { Context } from '../../platform/context.js';
+import { STATUS_WORDS } from '../grammar/terms.js';
 import { Question, onlyAssignees, quote } from '../grammar/subjects.js';
 import type { Asked } from '../grammar/outcome.js';
 import type { TaskQuestion } from '../grammar/clauses.js';
 import type { ReadableLink } from '../sessions/read-links.js';
-import { describe, helpWords, NOTHING_LINKED, plural, STATUS_WORDS, summaryWords } from './answer-words.js';
+import { describe, helpWords, MAY_NOT_READ, NOTHING_LINKED, plural, summaryWords } from './answer-words.js';
 import type { ClaimedTurn } from './claim-turn.js';
-import { findBlocking, findTasks, type FoundTask, MAX_COUNTED, mayReadTasks } from './find-tasks.js';
+import { exceedsExamined, findBlocking, findTasks, type FoundTask, MAX_COUNTED, mayReadTasks } from './find-tasks.js';
+import { MAX_EXAMINED } from './find-tasks.sql.js';
 import { type ReadByRules, zoneOf } from './read-world.js';
 
 /** Tasks that an answer lists; the others are counted. */
@@ -42,6 +44,14 @@ function loadWords(tasks: readonly FoundTask[]): string {
   return ['Open tasks:', ...rows.map(([name, count]) => `- ${name === '' ? 'not assigned' : name}: ${count}`)].join('\n');
 }
 
+/** Says that an answer is about a part of the tasks. */
+function partWords(teamIds: readonly string[] | null): string {
+  const count = MAX_EXAMINED.toLocaleString('en');
+  return teamIds?.length === 1
+    ? `I looked only at the newest ${count} tasks of the team, which has more. The search and the saved views look at all.`
+    : `I looked only at ${count} tasks of your teams, which have more. The search and the saved views look at all.`;
+}
+
 async function answerTasks(
   ctx: Context,
   turn: ClaimedTurn,
@@ -49,14 +59,14 @@ async function answerTasks(
   { world }: ReadByRules,
   question: TaskQuestion,
 ): Promise<string> {
-  if (!(await mayReadTasks(ctx, turn.token_id)))
-    return 'The token that wrote this may not read tasks: it needs the scope tasks:read.';
+  if (!(await mayReadTasks(ctx, turn.token_id))) return MAY_NOT_READ;
   const { filter, show } = question;
   const assignees = onlyAssignees(world, filter.assignee);
   const teamIds = links.length > 0 ? [...new Set(links.map(({ team_id }) => team_id))] : null;
   const open = show === 'load' ? { ...filter, statuses: ['todo', 'in_progress', 'in_review'] as const } : filter;
   const tasks = await findTasks(ctx, open, assignees, { teamIds, timezone: zoneOf(turn), today: world.today });
-  return show === 'load' ? loadWords(tasks) : listWords(tasks, 'No task of the team is like that.');
+  const found = show === 'load' ? loadWords(tasks) : listWords(tasks, 'No task of the team is like that.');
+  return (await exceedsExamined(ctx, teamIds)) ? `${found}\n\n${partWords(teamIds)}` : found;
 }
 
 /** Answers a question about linked items and about tasks of their teams; without a link, of all teams of the user. It reads only what the user may read. */
@@ -79,8 +89,7 @@ export async function answerQuestion(
         .map((link) => describe(link, read.facts.get(link.item_id)))
         .join('\n');
     case 'blocking': {
-      if (!(await mayReadTasks(ctx, turn.token_id)))
-        return 'The token that wrote this may not read tasks: it needs the scope tasks:read.';
+      if (!(await mayReadTasks(ctx, turn.token_id))) return MAY_NOT_READ;
       const tasks = await findBlocking(ctx, asked.ids, asked.end, zoneOf(turn));
       return listWords(tasks, asked.end === 'before' ? 'No task blocks it.' : 'It blocks no task.');
     }

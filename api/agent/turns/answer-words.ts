@@ -1,5 +1,6 @@
 import { allSentences, nearestSentences } from '../grammar/nearest.js';
 import { quote } from '../grammar/subjects.js';
+import { STATUS_WORDS } from '../grammar/terms.js';
 import type { Staged } from '../plans/proposal.js';
 import type { ReadableLink } from '../sessions/read-links.js';
 import { DESCRIBED, type LinkedFacts } from './linked-facts.js';
@@ -9,7 +10,8 @@ import { DESCRIBED, type LinkedFacts } from './linked-facts.js';
 export const NOTHING_LINKED =
   'No item is linked to this session, so there is nothing that I may read or change. Link a task, a project or a note, then write again. Without a link I only answer questions about the tasks of your teams: “what is overdue?”';
 
-export const STATUS_WORDS: Record<string, string> = { todo: 'to do', in_progress: 'in progress', in_review: 'in review' };
+/** Without the scope, nothing of tasks that are not linked. */
+export const MAY_NOT_READ = 'The token that wrote this may not read tasks: it needs the scope tasks:read.';
 
 export const plural = (count: number, one: string, many: string): string => `${count} ${count === 1 ? one : many}`;
 

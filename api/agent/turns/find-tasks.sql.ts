@@ -2,7 +2,7 @@ import { defineStatement } from '../../../db/statement.js';
 import { isBlockedSql } from './linked-facts.js';
 
 /** Newest tasks among which a question looks, in all teams together. */
-const MAX_EXAMINED = 20_000;
+export const MAX_EXAMINED = 20_000;
 
 /** Of a task t with its project p and its assignee u. */
 const columns = (
@@ -52,6 +52,32 @@ join projects p on p.project_id = t.project_id left join users u on u.user_id = 
 where edge.kind = 'blocks' and case when $5 then edge.to_id else edge.from_id end = any($4::text[]) and t.deleted_at is null
   and t.team_id in (${places('$1::uuid', '$2::text[]', 'null')})
 order by t.status = 'done', t.due_date nulls last, t.task_id limit $6`,
+});
+
+/**
+ * $1 = user id, $2 = roles that may list tasks, $3 = task id, $4 = only the relation with this item or null, $5 = row limit. Relations by
+ * which open tasks block a task.
+ */
+export const blocksStatement = defineStatement({
+  name: 'rules_blocks',
+  text: /* sql */ `
+select edge.relation_id from relations edge join tasks t on t.task_id = edge.from_id
+where edge.kind = 'blocks' and edge.to_id = $3 and ($4::text is null or edge.from_id = $4) and t.deleted_at is null and t.status <> 'done'
+  and t.team_id in (${places('$1::uuid', '$2::text[]', 'null')})
+order by edge.relation_id limit $5`,
+});
+
+/**
+ * $1 = user id, $2 = roles that may list tasks, $3 = team ids or null for all of the user's. Whether these teams have more tasks than a question
+ * looks at.
+ */
+export const exceedsStatement = defineStatement({
+  name: 'rules_tasks_exceed',
+  text: /* sql */ `
+with places as materialized (${places('$1::uuid', '$2::text[]', '$3')})
+select (select count(*) from (select from places cross join lateral (
+  select from tasks t where t.team_id = places.team_id and t.deleted_at is null limit ${MAX_EXAMINED + 1}
+) few limit ${MAX_EXAMINED + 1}) many) > ${MAX_EXAMINED} as exceeds`,
 });
 
 /** $1 = token id. Whether a token may read tasks. */

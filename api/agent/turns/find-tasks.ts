@@ -5,7 +5,13 @@ import { addTo } from '../../platform/calendar-days.js';
 import { type FilteredTask, isMeant } from '../grammar/filter.js';
 import { isNone } from '../grammar/people.js';
 import type { TaskFilter } from '../grammar/terms.js';
-import { blockingTasksStatement, findTasksStatement, tokenReadsTasksStatement } from './find-tasks.sql.js';
+import {
+  blockingTasksStatement,
+  blocksStatement,
+  exceedsStatement,
+  findTasksStatement,
+  tokenReadsTasksStatement,
+} from './find-tasks.sql.js';
 
 /** Tasks that one question counts. */
 export const MAX_COUNTED = 1_000;
@@ -79,6 +85,24 @@ export function findBlocking(
 ): Promise<FoundTask[]> {
   const values = [requireUser(ctx), rolesFor('task.list'), timezone, ids, end === 'before', MAX_COUNTED];
   return run<FoundTask>(ctx.db, blockingTasksStatement, values);
+}
+
+/**
+ * Finds the relations by which open tasks block a task, as far as the user may read these.
+ * @param by only the relation with this item
+ * @param limit most relations
+ */
+export async function findBlocks(ctx: Context, id: string, by: string | null, limit: number): Promise<string[]> {
+  const values = [requireUser(ctx), rolesFor('task.list'), id, by, limit];
+  const rows = await run<{ relation_id: string }>(ctx.db, blocksStatement, values);
+  return rows.map(({ relation_id }) => relation_id);
+}
+
+/** Whether the teams have more tasks than a question looks at. `teamIds`: null for all of the user's. */
+export async function exceedsExamined(ctx: Context, teamIds: readonly string[] | null): Promise<boolean> {
+  const values = [requireUser(ctx), rolesFor('task.list'), teamIds];
+  const [row] = await run<{ exceeds: boolean }>(ctx.db, exceedsStatement, values);
+  return row?.exceeds === true;
 }
 
 /** Whether the token that wrote a message may read tasks that are not linked; a person may. */

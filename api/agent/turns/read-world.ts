@@ -2,8 +2,7 @@ import { Temporal } from 'temporal-polyfill';
 import { defineStatement, run } from '../../../db/statement.js';
 import type { Context } from '../../platform/context.js';
 import { zoneNamed } from '../../platform/time-zones.js';
-import type { Clause } from '../grammar/clauses.js';
-import { parse } from '../grammar/parse.js';
+import { parseAll } from '../grammar/parse.js';
 import type { Outcome } from '../grammar/outcome.js';
 import { resolve, subjectsOf } from '../grammar/resolve.js';
 import type { RuleWorld } from '../grammar/subjects.js';
@@ -63,7 +62,7 @@ export async function readByRules(
   const people = await findMembers(ctx, reader.userId, teamIds, messages.toReversed().join('\n'));
   const items = links.map((link) => toLinkedItem(link, facts.get(link.item_id)));
   const world = { items, userId: reader.userId, people, today: todayIn(reader) };
-  const read = (text: string): Clause[] => parse(text, items, world.today, people);
-  const before = subjectsOf(earlier.map(read), world);
-  return { outcome: resolve(read(message), world, before), world, facts };
+  const read = parseAll(messages, world);
+  const before = subjectsOf(read.slice(0, -1), world);
+  return { outcome: resolve(read.at(-1) ?? [], world, before), world, facts };
 }

@@ -112,6 +112,53 @@ it('lists twenty tasks and counts the rest', async () => {
   ]);
 });
 
+it('says that it looked at a part only, where the team has more than 20,000 tasks', async () => {
+  const linked = await addTask('Late', { due_date: day(-1) });
+  const say = await talk(team.member, linked);
+  const fill = (count: number): Promise<unknown> =>
+    db().raw(
+      `with made as (insert into item_keys select uuidv7()::text, 'task' from generate_series(1, ?::int) returning item_id)
+       insert into tasks (task_id, project_id, team_id, title, created_by) select item_id, ?, ?, 'Many', ? from made`,
+      [count, project.project_id, team.team_id, team.member.user_id],
+    );
+  await fill(19_999);
+  expect((await say('what is overdue?')).content).not.toContain('20,000');
+  await fill(1);
+  expect((await say('what is blocked?')).content).toBe(
+    'No task of the team is like that.\n\nI looked only at the newest 20,000 tasks of the team, which has more. The search and the saved views look at all.',
+  );
+});
+
+it('unblocks a task by a plan that ends what blocks it, of open tasks that the person may read', async () => {
+  const stranger = await buildTeam(app);
+  const theirs = { team: stranger, project: await buildProject(app, stranger) };
+  const wheels = await addTask('Order crane wheels');
+  const edge = async (from: string, from_team: string): Promise<string> => {
+    const kind = { relation_type: 'blocks', source_id: from, target_id: wheels, kind: 'blocks', from_id: from, to_id: wheels };
+    const rest = { from_team_id: from_team, to_team_id: team.team_id, team_id: from_team, created_by: team.member.user_id };
+    return (await db()('relations').insert({ ...kind, ...rest }, 'relation_id'))[0].relation_id;
+  };
+  await edge(await addTask('Foreign words', {}, theirs), stranger.team_id);
+  await edge(await addTask('Old', { status: 'done' }), team.team_id);
+  const say = await talk(team.member, wheels);
+  expect(await say('unblock the wheels')).toEqual({
+    content: 'No open task blocks it, so there is nothing to change.',
+    actions: [],
+  });
+  const relation = await edge(await addTask('Inspect the crane'), team.team_id);
+  const { actions } = await say('unblock the wheels');
+  expect(actions).toMatchObject([{ tool: 'relation.delete', entity_id: relation }]);
+  expect(actions).toHaveLength(1);
+  expect((await say('it no longer depends on the wheels')).actions).toEqual([]);
+});
+
+it('says in plain words what is as it shall be', async () => {
+  const say = await talk(team.member, await addTask('Login 500', { priority: 'high' }));
+  expect((await say('set its priority to high')).content).toBe(
+    'Nothing is left to change, so nothing was staged.\n\nLeft out:\n- “Login 500” is already high, so there is nothing to change',
+  );
+});
+
 it('a token needs the scope for tasks that are not linked', async () => {
   const linked = await addTask('Login 500', { due_date: day(-2) });
   await buildToken(app, team.member, ['ai:chat']);
@@ -120,6 +167,7 @@ it('a token needs the scope for tasks that are not linked', async () => {
   const actor: Actor = { type: 'pat', userId, email, role: 'user', tokenId, scopes: ['ai:chat'], strict: false, mcpOnly: false };
   const say = await talk(team.member, linked);
   expect((await say('what is overdue?', actor)).content).toContain('tasks:read');
+  expect((await say('unblock the login', actor)).content).toContain('tasks:read');
   await db()('personal_access_tokens')
     .where({ token_id: tokenId })
     .update({ scopes: ['ai:chat', 'tasks:read'] });

@@ -5,7 +5,9 @@ import { isSame, meaning } from './world.js';
 type Row = [world: string, said: string | string[], means: string];
 const read = (name: string): Row[] => JSON.parse(readFileSync(new URL(`${name}.json`, import.meta.url), 'utf8')) as Row[];
 
-it.each([...read('seen'), ...read('unseen')])('%s: %s', (world, said, means) => {
+const ROWS = ['seen', 'unseen', 'third', 'rules'].flatMap(read).map(([world, said, means]) => [world, said, means] as const);
+
+it.each(ROWS)('%s: %s', (world, said, means) => {
   const found = meaning(world, ...[said].flat());
   expect(isSame(found, means) ? means : found).toBe(means);
 });

@@ -1,4 +1,4 @@
-import { parse } from '../../../../api/agent/grammar/parse.js';
+import { parseAll } from '../../../../api/agent/grammar/parse.js';
 import { PeopleIndex } from '../../../../api/agent/grammar/people.js';
 import { isMeant } from '../../../../api/agent/grammar/filter.js';
 import type { Outcome } from '../../../../api/agent/grammar/outcome.js';
@@ -76,7 +76,7 @@ const people = new PeopleIndex(MEMBERS);
 function interpret(world: string, ...messages: string[]): Outcome {
   const items = WORLDS[world] ?? [];
   const rules = { items, userId: 'ada', people, today: TODAY };
-  const read = messages.map((message) => parse(message, items, TODAY, people));
+  const read = parseAll(messages, { items, people, today: TODAY });
   return resolve(read.at(-1) ?? [], rules, subjectsOf(read.slice(0, -1), rules));
 }
 
@@ -106,6 +106,7 @@ export function meaning(world: string, ...messages: string[]): string {
     if (outcome.kind === 'question') return `? ${outcome.text}`;
     if (outcome.kind === 'answer') return outcome.unclear === null ? 'A' : `A: ${outcome.unclear}`;
     if (outcome.kind === 'ask') return shownAnswer(world, outcome);
+    if (outcome.kind === 'unblock') return `unblock ${outcome.id}${outcome.by ? ` from ${outcome.by}` : ''}`;
     return outcome.actions
       .map(({ tool, entity_id, params }) =>
         [tool.replace(/^task\./, ''), ...(entity_id ? [entity_id] : []), shownParams(params)].join(' ').trim(),
@@ -116,13 +117,10 @@ export function meaning(world: string, ...messages: string[]): string {
   }
 }
 
-/** Whether a question of ours is the one that was expected: `? a b` names these ids. */
-export const isSame = (found: string, expected: string): boolean =>
-  expected.startsWith('?') && found.startsWith('?')
-    ? expected
-        .slice(1)
-        .trim()
-        .split(' ')
-        .filter((id) => id !== '')
-        .every((id) => found.includes(`(${id})`))
-    : found === expected;
+/** Whether a question of ours is the one that was expected: `? a b` names these ids; `-` is a question, or a clause that is not understood. */
+export function isSame(found: string, expected: string): boolean {
+  if (expected === '-') return /^[?A]/.test(found);
+  if (!expected.startsWith('?') || !found.startsWith('?')) return found === expected;
+  const ids = expected.slice(1).split(' ');
+  return ids.filter((id) => id !== '').every((id) => found.includes(`(${id})`));
+}

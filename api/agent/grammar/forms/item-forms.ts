@@ -29,6 +29,31 @@ export const OTHER: readonly Form[] = [
   ),
   ...state(({ T }) => ({ does: 'delete', target: T }), 'T can|should|could be deleted|removed|trashed'),
   ...say(() => ({ does: 'doubt', text: 'Shall I delete it, or close it? Write “delete …” or “close …”.' }), 'cancel T'),
+  ...say(
+    ({ T }) => ({ does: 'unblock', target: T, by: null }),
+    'unblock T',
+    'remove|clear|end the? blockers|blocker of|for|on|from T',
+  ),
+  ...forms(
+    'all',
+    ({ T, U }) => ({ does: 'unblock', target: T, by: U }),
+    'unblock T from U',
+    'T is|are no longer blocked|held|delayed up? by U',
+    'T no longer depends|depend|waits|wait on|upon|for U',
+    'T does|do not depend|wait on|upon|for U any? more|anymore|longer?',
+    'T is|are not blocked by U any? more|anymore|longer?',
+  ),
+  ...forms(
+    'all',
+    ({ T, U }) => ({ does: 'unblock', target: U, by: T }),
+    'T no longer blocks|block|delays|holds U up?',
+    'T does|do not block U any? more|anymore|longer?',
+  ),
+  ...state(
+    ({ T }) => ({ does: 'unblock', target: T, by: null }),
+    'T is|are no longer blocked|stuck',
+    'T is|are not blocked|stuck any? more|anymore|longer?',
+  ),
   ...say(({ T }) => ({ does: 'archive', target: T, archived: true }), 'archive T'),
   ...say(({ T }) => ({ does: 'archive', target: T, archived: false }), 'unarchive T'),
   ...say(

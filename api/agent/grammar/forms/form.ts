@@ -1,5 +1,5 @@
-import type { BareClause, Target } from './clauses.js';
-import { type Certainty, type Pattern, pattern, type Slots } from './pattern.js';
+import type { BareClause, Target } from '../clauses.js';
+import { type Certainty, type Pattern, pattern, type Slots } from '../pattern.js';
 
 /** One way to say a change: its pattern, and the clause that its slots make. */
 export interface Form {

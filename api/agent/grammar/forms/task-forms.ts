@@ -1,6 +1,6 @@
 import { type Form, SAME, say, state } from './form.js';
 import { OTHER, RELATE } from './item-forms.js';
-import type { Slots } from './pattern.js';
+import type { Slots } from '../pattern.js';
 
 const setStatus: Form['build'] = ({ T, S }) => ({ does: 'status', target: T, status: S });
 const done: Form['build'] = ({ T }) => ({ does: 'status', target: T, status: 'done' });
@@ -40,6 +40,8 @@ const STATUS: readonly Form[] = [
     `T 's? status|state is|to|= S`,
     'status|state is|to|=? S',
   ),
+  // `open` and `active` say too little alone.
+  ...state(({ T, S }) => (T.kind === 'named' && S !== 'todo' ? { does: 'status', target: T, status: S } : undefined), 'T S'),
   ...state(
     done,
     'i|we have|has|just|are|is? been? finished|completed|closed|fixed|resolved|solved|did T',
@@ -78,6 +80,7 @@ const ASSIGN: readonly Form[] = [
     'let|have|get|make|ask P to? do|take|handle|own|work|finish|complete|look|deal|fix over|on|with|after|into|care|at? of? T',
     'make P the? new? owner|assignee|responsible of|for T',
     'make P responsible|accountable for T',
+    'can|could|would|will P take|do|handle|own|get|finish|look|fix|complete|manage over|on|with|after|into|care? of? T',
     'P should|will|can|must|takes|to|gets|owns|handles|does|could take|do|handle|own|be|get|finish|look|work|deal|fix? over|on|with|after|into|responsible|care|at? for|of? T',
     'P is|are taking|doing|handling|getting|owning|responsible over|for? T',
     'T should|must|has|needs|is to|be|go|belongs|belong? go|be|to? assigned|handled|done|owned|taken? to|by|for P',
@@ -91,12 +94,13 @@ const ASSIGN: readonly Form[] = [
   ),
   ...state(
     ({ T }) => ({ does: 'assign', target: T, to: { kind: 'me' } }),
-    'i will|can|would? take|do|handle|own|pick over|on|up|care? of? T',
+    'i will|can|would? take|do|handle|own|pick over|on|up|care? of? T myself|now?',
     'i am taking|doing|handling T',
     'T is mine',
     'grab|take T',
     'i take|got|have T',
   ),
+  ...state(({ T, P }) => ({ does: 'join', target: T, to: P }), 'add|put|include P to|on|in T', 'add|put P on to T'),
   ...say(
     ({ T }) => ({ does: 'unassign', target: T, from: null }),
     'unassign|deassign T',
@@ -149,18 +153,28 @@ const PRIORITY: readonly Form[] = [
   ),
   ...state(
     setPriority,
-    'T is|are|has|have|should|must|becomes|gets be|get|have|now|of|very|a? very? R',
+    'T is|are|has|have|should|must|becomes|become|gets|get be|get|have|now|of|very|a? very? R',
     'T has|have|gets a? priority R',
+    'T priority is|to? R',
+    'priority of|for|on T is|to? R',
+  ),
+  ...state(
+    ({ T, R }) => ({ does: 'unprioritize', target: T, priority: R }),
+    'T is|are|was|has|have no longer a|the|such? that|so|very? R',
+    'T is|are|was not no? longer? a|the|such? that|so|very|quite|all? R any? more|anymore|longer?',
+    'T is|are not to? be? of? R',
   ),
   ...state(
     ({ R }) => ({ does: 'priority', target: SAME, priority: R }),
     'set|change|make|raise|lower|bump? its|the? priority up|down? to|is|as|=? R',
-    'R priority?',
+    'with? a|the? R priority?',
   ),
   ...state(() => ({ does: 'step', target: SAME, by: 1 }), 'raise|increase|bump its priority'),
   ...state(() => ({ does: 'step', target: SAME, by: -1 }), 'lower|decrease|reduce|drop its priority'),
 ];
 
+/** The tasks that a person has. */
+const tasksOf = (assignee: Slots['P']): Slots['T'] => ({ kind: 'all', filter: { assignee }, written: 'their tasks' });
 const due: Form['build'] = ({ T, D }) => ({ does: 'due', target: T, date: D });
 const sooner = ({ days, months }: Slots['N']) => ({ days: -days, months: -months });
 const later: Form['build'] = ({ T, N }) => ({ does: 'shift', target: T, by: N });
@@ -181,7 +195,15 @@ const DUE: readonly Form[] = [
     'give|set T a|the? new? due|deadline date? of|to|on|for? D',
     'due|schedule T for|on|by|to? D',
     'set|add|put a|the? new? due|deadline date? of|for|to? D on|for|to T',
-    'finish|complete|close|do|get|have|resolve T done|finished|closed|completed|ready? by|before|until|till|no? later? than? D',
+    'finish|complete|close|do|get|have|resolve T done|finished|closed|completed|ready? by|before|until|till D',
+    'finish|complete|close|do|get|have|resolve T no later than D',
+    'do|get|have T done|finished|closed|completed|ready? on|at? D',
+  ),
+  ...state(
+    ({ P, D }) => ({ does: 'due', target: tasksOf(P), date: D }),
+    `${MOVING} all|every? of? P 's deadlines|dates back|out|forward? to|until|till D`,
+    `${MOVING} all|every? of? P 's due dates back|out|forward? to|until|till D`,
+    `${MOVING} all|every? the? deadlines|dates of P back|out|forward? to|until|till D`,
   ),
   ...say(
     later,
@@ -189,6 +211,7 @@ const DUE: readonly Form[] = [
     `${DELAYING} the? ${DATE} date? of|for|on T back|out? by? N later?`,
     `${DELAYING} T 's ${DATE} date? back|out? by? N later?`,
     'give|grant|allow T N more|extra|longer?',
+    'i|we need|want|have|get|got N more|extra|longer? for|on|with T',
     'add N to T',
   ),
   ...say(
@@ -203,10 +226,18 @@ const DUE: readonly Form[] = [
     "clear|remove|delete|drop|unset|cancel T 's due|deadline date?",
     'take the? due|deadline date? off|from of? T',
     'unschedule T',
+    'no due|deadline date? for|on T needed|necessary|required|anymore?',
+  ),
+  ...state(
+    cleared,
+    'T has|have|needs|need no due|deadline date? any? more|anymore?',
+    'T does|do not need|have a|any? due|deadline date? any? more|anymore?',
   ),
   ...state(
     due,
     'T is|are|was due|scheduled|planned|wanted|needed on|by|at|for? D',
+    'T slips|slipped|moves|moved|goes|shifts back|out? to|until|till D',
+    'T is|was|gets postponed|moved|delayed|pushed|rescheduled|shifted|extended back|out? to|until|till D',
     'T should|must|has|have|needs|need|can|to|will to|be|have|happen|start|end|wait|slip|move|get|a? be|until|to|due|deadline|happen|start|end? due|done|finished|completed|ready|closed|shipped|delivered|deadline|date|fixed|of|moved|postponed|back? by|on|before|until|till|to|for|of? D',
     'T has|have|gets a? due|deadline date? of? D',
     'i|we need|want T done|finished|ready|fixed|back? by|before|on|until D',

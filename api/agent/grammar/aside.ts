@@ -1,0 +1,100 @@
+import { readDate } from '../../platform/written-days.js';
+import type { BareClause } from './clauses.js';
+import { type Pattern, Matcher, pattern } from './pattern.js';
+import { isSoft, type Reading, wordsOf } from './reading.js';
+import { readPerson } from './referents.js';
+import { readTarget } from './target.js';
+import type { Token } from './tokens.js';
+import { getWord, VERBS } from './words.js';
+
+/** Sentences of facts: they change nothing, and say whom or what the next ones mean. */
+
+const BEING = new Set(
+  "is are was were will be am has had been 's calls called in got gets falls fell feels goes went".split(' '),
+);
+const LEAVING = new Set(['left', 'leaves', 'quit', 'quits', 'resigned', 'retires', 'retired']);
+/** Phrases of who does not work, longest first where one begins with another. */
+const AWAY = (
+  'too much to do|too much on his plate|too much on her plate|too much on their plate|too much work|no time|no capacity|out of office|out of the office|' +
+  'on parental leave|on maternity leave|on paternity leave|on sick leave|on leave|on holiday|on holidays|on vacation|on a trip|on a break|' +
+  'on a business trip|parental leave|maternity leave|sick leave|leaving the company|leaving|leaving us|the company|in hospital|in the hospital|' +
+  'ill|sick|unwell|away|off|out|absent|gone|unavailable|not available|not here|not in|not there|not at work|traveling|travelling|busy|very busy|' +
+  'too busy|overloaded|overworked|swamped|back|free|a cold|the flu|flu|a day off|days off|vacation|holiday|holidays|leave'
+)
+  .split('|')
+  .map((phrase) => phrase.split(' '))
+  .sort((a, b) => b.length - a.length);
+const GIVING_REASONS = new Set(['because', 'since', 'as', 'while', 'but']);
+const MAX_PERSON = 3;
+const MAX_PERSONS = 8;
+const MAX_DAYS = 5;
+
+/** Returns whether words are nothing but when something is: `until monday`, `next week`, `for two days`. */
+const isTime = (words: readonly string[], today: string): boolean => {
+  const rest = words.filter((word) => !['for', 'from', 'until', 'till', 'all', 'since', 'again'].includes(word));
+  if (rest.length === 0) return true;
+  const said = rest.join(' ');
+  if (/^(this|next|the whole|the rest of the|the) (week|month|morning|afternoon)$|^now$|^a while$|^some time$/.test(said))
+    return true;
+  return rest.length <= MAX_DAYS && (readDate(rest, today) !== undefined || /^(\w+) (days?|weeks?|months?)$/.test(said));
+};
+
+/** Returns whether words name a member, or several: `Bo and Mia`. */
+function arePersons(reading: Reading, words: readonly string[]): boolean {
+  const border = words.findIndex((word) => word === 'and' || word === 'or' || word === '&');
+  const head = border < 0 ? words : words.slice(0, border);
+  if (head.length === 0 || head.length > MAX_PERSON || !readPerson(reading, head)?.isKnown) return false;
+  return border < 0 || arePersons(reading, words.slice(border + 1));
+}
+
+/** `Bo is ill`, `Bo and Uma are on vacation next week`, `he left`, `Mia takes over` */
+function readAbsence(reading: Reading, tokens: readonly Token[]): BareClause | undefined {
+  const words = wordsOf(tokens);
+  const from = GIVING_REASONS.has(words[0] ?? '') ? 1 : 0;
+  for (let end = Math.min(words.length - 1, from + MAX_PERSONS); end > from; end -= 1) {
+    if (!arePersons(reading, words.slice(from, end))) continue;
+    if (/^(takes?|will take|took) over$|^(steps?|will step) in$/.test(words.slice(end).join(' ')))
+      return { does: 'aside', target: null };
+    let at = end;
+    const isLeaving = LEAVING.has(words[at] ?? '');
+    while (BEING.has(words[at] ?? '') || LEAVING.has(words[at] ?? '')) at += 1;
+    const phrase = AWAY.find((each) => each.every((word, i) => words[at + i] === word));
+    if (at === end || (!phrase && !isLeaving)) continue;
+    if (isTime(words.slice(at + (phrase?.length ?? 0)), reading.today)) return { does: 'aside', target: null };
+  }
+  return undefined;
+}
+
+/** Facts that only deny a state: which one holds instead, they do not say. */
+const DENYING: readonly Pattern[] = ['T is|are|was|were|has|have|had not been? S after? all?', 'T is|are no longer S'].map(
+  pattern,
+);
+
+/** Reads a sentence that changes nothing; undefined for none. */
+export function readAside(reading: Reading, tokens: readonly Token[]): BareClause | undefined {
+  const absence = readAbsence(reading, tokens);
+  if (absence) return absence;
+  const matcher = new Matcher(reading, tokens);
+  for (const each of DENYING) {
+    const target = matcher.match(each, 'all')?.T;
+    if (target?.kind === 'named' || target?.kind === 'it') return { does: 'aside', target };
+  }
+  return undefined;
+}
+
+const MAX_TOPIC = 8;
+
+/**
+ * Reads what a line is about: `Budget: high priority, due Friday`.
+ * @returns the clause, and the number of tokens with the colon
+ */
+export function readTopic(reading: Reading, tokens: readonly Token[]): { clause: BareClause; length: number } | undefined {
+  const colon = tokens.slice(0, MAX_TOPIC).findIndex(({ kind }) => kind === 'colon');
+  const head = tokens.slice(0, Math.max(0, colon));
+  const behind = tokens[colon + 1];
+  if (head.length === 0 || behind === undefined || behind.kind === 'newline' || head.some(isSoft)) return undefined;
+  if (VERBS.has(getWord(head[0])) && head[0]?.kind === 'word') return undefined;
+  const read = readTarget(reading, head);
+  if (!read?.isKnown || read.target.kind !== 'named') return undefined;
+  return { clause: { does: 'aside', target: read.target }, length: colon + 1 };
+}
