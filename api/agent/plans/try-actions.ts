@@ -11,6 +11,7 @@ import { refuseAction } from './refuse-action.js';
 import { listNeeds, parseReference, replaceReferences } from '../../gate/staging/references.js';
 import { type Tried, tryAction } from '../../gate/staging/try-action.js';
 import { MAX_ACTIONS, type PlanAction } from './schema.js';
+import { repeatedWords, unchangedWords } from './unchanged-words.js';
 
 /** The actions that a dry run accepted, and what it read about them. */
 interface Trials {
@@ -74,7 +75,7 @@ export class Trial implements Trials {
     const same = this.seen.get(key);
     if (same !== undefined) {
       this.indexById.set(index, same);
-      this.omitted.push({ index, reason: `Same as action ${same} of the plan` });
+      this.omitted.push({ index, reason: repeatedWords(this.actions[same]?.title ?? '') });
       return;
     }
     if (this.actions.length === MAX_ACTIONS) throw invalid(`A plan has at most ${MAX_ACTIONS} actions`);
@@ -82,7 +83,8 @@ export class Trial implements Trials {
     const tried = await tryAction(ctx, action, acting, this.made, (from) => this.checkSize(from));
     this.checkTeam(tried.to.team_id);
     if (tried.performed.unchanged || isNoChange(action, tried)) {
-      this.omitted.push({ index, reason: 'It changes nothing' });
+      const title = this.getTitle(action.entityId, tried.from ?? tried.to, null) ?? tried.to.title;
+      this.omitted.push({ index, reason: unchangedWords(action.tool, title, action.params) });
       return;
     }
     this.accept(key, index, action, tried);

@@ -93,9 +93,9 @@ describe('staging', () => {
     ]);
     expect(plan?.actions).toMatchObject([{ index: 0, tool: 'task.assign' }]);
     expect(omitted).toEqual([
-      { index: 0, reason: 'It changes nothing' },
-      { index: 2, reason: 'It changes nothing' },
-      { index: 3, reason: 'Same as action 0 of the plan' },
+      { index: 0, reason: `“${task.title}” is already to do, so there is nothing to change` },
+      { index: 2, reason: `“${task.title}” is already high, so there is nothing to change` },
+      { index: 3, reason: `“${task.title}” has this change in the plan already` },
     ]);
     expect((await stage(app, team.member, [onTask('task.set_status', { status: 'todo' })])).plan).toBeNull();
   });
