@@ -47,32 +47,67 @@ const toKey = (name: string): string =>
     .toLowerCase()
     .replace(/[^\p{L}\p{N}]/gu, '');
 
+const MARKS = '.,;:!?)';
 /** A mark at the end of a word belongs to the sentence. */
-const withoutMark = (word: string): string => word.replace(/[.,;:!?)]+$/, '');
+function withoutMark(word: string): string {
+  let end = word.length;
+  while (end > 0 && MARKS.includes(word.charAt(end - 1))) end -= 1;
+  return word.slice(0, end);
+}
+
+/** The world of a line, with the keys of all names, each made once. */
+interface KnownWorld extends QuickAddWorld {
+  byUsername: ReadonlyMap<string, NamedMember[]>;
+  /** By the whole name that is shown. */
+  byWhole: ReadonlyMap<string, NamedMember[]>;
+  /** By username, whole name, and each part of it. */
+  byKey: ReadonlyMap<string, NamedMember[]>;
+}
+
+function groupBy(
+  members: readonly NamedMember[],
+  keysOf: (member: NamedMember) => readonly string[],
+): Map<string, NamedMember[]> {
+  const groups = new Map<string, NamedMember[]>();
+  for (const member of members)
+    for (const key of new Set(keysOf(member))) {
+      const group = groups.get(key) ?? [];
+      group.push(member);
+      groups.set(key, group);
+    }
+  return groups;
+}
+
+const withKeys = (world: QuickAddWorld): KnownWorld => ({
+  ...world,
+  byUsername: groupBy(world.members, ({ username }) => [username.toLowerCase()]),
+  byWhole: groupBy(world.members, ({ display_name }) => [toKey(display_name)]),
+  byKey: groupBy(world.members, ({ username, display_name }) =>
+    [username, display_name, ...display_name.split(/\s+/u)].map(toKey),
+  ),
+});
 
 /** Returns the members whom a name means: the one of that username or name, else all whose names begin so. */
-function findMembers(name: string, { members, userId }: QuickAddWorld): readonly NamedMember[] {
+function findMembers(name: string, { members, userId, byUsername, byKey }: KnownWorld): readonly NamedMember[] {
   const key = toKey(name);
   if (key === '') return [];
-  const keysOf = ({ username, display_name }: NamedMember) => [username, display_name, ...display_name.split(/\s+/u)].map(toKey);
   if (key === 'me') return members.filter(({ user_id }) => user_id === userId);
-  const named = members.filter(({ username }) => username.toLowerCase() === name.toLowerCase());
-  if (named.length > 0) return named;
-  const exact = members.filter((member) => keysOf(member).includes(key));
-  return exact.length > 0 ? exact : members.filter((member) => keysOf(member).some((each) => each.startsWith(key)));
+  const named = byUsername.get(name.toLowerCase()) ?? byKey.get(key);
+  if (named) return named;
+  return [...new Set([...byKey].flatMap(([each, group]) => (each.startsWith(key) ? group : [])))];
 }
 
 /** Returns how many of the words after `@name` complete the name of one member, as it is shown everywhere: `@Max Olsen`. */
-function moreOfName(name: string, after: readonly string[], { members }: QuickAddWorld): number {
+function moreOfName(name: string, after: readonly string[], { byWhole }: KnownWorld): number {
   for (let count = after.length; count > 0; count -= 1) {
     const key = toKey([name, ...after.slice(0, count)].join(''));
-    if (members.filter(({ display_name }) => toKey(display_name) === key).length === 1) return count;
+    if (byWhole.get(key)?.length === 1) return count;
   }
   return 0;
 }
 
 /** Notes the assignee, or why there is none. */
-function readAssignee(line: QuickLine, name: string, world: QuickAddWorld): void {
+function readAssignee(line: QuickLine, name: string, world: KnownWorld): void {
   const found = findMembers(name, world);
   const [member] = found;
   if (!member) line.problems.push(`No member of the team matches @${name}`);
@@ -97,7 +132,7 @@ function readHash(line: QuickLine, name: string, { projects }: QuickAddWorld): v
 }
 
 /** Reads a word with a sign. Returns false if it is part of the title. */
-function readSigned(line: QuickLine, word: string, world: QuickAddWorld): boolean {
+function readSigned(line: QuickLine, word: string, world: KnownWorld): boolean {
   const [sign, name] = [word.charAt(0), withoutMark(word.slice(1))];
   if (name === '') return false;
   if (sign === '@' && /^[\p{L}\p{N}]/u.test(name)) {
@@ -115,6 +150,10 @@ function readSigned(line: QuickLine, word: string, world: QuickAddWorld): boolea
   return true;
 }
 
+/** A title with the longest names of people, project and tags. */
+const MAX_LINE = 2_000;
+/** Problems that one line shows. */
+const MAX_PROBLEMS = 5;
 /** Words behind one that belong to it: the rest of a day or of a name. */
 const MAX_AHEAD = 5;
 
@@ -123,11 +162,16 @@ const MAX_AHEAD = 5;
  * beginning) the priority, `#name` the project of that name or else a tag; the other words are the title. A backslash before a word keeps it in the
  * title. A sign or `due` that names nothing is a problem, so that no slip becomes a title.
  */
-export function parseQuickAdd(text: string, world: QuickAddWorld): QuickLine {
+export function parseQuickAdd(text: string, given: QuickAddWorld): QuickLine {
   const line: QuickLine = { task: { title: '', tags: [] }, problems: [] };
+  if (text.length > MAX_LINE) {
+    line.problems.push(`A line has at most ${MAX_LINE.toLocaleString('en')} characters`);
+    return line;
+  }
+  const world = withKeys(given);
   const words = text.split(/\s+/u).filter((word) => word !== '');
   const title: string[] = [];
-  for (let at = 0; at < words.length; at += 1) {
+  for (let at = 0; at < words.length && line.problems.length < MAX_PROBLEMS; at += 1) {
     const word = words[at] as string;
     const ahead = words.slice(at + 1, at + 1 + MAX_AHEAD).map((next) => withoutMark(next.toLowerCase()));
     const due = word.toLowerCase() === 'due' ? readLeadingDay(ahead, world.today) : undefined;

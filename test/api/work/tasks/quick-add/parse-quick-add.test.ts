@@ -67,6 +67,15 @@ describe('a line', () => {
     for (const text of ['', '  ', '@max', 'due friday !high']) expect(read(text).problems).toEqual(['A task needs a title']);
   });
 
+  it('has a length, and shows a few problems only, so that no line takes long', () => {
+    expect(read('!'.repeat(65_000) + 'a')).toEqual({
+      task: { title: '', tags: [] },
+      problems: ['A line has at most 2,000 characters'],
+    });
+    expect(read(`x ${'@zz '.repeat(400)}`).problems).toHaveLength(5);
+    expect(read(`${'!'.repeat(1_990)}a`).task.title).toHaveLength(1_991);
+  });
+
   it('#name is the project of that name, whatever its case and blanks', () => {
     expect(read('x #harbour-works').task).toEqual({ title: 'x', project_id: 'p1', tags: [] });
     expect(read('x #twins').problems).toEqual(['#twins matches several projects']);
