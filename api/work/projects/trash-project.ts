@@ -7,6 +7,7 @@ import type { Change } from '../../platform/changes/record-change.js';
 import { markCascade } from '../graph/mark-for-search.js';
 import { enqueueCascade, type Members, recordCascade } from '../graph/record-cascade.js';
 import { findSeat } from '../../platform/access/seats.js';
+import { staleVersion } from '../tasks/write/stale-version.js';
 import { PROJECT_JSON } from './project-json.js';
 import type { TrashedProject } from './schema.js';
 import { newId } from '../../platform/ids.js';
@@ -37,17 +38,20 @@ const verifyStatement = defineStatement({
 });
 
 /**
- * Moves a project with its live tasks, notes, files, whiteboards and docs to the trash as one cascade. Its automations pause, because the relay matches only those of live
- * projects.
- * @throws RESOURCE_NOT_FOUND no live project | PERMISSION_DENIED not a member, or a guest
+ * Moves a project with its live tasks, notes, files, whiteboards and docs to the trash as one cascade; with `version`, only if the project
+ * still has it. Its automations pause, because the relay matches only those of live projects.
+ * @throws RESOURCE_NOT_FOUND no live project | PERMISSION_DENIED not a member, or a guest | RESOURCE_CONFLICT stale version
  */
-export function trashProject(ctx: Context, projectId: string): Promise<TrashedProject> {
+export function trashProject(ctx: Context, projectId: string, version?: number): Promise<TrashedProject> {
   return inTransaction(ctx, async (ctx) => {
     // Creating a task or an item locks the project FOR KEY SHARE until the commit: after this lock, in a separate statement, all of them are
     // visible and none can be added.
     const project = await Project.query(ctx.db).findById(projectId).modify('live').forUpdate();
     if (!project) throw notFound('Project');
     authorize('project.write', await findSeat(ctx, project.team_id));
+    if (version !== undefined && version !== project.version) {
+      throw await staleVersion(ctx, { type: 'project', id: projectId, expected: version, version: project.version });
+    }
     const cascade_id = newId();
     const [moved] = await run<{ json: unknown; deleted_at: Date } & Members>(ctx.db, statement, [
       projectId,

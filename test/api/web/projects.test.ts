@@ -181,6 +181,16 @@ describe('editing a project', () => {
     await follow('/app/undo', { undo: hidden(gone.html, 'undo'), back: path }, '/app/projects');
     expect((await browser.get(path)).html).toContain('Inside');
   });
+
+  it('is not deleted from a page that was opened before another change', async () => {
+    const version = hidden((await browser.get(about())).html, 'version');
+    await app.as(team.admin).patch(`/api/projects/${project.project_id}`, { description: 'Keep this', end_date: '2030-01-31' });
+    const stale = await follow(`${about()}/delete`, { version }, about());
+    expect(stale.html).toContain('Nothing was deleted. Description and end date changed after you opened the page');
+    expect(await db()('projects').where(project).first()).toMatchObject({ deleted_at: null, version: 2 });
+    const gone = await follow(`${about()}/delete`, { version: hidden(stale.html, 'version') }, about());
+    expect(gone.html).toContain('Harbour is in the trash');
+  });
 });
 
 describe('ticked tasks', () => {

@@ -8,7 +8,7 @@ import { updateTask } from '../../../work/tasks/write/update-task.js';
 import type { Context } from '../../../platform/context.js';
 import { page, type Page, type Redirect } from '../../page.js';
 import type { Undo } from '../../server/undo.js';
-import { changedFields, parseInput, Version } from '../projects/form-fields.js';
+import { changedFields, listFields, parseInput, Version } from '../projects/form-fields.js';
 import { backPath, itemPath } from '../projects/paths.js';
 import { again } from './show-item.js';
 
@@ -16,13 +16,6 @@ const TASK_FIELDS = ['title', 'description', 'status', 'assigned_to', 'priority'
 const PROJECT_FIELDS = ['name', 'description', 'status', 'start_date', 'end_date'] as const;
 /** Fields that an empty text clears. */
 const CLEARED = new Set<string>(['description', 'assigned_to', 'due_date', 'start_date', 'end_date']);
-
-const NAMES: Readonly<Record<string, string>> = { assigned_to: 'assignee', name: 'name' };
-const nameOf = (field: string): string => NAMES[field] ?? field.replaceAll('_', ' ');
-const listed = (fields: readonly string[]): string => {
-  const text = new Intl.ListFormat('en').format(fields.map(nameOf));
-  return `${text.charAt(0).toUpperCase()}${text.slice(1)} changed`;
-};
 
 const splitTags = (text: string): string[] =>
   text
@@ -67,7 +60,7 @@ const editPage = (type: 'task' | 'project', formBytes: number, { fields, save, u
       if (Object.keys(changed).length === 0) return unchanged;
       const after = await save(ctx, item_id, toInput(changed), form.version);
       if (after === form.version) return unchanged;
-      return { to, notice: { kind: 'good', text: listed(Object.keys(changed)), undo: undo(item_id, after) } };
+      return { to, notice: { kind: 'good', text: `${listFields(Object.keys(changed))} changed`, undo: undo(item_id, after) } };
     },
     onError: again(type),
   });

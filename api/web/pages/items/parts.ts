@@ -14,7 +14,7 @@ import { trashTask } from '../../../work/tasks/write/trash-task.js';
 import type { Context } from '../../../platform/context.js';
 import { invalidFields, notFound } from '../../../platform/errors.js';
 import { page, type Page, requireUser } from '../../page.js';
-import { Version } from '../projects/form-fields.js';
+import { listFields, Version } from '../projects/form-fields.js';
 import { itemPath, projectPath } from '../projects/paths.js';
 import { quickAdd } from '../projects/quick-add.js';
 import { findRelationTarget } from './relation-target.js';
@@ -135,7 +135,7 @@ export const itemPartPages: Page[] = [
     async handle({ ctx, params, form }) {
       const { type, title, project_id, team_id } = await getPlace(ctx, params.item_id);
       if (type === 'project') {
-        await trashProject(ctx, params.item_id);
+        await trashProject(ctx, params.item_id, form.version);
         const undo = { kind: 'restore_project' as const, id: params.item_id };
         return { to: `/app/projects?team=${team_id}`, notice: { kind: 'good', text: `${title} is in the trash`, undo } };
       }
@@ -143,7 +143,12 @@ export const itemPartPages: Page[] = [
       const undo = { kind: 'restore_tasks' as const, ids: [params.item_id] };
       return { to: projectPath(project_id as string), notice: { kind: 'good', text: `“${title}” is in the trash`, undo } };
     },
-    onError: ({ params }, { message }) =>
-      Promise.resolve({ to: itemPath(params.item_id), notice: { kind: 'bad', text: message } }),
+    onError({ params }, { message, changedSince }) {
+      const changed = changedSince && (listFields(changedSince.fields) || 'Something');
+      const text = changed
+        ? `Nothing was deleted. ${changed} changed after you opened the page; look before you delete.`
+        : message;
+      return Promise.resolve({ to: itemPath(params.item_id), notice: { kind: 'bad', text } });
+    },
   }),
 ];

@@ -26,6 +26,14 @@ export function changedFields(form: Fields, names: readonly string[]): Record<st
   );
 }
 
+const NAMES: Readonly<Record<string, string>> = { assigned_to: 'assignee' };
+
+/** Names fields as the start of a sentence: `Status, assignee, and due date`. */
+export function listFields(fields: readonly string[]): string {
+  const text = new Intl.ListFormat('en').format(fields.map((field) => NAMES[field] ?? field.replaceAll('_', ' ')));
+  return `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
+}
+
 /** Parses the input of an operation that a form put together. @throws VALIDATION_ERROR with the names of the form's fields */
 export function parseInput<T extends z.ZodType>(schema: T, value: unknown): z.output<T> {
   const parsed = schema.safeParse(value);
