@@ -9,7 +9,7 @@ const KNOWN: Readonly<Record<number, { heading: string; text?: string }>> = {
   500: { heading: 'Something went wrong', text: 'An internal error occurred. Please try again.' },
   503: {
     heading: 'Temporarily unavailable',
-    text: 'A dependency is unavailable. Nothing was changed; try again in a few seconds.',
+    text: 'A dependency is unavailable. Try again in a few seconds.',
   },
 };
 

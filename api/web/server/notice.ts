@@ -1,6 +1,6 @@
 import type { Notice } from '../page.js';
 
-const MAX_NOTICE_LENGTH = 300;
+const MAX_NOTICE_LENGTH = 600;
 
 export const packNotice = ({ kind, text, at }: Notice): string =>
   Buffer.from(JSON.stringify({ kind, text: text.slice(0, MAX_NOTICE_LENGTH), at })).toString('base64url');

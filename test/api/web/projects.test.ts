@@ -226,10 +226,46 @@ describe('ticked tasks', () => {
     const task = boxes((await browser.get(path)).html);
     await app.as(team.admin).patch(`/api/tasks/${(await taskRow('Theirs')).task_id}`, { priority: 'urgent' });
     const some = await follow(`${path}/bulk`, { task, priority: 'low' });
-    expect(some.html).toContain('One task changed. One task changed since you opened the list.');
+    expect(some.html).toContain('One task changed. “Theirs” was left alone: changed since you opened the list.');
     expect([(await taskRow('Theirs')).priority, (await taskRow('Ours')).priority]).toEqual(['urgent', 'low']);
     await undo(some.html);
     expect([(await taskRow('Theirs')).priority, (await taskRow('Ours')).priority]).toEqual(['urgent', 'medium']);
+  });
+
+  it('left by one failure of ours: the page says what was changed and what not, and Undo takes back what was', async () => {
+    // A fault of the database for one task: an error that no caller is to blame for.
+    await db().raw(`create function break_one() returns trigger language plpgsql as $$
+      begin raise exception 'broken' using errcode = 'XX000'; end $$`);
+    const breakTask = (id: string) =>
+      db().raw(`create or replace trigger break_one before update on tasks for each row when (old.task_id = '${id}')
+        execute function break_one()`);
+    const tasks = Array.from({ length: 45 }, (_, at) => ({ title: `Row ${at}`, ...project }));
+    await app.as(team.member).post('/api/tasks/bulk', tasks);
+    const task = boxes((await browser.get(`${path}?sort=title`)).html);
+    // Twenty are changed at a time; the broken one is in the second lot.
+    const [broken = '', first = ''] = [task[25], task[0]].map((box) => box?.slice(2));
+    await breakTask(broken);
+    const title = async (id: string) => (await db()('tasks').where({ task_id: id }).first('title')).title as string;
+    const some = await follow(`${path}/bulk`, { task, priority: 'low' });
+    expect(some.html).toContain(
+      `39 tasks changed. Look at “${await title(broken)}” before you try again: Internal error. 5 tasks were not tried.`,
+    );
+    const low = () => db()('tasks').where({ ...project, priority: 'low' });
+    expect(await low()).toHaveLength(39);
+    // By the time of the undo one has changed again, and another breaks, in the first lot.
+    await app.as(team.admin).patch(`/api/tasks/${first}`, { status: 'done' });
+    const second = (task[1] as string).slice(2);
+    await breakTask(second);
+    const undone = await undo(some.html);
+    for (const part of [
+      '18 changes were undone. ',
+      `“${await title(first)}” was left alone: changed again since.`,
+      `Look at “${await title(second)}” before you try again: Internal error. 19 tasks were not tried.`,
+    ])
+      expect(undone.html).toContain(part);
+    await db().raw('drop trigger break_one on tasks');
+    expect((await undo(undone.html)).html).toContain('20 changes were undone');
+    expect(await low()).toEqual([expect.objectContaining({ task_id: first })]);
   });
 
   it('go to the trash and come back', async () => {

@@ -10,7 +10,7 @@ import { updateTask } from '../../../work/tasks/write/update-task.js';
 import { type Notice, page, type Page } from '../../page.js';
 import type { Fields } from '../../server/read-form.js';
 import type { Changed, Undo } from '../../server/undo.js';
-import { type EachResult, eachTask } from './each-task.js';
+import { describeLeft, type EachResult, eachTask } from './each-task.js';
 import { parseInput, Ticked, Version } from './form-fields.js';
 import { backPath, itemPath, projectPath } from './paths.js';
 
@@ -32,13 +32,13 @@ const Rows = Ticked.pipe(
 const counted = (count: number, one: string, many: string): string => (count === 1 ? one : `${count} ${many}`);
 
 /** Says what became of the ticked tasks, with what takes it back. */
-function toNotice({ done, failed }: EachResult<Changed, unknown>, changed: string, undo: Undo): Notice {
-  const isStale = failed.every(({ error }) => 'changed_since' in error.extra);
-  const reason = isStale ? 'changed since you opened the list' : `stayed as they were: ${failed[0]?.error.message}`;
-  const left = failed.length === 0 ? '' : `${counted(failed.length, 'One task', 'tasks')} ${reason}`;
-  if (done.length === 0) return { kind: 'bad', text: `Nothing was changed. ${left}.` };
-  const text = `${counted(done.length, 'One task', 'tasks')} ${changed}${left === '' ? '' : `. ${left}.`}`;
-  return { kind: failed.length === 0 ? 'good' : 'bad', text, undo };
+async function toNotice(ctx: Context, found: EachResult<Changed, unknown>, changed: string, undo?: Undo): Promise<Notice> {
+  const { done, failed } = found;
+  const left = await describeLeft(ctx, found, 'changed since you opened the list');
+  const isCertain = failed.every(({ error }) => error.status < 500);
+  if (done.length === 0) return { kind: 'bad', text: isCertain ? `Nothing was changed. ${left}` : left };
+  const text = `${counted(done.length, 'One task', 'tasks')} ${changed}${left === '' ? '' : `. ${left}`}`;
+  return { kind: left === '' ? 'good' : 'bad', text, undo };
 }
 
 /** Returns the fields that the form sets. @throws INVALID_REQUEST none | VALIDATION_ERROR */
@@ -53,15 +53,15 @@ function toPatch(form: Fields): Omit<UpdateTask, 'version'> {
 
 async function changeTicked(ctx: Context, rows: Changed[], form: Fields): Promise<Notice> {
   const patch = toPatch(form);
-  const found = await eachTask(rows, ([id, version]) => updateTask(ctx, id, { ...patch, version }));
+  const found = await eachTask(ctx, rows, ([id, version]) => updateTask(ctx, id, { ...patch, version }));
   // A task that had the values already keeps its version, so there is nothing to take back.
   const tasks = found.done.flatMap(({ item: [id, before], result }): Changed[] => (result === before ? [] : [[id, result]]));
-  return toNotice(found, 'changed', { kind: 'revert_tasks', tasks });
+  return toNotice(ctx, found, 'changed', tasks.length > 0 ? { kind: 'revert_tasks', tasks } : undefined);
 }
 
 async function trashTicked(ctx: Context, rows: Changed[]): Promise<Notice> {
-  const found = await eachTask(rows, ([id, version]) => trashTask(ctx, id, version));
-  return toNotice(found, 'in the trash', { kind: 'restore_tasks', ids: found.done.map(({ item: [id] }) => id) });
+  const found = await eachTask(ctx, rows, ([id, version]) => trashTask(ctx, id, version));
+  return toNotice(ctx, found, 'in the trash', { kind: 'restore_tasks', ids: found.done.map(({ item: [id] }) => id) });
 }
 
 /** `done:3:task-id`: what a button of a card or a row makes of a task. */

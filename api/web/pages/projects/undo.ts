@@ -9,36 +9,65 @@ import { deleteRelation } from '../../../work/relations/delete-relation.js';
 import { restoreTask } from '../../../work/tasks/write/restore-task.js';
 import { revertTask } from '../../../work/tasks/write/revert-task.js';
 import { trashTask } from '../../../work/tasks/write/trash-task.js';
-import { page, type Page } from '../../page.js';
+import { type Notice, page, type Page } from '../../page.js';
 import { HOME } from '../../server/safe-path.js';
 import { type Changed, type Undo, unpackUndo } from '../../server/undo.js';
 import { backPath } from './paths.js';
-import { eachTask } from './each-task.js';
+import { describeLeft, eachTask } from './each-task.js';
 
 const counted = (count: number): string => (count === 1 ? 'The change was undone' : `${count} changes were undone`);
 
-/** Undoes one by one. @throws the first error if all fail; returns a text otherwise */
-async function undoEach<T>(items: readonly T[], act: (item: T) => Promise<unknown>): Promise<string> {
-  const { done, failed } = await eachTask(items, act);
-  if (done.length === 0 && failed[0]) throw failed[0].error;
-  const left = failed.length === 0 ? '' : `. ${failed.length} stayed: ${failed[0]?.error.message}`;
-  return `${counted(done.length)}${left}`;
+/**
+ * Undoes one by one, and says what was undone, what was not and why. What a failure of ours has left can be undone from there.
+ * @throws the error of a single item
+ */
+async function undoEach<T extends string | Changed>(
+  ctx: Context,
+  items: readonly T[],
+  act: (item: T) => Promise<unknown>,
+  toUndo: (items: T[]) => Undo,
+): Promise<Notice> {
+  const found = await eachTask(ctx, items, act);
+  const { done, failed, untried } = found;
+  if (items.length === 1 && failed[0]) throw failed[0].error;
+  const left = await describeLeft(ctx, found, 'changed again since');
+  if (left === '') return { kind: 'good', text: counted(done.length) };
+  const broken = failed.filter(({ error }) => error.status >= 500).map(({ item }) => item);
+  const head = done.length > 0 ? `${counted(done.length)}. ` : broken.length > 0 ? '' : 'Nothing was undone. ';
+  const rest = [...broken, ...untried];
+  return { kind: 'bad', text: `${head}${left}`, ...(rest.length > 0 && { undo: toUndo(rest) }) };
 }
 
-type Undoing = { [K in Undo['kind']]: (ctx: Context, undo: Extract<Undo, { kind: K }>) => Promise<unknown> };
+async function undoOne(undoing: Promise<unknown>): Promise<Notice> {
+  await undoing;
+  return { kind: 'good', text: counted(1) };
+}
 
-/** How each kind of change is undone, through the operations of the API. A text is what the notice says. */
+type Undoing = { [K in Undo['kind']]: (ctx: Context, undo: Extract<Undo, { kind: K }>) => Promise<Notice> };
+
+/** How each kind of change is undone, through the operations of the API. */
 const UNDO: Undoing = {
-  revert_tasks: (ctx, { tasks }) => undoEach(tasks, ([id, version]: Changed) => revertTask(ctx, id, version)),
-  trash_task: (ctx, { task: [id, version] }) => trashTask(ctx, id, version),
-  restore_tasks: (ctx, { ids }) => undoEach(ids, (id) => restoreTask(ctx, id)),
-  revert_project: (ctx, { project: [id, version] }) => revertProject(ctx, id, version),
-  restore_project: (ctx, { id }) => restoreProject(ctx, id),
-  delete_relation: (ctx, { relationId }) => deleteRelation(ctx, relationId),
-  create_relation: (ctx, { relation }) => createRelation(ctx, relation),
-  delete_comment: (ctx, { commentId }) => deleteComment(ctx, commentId),
+  revert_tasks: (ctx, { kind, tasks }) =>
+    undoEach(
+      ctx,
+      tasks,
+      ([id, version]) => revertTask(ctx, id, version),
+      (some) => ({ kind, tasks: some }),
+    ),
+  trash_task: (ctx, { task: [id, version] }) => undoOne(trashTask(ctx, id, version)),
+  restore_tasks: (ctx, { kind, ids }) =>
+    undoEach(
+      ctx,
+      ids,
+      (id) => restoreTask(ctx, id),
+      (some) => ({ kind, ids: some }),
+    ),
+  revert_project: (ctx, { project: [id, version] }) => undoOne(revertProject(ctx, id, version)),
+  restore_project: (ctx, { id }) => undoOne(restoreProject(ctx, id)),
+  delete_relation: (ctx, { relationId }) => undoOne(deleteRelation(ctx, relationId)),
+  create_relation: (ctx, { relation }) => undoOne(createRelation(ctx, relation)),
+  delete_comment: (ctx, { commentId }) => undoOne(deleteComment(ctx, commentId)),
 };
-
 /** Says why nothing was undone. */
 function reasonOf(error: unknown): string {
   if (!(error instanceof DomainError) || error.status >= 500) throw error;
@@ -58,8 +87,7 @@ export const undoPages: Page[] = [
       const to = backPath(form.back, HOME);
       try {
         if (!undo) throw conflict('This session did not make the change');
-        const said = await UNDO[undo.kind](ctx, undo as never);
-        return { to, notice: { kind: 'good', text: typeof said === 'string' ? said : counted(1) } };
+        return { to, notice: await UNDO[undo.kind](ctx, undo as never) };
       } catch (error) {
         return { to, notice: { kind: 'bad', text: reasonOf(error) } };
       }
