@@ -22,21 +22,27 @@ const MAX_PACKED_LENGTH = 3_900;
 /** A hundred ids of the longest kind. */
 const MAX_BYTES = 32 * 1024;
 
+/** Minutes for which a change can be undone from its notice. */
+export const UNDO_MINUTES = 10;
+
 /**
- * Packs what a notice can undo: compressed, and encrypted for this session, so that a form takes back only what a change of the same session
- * offered. Undefined if it is too long for a cookie.
+ * Packs what a notice can undo: compressed, and encrypted for this session and the next minutes, so that a form takes back only what a change of the
+ * same session has just offered. Undefined if it is too long for a cookie.
  */
 export function packUndo(config: Config, binding: string, undo: Undo): string | undefined {
-  const text = deflateRawSync(JSON.stringify(undo)).toString('base64');
+  const until = Date.now() + UNDO_MINUTES * 60_000;
+  const text = deflateRawSync(JSON.stringify({ undo, until })).toString('base64');
   const packed = encryptField(config, 'web-undo', binding, text).toString('base64url');
   return packed.length > MAX_PACKED_LENGTH ? undefined : packed;
 }
 
 /** Returns null for what this session has not packed. */
-export function unpackUndo(config: Config, binding: string, packed: string): Undo | null {
+export function unpackUndo(config: Config, binding: string, packed: string): Undo | 'expired' | null {
   try {
     const text = decryptField(config, 'web-undo', binding, Buffer.from(packed, 'base64url'));
-    return JSON.parse(inflateRawSync(Buffer.from(text, 'base64'), { maxOutputLength: MAX_BYTES }).toString()) as Undo;
+    const json = inflateRawSync(Buffer.from(text, 'base64'), { maxOutputLength: MAX_BYTES }).toString();
+    const { undo, until } = JSON.parse(json) as { undo: Undo; until: number };
+    return until > Date.now() ? undo : 'expired';
   } catch {
     return null;
   }

@@ -274,6 +274,32 @@ describe('the cookie in use', () => {
   });
 });
 
+describe('the offer to undo a change', () => {
+  afterEach(() => import.meta.jest.useRealTimers());
+
+  it('holds for ten minutes, whatever the age of the session', async () => {
+    const { task_id } = await buildTask(app, team, await buildProject(app, team));
+    const path = `/app/items/${task_id}`;
+    const browser = await signIn(team.member);
+    await browser.post(`${path}/task`, { version: '1', status: 'done' });
+    const undo = /name="undo" value="([^"]+)"/.exec((await browser.get(path)).html)?.[1] as string;
+    const pressUndo = async () => {
+      await browser.post('/app/undo', { undo, back: path }, { from: path });
+      return (await browser.get(path)).html;
+    };
+    import.meta.jest.useFakeTimers({
+      doNotFake: ['nextTick', 'setImmediate', 'setTimeout', 'setInterval', 'clearTimeout', 'clearInterval', 'queueMicrotask'],
+      now: Date.now() + 10 * 60_000,
+    });
+    expect(await pressUndo()).toContain('Nothing was undone. A change can be undone for 10 minutes.');
+    const status = async () => (await app.services.db('tasks').where({ task_id }).first('status')).status as string;
+    expect(await status()).toBe('done');
+    import.meta.jest.useRealTimers();
+    expect(await pressUndo()).toContain('The change was undone');
+    expect(await status()).toBe('todo');
+  });
+});
+
 describe('cookies over TLS', () => {
   it('are for this host alone', async () => {
     const secure = await startApp({ LOGIN_OTP: 'off', BASE_URL: 'https://assent.example' });

@@ -11,7 +11,7 @@ import { revertTask } from '../../../work/tasks/write/revert-task.js';
 import { trashTask } from '../../../work/tasks/write/trash-task.js';
 import { type Notice, page, type Page } from '../../page.js';
 import { HOME } from '../../server/safe-path.js';
-import { type Changed, type Undo, unpackUndo } from '../../server/undo.js';
+import { type Changed, type Undo, UNDO_MINUTES, unpackUndo } from '../../server/undo.js';
 import { backPath } from './paths.js';
 import { describeLeft, eachTask } from './each-task.js';
 
@@ -87,6 +87,7 @@ export const undoPages: Page[] = [
       const to = backPath(form.back, HOME);
       try {
         if (!undo) throw conflict('This session did not make the change');
+        if (undo === 'expired') throw conflict(`A change can be undone for ${UNDO_MINUTES} minutes`);
         return { to, notice: await UNDO[undo.kind](ctx, undo as never) };
       } catch (error) {
         return { to, notice: { kind: 'bad', text: reasonOf(error) } };
