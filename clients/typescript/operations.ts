@@ -1,4 +1,4 @@
-// Made by npm run client from the document with SHA-256 6e37b9c16e9ea0e9662bfb6a0673cab5e0cd69f44d7966fc0354b3c8123624e4.
+// Made by npm run client from the document with SHA-256 23ae48f4b7e8d73a2443cb3c34381de411628a6c2c08083b7f81e1fd80f8323f.
 /** Operations that send a form with a file, those that send its bytes alone, and those that return bytes. */
 export const UPLOADS: readonly string[] = ['uploadFile'];
 export const STREAMS: readonly string[] = ['uploadBulkInput'];

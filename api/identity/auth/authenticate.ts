@@ -175,6 +175,7 @@ async function byJwt(
     role: session.role,
     sessionId: session.session_id,
     impersonatorId: session.impersonator_id,
+    tokenExpiresAt: Number(claims.exp) * 1000,
   };
   return { actor, issuedAt: new Date(Number(claims.iat) * 1000) };
 }

@@ -9,11 +9,11 @@ const MAX_WAITING = 65_536;
 /** Wait of a client before it connects again, ms. */
 const RETRY_MS = 2_000;
 
-/** What the rights of a stream rest on. */
-interface Credential {
-  kind: 'session' | 'token';
-  id: string;
-}
+/** Longest time that a timer takes, ms: 24 days. */
+const MAX_TIMER_MS = 2 ** 31 - 1;
+
+/** What the rights of a stream rest on. `expiresAt`: end of the JWT that named the session, ms since 1970. The database knows that of a token. */
+export type Credential = { kind: 'session'; id: string; expiresAt: number | undefined } | { kind: 'token'; id: string };
 
 /**
  * One open connection of a client: what it follows, how far it got, and its bytes (Server-Sent Events). `isReading`: its changes come from the
@@ -28,6 +28,7 @@ export class EventStream extends Readable {
   /** When the position was given out, ms. */
   positionMs: number;
   private drained: (() => void) | undefined;
+  private expiry: NodeJS.Timeout | undefined;
   /** Nothing is sent any more. */
   hasEnded = false;
 
@@ -42,6 +43,8 @@ export class EventStream extends Readable {
     this.position = cursor;
     this.positionMs = cursor?.ms ?? Date.now();
     this.push(`retry: ${RETRY_MS}\n\n`);
+    if (credential.kind === 'token' || credential.expiresAt === undefined) return;
+    this.expiry = setTimeout(() => this.end(), Math.min(credential.expiresAt - Date.now(), MAX_TIMER_MS)).unref();
   }
 
   override _read(): void {
@@ -64,6 +67,7 @@ export class EventStream extends Readable {
   }
 
   override _destroy(error: Error | null, done: (error?: Error | null) => void): void {
+    clearTimeout(this.expiry);
     this.drained?.();
     done(error);
   }
@@ -79,7 +83,7 @@ export class EventStream extends Readable {
     if (!this.destroyed && !this.hasEnded) this.push(bytes);
   }
 
-  /** Ends the stream. The client connects again where it was, and learns then why it may not. */
+  /** Ends the stream, also when its JWT expires. The client connects again where it was, and learns then why it may not. */
   end(): void {
     if (this.destroyed || this.hasEnded) return;
     this.hasEnded = true;

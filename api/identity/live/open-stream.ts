@@ -1,7 +1,7 @@
 import { type Context } from '../../platform/context.js';
 import { invalid } from '../../platform/errors.js';
 import { type Cursor, decodeCursor } from './cursor.js';
-import { EventStream } from './event-stream.js';
+import { type Credential, EventStream } from './event-stream.js';
 import { liveHub } from './live-hub.js';
 import { buildFilter } from './read-events.js';
 import type { FollowEvents } from './schema.js';
@@ -13,8 +13,8 @@ export const STREAM_HEADERS = {
   'X-Accel-Buffering': 'no',
 };
 
-function findCredential({ actor }: Context): EventStream['credential'] {
-  if (actor.type === 'user') return { kind: 'session', id: actor.sessionId };
+function findCredential({ actor }: Context): Credential {
+  if (actor.type === 'user') return { kind: 'session', id: actor.sessionId, expiresAt: actor.tokenExpiresAt };
   if (actor.type === 'pat') return { kind: 'token', id: actor.tokenId };
   throw new Error(`${actor.type} opens no stream`);
 }
@@ -29,7 +29,7 @@ function readLastEventId(header: string | undefined): Cursor | null {
 
 /**
  * Opens a stream of the changes that the caller may read, as they are committed. It goes on after the header Last-Event-ID, else after `after`, else
- * now; and ends with the caller's session or token.
+ * now; and ends with the caller's session, and with the token with which it was opened.
  * @throws RATE_LIMIT_EXCEEDED, CURSOR_EXPIRED, INVALID_REQUEST
  */
 export async function openStream(ctx: Context, query: FollowEvents, lastEventId: string | undefined): Promise<EventStream> {

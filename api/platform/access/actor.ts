@@ -16,6 +16,8 @@ export interface UserActor extends Person {
   type: 'user';
   sessionId: string;
   impersonatorId: string | null;
+  /** When the token of this request expires, ms since 1970; absent if the session was opened by this request. */
+  tokenExpiresAt?: number;
 }
 
 /** A script with a personal access token; acts as the token's owner. */

@@ -1,3 +1,5 @@
+import { decodeJwt } from 'jose';
+import { issueToken } from '../../../../api/identity/auth/authenticate.js';
 import { stopLiveStreams } from '../../../../api/identity/live/live-hub.js';
 import {
   buildCookie,
@@ -138,6 +140,37 @@ it('ends with the token, the session, and the account', async () => {
   await buildTask(app, { ...team, member: team.admin }, project);
   await Promise.all([ended(byToken), ended(bySession), ended(suspended)]);
   expect([byToken, bySession, suspended].flatMap(({ events }) => events)).toEqual([]);
+  expect((await follow(secret)).status).toBe(401);
+});
+
+it('ends at the expiry of the JWT with which it was opened, and goes on with a new one of the same session', async () => {
+  const session = decodeJwt(team.member.token)['sid'] as string;
+  const { token } = await issueToken(app.services, team.member.user_id, session, { minutes: 5 / 60 });
+  const { token: webToken } = await issueToken(app.services, team.member.user_id, session, { use: 'web', minutes: 5 / 60 });
+  const [short, long] = [await follow(token), await follow(team.member)];
+  const page = await openEvents(`${app.url}/app/live`, { cookie: `assent-session=${webToken}` });
+  open.push(page);
+  const first = await touch();
+  await Promise.all([short.waitFor(1), long.waitFor(1), page.waitFor(1)]);
+  await until(async () => short.hasEnded() && page.hasEnded());
+  const second = await touch();
+  await long.waitFor(2);
+  expect([ids(short), ids(page), long.hasEnded()]).toEqual([[first.task_id], [first.task_id], false]);
+  const next = await follow(team.member, '', short.lastEventId());
+  await next.waitFor(1);
+  expect(ids(next)).toEqual([second.task_id]);
+  // Nobody waits: the server accepts a token for some seconds more, because clocks differ, and its stream ends at once.
+  const late = await follow(token);
+  await until(async () => late.hasEnded());
+  expect(late.events).toEqual([]);
+});
+
+it('ends at the expiry of a personal access token', async () => {
+  const { db } = app.services;
+  const secret = await buildToken(app, team.member, ['tasks:read'], { expires_at: db.raw("now() + interval '2 seconds'") });
+  const stream = await follow(secret);
+  expect(stream.status).toBe(200);
+  await until(async () => stream.hasEnded());
   expect((await follow(secret)).status).toBe(401);
 });
 
