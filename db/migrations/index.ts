@@ -27,6 +27,7 @@ const MIGRATIONS: Record<string, Knex.Migration> = {
   '0105_mcp_gateway': sqlMigration('0105_mcp_gateway.sql'),
   '0106_live_changes': sqlMigration('0106_live_changes.sql'),
   '0107_team_example': sqlMigration('0107_team_example.sql'),
+  '0108_live_progress': sqlMigration('0108_live_progress.sql'),
 };
 
 /** Names in order. The service needs all of them (`db/schema/check-schema.ts`). */

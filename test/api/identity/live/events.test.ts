@@ -1,7 +1,9 @@
 import { v7 as uuidv7 } from 'uuid';
 import { encodeCursor, decodeCursor } from '../../../../api/identity/live/cursor.js';
 import type { LiveEvents } from '../../../../api/identity/live/schema.js';
+import { buildBulkJob } from '../../../factories/bulk.js';
 import { buildPerson, buildProject, buildTask, buildTeam, buildToken, leave, type TestTeam } from '../../../factories/people.js';
+import { buildRun } from '../../../factories/runs.js';
 import { type Client, startApp, type TestApp } from '../../../support/app.js';
 import { untilPast } from '../../../support/event-stream.js';
 import { until } from '../../../support/worker.js';
@@ -151,6 +153,36 @@ it('misses none and repeats none while transactions commit in any order', async 
     const own = seen.filter((id) => id.startsWith(`${writer}:`));
     expect(own).toEqual(Array.from({ length: 25 }, (_, n) => `${writer}:${n}`));
   }
+});
+
+it('names the steps of a run that wait, not those that are done at once, and the progress of a bulk job', async () => {
+  const { db } = app.services;
+  const { run_id, automation_id } = await buildRun(app, team, { status: 'running', statuses: ['pending', 'pending', 'pending'] });
+  const job_id = await buildBulkJob(app, team, { status: 'queued', finished_at: null });
+  await untilPast(app);
+  const [member, manager] = [app.as(team.member), app.as(team.manager)];
+  const cursor = await start(member);
+  const step = (index: number, fields: Record<string, unknown>) => db('run_actions').where({ run_id, index }).update(fields);
+  await step(0, { status: 'succeeded' });
+  await step(1, { status: 'running', attempts: 1 });
+  await step(1, { attempts: 2, due_at: db.fn.now() });
+  await step(1, { attempts: 3 });
+  await step(1, { status: 'failed' });
+  await step(2, { status: 'skipped' });
+  const progress = { processed: 5, total: 9 };
+  for (const fields of [{ status: 'running' }, progress, progress]) await db('bulk_jobs').where({ job_id }).update(fields);
+  const { events } = await readUntil(manager, cursor, 5);
+  expect(events.map(({ type, entity_id, parent_id }) => [type, entity_id, parent_id])).toEqual([
+    ['automation_run.step_running', run_id, automation_id],
+    ['automation_run.step_running', run_id, automation_id],
+    ['automation_run.step_failed', run_id, automation_id],
+    ['bulk_job.progress', job_id, null],
+    ['bulk_job.progress', job_id, null],
+  ]);
+  // Members do not read the jobs of managers.
+  expect((await readUntil(member, cursor, 3)).events.map(({ entity_type }) => entity_type)).toEqual(
+    Array(3).fill('automation_run'),
+  );
 });
 
 it('leaves out what was rolled back', async () => {
