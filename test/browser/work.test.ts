@@ -2,6 +2,7 @@ import type { Browser } from 'playwright-core';
 import { givePasswords } from '../api/web/browser.js';
 import { PASSWORD } from '../factories/accounts.js';
 import { buildProject, buildTask, buildTeam, type TestTeam } from '../factories/people.js';
+import { buildRun } from '../factories/runs.js';
 import { startApp, type TestApp } from '../support/app.js';
 import { launch, openWindow, type Window } from './chromium.js';
 
@@ -76,6 +77,31 @@ it('a card moves by Shift and an arrow, which is announced, and by drag; the arr
   await cards.first().dragTo(page.locator('[data-status=done] ul'));
   await page.waitForSelector('.notice:has-text("Moved to Done")');
   expect(await db()('tasks').where({ title: dragged, team_id: team.team_id }).first('status')).toEqual({ status: 'done' });
+});
+
+it('the page of a run shows that a step waited, and that it ended, when it happens', async () => {
+  const { page } = window;
+  const { run_id } = await buildRun(app, team, {
+    actions: [
+      { type: 'delay', params: { seconds: 60 } },
+      { type: 'delay', params: { seconds: 60 } },
+    ],
+    status: 'running',
+    statuses: ['pending', 'pending'],
+  });
+  const follows = page.waitForResponse((response) => response.url().includes('/app/live'));
+  const asked = page.waitForResponse((response) => response.url().includes('?live'));
+  await page.goto(`/app/runs/${run_id}`);
+  await Promise.all([follows, asked]);
+  const step = (fields: Record<string, unknown>) => db()('run_actions').where({ run_id, index: 0 }).update(fields);
+  // A page asks by itself once a minute, which is later.
+  const shows = (text: string) =>
+    page.locator('.timeline > li').nth(1).locator('.chip', { hasText: text }).waitFor({ timeout: 30_000 });
+  await shows('next');
+  await step({ status: 'running', due_at: new Date(Date.now() + 60_000) });
+  await shows('running');
+  await step({ status: 'succeeded', finished_at: new Date() });
+  await shows('succeeded');
 });
 
 it('ticks all rows and counts them; a choice by pointer is saved at once', async () => {

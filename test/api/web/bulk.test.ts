@@ -38,7 +38,7 @@ it('starts an export, shows its progress and its file, and offers no cancel once
   const path = await submit('/app/bulk/export', form({ entities: ['projects', 'tasks'] }));
   const job_id = path.slice('/app/bulk/'.length);
   const waiting = await manager.get(path);
-  expect(waiting.html).toContain('hx-trigger="every 2s"');
+  expect(waiting.html).toContain('hx-trigger="live" data-live="bulk_job"');
   expect(waiting.html).toContain('Cancel export');
   await exporter.write(job_id);
   const done = await manager.get(path);

@@ -56,6 +56,7 @@ it('queues a job, whose log grows with each look, and cancels it', async () => {
   expect((await manager.get(other.headers.get('location') as string)).html).toContain(
     'Waits for a runner with gpu. The team has none.',
   );
+  expect((await manager.get(path)).html).toContain('hx-trigger="live" data-live');
   const claimed = await runner.calls.post('/api/runners/claim', { wait_seconds: 0 });
   expect(claimed.body).toMatchObject({ job_id, env: { TARGET: 'a=b', X: '' } });
 
@@ -65,7 +66,7 @@ it('queues a job, whose log grows with each look, and cancels it', async () => {
   const first = (await member.get(path)).html;
   expect(first).toContain('>built\n90 %\n<');
   expect(first).toMatch(
-    /hx-get="[^"]+\?live" hx-trigger="every 2s"[^]*<h1><code>make deploy<[^]*<code>TARGET, X<[^]*data-follow[^]*>Refresh</,
+    /hx-get="[^"]+\?live" hx-trigger="live, every 2s" data-live="runner,runner_job"[^]*<h1><code>make deploy<[^]*<code>TARGET, X<[^]*data-follow[^]*>Refresh</,
   );
   await send(chunks[1], Buffer.byteLength(chunks[0]));
   expect((await member.get(path)).html).toContain('>built\n90 %\nlinked\n<');
