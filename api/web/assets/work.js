@@ -28,7 +28,7 @@
 
   /* Boards. */
   const columnOf = (card) => card.closest('[data-status]');
-  const cardsOf = (column) => [...column.querySelectorAll('li')];
+  const cardsOf = (column) => [...column.querySelectorAll('li:not(.none)')];
   const move = (card, column) => {
     const form = document.getElementById('move');
     if (!form || !column || column === columnOf(card)) return;

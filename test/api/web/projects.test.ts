@@ -353,6 +353,57 @@ describe('boards', () => {
     expect([denied.status, (await taskRow('Movable')).status]).toEqual([303, 'todo']);
   });
 
+  it('of a project: a line adds to the column in which it was typed, and keeps the filters', async () => {
+    const board = `${path}/board?priority=high`;
+    const added = await browser.post(board, { text: 'Weld !high', status: 'in_review' }, { from: board });
+    expect([added.status, location(added)]).toEqual([303, board]);
+    const shown = await browser.get(board);
+    expect(shown.html).toContain('Added “Weld” · In review · high');
+    expect(await taskRow('Weld')).toMatchObject({ status: 'in_review', completed_at: null });
+    await undo(shown.html);
+    expect((await taskRow('Weld')).deleted_at).not.toBeNull();
+    await browser.post(board, { text: 'Old', status: 'done' }, { from: board });
+    expect(await taskRow('Old')).toMatchObject({ status: 'done', completed_at: expect.anything() });
+    const wrong = await browser.post(board, { text: 'Fix it @nobody-here', status: 'in_progress' }, { from: board });
+    expect([wrong.status, /<a href="[^"]+\/board\?priority=high" aria-current="page">Board/.test(wrong.html)]).toEqual([
+      422,
+      true,
+    ]);
+    expect(wrong.html).toMatch(/id="f-text-in_progress"[^>]*value="Fix it @nobody-here" aria-invalid="true"/);
+    expect(wrong.html.match(/No member of the team matches/g)).toHaveLength(1);
+    expect((await browser.post(board, { text: 'x', status: 'nowhere' }, { from: board })).html).toContain('Check the');
+    const guest = await signIn(app, team.guest);
+    const csrf = readCsrf((await guest.get(board)).html) ?? null;
+    expect((await guest.get(board)).html).not.toContain('name="text"');
+    expect((await guest.post(board, { text: 'x', status: 'todo' }, { csrf })).status).toBe(403);
+    expect((await browser.post(board, { text: 'x', status: 'todo' }, { csrf: null })).status).toBe(403);
+    expect(await taskRow('x')).toBeUndefined();
+  });
+
+  it('of a project: has the filters of the list except the status, and says where there is nothing', async () => {
+    await buildTask(app, team, project, { title: 'Mine', priority: 'urgent', assigned_to: team.member.user_id, tags: ['deck'] });
+    await buildTask(app, team, project, { title: 'Other', due_date: '2030-05-01' });
+    const all = (await browser.get(`${path}/board`)).html;
+    expect([all.includes('Mine'), all.includes('Other'), all.match(/<li class="none">No tasks/g)?.length]).toEqual([
+      true,
+      true,
+      3,
+    ]);
+    expect([all.includes('name="show"'), all.includes('>Clear<')]).toEqual([false, false]);
+    for (const query of ['assigned_to=me', 'priority=urgent', 'tag=deck', 'q=mine', 'due_before=2030-01-01&tag=deck']) {
+      const { html } = await browser.get(`${path}/board?${query}`);
+      const shown = [html.includes('>Mine</a>'), html.includes('>Other</a>'), html.includes('>Clear<')];
+      if (!query.startsWith('due')) expect([query, ...shown]).toEqual([query, true, false, true]);
+      else expect([query, ...shown]).toEqual([query, false, false, true]);
+    }
+    const inOrder = async (query: string) =>
+      [...(await browser.get(`${path}/board${query}`)).html.matchAll(/>(Mine|Other)<\/a>/g)].map(([, title]) => title);
+    expect([await inOrder(''), await inOrder('?sort=due_date')]).toEqual([
+      ['Mine', 'Other'],
+      ['Other', 'Mine'],
+    ]);
+  });
+
   it('of a cycle: its tasks, for members only', async () => {
     const [task_id = ''] = await insertTasks(app, team, project, [{ title: 'In the cycle' }]);
     const { cycle_id } = await createCycle(app.as(team.member), project);

@@ -1,18 +1,22 @@
 import { z } from 'zod';
 import type { User } from '../../../identity/auth/schema.js';
 import type { Context } from '../../../platform/context.js';
+import { Text } from '../../../platform/fields.js';
 import { CycleParams } from '../../../work/cycles/schema.js';
 import { readCycle } from '../../../work/cycles/read-cycle.js';
-import { ProjectParams } from '../../../work/projects/schema.js';
+import { getProject } from '../../../work/projects/get-project.js';
+import { ProjectParams, type ProjectRecord } from '../../../work/projects/schema.js';
 import { countGroups } from '../../../work/saved-views/results/list-groups.js';
 import { listMatches } from '../../../work/saved-views/results/list-results.js';
 import { listTasks } from '../../../work/tasks/read/list-tasks.js';
-import { TASK_STATUSES, type TaskStatus } from '../../../work/tasks/rules.js';
+import { TASK_PRIORITIES, TASK_STATUSES, type TaskStatus } from '../../../work/tasks/rules.js';
 import type { Task } from '../../../work/tasks/schema.js';
-import { page, type Page, requireUser, type View } from '../../page.js';
-import { TaskFilters, toQuery, toSource } from './filters.js';
+import { type FormError, page, type Page, requireUser, type View } from '../../page.js';
+import type { Fields } from '../../server/read-form.js';
+import { isFiltered, sortChoices, TaskFilters, toQuery, toSource } from './filters.js';
 import { projectPath } from './paths.js';
 import { loadProject, loadTeam } from './project.js';
+import { quickAdd } from './quick-add.js';
 
 /** Cards of one column; the list shows the others. */
 const MAX_CARDS = 25;
@@ -39,10 +43,26 @@ export function toColumns(tasks: readonly Task[], canWrite: (task: Task) => bool
   });
 }
 
-async function showProjectBoard(ctx: Context, me: User, projectId: string, given: TaskFilters): Promise<View> {
+/** The filters of a board, whose columns are the statuses. */
+const BoardFilters = TaskFilters.omit({ show: true });
+type BoardFilters = z.output<typeof BoardFilters>;
+
+/** A line of the board that was refused, with its column. */
+interface Refused {
+  problem?: FormError;
+  given?: Fields;
+}
+
+async function showProjectBoard(
+  ctx: Context,
+  me: User,
+  projectId: string,
+  filters: BoardFilters,
+  { problem, given = {} }: Refused = {},
+): Promise<View> {
   const around = await loadProject(ctx, me, projectId);
-  const filters = { ...given, show: undefined };
-  const source = (show: TaskStatus | 'all') => toSource(around.project, { sort: 'priority', ...filters, show });
+  const { sort = 'priority' } = filters;
+  const source = (show: TaskStatus | 'all') => toSource(around.project, { ...filters, sort, show });
   const [{ groups }, ...found] = await Promise.all([
     countGroups(ctx, { ...source('all'), group_by: 'status' }),
     ...TASK_STATUSES.map((status) => listMatches(ctx, source(status), { limit: MAX_CARDS, offset: 0 })),
@@ -53,7 +73,20 @@ async function showProjectBoard(ctx: Context, me: User, projectId: string, given
     const more = total > cards.length ? `${projectPath(projectId)}${toQuery({ ...filters, show: status })}` : undefined;
     return { status, cards: cards.map((card) => ({ ...card, canWrite: around.canWrite })), total, more };
   });
-  const data = { ...around, columns, here: `${projectPath(projectId)}/board${toQuery(filters)}`, filters };
+  const query = toQuery(filters);
+  const data = {
+    ...around,
+    columns,
+    base: projectPath(projectId),
+    query,
+    here: `${projectPath(projectId)}/board${query}`,
+    filters,
+    sorts: sortChoices('priority'),
+    isFiltered: isFiltered(filters),
+    priorities: TASK_PRIORITIES,
+    problem,
+    given,
+  };
   return { view: 'projects/board', title: `Board of ${around.project.name}`, data, scripts: ['work.js'] };
 }
 
@@ -86,8 +119,24 @@ export const boardPages: Page[] = [
     path: '/app/projects/:project_id/board',
     access: 'project.read',
     params: ProjectParams,
-    query: TaskFilters,
+    query: BoardFilters,
     handle: ({ ctx, me, params, query }) => showProjectBoard(ctx, requireUser({ me }), params.project_id, query),
+  }),
+  page({
+    method: 'post',
+    path: '/app/projects/:project_id/board',
+    access: 'task.write',
+    params: ProjectParams,
+    query: BoardFilters,
+    form: z.object({ text: Text.max(1_000), status: z.enum(TASK_STATUSES) }),
+    async handle({ ctx, me, params, query, form: { text, status } }) {
+      const { team_id } = JSON.parse(await getProject(ctx, params.project_id)) as ProjectRecord;
+      const { task, said } = await quickAdd(ctx, requireUser({ me }), text, { team_id, ...params, status });
+      const undo = { kind: 'trash_task' as const, task: [task.task_id, task.version] as [string, number] };
+      return { to: `${projectPath(params.project_id)}/board${toQuery(query)}`, notice: { kind: 'good', text: said, undo } };
+    },
+    onError: ({ ctx, me, params, query, form }, problem) =>
+      showProjectBoard(ctx, requireUser({ me }), params.project_id, query, { problem, given: form }),
   }),
   page({
     method: 'get',

@@ -6,6 +6,21 @@ import { TASK_PRIORITIES, TASK_STATUSES } from '../../../work/tasks/rules.js';
 
 /** Orders that the list of a project offers, with the direction that people mean. */
 export const SORTS = { created_at: 'desc', due_date: 'asc', priority: 'desc', title: 'asc', updated_at: 'desc' } as const;
+type Sort = keyof typeof SORTS;
+const SORT_NAMES: Readonly<Record<Sort, string>> = {
+  created_at: 'Newest first',
+  due_date: 'Due date',
+  priority: 'Priority',
+  updated_at: 'Last change',
+  title: 'Title',
+};
+
+/** Returns the orders as a form offers them, the page's own first, with an empty value. */
+export const sortChoices = (own: Sort): [value: string, name: string][] => [
+  ['', SORT_NAMES[own]],
+  ...Object.entries(SORT_NAMES).filter(([field]) => field !== own),
+];
+
 const OPEN_STATUSES = TASK_STATUSES.filter((status) => status !== 'done');
 
 /** An empty field, and one that holds nonsense, filters nothing. */
@@ -21,7 +36,7 @@ export const TaskFilters = z.object({
   due_before: lenient(z.iso.date()),
   due_after: lenient(z.iso.date()),
   q: lenient(Text.trim().max(200)),
-  sort: lenient(z.enum(Object.keys(SORTS) as (keyof typeof SORTS)[])),
+  sort: lenient(z.enum(Object.keys(SORTS) as Sort[])),
 });
 export type TaskFilters = z.output<typeof TaskFilters>;
 
@@ -58,6 +73,9 @@ export const toSource = (project: { project_id: string; team_id: string }, given
   sort: toSort(given),
   group_by: null,
 });
+
+/** Returns whether the filters leave tasks out. */
+export const isFiltered = (given: TaskFilters): boolean => toQuery({ ...given, sort: undefined }) !== '';
 
 /** Returns the query of an address with these filters: empty, or with its question mark. */
 export function toQuery(given: TaskFilters, more: Record<string, string | number | undefined> = {}): string {

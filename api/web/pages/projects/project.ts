@@ -13,7 +13,7 @@ import type { Task } from '../../../work/tasks/schema.js';
 import { TASK_PRIORITIES, TASK_STATUSES } from '../../../work/tasks/rules.js';
 import { type FormError, page, type Page, requireUser, type View } from '../../page.js';
 import type { Fields } from '../../server/read-form.js';
-import { TaskFilters, toQuery, toSort, toSource, toViewFilters } from './filters.js';
+import { isFiltered, sortChoices, TaskFilters, toQuery, toSort, toSource, toViewFilters } from './filters.js';
 import { projectPath } from './paths.js';
 import { quickAdd } from './quick-add.js';
 
@@ -60,7 +60,8 @@ async function showProject(
   const data = {
     ...around,
     filters,
-    isFiltered: toQuery({ ...filters, sort: undefined }) !== '',
+    sorts: sortChoices('created_at'),
+    isFiltered: isFiltered(filters),
     tasks: JSON.parse(body as string) as Task[],
     statuses: TASK_STATUSES,
     priorities: TASK_PRIORITIES,

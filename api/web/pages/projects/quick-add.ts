@@ -4,6 +4,7 @@ import type { Context } from '../../../platform/context.js';
 import { invalidFields } from '../../../platform/errors.js';
 import { listProjects } from '../../../work/projects/list-projects.js';
 import { parseQuickAdd } from '../../../work/tasks/quick-add/parse-quick-add.js';
+import type { TaskStatus } from '../../../work/tasks/rules.js';
 import { CreateTask, type Task } from '../../../work/tasks/schema.js';
 import { createTask } from '../../../work/tasks/write/create-task.js';
 import { createFormatter } from '../../wording/formatter.js';
@@ -16,6 +17,8 @@ interface QuickPlace {
   team_id: string;
   project_id: string;
   parent_task_id?: string;
+  /** Of a column of a board; without it, to do. */
+  status?: TaskStatus;
 }
 
 /** A task that one line created, and its fields in words: `“Fix the crane” · due 27 Nov · high`. */
@@ -45,6 +48,7 @@ export async function quickAdd(ctx: Context, me: User, text: string, place: Quic
   const task = JSON.parse((await createTask(ctx, parsed.data)).json) as Task;
   const name = members.find(({ user_id }) => user_id === task.assigned_to)?.display_name;
   const facts = [
+    ...(task.status === 'todo' ? [] : [words.formatStatus(task.status)]),
     ...(line.task.project_id ? [`in ${known.find(({ project_id }) => project_id === task.project_id)?.name}`] : []),
     ...(task.due_date ? [`due ${words.day(task.due_date)}`] : []),
     ...(name ? [`for ${task.assigned_to === me.user_id ? 'you' : name}`] : []),
