@@ -232,3 +232,9 @@ export function readLeadingDay(words: readonly string[], today: string): { day: 
   }
   return undefined;
 }
+
+/** Returns the words at the beginning that mean a date, such as `31 feb`, also if there is no such date. */
+export function dateWords([first = '', second = '', third = '']: readonly string[]): string {
+  if (findIn(MONTHS, second) < 0) return first;
+  return YEAR.test(third) ? `${first} ${second} ${third}` : `${first} ${second}`;
+}

@@ -85,6 +85,7 @@ describe('the page of a project', () => {
     const wrong = await browser.post(`${path}/tasks`, { text: 'Fix it @nobody-here' }, { from: path });
     expect([wrong.status, wrong.html.includes('value="Fix it @nobody-here"')]).toEqual([422, true]);
     expect(wrong.html).toContain('No member of the team matches @nobody-here');
+    expect(wrong.html).toMatch(/<a href="[^"]+" aria-current="page">List</);
     const long = await browser.post(`${path}/tasks`, { text: `x #${'y'.repeat(60)}` }, { from: path });
     expect([long.status, long.html.includes('Tags ')]).toEqual([422, true]);
     expect(await db()('tasks').where(project)).toEqual([]);
@@ -114,6 +115,8 @@ describe('the page of a project', () => {
       expect([query, html.includes('Mine'), html.includes('Task 3<')]).toEqual([query, true, false]);
     }
     expect((await browser.get(`${path}?show=done`)).html).toContain('Finished');
+    expect(first).toMatch(/title="Sets the status to Done">.+ Mark done<span class="unseen">: Mine<\/span><\/button>/);
+    expect(first).toContain('<label for="f-q">Search</label>');
     const odd = await browser.get(`${path}?show=x&assigned_to=%00&priority=1&due_before=never&sort=password&offset=-1&q=%00`);
     expect([odd.status, odd.html.includes('Mine')]).toEqual([200, true]);
   });

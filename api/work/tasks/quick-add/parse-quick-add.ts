@@ -1,4 +1,4 @@
-import { readLeadingDay } from '../../../platform/written-days.js';
+import { dateWords, readLeadingDay } from '../../../platform/written-days.js';
 import { TASK_PRIORITIES, type TaskPriority } from '../rules.js';
 
 /** A member whom `@name` can mean. */
@@ -146,7 +146,7 @@ function readSigned(line: QuickLine, word: string, world: KnownWorld): boolean {
   if (sign !== '!' || !/^\p{L}/u.test(name)) return false;
   const priority = findPriority(name);
   if (priority) line.task.priority = priority;
-  else line.problems.push(`!${name} is no priority: write ${TASK_PRIORITIES.map((each) => `!${each}`).join(', ')}`);
+  else line.problems.push(`!${name} is not a priority: write ${TASK_PRIORITIES.map((each) => `!${each}`).join(', ')}`);
   return true;
 }
 
@@ -181,7 +181,7 @@ export function parseQuickAdd(text: string, given: QuickAddWorld): QuickLine {
       continue;
     }
     // `due` is an ordinary word too; before a number it means a day.
-    if (word.toLowerCase() === 'due' && /^\d/.test(ahead[0] ?? '')) line.problems.push(`due ${ahead[0]} … is no day`);
+    if (word.toLowerCase() === 'due' && /^\d/.test(ahead[0] ?? '')) line.problems.push(`“${dateWords(ahead)}” is not a date`);
     const more = word.startsWith('@') ? moreOfName(word.slice(1), ahead, world) : 0;
     const whole = more > 0 ? [word, ...ahead.slice(0, more)].join('') : word;
     at += more;

@@ -52,9 +52,19 @@ describe('a line', () => {
 
   it('says what names nothing, so that no slip becomes a title', () => {
     expect(read('Bad one due 31 feb !huge').problems).toEqual([
-      'due 31 … is no day',
-      '!huge is no priority: write !low, !medium, !high, !urgent',
+      '“31 feb” is not a date',
+      '!huge is not a priority: write !low, !medium, !high, !urgent',
     ]);
+  });
+
+  it.each([
+    ['30 feb', '30 feb'],
+    ['31 April 2027,', '31 april 2027'],
+    ['2026-02-30', '2026-02-30'],
+    ['3 books', '3'],
+    ['32', '32'],
+  ])('quotes of “due %s” what is not a date', (words, quoted) => {
+    expect(read(`Pay due ${words} for all`).problems).toEqual([`“${quoted}” is not a date`]);
   });
 
   it('takes the whole name of a member, as pages show it', () => {
