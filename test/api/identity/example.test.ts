@@ -133,7 +133,8 @@ describe('a newcomer without scripts', () => {
     const browser = await signIn(app, nora);
     expect(await current(browser)).toBe('Create a team');
     const created = await browser.post('/app/teams', { name: 'Harbour & sons' }, { from: '/app' });
-    const path = created.headers.get('location') as string;
+    expect(created.headers.get('location')).toBe('/app');
+    const path = /action="(\/app\/teams\/[^"]+)\/example"/.exec((await browser.get('/app')).html)?.[1] as string;
     expect((await browser.get(path)).html).toContain('Fill with an example project');
     expect(await current(browser)).toBe('Fill it with an example');
     await browser.post(`${path}/example`, {}, { from: '/app' });

@@ -131,6 +131,17 @@ describe('teams', () => {
     expect(refused.html).toContain('value="kept"');
   });
 
+  it('of a user without one lead on to the first steps', async () => {
+    const browser = await signIn(app, await buildVisitor(app));
+    const made = await browser.post('/app/teams', { name: 'First' }, { from: '/app' });
+    expect(made.headers.get('location')).toBe('/app');
+    const { html } = await browser.get('/app');
+    expect(html).toContain('Team “First” created. Go on with the next step.');
+    expect(html).toContain('Fill First');
+    const second = await browser.post('/app/teams', { name: 'Second' }, { from: '/app/teams' });
+    expect(second.headers.get('location')).toMatch(/^\/app\/teams\/[0-9a-f-]{36}$/);
+  });
+
   it('invite people with or without an account, change their roles, and remove them', async () => {
     const path = `/app/teams/${team.team_id}`;
     const person = await buildVisitor(app);

@@ -19,6 +19,7 @@ import { webAddress } from '../../../platform/config.js';
 import { createByApi } from '../../wording/create-by-api.js';
 import { page, type Page, requireUser, type FormError, type View, type PageRequest } from '../../page.js';
 import type { Fields } from '../../server/read-form.js';
+import { HOME } from '../../server/safe-path.js';
 
 /** Projects that the page of a team lists. */
 const MAX_PROJECTS = 100;
@@ -84,8 +85,11 @@ const teamForms: Page[] = [
     path: '/app/teams',
     access: 'team.create',
     form: z.object({ name: Title(100), description: Text.max(500).optional() }),
-    async handle({ ctx, form }) {
+    async handle({ ctx, me, form }) {
       const team = await createTeam(ctx, { name: form.name, description: form.description || null });
+      // The first steps go on there.
+      if (requireUser({ me }).teams.length === 0)
+        return { to: HOME, notice: { kind: 'good', text: `Team “${team.name}” created. Go on with the next step.` } };
       return { to: teamPath(team.team_id), notice: { kind: 'good', text: 'Team created.' } };
     },
     onError: (visit, problem) => showTeams(visit, problem, visit.form),
