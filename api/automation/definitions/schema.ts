@@ -153,6 +153,7 @@ export const ToggleAutomation = z
   .object({
     is_active: z.boolean().nullish().meta({ description: 'The other state when absent' }),
     cancel_running: z.boolean().nullish().meta({ description: 'When switching off: end the runs that wait or are at work' }),
+    version: LastReadVersion,
   })
   .meta({ id: 'ToggleAutomation' });
 export type ToggleAutomation = z.output<typeof ToggleAutomation>;

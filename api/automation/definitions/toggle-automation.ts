@@ -11,11 +11,11 @@ import type { Toggled, ToggleAutomation } from './schema.js';
 /**
  * Enables or disables an automation without a new version. Runs continue unless `cancel_running` is set.
  * @throws RESOURCE_NOT_FOUND | PERMISSION_DENIED another user's automation needs a manager; a protected one, and enabling one
- * with some secrets, an admin | RESOURCE_CONFLICT enabling while its creator may no longer act
+ * with some secrets, an admin | RESOURCE_CONFLICT stale version, or enabling while its creator may no longer act
  */
 export function toggleAutomation(ctx: Context, automationId: string, input: ToggleAutomation): Promise<Toggled> {
   return inTransaction(ctx, async (ctx) => {
-    const automation = await lockAutomation(ctx, 'automation.write', automationId);
+    const automation = await lockAutomation(ctx, 'automation.write', automationId, input.version);
     const is_active = input.is_active ?? !automation.is_active;
     // Disabling needs no permission for the secrets it uses.
     if (is_active) await assertActionsAllowed(ctx, automation.team_id, automation.actions);

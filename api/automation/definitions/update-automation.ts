@@ -1,7 +1,7 @@
 import type { Automation } from '../../../db/models/automation/automation.js';
 import { authorize } from '../../platform/access/access.js';
 import { type Context, inTransaction } from '../../platform/context.js';
-import { conflict, invalid } from '../../platform/errors.js';
+import { invalid } from '../../platform/errors.js';
 import { findSeat } from '../../platform/access/seats.js';
 import { assertActionsAllowed } from '../secrets/assert-actions-allowed.js';
 import { checkDefinition } from './check-definition.js';
@@ -92,10 +92,7 @@ async function save(ctx: Context, before: Automation, input: UpdateAutomation): 
  */
 export function updateAutomation(ctx: Context, automationId: string, input: UpdateAutomation): Promise<SavedAutomation> {
   return inTransaction(ctx, async (ctx) => {
-    const before = await lockAutomation(ctx, 'automation.write', automationId);
-    if (input.version != null && input.version !== before.version) {
-      throw conflict(`The automation is at version ${before.version}, not ${input.version}`);
-    }
+    const before = await lockAutomation(ctx, 'automation.write', automationId, input.version);
     await checkPlace(ctx, before, input);
     if (await checkProtection(ctx, before, input.is_protected)) await setProtection(ctx, before, input.is_protected === true);
     const after = input.is_protected === undefined || changesDefinition(input) ? await save(ctx, before, input) : before;

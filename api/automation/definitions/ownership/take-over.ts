@@ -1,6 +1,5 @@
 import type { Automation } from '../../../../db/models/automation/automation.js';
 import { type Context, inTransaction, requireUser } from '../../../platform/context.js';
-import { conflict } from '../../../platform/errors.js';
 import { findRecipients } from '../../../work/notifications/find-recipients.js';
 import { notifyUsers } from '../../../work/notifications/notify-users.js';
 import { assertActionsAllowed } from '../../secrets/assert-actions-allowed.js';
@@ -27,11 +26,8 @@ async function notifyFormerCreator(ctx: Context, { team_id, created_by, name }: 
  */
 export function takeOver(ctx: Context, automationId: string, { version }: TakeOver): Promise<SavedAutomation> {
   return inTransaction(ctx, async (ctx) => {
-    const before = await lockAutomation(ctx, 'automation.take_over', automationId);
+    const before = await lockAutomation(ctx, 'automation.take_over', automationId, version);
     await lockActiveCaller(ctx);
-    if (version != null && version !== before.version) {
-      throw conflict(`The automation is at version ${before.version}, not ${version}`);
-    }
     const created_by = requireUser(ctx);
     if (before.created_by === created_by) return answer(ctx, before);
     await assertActionsAllowed(ctx, before.team_id, before.actions);

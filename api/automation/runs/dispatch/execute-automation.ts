@@ -44,16 +44,17 @@ async function evaluateAutomation(
 /**
  * Starts an automation manually, enabled or not. `isTest` performs a dry run, which only records what the actions would have
  * done.
- * @throws RESOURCE_NOT_FOUND | PERMISSION_DENIED neither the creator nor a manager, or a secret that only admins may use
+ * @throws RESOURCE_NOT_FOUND | PERMISSION_DENIED neither the creator nor a manager, or a secret that only admins may use |
+ * RESOURCE_CONFLICT stale version
  */
 export function executeAutomation(
   ctx: Context,
   automationId: string,
-  { event: input }: ExecuteAutomation,
+  { event: input, version: seenVersion }: ExecuteAutomation,
   isTest: boolean,
 ): Promise<Dispatched> {
   return inTransaction(ctx, async (ctx) => {
-    const automation = await lockAutomation(ctx, 'automation.dispatch', automationId);
+    const automation = await lockAutomation(ctx, 'automation.dispatch', automationId, seenVersion);
     await assertActionsAllowed(ctx, automation.team_id, automation.actions);
     const now = new Date();
     const event = buildEvent(ctx, automation, input, now);

@@ -23,8 +23,8 @@ const dispatchRoute = (verb: 'execute' | 'test', summary: string, description: s
     body: ExecuteAutomation,
     response: Dispatched,
     status: 202,
-    errors: [404],
-    example: { event: { task: { task_id: 't-1', title: 'Ship it', priority: 'urgent' } } },
+    errors: [404, 409],
+    example: { event: { task: { task_id: 't-1', title: 'Ship it', priority: 'urgent' } }, version: 3 },
     handle: ({ ctx, params, body }) => executeAutomation(ctx, params.automation_id, body, verb === 'test'),
   });
 

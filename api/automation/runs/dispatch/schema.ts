@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { LastReadVersion } from '../../definitions/schema.js';
 import { RUN_STATUSES } from '../record/rules.js';
 
 /** Body of execute and of test. */
@@ -8,6 +9,7 @@ export const ExecuteAutomation = z
       .record(z.string(), z.unknown())
       .nullish()
       .meta({ description: 'What conditions and templates see as `event`; who, when and where are filled in' }),
+    version: LastReadVersion,
   })
   .meta({ id: 'ExecuteAutomation' });
 export type ExecuteAutomation = z.output<typeof ExecuteAutomation>;

@@ -17,17 +17,18 @@ import { wordDiff } from '../../wording/word-diff.js';
 import { type FormError, page, type Page, type View, type Redirect } from '../../page.js';
 import type { Fields } from '../../server/read-form.js';
 import { showLines } from '../agent/plan-lines.js';
-import { automationPath } from './switches.js';
+import { automationPath, VersionField } from './switches.js';
 
 /** Recorded events to choose from. */
 const MAX_EVENTS = 8;
 /** Bytes of a form: an event as it is stored, as forms encode it. */
 const FORM_BYTES = 256 * 1024;
 
-/** Where the event comes from: the trigger's sample, a recorded run, or the text field. */
+/** Where the event comes from: the trigger's sample, a recorded run, or the text field. `version`: the one that the page showed. */
 const EventForm = z.object({
   event: z.union([z.enum(['sample', 'own']), Id]).default('sample'),
   event_json: z.string().max(FORM_BYTES).default(''),
+  version: VersionField,
 });
 type EventForm = z.output<typeof EventForm>;
 
@@ -63,7 +64,7 @@ async function readResult(ctx: Context, automation: AutomationRecord, runId: str
     const action = automation.actions[index];
     return { line, gate: isCurrent && action?.type === GATE ? readGate(action.params) : null, isGate: line.type === GATE };
   });
-  return { run, steps, actor, tried };
+  return { run, steps, actor, tried, isCurrent };
 }
 
 async function showDryRun(
@@ -118,7 +119,7 @@ const runPage = (
     formBytes: FORM_BYTES,
     async handle({ ctx, params: { automation_id }, form }) {
       const event = await readEvent(ctx, automation_id, form);
-      const { run_id } = await executeAutomation(ctx, automation_id, { event }, isTest);
+      const { run_id } = await executeAutomation(ctx, automation_id, { event, version: form.version }, isTest);
       return next(automation_id, run_id, form.event);
     },
     onError,

@@ -43,9 +43,9 @@ export const automationSwitchPages: Page[] = [
     access: 'automation.write',
     params: AutomationParams,
     // The state that the button names: a second click must not undo the first one.
-    form: z.object({ state: z.enum(['on', 'off']), cancel_running: z.literal('yes').optional() }),
-    async handle({ ctx, params, form: { state, cancel_running } }) {
-      const wanted = { is_active: state === 'on', cancel_running: cancel_running === 'yes' };
+    form: z.object({ state: z.enum(['on', 'off']), cancel_running: z.literal('yes').optional(), version: VersionField }),
+    async handle({ ctx, params, form: { state, cancel_running, version } }) {
+      const wanted = { is_active: state === 'on', cancel_running: cancel_running === 'yes', version };
       const { cancelled_runs } = await toggleAutomation(ctx, params.automation_id, wanted);
       const ended = cancelled_runs > 0 ? ` Cancelled runs: ${cancelled_runs}.` : '';
       const text = state === 'on' ? 'Enabled.' : `Disabled.${ended}`;

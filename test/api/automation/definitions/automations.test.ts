@@ -354,6 +354,15 @@ describe('PATCH and PUT /api/automations/:automation_id', () => {
     expect(await findAudit(automation.automation_id)).toHaveLength(2);
   });
 
+  it('409 switches no version but the one that was seen', async () => {
+    const automation = await made(team.member, { is_active: false });
+    const toggle = (version: number) => app.as(team.member).post(`${path(automation)}/toggle`, { is_active: true, version });
+    await app.as(team.member).patch(path(automation), { name: 'Renamed' });
+    const refused = await toggle(1);
+    expect([refused.status, refused.body.message]).toEqual([409, 'The automation is at version 2, not 1']);
+    expect((await toggle(2)).body).toMatchObject({ is_active: true });
+  });
+
   it('400 refuses what creation refuses, another team, and a project of another team', async () => {
     const automation = await made();
     const member = app.as(team.member);

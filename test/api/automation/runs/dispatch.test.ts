@@ -54,6 +54,17 @@ describe('POST /api/automations/{id}/execute', () => {
     expect((await call(team.member, automation, 'execute')).body.status).toBe('skipped');
   });
 
+  it('409 for a version that the caller has not seen; a run of another version is never started', async () => {
+    const automation = await make();
+    await app.as(team.member).patch(`/api/automations/${automation.automation_id}`, { name: 'Renamed' });
+    for (const verb of ['execute', 'test']) {
+      const refused = await call(team.member, automation, verb, { version: 1 });
+      expect([refused.status, refused.body.message]).toEqual([409, 'The automation is at version 2, not 1']);
+      expect((await call(team.member, automation, verb, { version: 2 })).status).toBe(202);
+    }
+    expect(await db()('automation_runs').where(getId(automation))).toHaveLength(2);
+  });
+
   it('works while the automation is disabled, and once for one Idempotency-Key', async () => {
     const automation = await make({ is_active: false });
     const headers = { 'idempotency-key': 'once' };

@@ -237,7 +237,7 @@ describe('templates', () => {
       expect(stored.actions.map(({ type, params }: { type: string; params: object }) => ({ type, params }))).toEqual(
         draft.actions,
       );
-      const dry = await browser.post(`/app/automations/${id}/dry-run`, { event: 'sample' });
+      const dry = await browser.post(`/app/automations/${id}/dry-run`, { version: '1', event: 'sample' });
       const { status, html } = await browser.get(dry.headers.get('location') as string);
       expect([status, html.includes('The condition is true') || html.includes('every event starts it')]).toEqual([200, true]);
       // Every template has its value in the sample.

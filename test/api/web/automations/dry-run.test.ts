@@ -37,7 +37,7 @@ const eventOf = (fields: Record<string, unknown> = {}) =>
   JSON.stringify({ type: 'task.updated', task: { task_id: task.task_id, title: 'From the event', ...fields } });
 const pathOf = (id: string) => `/app/automations/${id}/dry-run`;
 const send = (id: string, fields: Record<string, string>, person = browser) =>
-  person.post(pathOf(id), fields, { from: pathOf(id) });
+  person.post(pathOf(id), { version: '1', ...fields }, { from: pathOf(id) });
 async function read(answer: { headers: Headers }, person = browser): Promise<string> {
   const result = await person.get(answer.headers.get('location') as string);
   expect(result.status).toBe(200);
@@ -119,10 +119,33 @@ it('says beside the form what is wrong with an event, and keeps it', async () =>
 
 it('starts a real run with the event', async () => {
   const id = await create();
-  const answer = await browser.post(`/app/automations/${id}/run`, { event: 'own', event_json: eventOf() }, { from: pathOf(id) });
+  const answer = await browser.post(
+    `/app/automations/${id}/run`,
+    { version: '1', event: 'own', event_json: eventOf() },
+    { from: pathOf(id) },
+  );
   const [started] = await runsOf(id);
   expect(answer.headers.get('location')).toBe(`/app/runs/${started.run_id}`);
   expect(started).toMatchObject({ is_test: false, event: { task: { title: 'From the event' } } });
+});
+
+it('refuses a version that the page did not show, and runs what it shows next', async () => {
+  const id = await create();
+  await app.as(team.member).patch(`/api/automations/${id}`, { actions: [ACTIONS[2]] });
+  for (const path of [pathOf(id), `/app/automations/${id}/run`]) {
+    const refused = await browser.post(path, { version: '1', event: 'own', event_json: eventOf() }, { from: pathOf(id) });
+    expect([refused.status, refused.html.includes('The automation is at version 2, not 1')]).toEqual([409, true]);
+    expect(refused.html).toContain('<input type="hidden" name="version" value="2">');
+    expect(refused.html).toContain('From the event');
+  }
+  expect((await browser.post(pathOf(id), { event: 'sample' })).status).toBe(422);
+  expect(await runsOf(id)).toEqual([]);
+  const result = (await send(id, { version: '2', event: 'own', event_json: eventOf() })).headers.get('location') as string;
+  expect((await browser.get(result)).html).not.toContain('see what changed');
+  await app.as(team.member).patch(`/api/automations/${id}`, { name: 'Renamed' });
+  expect((await browser.get(result)).html).toMatch(
+    /what version 2 does\. Now the automation is at version 3: <a href="[^"]+from=2&amp;to=3"/,
+  );
 });
 
 it('offers events of other automations of the team with the same trigger, and none of other teams', async () => {
@@ -148,8 +171,8 @@ it('is for those who may start the automation', async () => {
   for (const person of [team.member, team.guest, outsider]) {
     const own = await signIn(app, person);
     expect((await own.get(result)).status).toBe(403);
-    expect((await own.post(pathOf(id), { event: 'sample' }, { from: '/app' })).status).toBe(403);
-    expect((await own.post(`/app/automations/${id}/run`, {}, { from: '/app' })).status).toBe(403);
+    expect((await own.post(pathOf(id), { version: '1', event: 'sample' }, { from: '/app' })).status).toBe(403);
+    expect((await own.post(`/app/automations/${id}/run`, { version: '1' }, { from: '/app' })).status).toBe(403);
   }
   expect((await browser.post(pathOf(id), { event: 'sample' }, { csrf: null })).status).toBe(403);
   expect(await runsOf(id)).toHaveLength(1);

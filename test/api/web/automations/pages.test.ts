@@ -137,8 +137,8 @@ describe('the page', () => {
 });
 
 const FORMS: [string, Record<string, string>][] = [
-  ['toggle', { state: 'off' }],
-  ['run', {}],
+  ['toggle', { state: 'off', version: '1' }],
+  ['run', { version: '1' }],
   ['roll-back', { version: '1' }],
   ['take-over', { version: '1', back: '/app' }],
   ['delete', {}],
@@ -156,11 +156,11 @@ describe('its buttons', () => {
       ['off', false],
       ['on', true],
     ] as const) {
-      expect((await press(member, id, 'toggle', { state })).status).toBe(303);
+      expect((await press(member, id, 'toggle', { state, version: '1' })).status).toBe(303);
       expect(await row(id)).toMatchObject({ is_active, version: 1 });
     }
     const foreign = await create(team.manager);
-    await press(member, foreign, 'toggle', { state: 'off' });
+    await press(member, foreign, 'toggle', { state: 'off', version: '1' });
     expect((await member.get(pathOf(foreign))).html).toContain('Requires the manager role');
     expect(await row(foreign)).toMatchObject({ is_active: true });
     const audit = await app.services.db('audit_entries').where({ entity_id: id, action: 'toggle' });
@@ -171,10 +171,10 @@ describe('its buttons', () => {
     const id = await create(team.member, { trigger_type: 'manual', actions: GATED });
     const waiting = await buildRun(app, team, { automation: { automation_id: id } });
     const member = await signIn(app, team.member);
-    await press(member, id, 'toggle', { state: 'off', cancel_running: 'yes' });
+    await press(member, id, 'toggle', { state: 'off', cancel_running: 'yes', version: '1' });
     const status = async (run_id: string) => (await app.services.db('automation_runs').where({ run_id }).first()).status;
     expect(await status(waiting.run_id)).toBe('cancelled');
-    const started = await press(member, id, 'run');
+    const started = await press(member, id, 'run', { version: '1' });
     const run_id = started.headers.get('location')?.slice('/app/runs/'.length) as string;
     expect(await app.services.db('automation_runs').where({ run_id }).first()).toMatchObject({
       automation_id: id,
@@ -184,6 +184,21 @@ describe('its buttons', () => {
     expect((await press(member, id, 'delete')).headers.get('location')).toBe('/app/automations');
     expect((await member.get(pathOf(id))).status).toBe(404);
     expect((await member.get(`/app/runs/${run_id}`)).html).not.toContain(`href="${pathOf(id)}"`);
+  });
+
+  it('switches and runs the version that was shown, not a later one', async () => {
+    const id = await create(team.member, { trigger_type: 'manual', is_active: false });
+    const member = await signIn(app, team.member);
+    const shown = (await member.get(pathOf(id))).html;
+    expect(shown.match(/name="version" value="1"/g)).toHaveLength(2);
+    await app.as(team.manager).patch(`/api/automations/${id}`, { actions: [STATUS] });
+    await press(member, id, 'toggle', { state: 'on', version: '1' });
+    expect((await member.get(pathOf(id))).html).toContain('The automation is at version 2, not 1');
+    expect((await press(member, id, 'run', { version: '1' })).status).toBe(409);
+    expect(await row(id)).toMatchObject({ is_active: false, version: 2 });
+    expect(await app.services.db('automation_runs').where({ automation_id: id })).toEqual([]);
+    await press(member, id, 'toggle', { state: 'on', version: '2' });
+    expect(await row(id)).toMatchObject({ is_active: true });
   });
 
   it('takes over with the version that was seen, not with an older one', async () => {
