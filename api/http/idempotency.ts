@@ -2,16 +2,8 @@ import { createHash } from 'node:crypto';
 import type { Actor } from '../platform/access/actor.js';
 import type { Services } from '../platform/context.js';
 import { conflict, invalidFields } from '../platform/errors.js';
-import {
-  claimKey,
-  finishKey,
-  type StoredKey,
-  type IdempotentRequest,
-  LEASE_SECONDS,
-  readKey,
-  releaseKey,
-  renewKey,
-} from '../platform/database/idempotency-keys.js';
+import { holdKey } from '../platform/database/hold-key.js';
+import { claimKey, type IdempotentRequest, readKey, type StoredKey } from '../platform/database/idempotency-keys.js';
 import type { Incoming, Outgoing } from './exchange.js';
 import { type Endpoint, takesKey } from '../platform/endpoint/endpoint.js';
 import { toDomainError } from '../platform/database/database-errors.js';
@@ -62,25 +54,13 @@ function toRefusal(thrown: unknown, use: IdempotentRequest): Outgoing {
   return { status: error.status, body: envelope(error, use.requestId), headers: error.headers };
 }
 
-/** Runs the request while renewing the claim, then stores the response or releases the key. */
-async function performOnce({ db, log }: Services, use: IdempotentRequest, perform: () => Promise<Outgoing>): Promise<Outgoing> {
-  // The work is done, so the caller gets the response even if the key cannot be updated.
-  const note = (work: Promise<void>) => work.catch((error: unknown) => log.warn({ err: error }, 'idempotency key not settled'));
-  const settle = (status: number, body: string | null) =>
-    note(isKept(status) ? finishKey(db, use, status, body) : releaseKey(db, use));
-  const renewal = setInterval(() => void note(renewKey(db, use)), (LEASE_SECONDS * 1000) / 3);
-  renewal.unref();
-  try {
+/** Runs the request, then stores the response or releases the key. */
+function performOnce(services: Services, use: IdempotentRequest, perform: () => Promise<Outgoing>): Promise<Outgoing> {
+  const work = async () => {
     const answer = await perform().catch((thrown: unknown) => toRefusal(thrown, use));
-    const body = typeof answer.body === 'string' ? answer.body : JSON.stringify(answer.body);
-    await settle(answer.status, body ?? null);
-    return { ...answer, body };
-  } catch (thrown) {
-    await settle(toDomainError(thrown).status, null);
-    throw thrown;
-  } finally {
-    clearInterval(renewal);
-  }
+    return { ...answer, body: typeof answer.body === 'string' ? answer.body : JSON.stringify(answer.body) };
+  };
+  return holdKey(services, use, work, ({ status, body }) => (isKept(status) ? { status, body: body ?? null } : null));
 }
 
 /**

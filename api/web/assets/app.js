@@ -38,6 +38,24 @@
     }
   });
 
+  /* A button is off while its form is on its way. It is read with the form's fields, so it goes off after them. A file that is saved leaves the page
+     as it is, so every button comes back. */
+  const RESUME_MS = 5_000;
+  const sent = new Set();
+  const resume = () => {
+    for (const button of sent) button.disabled = false;
+    sent.clear();
+  };
+  document.addEventListener('submit', ({ target, submitter }) => {
+    if (target.method !== 'post' || !submitter) return;
+    setTimeout(() => {
+      submitter.disabled = true;
+      sent.add(submitter);
+    });
+    setTimeout(resume, RESUME_MS);
+  });
+  for (const event of ['htmx:finally:request', 'pageshow']) addEventListener(event, resume);
+
   /* The button of a plan counts what is ticked; without scripts it says "the ticked changes". */
   const count = (form) => {
     const shown = form.querySelector('[data-count]');

@@ -1,18 +1,26 @@
-import { createHmac, timingSafeEqual } from 'node:crypto';
+import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { Config } from '../../platform/config.js';
 
 /** Hidden field of every form. */
 export const CSRF_FIELD = '_csrf';
 
-/** Returns the CSRF token. `binding`: the session id or, before sign-in, the visitor cookie. */
-export const csrfToken = (config: Config, binding: string): string =>
+/** What proves the browser. `binding`: the session id or, before sign-in, the visitor cookie. */
+const proofOf = (config: Config, binding: string): string =>
   createHmac('sha256', config.JWT_SECRET).update(`form token\0${binding}`).digest('base64url');
+
+/** Returns the CSRF token of the forms of one rendered page: the proof of the browser, and a key that no other page has. */
+export const csrfToken = (config: Config, binding: string): string =>
+  `${proofOf(config, binding)}.${randomBytes(16).toString('base64url')}`;
+
+/** Returns the key in the token of a form: two forms with one key were sent from one page. Undefined without one. */
+export const readPageKey = (given: unknown): string | undefined =>
+  typeof given === 'string' ? /\.([\w-]{22})$/.exec(given)?.[1] : undefined;
 
 /** Returns whether the form's token belongs to this browser; compares in constant time. */
 export function isOurForm(config: Config, binding: string, given: unknown): boolean {
-  const expected = Buffer.from(csrfToken(config, binding));
-  const actual = Buffer.from(typeof given === 'string' ? given : '');
+  const expected = Buffer.from(proofOf(config, binding));
+  const actual = Buffer.from(typeof given === 'string' ? (given.split('.')[0] as string) : '');
   return actual.length === expected.length && timingSafeEqual(actual, expected);
 }
 

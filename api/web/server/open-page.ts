@@ -11,6 +11,7 @@ import type { RateLimiter } from '../../platform/endpoint/rate-limit.js';
 import type { ChangedSince, PageResult, Page, FormError, PageRequest } from '../page.js';
 import { readCookie } from './cookies.js';
 import { CSRF_FIELD, isOurForm, isOurSite } from './csrf.js';
+import { submitOnce } from './submit-once.js';
 import { type IncomingFile, readUpload } from '../../platform/endpoint/read-upload.js';
 import { type Fields, readForm } from './read-form.js';
 import { HOME, safePath } from './safe-path.js';
@@ -100,10 +101,12 @@ function checkAccess({ access, method }: Page, actor: UserActor | null, { url, r
   return undefined;
 }
 
-async function handlePage(page: Page, { limit, ctx }: PageInput, visit: PageRequest, given: Fields): Promise<PageResult> {
+async function handlePage(page: Page, { limit, ctx, url }: PageInput, visit: PageRequest, given: Fields): Promise<PageResult> {
   try {
-    if (page.limit) await limit(page.limit, { ip: ctx.ip, userId: visit.me?.user_id ?? null });
-    return await page.handle({ ...visit, form: parse(page.form, given) });
+    return await submitOnce({ ...visit, form: given }, { page, url }, async () => {
+      if (page.limit) await limit(page.limit, { ip: ctx.ip, userId: visit.me?.user_id ?? null });
+      return page.handle({ ...visit, form: parse(page.form, given) });
+    });
   } catch (thrown) {
     const error = toDomainError(thrown);
     if (!page.onError || !BESIDE_THE_FORM.has(error.status)) throw thrown;

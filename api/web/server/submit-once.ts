@@ -1,0 +1,88 @@
+import { createHash } from 'node:crypto';
+import { setTimeout as pause } from 'node:timers/promises';
+import { holdKey } from '../../platform/database/hold-key.js';
+import {
+  claimKey,
+  finishKey,
+  type IdempotentRequest,
+  readKey,
+  type StoredKey,
+} from '../../platform/database/idempotency-keys.js';
+import type { Context } from '../../platform/context.js';
+import { conflict } from '../../platform/errors.js';
+import type { Page, PageRequest, PageResult, Redirect } from '../page.js';
+import { CSRF_FIELD, readPageKey } from './csrf.js';
+import type { Fields } from './read-form.js';
+
+/** A second click waits this long for the answer to the first one, ms. */
+const MAX_WAIT_MS = 10_000;
+const POLL_MS = 200;
+const SEE_OTHER = 303;
+const NO_ANSWER = 200;
+
+/**
+ * Returns the key of a form: what one rendered page sends to one address with the same fields is one submission. Undefined for a visitor, and for a
+ * form from before its page had keys.
+ */
+function keyOf({ ctx, form, file }: PageRequest<unknown, unknown, Fields>, url: string): IdempotentRequest | undefined {
+  const { [CSRF_FIELD]: token, ...fields } = form;
+  const key = readPageKey(token);
+  if (key === undefined || ctx.actor.type === 'system') return undefined;
+  const address = createHash('sha256')
+    .update(JSON.stringify([url, fields, file?.filename]))
+    .digest();
+  return { userId: ctx.actor.userId, key, address, fingerprint: address, requestId: ctx.requestId };
+}
+
+/** Redirects are kept, unless they change who is signed in or say that nothing was done. */
+function keep(result: PageResult): { status: number; body: string } | null {
+  if (!('to' in result) || result.notice?.kind === 'bad') return null;
+  const { to, notice, ...session } = result;
+  return Object.keys(session).length > 0 ? null : { status: SEE_OTHER, body: JSON.stringify({ to, notice }) };
+}
+
+const sentAlready = () => conflict('This form was sent already. Reload the page to see what came of it.');
+
+/** @throws RESOURCE_CONFLICT the answer was not kept, such as a page with a new secret, or was lost */
+function repeat({ body }: StoredKey): Redirect {
+  if (body === null) throw sentAlready();
+  return JSON.parse(body) as Redirect;
+}
+
+/** Calls the handler of a form whose key is claimed. */
+async function perform(ctx: Context, use: IdempotentRequest, submit: () => Promise<PageResult>): Promise<PageResult> {
+  let kept: ReturnType<typeof keep> = null;
+  try {
+    const result = await holdKey(ctx, use, submit, keep);
+    kept = keep(result);
+    return result;
+  } finally {
+    // The key of committed work was not released: it is finished without an answer.
+    if (kept === null) {
+      await finishKey(ctx.db, use, NO_ANSWER, null).catch((err: unknown) => ctx.log.warn({ err }, 'form key not settled'));
+    }
+  }
+}
+
+/**
+ * Calls the handler of a form at most once for each time that its page was rendered: a second click or a reload gets the redirect of the first
+ * submission. One that was refused, or changed nothing, may be sent again.
+ * @throws what `submit` throws; RESOURCE_CONFLICT the first one takes too long, or its answer cannot be repeated
+ */
+export async function submitOnce(
+  visit: PageRequest<unknown, unknown, Fields>,
+  { page, url }: { page: Page; url: string },
+  submit: () => Promise<PageResult>,
+): Promise<PageResult> {
+  const { ctx } = visit;
+  const use = page.method === 'post' ? keyOf(visit, url) : undefined;
+  if (!use) return submit();
+  const end = Date.now() + MAX_WAIT_MS;
+  while (Date.now() < end) {
+    if (await claimKey(ctx.db, use)) return perform(ctx, use, submit);
+    const first = await readKey(ctx.db, use);
+    if (first && (first.status !== null || first.lost)) return repeat(first);
+    await pause(POLL_MS);
+  }
+  throw sentAlready();
+}
