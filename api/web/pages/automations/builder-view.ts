@@ -113,6 +113,14 @@ function toStepView(step: FormStep, index: number, errors: Readonly<Record<strin
   };
 }
 
+/** Lists the teams to choose from: those where the user may create, and the chosen one, which another may have closed to them meanwhile. */
+function listTeams(me: User, { automation, teamId }: Target): { team_id: string; name: string }[] {
+  const teams = me.teams.filter(({ role }) => isAllowed('automation.write', role as Seat));
+  if (automation || teamId === null || teams.some(({ team_id }) => team_id === teamId)) return teams;
+  const chosen = me.teams.find(({ team_id }) => team_id === teamId);
+  return [...teams, { team_id: teamId, name: `${chosen?.name ?? 'A team you are not in'} (you cannot create automations here)` }];
+}
+
 /** Renders the builder. */
 export async function showBuilder(ctx: Context, me: User, target: Target, shown: Shown): Promise<View> {
   const { form, json, problem, focus = null, isActive = false, changeNote = '' } = shown;
@@ -121,7 +129,7 @@ export async function showBuilder(ctx: Context, me: User, target: Target, shown:
   const data = {
     target,
     path: automation ? `/app/automations/${automation.automation_id}/edit` : '/app/automations/new',
-    teams: me.teams.filter(({ role }) => isAllowed('automation.write', role as Seat)),
+    teams: listTeams(me, target),
     fields: form.fields,
     steps: form.steps.map((step, index) => toStepView(step, index, errors)),
     hasGate: form.steps.some(({ type }) => type === GATE),

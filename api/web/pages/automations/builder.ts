@@ -10,6 +10,7 @@ import type { User } from '../../../identity/auth/schema.js';
 import { isAllowed, type Seat } from '../../../platform/access/access.js';
 import type { Context } from '../../../platform/context.js';
 import { forbidden } from '../../../platform/errors.js';
+import { Id } from '../../../platform/fields.js';
 import { type FormError, page, type Page, type PageResult, type Redirect, requireUser } from '../../page.js';
 import type { Fields } from '../../server/read-form.js';
 import { editForm } from './builder-edits.js';
@@ -64,6 +65,13 @@ function newTarget(me: User, wanted: string | undefined, template: string | null
   const teamId =
     wanted === 'personal' ? null : (find(wanted) ?? find(me.preferences.default_team_id) ?? writable[0]?.team_id ?? null);
   return { teamId, automation: null, version: null, template };
+}
+
+/** Returns where a sent form creates: where the user chose, whether or not the operation will refuse it. */
+function sentTarget(me: User, given: Fields): Target {
+  const chosen = textOf(given, 'team_id');
+  const target = newTarget(me, chosen, null);
+  return chosen === '' || chosen === 'personal' ? target : { ...target, teamId: Id.parse(chosen) };
 }
 
 /** @throws PERMISSION_DENIED */
@@ -131,19 +139,17 @@ const newPages: Page[] = [
     form: BuilderFields,
     formBytes: FORM_BYTES,
     async handle({ ctx, me, form: given }) {
-      const team = textOf(given, 'team_id');
-      if (given.op !== 'save') {
-        return showEdited(ctx, requireUser({ me }), newTarget(requireUser({ me }), team, null), given.op, given);
-      }
+      const target = sentTarget(requireUser({ me }), given);
+      if (given.op !== 'save') return showEdited(ctx, requireUser({ me }), target, given.op, given);
       const draft = parseDraft(sentDraft(given));
-      const team_id = team === 'personal' ? null : team;
+      const team_id = target.teamId;
       const is_active = given['is_active'] === 'yes';
       const { automation_id } = await createAutomation(ctx, { ...draft, team_id, is_active });
       const next = is_active ? 'It is enabled.' : 'Try it with a dry run, then enable it.';
       return { to: automationPath(automation_id), notice: { kind: 'good', text: `Created. ${next}` } };
     },
     onError: ({ ctx, me, form }, problem) =>
-      showRefused(ctx, requireUser({ me }), newTarget(requireUser({ me }), textOf(form, 'team_id'), null), form, problem),
+      showRefused(ctx, requireUser({ me }), sentTarget(requireUser({ me }), form), form, problem),
   }),
 ];
 

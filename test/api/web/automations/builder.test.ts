@@ -111,6 +111,34 @@ describe('a new automation', () => {
     expect(await row(idIn(saved))).toMatchObject({ is_active: true, name: 'Deploy a release' });
   });
 
+  it('keeps the chosen team when it is refused, also one that is closed to the user meanwhile', async () => {
+    const other = await buildTeam(app);
+    const seat = { team_id: other.team_id, user_id: team.member.user_id };
+    await app.services.db('memberships').insert({ ...seat, role: 'member' });
+    const fields = { ...readFields((await browser.get(start())).html), team_id: other.team_id, op: 'save' };
+    const unnamed = await browser.post(NEW, { ...fields, name: ' ' }, { from: start() });
+    expect([unnamed.status, readFields(unnamed.html)['team_id']]).toEqual([422, other.team_id]);
+    const close = [
+      ['guest', 'you cannot create automations here'],
+      [null, 'A team you are not in'],
+    ] as const;
+    for (const [role, text] of close) {
+      const member = app.services.db('memberships').where(seat);
+      await (role === null ? member.delete() : member.update({ role }));
+      const refused = await browser.post(NEW, { ...fields, name: 'Kept' }, { from: start() });
+      expect([refused.status, readFields(refused.html)['team_id'], refused.html.includes(text)]).toEqual([
+        403,
+        other.team_id,
+        true,
+      ]);
+      const edited = await browser.post(NEW, { ...fields, op: 'add', add_type: 'delay' }, { from: start() });
+      expect(readFields(edited.html)['team_id']).toBe(other.team_id);
+    }
+    const nowhere = await browser.post(NEW, { ...fields, name: 'Kept', team_id: 'x' }, { from: start() });
+    expect(nowhere.status).toBe(404);
+    expect(await app.services.db('automations').where({ name: 'Kept' })).toEqual([]);
+  });
+
   it('is not created in a team where the user may not write, nor without its token', async () => {
     const other = await buildTeam(app);
     const fields = { ...readFields((await browser.get(start())).html), name: 'X', op: 'save' };
