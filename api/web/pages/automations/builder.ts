@@ -15,7 +15,7 @@ import { type FormError, page, type Page, type PageResult, type Redirect, requir
 import type { Fields } from '../../server/read-form.js';
 import { editForm } from './builder-edits.js';
 import { type BuilderForm, readBuilderForm, toDraft, toForm } from './builder-form.js';
-import { describeClashes, fewerGates, rebaseDraft } from './rebase.js';
+import { describeClashes, looserGates, rebaseDraft } from './rebase.js';
 import { type Shown, showBuilder, type Target } from './builder-view.js';
 import { blankDraft, type Draft, DRAFT_FIELDS, draftOf, parseDraft, readDraft, versionDraft, writeDraft } from './draft.js';
 import { automationPath, VersionField } from './switches.js';
@@ -94,7 +94,7 @@ async function saveEdited(ctx: Context, automation: AutomationRecord, version: n
   const fields = Object.fromEntries(changed.map((field) => [field, draft[field]])) as UpdateAutomation;
   const change_note = textOf(given, 'change_note').trim() || null;
   const saved = await updateAutomation(ctx, automation.automation_id, { ...fields, version, change_note });
-  return { to, notice: { kind: 'good', text: `Saved as version ${saved.version}.${fewerGates(draft, current)}` } };
+  return { to, notice: { kind: 'good', text: `Saved as version ${saved.version}.${looserGates(draft, current)}` } };
 }
 
 /** Goes on from a version that another user saved, and that this one has read: `op` names it. */

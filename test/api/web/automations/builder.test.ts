@@ -155,6 +155,7 @@ describe('a new automation', () => {
 
 describe('editing', () => {
   const pathOf = (id: string) => `/app/automations/${id}/edit`;
+  const read = async (id: string) => readFields((await browser.get(pathOf(id))).html);
 
   it('saves a new version of what was changed, with a note', async () => {
     const id = await create(team.member, { description: 'Old', condition: 'true' });
@@ -184,6 +185,18 @@ describe('editing', () => {
     expect(rebased).toMatchObject({ name: 'Mine', version: '2' });
     await browser.post(pathOf(id), { ...rebased, op: 'save' });
     expect(await row(id)).toMatchObject({ name: 'Mine', version: 3 });
+  });
+
+  it('says of a saved step that it went before its gate', async () => {
+    const gate = { type: 'require_approval', params: { role: 'manager' } };
+    const id = await create(team.member, { actions: [gate, { type: 'delay', params: { seconds: 5 } }] });
+    const moved = readFields((await browser.post(pathOf(id), { ...(await read(id)), op: 'up:1' })).html);
+    await browser.post(pathOf(id), { ...moved, op: 'save' });
+    expect((await browser.get(`/app/automations/${id}`)).html).toMatch(
+      /Saved as version 2\. Behind no gate now: step 1 \([^)]+\)\./,
+    );
+    await browser.post(pathOf(id), { ...(await read(id)), op: 'save', name: 'Renamed' });
+    expect((await browser.get(`/app/automations/${id}`)).html).toContain('Saved as version 3.</span>');
   });
 
   it('is for those who may change it', async () => {
