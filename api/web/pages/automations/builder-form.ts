@@ -8,6 +8,8 @@ interface FormParam {
   name: string;
   isJson: boolean;
   text: string;
+  /** Unit of a duration; empty for anything else. */
+  unit: string;
 }
 
 /** One action in a form. */
@@ -25,9 +27,9 @@ export interface BuilderForm {
   steps: FormStep[];
 }
 
-const STEP_FIELD = /^s(\d{1,2})\.(?:(type|name|on_failure|max_attempts)|([pj])\.(.+))$/s;
+const STEP_FIELD = /^s(\d{1,2})\.(?:(type|name|on_failure|max_attempts)|([pju])\.(.+))$/s;
 
-/** Returns the name of a parameter's field: `s0.p.title`, or `s0.j.title` where it holds JSON. */
+/** Returns the name of a parameter's field: `s0.p.title`, or `s0.j.title` where it holds JSON; `s0.u.title` is that of its unit. */
 export const paramFieldName = (index: number, name: string, isJson: boolean): string => `s${index}.${isJson ? 'j' : 'p'}.${name}`;
 
 const emptyStep = (): FormStep => ({ type: '', name: '', on_failure: '', max_attempts: '', params: [] });
@@ -37,12 +39,13 @@ export function readBuilderForm(given: Fields): BuilderForm {
   const text = (name: string): string => (typeof given[name] === 'string' ? (given[name] as string) : '');
   const fields = Object.fromEntries(TEXT_FIELDS.map((name) => [name, text(name).replaceAll('\r\n', '\n')]));
   const steps: FormStep[] = [];
+  const unitOf = (at: string, name: string): string => text(`s${at}.u.${name}`);
   for (const [name, value] of Object.entries(given)) {
     const [, at, own, mark, param] = STEP_FIELD.exec(name) ?? [];
     if (at === undefined || typeof value !== 'string') continue;
     const step = (steps[Number(at)] ??= emptyStep());
     if (own) step[own as 'type'] = value;
-    else if (param) step.params.push({ name: param, isJson: mark === 'j', text: value });
+    else if (param && mark !== 'u') step.params.push({ name: param, isJson: mark === 'j', text: value, unit: unitOf(at, param) });
   }
   return { fields: fields as BuilderForm['fields'], steps: steps.filter((step) => step.type !== '') };
 }
@@ -53,7 +56,7 @@ const kindOf = (type: string, { name, isJson }: FormParam): FieldKind =>
 function decodeStep(step: FormStep, index: number, errors: { field: string; message: string; type: string }[]): DraftAction {
   const params: [string, unknown][] = [];
   for (const param of step.params) {
-    const read = decodeParam(kindOf(step.type, param), param.text);
+    const read = decodeParam(kindOf(step.type, param), param.text, param.unit);
     if ('error' in read) {
       errors.push({ field: paramFieldName(index, param.name, param.isJson), message: read.error, type: 'custom' });
     } else if (read.value !== undefined) params.push([param.name, read.value]);
@@ -99,8 +102,8 @@ function toStep({ type, name, params, on_failure, retry }: DraftAction): FormSte
     max_attempts: retry === undefined ? '' : String(retry.max_attempts),
     params: Object.entries(params).map(([key, value]) => {
       const field = fields.find((each) => each.name === key);
-      const { kind, text } = encodeParam(field ?? { kind: 'json', options: [] }, value);
-      return { name: key, isJson: kind === 'json' && field?.kind !== 'json', text };
+      const { kind, ...written } = encodeParam(field ?? { kind: 'json', options: [] }, value);
+      return { name: key, isJson: kind === 'json' && field?.kind !== 'json', ...written };
     }),
   };
 }

@@ -11,12 +11,14 @@ import { namesIn } from '../../wording/names.js';
 import type { FormError, View } from '../../page.js';
 import { type BuilderForm, type FormStep, paramFieldName } from './builder-form.js';
 import { checkOnSample } from './condition.js';
-import { paramFields } from './param-fields.js';
+import { paramFields, UNITS } from './param-fields.js';
 
 /** Projects and people that a form offers; the fields take any id. */
 const MAX_CHOICES = 200;
 /** Empty optional fields that a step shows at once if it requires none. */
-const FEW = 3;
+const FEW = 4;
+/** Unit of an empty duration. */
+const DEFAULT_UNIT = 'hours';
 
 /** What is edited, and as what it is saved. */
 export interface Target {
@@ -37,8 +39,6 @@ export interface Shown {
   isActive?: boolean;
   changeNote?: string;
 }
-
-const capitalize = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
 
 async function listChoices(ctx: Context, me: User, teamId: string | null) {
   const team = me.teams.find(({ team_id }) => team_id === teamId);
@@ -80,7 +80,15 @@ function toStepView(step: FormStep, index: number, errors: Readonly<Record<strin
   const known = paramFields(step.type);
   const unknown = step.params
     .filter(({ name }) => !known.some((field) => field.name === name))
-    .map(({ name }) => ({ name, kind: 'json' as const, isRequired: false, hint: null, options: [] }));
+    .map(({ name }) => ({
+      name,
+      label: name,
+      kind: 'json' as const,
+      isRequired: false,
+      hint: null,
+      options: [],
+      optionTexts: {},
+    }));
   const sent = new Map(step.params.map((param) => [param.name, param]));
   const fields = [...known, ...unknown].map((field) => {
     const typed = sent.get(field.name);
@@ -90,8 +98,10 @@ function toStepView(step: FormStep, index: number, errors: Readonly<Record<strin
       ...field,
       kind: isJson ? 'json' : field.kind,
       input,
-      label: capitalize(field.name.replaceAll('_', ' ')),
       text: typed?.text ?? '',
+      unit: typed ? typed.unit || 'seconds' : DEFAULT_UNIT,
+      unitInput: `s${index}.u.${field.name}`,
+      units: Object.keys(UNITS),
       error: errors[input],
     };
   });

@@ -1,21 +1,28 @@
 import { isDeepStrictEqual } from 'node:util';
+import { FIELD_TEXTS } from '../../wording/field-texts.js';
 import { buildParamsSchema } from '../../../automation/actions/list-action-types.js';
 import { availableActions } from '../../../automation/actions/registry.js';
 
 /** How a form edits a parameter. `json` holds any value; every other kind is for the values that it can write down. */
-export type FieldKind = 'text' | 'long' | 'number' | 'choice' | 'flag' | 'list' | 'pairs' | 'json';
+export type FieldKind = 'text' | 'long' | 'number' | 'duration' | 'choice' | 'flag' | 'list' | 'pairs' | 'json';
 
 /** A parameter of an action as a form field, from the schema of the action. */
 export interface ParamField {
   name: string;
+  label: string;
   kind: FieldKind;
   isRequired: boolean;
   hint: string | null;
   options: readonly string[];
+  /** Words of the options that have some. */
+  optionTexts: Readonly<Record<string, string>>;
 }
 
 /** A text that a form holds for a parameter, or why it holds none. */
 type Decoded = { value: unknown } | { error: string };
+
+/** Units of a duration in a form, in seconds; the longest that fits a value is shown. */
+export const UNITS: Readonly<Record<string, number>> = { days: 86_400, hours: 3_600, minutes: 60, seconds: 1 };
 
 type Schema = Readonly<Record<string, unknown>>;
 
@@ -73,14 +80,24 @@ function buildFields(type: string): ParamField[] {
     const described = [schema, ...alternatives(schema)].find((each) => typeof each['description'] === 'string');
     const isDefaulted = action.defaulted?.some((each) => each === name) ?? false;
     const hint = (described?.['description'] as string | undefined)?.replaceAll('`', '') ?? null;
+    const text = FIELD_TEXTS[type]?.[name];
+    const { kind, options } = kindOf(schema);
     return {
       name,
-      ...kindOf(schema),
+      label: text?.label ?? capitalize(name.replaceAll('_', ' ')),
+      kind: kind === 'number' && SECONDS.test(name) ? 'duration' : kind,
+      options,
+      optionTexts: text?.options ?? {},
       isRequired: required.includes(name),
-      hint: hint ?? (isDefaulted ? `Default: the ${name.replace('_id', '')} of the event` : null),
+      hint: text?.hint ?? hint ?? (isDefaulted ? `Default: the ${name.replace('_id', '')} of the event` : null),
     };
   });
 }
+
+/** Name of a parameter that counts seconds. */
+const SECONDS = /(?:^|_)seconds$/;
+
+const capitalize = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
 
 const known = new Map<string, ParamField[]>();
 
@@ -112,14 +129,25 @@ function decodeJson(text: string): Decoded {
   }
 }
 
-/** Reads the text of a form field; an empty one is no value. Browsers send line ends as CR LF. */
-export function decodeParam(kind: FieldKind, sent: string): Decoded {
+const NUMBER = /^-?\d+(\.\d+)?$/;
+
+/** Reads a number of some unit as seconds. */
+function decodeDuration(text: string, unit: string): number | string {
+  if (!NUMBER.test(text)) return text;
+  const seconds = Number(text) * (UNITS[unit] ?? 1);
+  return unit in UNITS && unit !== 'seconds' ? Math.round(seconds) : seconds;
+}
+
+/** Reads the text of a form field; an empty one is no value. Browsers send line ends as CR LF. `unit`: that of a duration. */
+export function decodeParam(kind: FieldKind, sent: string, unit = ''): Decoded {
   const text = sent.replaceAll('\r\n', '\n');
   if (text === '' || (kind !== 'text' && kind !== 'long' && text.trim() === '')) return { value: undefined };
   switch (kind) {
     case 'number':
       // A template, or what the check of the action then names.
-      return { value: /^-?\d+(\.\d+)?$/.test(text) ? Number(text) : text };
+      return { value: NUMBER.test(text) ? Number(text) : text };
+    case 'duration':
+      return { value: decodeDuration(text, unit) };
     case 'flag':
       return { value: text === 'true' ? true : text === 'false' ? false : text };
     case 'list':
@@ -143,14 +171,22 @@ function writeDown(kind: FieldKind, value: unknown): string {
   return typeof value === 'object' ? '' : String(value as string | number | boolean);
 }
 
+/** Returns the longest unit that divides a number of seconds; none for what is no number. */
+const unitOf = (value: unknown): string =>
+  typeof value === 'number' ? (Object.keys(UNITS).find((unit) => value % (UNITS[unit] as number) === 0) ?? 'seconds') : '';
+
 /**
  * Returns the text of a value in a form field, and the kind of that field: JSON where the parameter's own kind cannot write the value down, so that
  * nothing is lost.
  */
-export function encodeParam(field: Pick<ParamField, 'kind' | 'options'>, value: unknown): { kind: FieldKind; text: string } {
-  const text = writeDown(field.kind, value);
+export function encodeParam(
+  field: Pick<ParamField, 'kind' | 'options'>,
+  value: unknown,
+): { kind: FieldKind; text: string; unit: string } {
+  const unit = field.kind === 'duration' ? unitOf(value) : '';
+  const text = unit === '' ? writeDown(field.kind, value) : String((value as number) / (UNITS[unit] as number));
   const isChosen = field.options.length === 0 || field.options.includes(text);
-  const read = decodeParam(field.kind, text.replace(/\r\n|\r|\n/g, '\r\n'));
-  if (isChosen && 'value' in read && isDeepStrictEqual(read.value, value)) return { kind: field.kind, text };
-  return { kind: 'json', text: writeDown('json', value) };
+  const read = decodeParam(field.kind, text.replace(/\r\n|\r|\n/g, '\r\n'), unit);
+  if (isChosen && 'value' in read && isDeepStrictEqual(read.value, value)) return { kind: field.kind, text, unit };
+  return { kind: 'json', text: writeDown('json', value), unit: '' };
 }

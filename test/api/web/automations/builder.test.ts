@@ -1,3 +1,7 @@
+import { buildParamsSchema } from '../../../../api/automation/actions/list-action-types.js';
+import { availableActions } from '../../../../api/automation/actions/registry.js';
+import { GATE } from '../../../../api/automation/actions/rules.js';
+import { FIELD_TEXTS } from '../../../../api/web/wording/field-texts.js';
 import { TEMPLATES } from '../../../../api/web/pages/automations/templates.js';
 import { buildTeam, type Person, type TestTeam } from '../../../factories/people.js';
 import { startApp, type TestApp } from '../../../support/app.js';
@@ -48,8 +52,8 @@ describe('a new automation', () => {
     };
     await press('add', { name: 'Built', add_type: 'add_comment' });
     await press('add', { 's1.p.content': 'Line one\r\n{{event.task.title}}', add_type: 'delay' });
-    await press('up:2', { 's2.p.seconds': '60' });
-    expect([fields['s1.type'], fields['s2.type'], fields['s1.p.seconds']]).toEqual(['delay', 'add_comment', '60']);
+    await press('up:2', { 's2.p.seconds': '1', 's2.u.seconds': 'minutes' });
+    expect([fields['s1.type'], fields['s2.type'], fields['s1.p.seconds']]).toEqual(['delay', 'add_comment', '1']);
     await press('down:1');
     const free = await press('remove:0');
     expect(free).toContain('Nobody is asked before these steps run.');
@@ -85,6 +89,34 @@ describe('a new automation', () => {
     const unnamed = await send({ name: ' ' });
     expect([unnamed.status, /id="f-name"[^>]*aria-invalid/.test(unnamed.html)]).toEqual([422, true]);
     expect(await app.services.db('automations').where({ team_id: team.team_id })).toEqual([]);
+  });
+
+  it('asks for a gate in words, and for times in days, hours and minutes', async () => {
+    const { html } = await browser.get(start('deploy-release'));
+    const gate = availableActions().find(({ type }) => type === GATE);
+    const { properties } = buildParamsSchema(gate as NonNullable<typeof gate>) as { properties: object };
+    expect(Object.keys(FIELD_TEXTS[GATE] ?? {}).toSorted()).toEqual(Object.keys(properties).toSorted());
+    for (const { label } of Object.values(FIELD_TEXTS[GATE] ?? {})) expect(html).toContain(`>${label}</label>`);
+    expect(html).not.toMatch(/>[^<]*(in seconds|259200|86400)[^<]*</);
+    expect(html).toMatch(/<option value="manager" selected>Managers and admins</);
+    const fields = readFields(html);
+    expect(fields).toMatchObject({ 's0.p.expires_in_seconds': '1', 's0.u.expires_in_seconds': 'days' });
+    const given = { 's0.p.expires_in_seconds': '90', 's0.u.expires_in_seconds': 'minutes', 's0.p.remind_after_seconds': '0.5' };
+    const shown = readFields((await browser.post(NEW, { ...fields, ...given, op: 'show' }, { from: start() })).html);
+    expect(shown).toMatchObject({ ...given, 's0.u.remind_after_seconds': 'hours' });
+    const saved = await browser.post(NEW, { ...shown, op: 'save' }, { from: start() });
+    const [{ params }] = (await row(idIn(saved))).actions;
+    expect(params).toMatchObject({ required_approvals: 2, expires_in_seconds: 5_400, remind_after_seconds: 1_800 });
+    const edited = readFields((await browser.get(`/app/automations/${idIn(saved)}/edit`)).html);
+    expect([edited['s0.p.remind_after_seconds'], edited['s0.u.remind_after_seconds']]).toEqual(['30', 'minutes']);
+    const long = await browser.post(NEW, {
+      ...shown,
+      's0.p.expires_in_seconds': '31',
+      's0.u.expires_in_seconds': 'days',
+      op: 'save',
+    });
+    expect([long.status, readFields(long.html)['s0.p.expires_in_seconds']]).toEqual([400, '31']);
+    expect(long.html).toContain('3 days when empty, 30 days at most');
   });
 
   it('changes between form and JSON without loss, and is saved from either', async () => {

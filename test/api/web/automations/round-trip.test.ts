@@ -12,7 +12,8 @@ function send(draft: Draft): Record<string, string> {
   const sent: [string, string][] = TEXT_FIELDS.map((name) => [name, fields[name]]);
   steps.forEach((step, index) => {
     for (const own of ['type', 'name', 'on_failure', 'max_attempts'] as const) sent.push([`s${index}.${own}`, step[own]]);
-    for (const { name, isJson, text } of step.params) sent.push([paramFieldName(index, name, isJson), text]);
+    for (const { name, isJson, text, unit } of step.params)
+      sent.push([paramFieldName(index, name, isJson), text], [`s${index}.u.${name}`, unit]);
   });
   return Object.fromEntries(sent.map(([name, text]) => [name, text.replace(/\r\n|\r|\n/g, '\r\n')]));
 }
