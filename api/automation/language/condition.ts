@@ -1,4 +1,4 @@
-import { Environment, type ParseResult } from '@marcbachmann/cel-js';
+import { type ASTNode, Environment, type ParseResult } from '@marcbachmann/cel-js';
 import { inspect, KNOWN_NAMES, Refused, VARIABLES } from './condition-grammar.js';
 import { EXHAUSTED, MAX_WORK, watch, Work } from './condition-meter.js';
 import type { ConditionScope } from './condition-scope.js';
@@ -31,6 +31,11 @@ export function checkCondition(source: string): { ok: true } | { ok: false; mess
   } catch (error) {
     return { ok: false, message: oneLine(error), position: findPosition(error, source) };
   }
+}
+
+/** Returns the syntax tree of a valid condition. */
+export function parseCondition(source: string): ASTNode | undefined {
+  return checkCondition(source).ok ? environment.parse(source).ast : undefined;
 }
 
 /**

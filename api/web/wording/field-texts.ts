@@ -16,7 +16,7 @@ export const FIELD_TEXTS: Readonly<Record<string, Readonly<Record<string, FieldT
       hint: 'In an automation of a team. Managers and admins when empty',
       options: { member: 'Members, managers and admins', manager: 'Managers and admins', admin: 'Admins' },
     },
-    message: { label: 'Question to the approvers' },
+    message: { label: 'Question to the approvers', hint: 'It may name fields of the event, such as {{event.task.title}}' },
     required_approvals: { label: 'How many', hint: 'Different people who must approve, 1 to 5. One when empty' },
     allow_self_approval: {
       label: 'The person who started it may approve',

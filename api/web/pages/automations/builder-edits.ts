@@ -2,6 +2,7 @@ import { GATE } from '../../../automation/actions/rules.js';
 import { availableActions } from '../../../automation/actions/registry.js';
 import type { Fields } from '../../server/read-form.js';
 import { type BuilderForm, type FormStep, newStep } from './builder-form.js';
+import { addConditionRow } from './condition-form.js';
 import { SUGGESTED_GATE } from './draft.js';
 
 /** A form after one of its buttons, and the step that it is about. */
@@ -30,7 +31,7 @@ function added(steps: readonly FormStep[], type: unknown): Edited['focus'] | For
   return [...steps, newStep(known.type, known.type === GATE ? SUGGESTED_GATE.params : {})];
 }
 
-/** Returns the form after a button: `add`, `gate`, or `up`, `down`, `remove` and `secret` with the number of a step, as `up:1`. */
+/** Returns the form after a button: `add`, `gate`, `row`, or `up`, `down`, `remove` and `secret` with the number of a step, as `up:1`. */
 export function editForm(form: BuilderForm, op: string, given: Fields): Edited {
   const [verb, number = ''] = op.split(':');
   const at = /^\d{1,2}$/.test(number) ? Number(number) : -1;
@@ -40,6 +41,10 @@ export function editForm(form: BuilderForm, op: string, given: Fields): Edited {
     case 'add': {
       const more = added(steps, given['add_type']);
       return Array.isArray(more) ? result(more, more.length - 1) : result(steps, null);
+    }
+    case 'row': {
+      const { rows } = addConditionRow({ text: form.fields.condition, rows: form.rows });
+      return { form: { ...form, rows }, focus: null };
     }
     case 'gate':
       return result([newStep(SUGGESTED_GATE.type, SUGGESTED_GATE.params), ...steps], 0);

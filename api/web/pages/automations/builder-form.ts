@@ -1,6 +1,7 @@
 import { invalidFields } from '../../../platform/errors.js';
 import type { Fields } from '../../server/read-form.js';
 import { type Draft, type DraftAction, TEXT_FIELDS } from './draft.js';
+import { conditionErrors, type ConditionForm, conditionForm, readConditionForm } from './condition-form.js';
 import { decodeParam, encodeParam, type FieldKind, paramFields } from './param-fields.js';
 
 /** A parameter in a form: its text as typed, in its own kind of field or as JSON. */
@@ -24,6 +25,8 @@ export interface FormStep {
 /** The builder's form: texts as typed, so that a page shows again what cannot be read yet. */
 export interface BuilderForm {
   fields: Record<(typeof TEXT_FIELDS)[number], string>;
+  /** The text of the condition is that of the fields. */
+  rows: ConditionForm['rows'];
   steps: FormStep[];
 }
 
@@ -47,7 +50,9 @@ export function readBuilderForm(given: Fields): BuilderForm {
     if (own) step[own as 'type'] = value;
     else if (param && mark !== 'u') step.params.push({ name: param, isJson: mark === 'j', text: value, unit: unitOf(at, param) });
   }
-  return { fields: fields as BuilderForm['fields'], steps: steps.filter((step) => step.type !== '') };
+  const typed = fields as BuilderForm['fields'];
+  const { text: condition, rows } = readConditionForm(given, typed.condition, typed.trigger_type);
+  return { fields: { ...typed, condition }, rows, steps: steps.filter((step) => step.type !== '') };
 }
 
 const kindOf = (type: string, { name, isJson }: FormParam): FieldKind =>
@@ -77,8 +82,9 @@ const orNull = (text: string): string | null => (text === '' ? null : text);
  * Returns the definition that a form describes, not checked yet.
  * @throws VALIDATION_ERROR naming the form's fields whose text cannot be read
  */
-export function toDraft({ fields, steps }: BuilderForm): Draft {
-  const errors: { field: string; message: string; type: string }[] = [];
+export function toDraft({ fields, rows, steps }: BuilderForm): Draft {
+  const wrong = Object.entries(conditionErrors({ text: fields.condition, rows }, fields.trigger_type));
+  const errors = wrong.map(([field, message]) => ({ field, message, type: 'custom' }));
   const actions = steps.map((step, index) => decodeStep(step, index, errors));
   if (errors.length > 0) throw invalidFields(errors);
   return {
@@ -111,6 +117,7 @@ function toStep({ type, name, params, on_failure, retry }: DraftAction): FormSte
 /** Returns a definition as a form. */
 export const toForm = (draft: Draft): BuilderForm => ({
   fields: Object.fromEntries(TEXT_FIELDS.map((name) => [name, draft[name] ?? ''])) as BuilderForm['fields'],
+  rows: conditionForm(draft.condition ?? '', draft.trigger_type).rows,
   steps: draft.actions.map(toStep),
 });
 

@@ -10,6 +10,7 @@ import { listProjects } from '../../../work/projects/list-projects.js';
 import { namesIn } from '../../wording/names.js';
 import type { FormError, View } from '../../page.js';
 import { type BuilderForm, type FormStep, paramFieldName } from './builder-form.js';
+import { showConditionRows } from './condition-form.js';
 import { checkOnSample } from './condition.js';
 import { paramFields, UNITS } from './param-fields.js';
 
@@ -151,6 +152,7 @@ export async function showBuilder(ctx: Context, me: User, target: Target, shown:
     isActive,
     changeNote,
     template,
+    condition: showConditionRows({ text: form.fields.condition, rows: form.rows }, form.fields.trigger_type),
     check: checkOnSample(form.fields.trigger_type, form.fields.condition),
     triggers: TRIGGERS.filter(({ available }) => available),
     actions: availableActions().map(({ type, label }) => ({ type, label })),

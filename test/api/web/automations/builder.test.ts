@@ -267,6 +267,72 @@ describe('editing', () => {
   });
 });
 
+describe('a condition as rows', () => {
+  const page = () => start('blank');
+  const send = (fields: Record<string, string>) => browser.post(NEW, fields, { from: page() });
+  const press = async (fields: Record<string, string>) => {
+    const { status, html } = await send(fields);
+    expect(status).toBe(200);
+    return { html, fields: readFields(html) };
+  };
+
+  it('writes the text from what was chosen, adds rows, and checks the sample', async () => {
+    const empty = readFields((await browser.get(page())).html);
+    expect(empty).toMatchObject({ 'c0.field': '', 'c1.field': '', 'c.join': 'all', condition: '' });
+    const status = { 'c0.field': 'event.task.status', 'c0.value': 'done' };
+    const one = await press({ ...empty, ...status, op: 'show' });
+    expect(one.fields['condition']).toBe('event.task.status == "done"');
+    expect(one.html).toContain('True for the sample of the trigger.');
+    expect(one.html).toMatch(/<datalist[^>]*><option>todo<\/option>/);
+    const more = await press({ ...one.fields, op: 'row' });
+    expect([more.fields['c2.field'], more.fields['c3.field']]).toEqual(['', undefined]);
+    const tag = { 'c2.field': 'event.task.tags', 'c2.comparison': 'lacks', 'c2.value': 'bug', 'c.join': 'any' };
+    const saved = await send({ ...more.fields, ...tag, name: 'By rows', op: 'save' });
+    expect((await row(idIn(saved))).condition).toBe('event.task.status == "done" || !("bug" in event.task.tags)');
+    const edited = readFields((await browser.get(`/app/automations/${idIn(saved)}/edit`)).html);
+    expect(edited).toMatchObject({ ...status, 'c1.field': 'event.task.tags', 'c1.comparison': 'lacks', 'c.join': 'any' });
+  });
+
+  it('says beside a row what is wrong, keeps it, and saves nothing', async () => {
+    const wrong = { 'c0.field': 'event.task.version', 'c0.comparison': 'over', 'c0.value': 'two', name: 'Wrong', op: 'show' };
+    const { html, fields } = await press({ ...readFields((await browser.get(page())).html), ...wrong });
+    expect([fields['condition'], fields['c0.value'], html.includes('Enter a number')]).toEqual(['', 'two', true]);
+    const refused = await send({ ...fields, op: 'save' });
+    expect([refused.status, refused.html.includes('Enter a number')]).toEqual([422, true]);
+    expect(await app.services.db('automations').where({ team_id: team.team_id })).toEqual([]);
+  });
+
+  it('follows an edited text, and leaves one alone that rows cannot express', async () => {
+    const empty = readFields((await browser.get(page())).html);
+    const typed = await press({ ...empty, condition: "task.priority in ['high', 'urgent']", op: 'show' });
+    expect(typed.fields).toMatchObject({
+      'c0.field': 'event.task.priority',
+      'c0.comparison': 'one_of',
+      'c0.value': 'high, urgent',
+      condition: "task.priority in ['high', 'urgent']",
+    });
+    const free = 'size(event.task.tags) > 2';
+    const text = await press({ ...typed.fields, 'c0.value': 'low', condition: free, op: 'show' });
+    expect([text.fields['condition'], text.fields['c0.field']]).toEqual([free, undefined]);
+    expect(text.html).toContain('rows cannot express this one');
+    const saved = await send({ ...text.fields, name: 'By text', op: 'save' });
+    expect((await row(idIn(saved))).condition).toBe(free);
+    const cleared = await press({ ...typed.fields, condition: '', op: 'show' });
+    expect(cleared.fields).toMatchObject({ condition: '', 'c0.field': '' });
+  });
+
+  it('changes no condition that is spelled otherwise by an edit of something else', async () => {
+    const condition = 'task.status == "done"  &&  "bug" in task.tags';
+    const id = await create(team.member, { condition });
+    const path = `/app/automations/${id}/edit`;
+    const fields = readFields((await browser.get(path)).html);
+    await browser.post(path, { ...fields, name: 'Renamed', op: 'save' });
+    expect(await row(id)).toMatchObject({ name: 'Renamed', condition, version: 2 });
+    await browser.post(path, { ...readFields((await browser.get(path)).html), 'c1.field': '', op: 'save' });
+    expect((await row(id)).condition).toBe('event.task.status == "done"');
+  });
+});
+
 describe('the check of a condition', () => {
   const check = async (condition: string, trigger_type = 'task.created') =>
     (await browser.get(`/app/automations/condition?${new URLSearchParams({ condition, trigger_type }).toString()}`)).html;

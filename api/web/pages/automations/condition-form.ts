@@ -1,0 +1,102 @@
+import { isDeepStrictEqual } from 'node:util';
+import {
+  COMPARISONS,
+  type Comparison,
+  type ConditionField,
+  type ConditionRow,
+  type ConditionRows,
+  listConditionFields,
+  readConditionRows,
+  writeConditionRows,
+} from '../../../automation/language/condition-rows.js';
+import { TASK_PRIORITIES, TASK_STATUSES } from '../../../work/tasks/rules.js';
+import type { Fields } from '../../server/read-form.js';
+
+/** A condition in a form: its text, and the rows that say the same, those that are not filled in included. Null: no rows can say it. */
+export interface ConditionForm {
+  text: string;
+  rows: ConditionRows | null;
+}
+
+const MAX_ROWS = 30;
+/** Rows that a new condition shows. */
+const MIN_ROWS = 2;
+const EMPTY_ROW: ConditionRow = { field: '', comparison: 'is', value: '' };
+const CHOICES: Readonly<Record<string, readonly string[]>> = {
+  'event.task.status': TASK_STATUSES,
+  'event.task.priority': TASK_PRIORITIES,
+};
+
+export const conditionForm = (text: string, triggerType: string): ConditionForm => ({
+  text,
+  rows: readConditionRows(text, listConditionFields(triggerType)),
+});
+
+const isFilled = ({ field }: ConditionRow): boolean => field !== '';
+
+function readRows(given: Fields): ConditionRows | null {
+  const text = (name: string): string => (typeof given[name] === 'string' ? (given[name] as string) : '');
+  const rows: ConditionRow[] = [];
+  for (let index = 0; index < MAX_ROWS && `c${index}.field` in given; index += 1) {
+    const comparison = text(`c${index}.comparison`);
+    rows.push({
+      field: text(`c${index}.field`),
+      comparison: comparison in COMPARISONS ? (comparison as Comparison) : 'is',
+      value: text(`c${index}.value`),
+    });
+  }
+  return rows.length === 0 ? null : { join: given['c.join'] === 'any' ? 'any' : 'all', rows };
+}
+
+/**
+ * Reads a condition as a form sends it: its text, its rows, and in `c.shown` the text that the page showed beside the rows. A changed text wins
+ * over the rows; changed rows write the text, unless one of them is wrong.
+ */
+export function readConditionForm(given: Fields, text: string, triggerType: string): ConditionForm {
+  const sent = readRows(given);
+  const shown = typeof given['c.shown'] === 'string' ? given['c.shown'].replaceAll('\r\n', '\n') : undefined;
+  if (!sent || text !== shown) return conditionForm(text, triggerType);
+  const fields = listConditionFields(triggerType);
+  const filled = { ...sent, rows: sent.rows.filter(isFilled) };
+  const before = readConditionRows(text, fields);
+  const isSame = isDeepStrictEqual(before?.rows, filled.rows) && (filled.rows.length < 2 || before?.join === filled.join);
+  const written = writeConditionRows(filled, fields);
+  return { text: isSame || written.errors.size > 0 ? text : written.text, rows: sent };
+}
+
+/** Returns what is wrong with the rows of a condition, by the names of their fields in the form. */
+export function conditionErrors({ rows }: ConditionForm, triggerType: string): Record<string, string> {
+  if (!rows) return {};
+  const { errors } = writeConditionRows(rows, listConditionFields(triggerType));
+  return Object.fromEntries([...errors].map(([index, message]) => [`c${index}.value`, message]));
+}
+
+/** Returns the form with one more empty row. */
+export const addConditionRow = (form: ConditionForm): ConditionForm =>
+  form.rows ? { ...form, rows: { ...form.rows, rows: [...form.rows.rows, EMPTY_ROW].slice(0, MAX_ROWS) } } : form;
+
+const labelOf = (path: string): string =>
+  path
+    .replace(/^event\./, '')
+    .replaceAll('.', ' › ')
+    .replaceAll('_', ' ');
+const toOption = ({ path }: ConditionField) => ({ path, label: labelOf(path) });
+
+/** Returns the rows as the page shows them, an empty one at their end; null where the condition stays a text. */
+export function showConditionRows(form: ConditionForm, triggerType: string) {
+  if (!form.rows) return null;
+  const { join, rows } = form.rows;
+  const known = listConditionFields(triggerType);
+  const errors = conditionErrors(form, triggerType);
+  const missing = rows.filter((row) => isFilled(row) && !known.some(({ path }) => path === row.field));
+  const count = Math.max(MIN_ROWS, rows.length, rows.filter(isFilled).length + 1);
+  return {
+    join,
+    fields: [...known, ...missing.map(({ field: path }) => ({ path, kind: 'any' as const }))].map(toOption),
+    comparisons: Object.entries(COMPARISONS),
+    rows: Array.from({ length: Math.min(count, MAX_ROWS) }, (_, index) => {
+      const row = rows[index] ?? EMPTY_ROW;
+      return { ...row, index, error: errors[`c${index}.value`], choices: CHOICES[row.field] ?? [] };
+    }),
+  };
+}
