@@ -9,7 +9,8 @@ export const firstStepsStatement = defineStatement({
   name: 'first_steps',
   text: /* sql */ `
     select t.team_id, t.name as team_name, p.project_id, a.is_active, k.task_id, k.title as task_title, k.status as task_status,
-      r.run_id, r.status as run_status, r.skip_reason, r.finished_at
+      r.run_id, r.status as run_status, r.skip_reason, r.finished_at,
+      exists (select from gates g where g.run_id = r.run_id and g.decision = 'approved') as is_approved
     from memberships m
     join teams t on t.team_id = m.team_id and t.deleted_at is null
     join projects p on p.project_id = t.example_project_id and p.deleted_at is null and p.created_by = $1

@@ -11,6 +11,8 @@ export interface ExampleRow extends Record<string, unknown> {
   run_status: string | null;
   skip_reason: string | null;
   finished_at: Date | null;
+  /** The gate of the run was approved. */
+  is_approved: boolean;
 }
 
 /** The steps in their order. */
@@ -26,8 +28,8 @@ export interface FirstSteps {
   example: ExampleRow | null;
   /** The automation or its task was deleted: the example leads no further. */
   isBroken: boolean;
-  /** The run was started and has not reached its gate yet. */
-  isComing: boolean;
+  /** What the run does now; null while it waits for a decision, and without one that has not ended. */
+  runState: 'starting' | 'changing' | null;
 }
 
 type Given = ExampleRow | Pick<ExampleRow, 'team_id' | 'team_name'> | null;
@@ -51,6 +53,11 @@ export function stepsOf(given: Given): FirstSteps {
     team: given && { team_id: given.team_id, name: given.team_name },
     example,
     isBroken: example !== null && done < STEPS.length && (example.is_active === null || example.task_id === null),
-    isComing: done === 4 && example?.run_status !== 'paused',
+    runState:
+      example && done === 4 && (example.is_approved || example.run_status !== 'paused')
+        ? example.is_approved
+          ? 'changing'
+          : 'starting'
+        : null,
   };
 }

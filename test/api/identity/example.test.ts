@@ -99,6 +99,7 @@ describe('the steps', () => {
     run_status: null,
     skip_reason: null,
     finished_at: null,
+    is_approved: false,
     ...more,
   });
   const ended = { run_id: 'r', finished_at: new Date() };
@@ -114,6 +115,18 @@ describe('the steps', () => {
     [{ ...ended, run_status: 'cancelled', is_active: false }, 'enable'],
   ] as const)('after %j comes %s', (more, next) => {
     expect(stepsOf(row(more)).next).toBe(next);
+  });
+
+  it.each([
+    [{ run_id: 'r', run_status: 'queued' }, 'starting'],
+    [{ run_id: 'r', run_status: 'running' }, 'starting'],
+    [{ run_id: 'r', run_status: 'paused' }, null],
+    [{ run_id: 'r', run_status: 'paused', is_approved: true }, 'changing'],
+    [{ run_id: 'r', run_status: 'running', is_approved: true }, 'changing'],
+    [{ ...ended, run_status: 'succeeded', is_approved: true }, null],
+    [{}, null],
+  ] as const)('of a run %j tell that it is %s', (more, state) => {
+    expect(stepsOf(row(more)).runState).toBe(state);
   });
 
   it('lead no further without the automation or its task', () => {
@@ -146,12 +159,18 @@ describe('a newcomer without scripts', () => {
     expect(await current(browser)).toBe('Approve its changes');
     const { html } = await browser.get(link);
     const runId = link.split('/').at(-1) as string;
+    await worker.stop();
     await browser.post(`${link}/approve`, gateForm(html, runId), { from: link });
+    const approved = (await browser.get('/app')).html;
+    expect(approved).toContain('It was approved. The run is making its changes.');
+    expect(approved).not.toContain('Read and decide');
+    worker = await runWorker(app);
     const done = await until(async () => {
       const page = (await browser.get('/app')).html;
       return page.includes('Approved, and done.') && page;
     });
     expect(done).toContain('5 of 5');
+    expect(done).not.toMatch(/allow_self_approval|on its way/);
     expect(done).toContain('Harbour &amp; sons');
     const sent = await db()('tasks').where({ title: 'Send the newsletter', created_by: nora.user_id }).first();
     expect([sent.status, sent.priority]).toEqual(['in_progress', 'high']);

@@ -12,7 +12,7 @@ const onError = (_visit: unknown, { message }: FormError): Promise<Redirect> => 
 
 const MOVED = {
   enable: 'Automation enabled.',
-  finish: 'Task finished. The automation is asking.',
+  finish: 'Task finished. It starts a run, which asks for an approval.',
   reopen: 'Task reopened.',
 } as const;
 
