@@ -383,10 +383,10 @@ describe('the web app in a browser', () => {
     const card = `#gate-${first.run_id}`;
     await page.click(`${card} details.comment summary`);
     await page.fill(`${card} textarea`, 'Half a sent');
-    const second = await buildRun(app, team, { fields: { automation_name: 'The second' } });
-    await app.services.db('gates').where({ run_id: second.run_id }).update({ requested_at: new Date() });
     const waiting = async () => Number.parseInt((await page.textContent('#places .count')) ?? '', 10);
     const before = await waiting();
+    const second = await buildRun(app, team, { fields: { automation_name: 'The second' } });
+    await app.services.db('gates').where({ run_id: second.run_id }).update({ requested_at: new Date() });
     // A new one is announced; nothing moves under the pointer.
     await page.waitForSelector('#news:has-text("1 new")');
     expect(await page.locator(`#gate-${second.run_id}`).count()).toBe(0);
