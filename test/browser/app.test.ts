@@ -436,6 +436,30 @@ describe('the web app in a browser', () => {
     expect([...faults, ...complaints]).toEqual([]);
   });
 
+  it('writes a condition from rows as they are chosen, without losing the place, and creates once on a double click', async () => {
+    const { page, complaints } = await open(team.member);
+    await page.goto(`/app/automations/new?team=${team.team_id}&template=blank`);
+    await page.fill('#f-name', 'By rows');
+    await page.selectOption('[name="c0.field"]', 'event.task.priority');
+    // Its known values are offered as soon as the field is known.
+    await page.waitForSelector('datalist option', { state: 'attached' });
+    await page.focus('[name="c0.value"]');
+    await page.keyboard.type('urgent');
+    await page.keyboard.press('Tab');
+    await until(async () => (await page.inputValue('#f-condition')) === 'event.task.priority == "urgent"');
+    await page.waitForSelector('#condition-check.false');
+    expect(await page.evaluate('document.activeElement.name')).toBe('c1.field');
+    const faults = await findFaults(page);
+    await page.fill('#f-condition', 'size(event.task.tags) > 1');
+    await page.keyboard.press('Tab');
+    await page.waitForSelector('.condition-row', { state: 'detached' });
+    await page.dblclick('.save button');
+    await page.waitForURL(/\/app\/automations\/[\da-f-]{36}$/);
+    const saved = await app.services.db('automations').where({ team_id: team.team_id, name: 'By rows' });
+    expect(saved.map(({ condition }: { condition: string }) => condition)).toEqual(['size(event.task.tags) > 1']);
+    expect([...faults, ...complaints]).toEqual([]);
+  });
+
   it('without scripts: sign in, approve, sign out', async () => {
     const run = await buildRun(app, team, { fields: { automation_name: 'Without scripts' } });
     const { page, complaints } = await open(team.manager, { javaScriptEnabled: false });
