@@ -1,4 +1,4 @@
-// Made by npm run client from the document with SHA-256 23ae48f4b7e8d73a2443cb3c34381de411628a6c2c08083b7f81e1fd80f8323f.
+// Made by npm run client from the document with SHA-256 5c732fc0653904a7bdf30d4195be8b66b3b6ada68790f30a378bd358420f2dfb.
 /** Operations that send a form with a file, those that send its bytes alone, and those that return bytes. */
 export const UPLOADS: readonly string[] = ['uploadFile'];
 export const STREAMS: readonly string[] = ['uploadBulkInput'];

@@ -30,7 +30,7 @@ export const COMPARISONS = {
 export type Comparison = keyof typeof COMPARISONS;
 
 /** Comparisons that take no value. */
-export const WITHOUT_VALUE: readonly Comparison[] = ['empty', 'filled'];
+const WITHOUT_VALUE: readonly Comparison[] = ['empty', 'filled'];
 
 export interface ConditionRow {
   /** A path; empty in a row that is not filled in. */

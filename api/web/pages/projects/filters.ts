@@ -5,7 +5,7 @@ import { VIEWER, type ViewFilters } from '../../../work/saved-views/schema.js';
 import { TASK_PRIORITIES, TASK_STATUSES } from '../../../work/tasks/rules.js';
 
 /** Orders that the list of a project offers, with the direction that people mean. */
-export const SORTS = { created_at: 'desc', due_date: 'asc', priority: 'desc', title: 'asc', updated_at: 'desc' } as const;
+const SORTS = { created_at: 'desc', due_date: 'asc', priority: 'desc', title: 'asc', updated_at: 'desc' } as const;
 type Sort = keyof typeof SORTS;
 const SORT_NAMES: Readonly<Record<Sort, string>> = {
   created_at: 'Newest first',
