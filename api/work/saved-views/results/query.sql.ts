@@ -5,6 +5,7 @@ import type { FieldFilter } from '../../custom-fields/filter.js';
 import type { ValueColumn } from '../../custom-fields/rules.js';
 import type { ViewEntity } from '../rules.js';
 import type { ViewFilters } from '../schema.js';
+import { namePlan } from './kept-plans.js';
 import { SOURCES, sortKey } from './sources.sql.js';
 
 /** A field to sort or group by: a column of the record, or the values of custom fields with one key. */
@@ -132,8 +133,16 @@ interface ResultsPage {
   maxBytes: number;
 }
 
+/** Filters whose values do not decide which index is best. */
+const PLAIN_FILTERS = new Set(['status', 'priority']);
+const hasPlainFilters = ({ filters, fieldFilters, found }: ResolvedView): boolean =>
+  found === null &&
+  fieldFilters.length === 0 &&
+  Object.entries(filters).every(([name, value]) => value === undefined || PLAIN_FILTERS.has(name));
+
 /**
- * One page of a view: the number of its rows, and of those that were read, whose records are separated by commas. Planned for its own values.
+ * One page of a view: the number of its rows, and of those that were read, whose records are separated by commas. Planned for its own values,
+ * unless they do not matter.
  */
 export function resultsCall(view: ResolvedView, { limit, offset, maxBytes }: ResultsPage): Call {
   const $ = new Parameters();
@@ -160,7 +169,7 @@ export function resultsCall(view: ResolvedView, { limit, offset, maxBytes }: Res
       select k.n, ${source.record} as record, sum(octet_length(${source.record})) over (order by k.n rows unbounded preceding) as bytes
       from page k ${source.join('k.id')} offset 0
     ) r`;
-  return { statement: { name: '', text }, values: $.values };
+  return { statement: { name: hasPlainFilters(view) ? namePlan(text) : '', text }, values: $.values };
 }
 
 /** Groups whose rows are counted. */

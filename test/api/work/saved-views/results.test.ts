@@ -67,6 +67,23 @@ describe('tasks', () => {
     expect(await titles({ filters })).toEqual(found);
   });
 
+  it('keeps the plan of a text that is used often, for the values and the viewer of each use', async () => {
+    const id = await save({
+      filters: { status: ['todo'] },
+      sort: [{ field: 'title', direction: 'desc' }],
+      team_id: team.team_id,
+      is_shared: true,
+    });
+    const seen = async (as: Client = member()) =>
+      ((await as.get(`/api/saved-views/${id}/results`)).body as { title: string }[]).map(({ title }) => title);
+    for (let use = 0; use < 30; use += 1) expect(await seen(use % 2 === 0 ? member() : app.as(team.guest))).toEqual(['b']);
+    await member().patch(`/api/saved-views/${id}`, { filters: { status: ['done', 'in_review'] } });
+    await task('e', { status: 'done' });
+    expect(await seen()).toEqual(['e', 'c', 'a']);
+    await db()('memberships').where({ team_id: team.team_id, user_id: team.guest.user_id }).delete();
+    expect((await app.as(team.guest).get(`/api/saved-views/${id}/results`)).status).toBe(404);
+  });
+
   it('filters by person and project, and combines filters', async () => {
     expect(await titles({ filters: { assigned_to: [team.member.user_id, team.admin.user_id] } })).toEqual(['a', 'c']);
     const mine = await save({ filters: { assigned_to: ['me'] }, team_id: team.team_id, is_shared: true });
