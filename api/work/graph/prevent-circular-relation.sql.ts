@@ -35,14 +35,6 @@ const walkStatement = (direction: WalkDirection): Statement =>
   });
 export const walkStatements = { below: walkStatement('below'), above: walkStatement('above') };
 
-/** $1 = team id, $2 = canonical kind. Whether an edge of the kind joins the team's items with another team's. */
-export const isTeamGraphJoinedStatement = defineStatement({
-  name: 'team_graph_is_joined',
-  text: /* sql */ `
-    select exists (select from relations r where r.from_team_id = $1 and r.kind = $2 and r.crosses_teams)
-      or exists (select from relations r where r.to_team_id = $1 and r.kind = $2 and r.crosses_teams) as joined`,
-});
-
 export const lockTeamGraphStatement = defineStatement({
   name: 'lock_team_graph',
   text: `select pg_advisory_xact_lock(hashtextextended('graph:' || $1, 0))`,

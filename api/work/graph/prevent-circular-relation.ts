@@ -1,13 +1,7 @@
 import { run } from '../../../db/statement.js';
 import type { Context } from '../../platform/context.js';
 import { conflict } from '../../platform/errors.js';
-import {
-  MAX_ITEMS,
-  isTeamGraphJoinedStatement,
-  lockTeamGraphStatement,
-  type WalkDirection,
-  walkStatements,
-} from './prevent-circular-relation.sql.js';
+import { MAX_ITEMS, lockTeamGraphStatement, type WalkDirection, walkStatements } from './prevent-circular-relation.sql.js';
 
 /** Kinds of edges that must not become circular. */
 export type AcyclicKind = 'contains' | 'blocks';
@@ -62,36 +56,25 @@ async function walk(ctx: Context, edge: AcyclicEdge): Promise<Walk> {
   );
 }
 
-/** Returns the teams to lock first. A walk without locks finds them, so that all are taken in order and nobody deadlocks. */
-async function teamsToLock(ctx: Context, edge: AcyclicEdge): Promise<string[]> {
-  const { from_team_id, to_team_id, kind } = edge;
-  if (from_team_id === to_team_id) {
-    const [row] = await run<{ joined: boolean }>(ctx.db, isTeamGraphJoinedStatement, [to_team_id, kind]);
-    if (!row?.joined) return [to_team_id];
-  }
-  return [from_team_id, to_team_id, ...(await walk(ctx, edge)).team_ids];
-}
-
 /**
- * Rejects an edge that would make a relation circular, and keeps others from doing so before the commit: locks the graphs of both teams and of each
- * team that the walk meets, then walks again, until no team is new. Whatever edge of a circle is not yet committed at the last walk begins
+ * Rejects an edge that would make a relation circular, and keeps others from doing so before the commit: walks without locks, so that an edge which
+ * closes a committed circle stops nobody, locks the graphs of both teams and of each team that the walk met, and walks again, until no team is new. Whatever edge of a circle is not yet committed at the last walk begins
  * or ends at an item that the walk meets, so its transaction holds a lock that this one has: there is none. No lock spans all teams,
  * because one team would then stop the others.
  * @throws RESOURCE_CONFLICT a circular relation, or too many items or teams to check
  */
 export async function preventCircularRelation(ctx: Context, edge: AcyclicEdge): Promise<void> {
   const locked = new Set<string>();
-  let wanted = await teamsToLock(ctx, edge);
   for (;;) {
-    const missing = [...new Set(wanted)].filter((id) => !locked.has(id)).sort();
+    const found = await walk(ctx, edge);
+    if (found.reached) throw circularRelation();
+    const wanted = new Set([edge.from_team_id, edge.to_team_id, ...found.team_ids]);
+    const missing = [...wanted].filter((id) => !locked.has(id)).sort();
+    if (missing.length === 0) return;
     for (const id of missing) {
       // A statement of its own: the next walk then sees what the previous owner of the lock committed.
       await run(ctx.db, lockTeamGraphStatement, [id]);
       locked.add(id);
     }
-    const found = await walk(ctx, edge);
-    if (found.reached) throw circularRelation();
-    if (found.team_ids.every((id) => locked.has(id))) return;
-    wanted = found.team_ids;
   }
 }
