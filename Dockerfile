@@ -32,6 +32,7 @@ LABEL org.opencontainers.image.title="assent" \
 WORKDIR /app
 ENV NODE_ENV=production \
   NODE_OPTIONS=--enable-source-maps \
+  MALLOC_ARENA_MAX=2 \
   BIND_ADDRESS=0.0.0.0 \
   DATA_DIR=/data \
   WORKFLOW_BUNDLE=/app/.build/workflow-bundle.js

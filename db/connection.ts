@@ -114,7 +114,8 @@ export function openDatabase(options: ConnectionOptions): Knex {
     pool: {
       min: 0,
       max: poolSize,
-      idleTimeoutMillis: 60_000,
+      // The next burst opens them again in milliseconds; each keeps 15 to 50 MB of PostgreSQL meanwhile.
+      idleTimeoutMillis: 20_000,
       afterCreate(client: RawConnection, done: (error: Error | null, client: RawConnection) => void) {
         watch?.(client);
         done(null, client);
