@@ -225,7 +225,7 @@ function readCreation(reading: Reading, tokens: readonly Token[]): BareClause | 
   const owned = readOwner(reading, head.rest);
   const named = skipColon(skip(owned.rest, 'called|named|titled|to|saying|that', 'says'));
   const priority = head.priority && findPriority(wordsOf(head.priority));
-  if (named.length === 0) return { does: 'create', task: { title: '' } };
+  if (named.length === 0 || readModifier(reading, named)?.to) return { does: 'create', task: { title: '' } };
   // `a task for the roof repair` has its title there.
   const read = readNewTask(reading, word(named, 0) === 'for' ? named.slice(1) : named);
   if (!read) return undefined;

@@ -28,6 +28,12 @@ const AT_ONCE = new Set<BareClause['does']>([
   ...(['rename', 'unblock', 'relate'] as const),
 ]);
 
+/** Whether a clause is a condition of the next one: `when the budget is done, …`. */
+export const isCondition = (tokens: readonly Token[]): boolean =>
+  CONDITIONS.has(getWord(tokens[0])) && !(getWord(tokens[0]) === 'as' && getWord(tokens[1]) !== 'soon');
+export const NO_CONDITION =
+  'I cannot wait for something: what I propose is done once you confirm it. Write the change without its condition to do it now.';
+
 const CLOCK =
   /^(later|(at )?(noon|midnight|\d{1,2}(:\d\d)?( ?(am|pm|o'clock))?)|in (an|one|two|\d+) (hours?|minutes?)|this (morning|afternoon|evening)|tonight)$/;
 

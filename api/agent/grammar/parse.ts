@@ -5,6 +5,7 @@ import { MAX_TOKENS } from './pattern.js';
 import { PeopleIndex } from './people.js';
 import { findMentions, hasBothKinds, lastNamed, type Mention } from './referents.js';
 import { readKnownClause, readUnknownClause } from './read-clause.js';
+import { isCondition, NO_CONDITION } from './later.js';
 import { isSoft, openReading, type Reading } from './reading.js';
 import { readQuotedComment, readTextHead } from './text-clause.js';
 import { type LinkedItem, type Token, tokenize } from './tokens.js';
@@ -64,6 +65,8 @@ const POINTING = {
   colon: new Set(['it', 'its', 'them', 'their', 'these', 'all', 'everything']),
   words: new Set(['it', 'its', 'them', 'their', 'the', 'this', 'that', 'these', 'all', 'everything']),
 };
+const WHOSE_WORDS =
+  'Where does the title end? Put it in quotation marks: create a task “…” and close “…”. Or write the changes in separate lines.';
 type ListKind = keyof typeof POINTING | 'no';
 
 /** Reads the clauses of one message, front to back. */
@@ -197,11 +200,21 @@ class MessageReader {
     this.reading = { ...this.reading, isAsked: this.isQuestionMark(end) };
     const clause = trimClosing(tokens.slice(start, end));
     this.at = end;
+    if (isCondition(clause) && isSoft(tokens[end])) return { does: 'doubt', text: NO_CONDITION };
     const isWhole = this.isFirst && skipOpening(tokens, end) >= tokens.length;
     const read = this.read(clause, isWhole) ?? this.readFront(start, end) ?? readQuotedComment(this.reading, clause);
     this.verb ??= tokens[start];
+    if (read?.does === 'create' && this.mayContinueTitle(clause, end)) return { does: 'doubt', text: WHOSE_WORDS };
     if (read) return read;
     return readUnknownClause(this.reading, clause);
+  }
+
+  /** Whether what follows an unquoted title could be a part of it: `create a task to call Bo and close the website`. */
+  private mayContinueTitle(clause: readonly Token[], end: number): boolean {
+    const { tokens } = this.reading.message;
+    if (!isSoft(tokens[end]) || clause.some(({ kind }) => kind === 'string')) return false;
+    const at = skipOpening(tokens, end);
+    return VERBS.has(getWord(tokens[at])) && !POINTING.colon.has(getWord(tokens[at + 1]));
   }
 
   private isQuestionMark(at: number): boolean {

@@ -5,7 +5,7 @@ import { type Reading, wordsOf, writtenOf } from './reading.js';
 import { readTarget } from './target.js';
 import type { Assignee, Priority, Status } from './terms.js';
 import type { Token } from './tokens.js';
-import { findPriority, findState, getWord } from './words.js';
+import { CONNECTING, findPriority, findState, getWord } from './words.js';
 
 /** What the slots of a pattern took, by their letters. */
 export interface Slots {
@@ -74,13 +74,14 @@ function readText(reading: Reading, tokens: readonly Token[]): string | undefine
   return writtenOf(reading, tokens);
 }
 
-/** Words with which no name ends or begins. */
-const CONNECTING = new Set('as to into by until till for with is are be at from of on in and or'.split(' '));
 const DETERMINING = new Set(['the', 'next', 'last', 'a', 'an', 'my', 'our']);
 const isDetermining = (token: Token | undefined): boolean => token?.kind === 'word' && DETERMINING.has(token.text);
 const isConnecting = (token: Token | undefined): boolean => token?.kind === 'word' && CONNECTING.has(token.text);
 
+const isPossessive = (token: Token | undefined, text: string): boolean => token?.kind === 'word' && token.text === text;
+
 const target = (reading: Reading, tokens: readonly Token[]): Taken | undefined => {
+  if (isPossessive(tokens[0], 'its') || isPossessive(tokens.at(-1), "'s")) return undefined;
   if (isConnecting(tokens[0]) || isConnecting(tokens.at(-1)) || isDetermining(tokens.at(-1))) return undefined;
   const read = readTarget(reading, tokens);
   return read && { value: read.target, isKnown: read.isKnown };

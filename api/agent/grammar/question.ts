@@ -164,11 +164,13 @@ function readAbout(reading: Reading, tokens: readonly Token[]): BareClause | und
   return words && { does: 'ask', question: { show: 'list', filter: who ? openOnly({ words }) : { words } } };
 }
 
+const MAX_QUESTION = 24;
+
 /** Reads `which tasks are …`, `how many …`, `what does PERSON have …`. */
 function readTasks(reading: Reading, tokens: readonly Token[]): TaskQuestion | undefined {
   const words = wordsOf(tokens);
   // What would be is no fact of a task.
-  if (words.length > 24 || words.includes('if')) return undefined;
+  if (words.length > MAX_QUESTION || words.includes('if')) return undefined;
   const [lead = '', second = ''] = words;
   const isCount = (lead === 'how' && second === 'many') || lead === 'count' || words.slice(0, 4).join(' ').includes('number of');
   const start = words.findIndex((word) => !ASKING.has(word) || ASKED_IS.has(word));
@@ -181,6 +183,22 @@ function readTasks(reading: Reading, tokens: readonly Token[]): TaskQuestion | u
   const filter: TaskFilter | undefined = withWords(read.filter, rest);
   if (!filter) return undefined;
   return { show: isCount ? 'count' : 'list', filter: openOnly(filter) };
+}
+
+/** Words that begin a question about one task, if only one is named. */
+const ABOUT_ONE = new Set(['is', 'was', 'has', 'did', 'does', 'who', 'when', 'why', 'had', 'were', 'are', 'have']);
+
+/** Reads a question that names one linked task beside words that say nothing known: its state is a better answer than an empty list. */
+function readOneTask(reading: Reading, tokens: readonly Token[]): BareClause | undefined {
+  const words = wordsOf(tokens);
+  if (!ABOUT_ONE.has(words[0] ?? '') || words.length > MAX_QUESTION || words.includes('if')) return undefined;
+  if (words.some((word) => PLURALS.has(word))) return undefined;
+  const rest = readFilter(words.slice(1), reading).rest.filter((word) => !NOISE.has(word));
+  const named = rest.flatMap((word) => (reading.index.find([word]).length > 0 ? [word] : []));
+  const found = named.length > 0 ? reading.index.find(named) : [];
+  const [item, ...others] = found;
+  if (item?.type !== 'task' || others.length > 0) return undefined;
+  return { does: 'about', target: { kind: 'named', items: [item], written: named.join(' ') } };
 }
 
 /** Words that begin a list on demand, besides the asking ones. */
@@ -214,6 +232,8 @@ export function readQuestion(reading: Reading, tokens: readonly Token[]): BareCl
     return undefined;
   const about = readAbout(reading, tokens);
   if (about) return about;
+  const one = readOneTask(reading, tokens);
+  if (one) return one;
   const question = readTasks(reading, tokens);
   return question && { does: 'ask', question };
 }

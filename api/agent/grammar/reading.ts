@@ -1,7 +1,7 @@
 import { WordIndex } from './match.js';
 import type { PeopleIndex } from './people.js';
 import type { LinkedItem, Token, Tokenized } from './tokens.js';
-import { getWord } from './words.js';
+import { CONNECTING, getWord, STATING, VERBS } from './words.js';
 
 /** What reading a message needs besides its tokens. */
 export interface Reading {
@@ -17,15 +17,55 @@ export interface Reading {
   today: string;
 }
 
+const AROUND = new Set([
+  ...CONNECTING,
+  ...STATING,
+  ...'the a back up out off over down forward due will must can cannot not do'.split(' '),
+]);
+/** Whether a sentence may have the word before or behind a name. */
+const isAround = (word: string): boolean => AROUND.has(word) || word.endsWith("n't");
+
+/** The words of a title without those that a sentence may have around a shorter name: `close the website`, `website into`. */
+function innerWords(title: string): string[] {
+  const words = title.split(' ');
+  let [start, end] = [0, words.length];
+  if (VERBS.has(words[0] ?? '')) start += 1;
+  while (start < end && isAround(words[start] ?? '')) start += 1;
+  while (end > start && isAround(words[end - 1] ?? '')) end -= 1;
+  return words.slice(start, end);
+}
+
+/**
+ * Adds to a title with words of a sentence around it the items that the words inside mean: where `website into` and `new website` are
+ * linked, `put the website into review` is a question.
+ */
+function withRivals(tokens: readonly Token[], items: readonly LinkedItem[]): Token[] {
+  const rivals = new Map<string, readonly LinkedItem[]>();
+  return tokens.map((token) => {
+    if (token.kind !== 'item') return token;
+    let found = rivals.get(token.text);
+    if (!found) {
+      const inner = innerWords(token.text);
+      const isWhole = inner.length === token.text.split(' ').length;
+      found = isWhole ? [] : new WordIndex(items.filter((item) => !token.items.includes(item))).find(inner);
+      rivals.set(token.text, found);
+    }
+    return found.length === 0 ? token : { ...token, items: [...token.items, ...found] };
+  });
+}
+
 /** Prepares the reading of a message. */
-export const openReading = (message: Tokenized, items: readonly LinkedItem[], people: PeopleIndex, today: string): Reading => ({
-  message,
-  index: new WordIndex(items),
-  people,
-  persons: [],
-  isAsked: false,
-  today,
-});
+export function openReading(message: Tokenized, items: readonly LinkedItem[], people: PeopleIndex, today: string): Reading {
+  const index = new WordIndex(items);
+  return {
+    message: { ...message, tokens: withRivals(message.tokens, items) },
+    index,
+    people,
+    persons: [],
+    isAsked: false,
+    today,
+  };
+}
 
 /** The words of tokens: a linked title counts as its words, a comma as none, and what is no word as an empty one. */
 export function wordsOf(tokens: readonly Token[]): string[] {

@@ -45,7 +45,8 @@ export function findMentions(tokens: readonly Token[], people: PeopleIndex): Men
 function nameAt(tokens: readonly Token[], at: number, people: PeopleIndex): Mention | undefined {
   for (let end = Math.min(tokens.length, at + MAX_NAME); end > at; end -= 1) {
     const words = tokens.slice(at, end).map((token) => (token.kind === 'word' ? token.text : ''));
-    if (words.includes('') || people.find(words.join(' ')).length === 0) continue;
+    const read = words.includes('') ? undefined : people.read(words);
+    if (!read?.isKnown || read.to.kind !== 'name') continue;
     // `Mark is ill` names a member, `mark it` does not.
     const [only = ''] = words;
     if (words.length === 1 && isWord(only) && !(isBorder(tokens[at - 1]) && STATING.has(getWord(tokens[end])))) continue;

@@ -12,7 +12,8 @@ export function subjectsOf(messages: readonly (readonly Clause[])[], world: Rule
     const resolver = new Resolver(world, before);
     try {
       for (const clause of clauses)
-        if (ASKS.has(clause.does)) resolver.ask(clause);
+        if (clause.does === 'unclear') resolver.lose();
+        else if (ASKS.has(clause.does)) resolver.ask(clause);
         else resolver.add(clause);
     } catch (error) {
       if (!(error instanceof Question)) throw error;

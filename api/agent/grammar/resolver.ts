@@ -63,7 +63,9 @@ export class Resolver {
       case 'unassign':
         return this.unassign(clause);
       case 'join':
-        return this.onTasks(clause.target, 'task.assign', (subject) => ({ assigned_to: this.joined(clause.to, subject) }));
+        return this.onTasks(clause.target, 'task.assign', (subject) => ({
+          assigned_to: joinedTo(clause.to, this.assignee(clause.to, subject), subject),
+        }));
       case 'delete':
         return this.delete(clause.target);
       case 'comment': {
@@ -138,12 +140,6 @@ export class Resolver {
   private delete(target: Target): void {
     checkDeletion(target, this.finder.find(target, this.before).length);
     this.onTasks(target, 'task.delete', () => ({}));
-  }
-
-  /** @throws Question another member has the task */
-  private joined(to: Assignee, subject: Subject): string | null {
-    const id = this.assignee(to, subject);
-    return joinedTo(to, id, subject);
   }
 
   private date(clause: Does<'due' | 'shift'>): void {
@@ -264,7 +260,7 @@ export class Resolver {
     const found = findAssignees(this.world, to, teamId);
     const name = to.kind === 'name' ? quote(to.name) : '';
     if (found.length === 0) throw new Question(`No member of the team is called ${name}.`);
-    if (found.length > 1) throw new Question(`Several members of the team are called ${name}. Use a username.`);
+    if (found.length > 1) throw new Question(`Several members of the team are called ${name}. Write @ and a username.`);
     return found[0] as string | null;
   }
 
@@ -288,6 +284,11 @@ export class Resolver {
     for (const subject of subjects) requireTask(subject);
     this.before = subjects;
     return clause.does === 'about' ? { does: 'about', ids } : { does: 'blocking', ids, end: clause.end };
+  }
+
+  /** A clause was not understood, so that “they” may be anything. */
+  lose(): void {
+    this.before = null;
   }
 
   /** What the last clause was about. */

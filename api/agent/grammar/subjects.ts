@@ -59,7 +59,7 @@ export function onlyAssignees(world: Pick<RuleWorld, 'people' | 'userId'>, to: A
   const found = findAssignees(world, to);
   if (to?.kind === 'name' && found.length !== 1)
     throw new Question(
-      `${found.length === 0 ? 'No member' : 'More than one member'} is called ${quote(to.name)}. Use a username.`,
+      `${found.length === 0 ? 'No member' : 'More than one member'} is called ${quote(to.name)}. Write @ and a username.`,
     );
   return found;
 }

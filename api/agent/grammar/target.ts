@@ -13,6 +13,10 @@ export interface ReadTarget {
 const IT = new Set(['it', 'this', 'that']);
 const THEM = new Set(['them', 'these', 'those', 'they', 'both']);
 const EVERY = new Set(['all', 'every', 'each', 'everything', 'anything', 'whatever', 'any', 'everyone', 'both']);
+/** Words that are all tasks only with a word of which. */
+const VAGUE = new Set(['anything', 'whatever', 'any', 'everyone']);
+/** Words for some of several: which ones, only the person knows. */
+const PARTIAL = new Set('one some any few several most half two three four five many none first last oldest newest'.split(' '));
 const MY = new Set(['my', 'our']);
 const TYPES: ReadonlySet<string> = new Set<LinkedItem['type']>(['task', 'project', 'note', 'idea', 'file', 'whiteboard']);
 const MAX_LISTED = 50;
@@ -50,6 +54,7 @@ function readAll(reading: Reading, tokens: readonly Token[]): Target | undefined
   const words = wordsOf(head);
   const [first = ''] = words;
   if (words.length > 24 || head.some(({ kind }) => kind === 'string')) return undefined;
+  if (words.some((word, at) => word === 'of' && PARTIAL.has(words[at - 1] ?? ''))) return undefined;
   const isPlural = words.some((word) => PLURALS.has(word));
   if (!EVERY.has(first) && !isPlural) return undefined;
   const { filter, rest } = readFilter(MY.has(first) && first === 'our' ? words.slice(1) : words, reading);
@@ -57,7 +62,7 @@ function readAll(reading: Reading, tokens: readonly Token[]): Target | undefined
   // Words that no linked title has are no part of a filter.
   if (!named || (rest.length > 0 && reading.index.find(rest).length === 0)) return undefined;
   // `the jobs` alone names nothing, `all jobs` does.
-  if (!EVERY.has(first) && Object.keys(named).length === 0) return undefined;
+  if ((!EVERY.has(first) || VAGUE.has(first)) && Object.keys(named).length === 0) return undefined;
   const all = {
     kind: 'all',
     filter: named,

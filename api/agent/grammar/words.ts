@@ -25,6 +25,9 @@ export const WRITING = setOf(
 /** The word for one kind of value, and its short form. */
 export const isPriorityWord = (word: string): boolean => word === 'priority' || word === 'prio';
 
+/** Words with which no name ends or begins, unless a title does. */
+export const CONNECTING = setOf('as to into by until till for with is are be at from of on in and or');
+
 export const POLITE = setOf('please kindly thanks then also now hi hello hey ok okay so well and');
 /** Words without meaning inside a clause that holds no free text. */
 export const FILLING = setOf('please kindly just also now already really actually currently still right immediately yet');

@@ -24,18 +24,18 @@ const statement = defineStatement({
 });
 
 const SEPARATORS = /[^\p{L}\p{N}\p{M}_.@'-]+/u;
-const AROUND = /^[.@'-]+|(?:'s)?[.@'-]*$/gu;
+const AROUND = ".@'-";
+/** Drops marks around a word, and the `'s` of a possessive. */
+function bareWord(word: string): string {
+  let [start, end] = [0, word.length];
+  while (start < end && AROUND.includes(word.charAt(start))) start += 1;
+  while (end > start && AROUND.includes(word.charAt(end - 1))) end -= 1;
+  return word.slice(start, word.endsWith("'s", end) ? Math.max(start, end - 2) : end);
+}
 
 /** Words of a message that may be names. */
 const wordsIn = (message: string): string[] =>
-  [
-    ...new Set(
-      fold(message)
-        .text.replaceAll('’', "'")
-        .split(SEPARATORS)
-        .map((word) => word.replace(AROUND, '')),
-    ),
-  ]
+  [...new Set(fold(message).text.replaceAll('’', "'").split(SEPARATORS).map(bareWord))]
     .filter((word) => word !== '')
     .slice(0, MAX_WORDS);
 

@@ -6,6 +6,11 @@ const setStatus: Form['build'] = ({ T, S }) => ({ does: 'status', target: T, sta
 const done: Form['build'] = ({ T }) => ({ does: 'status', target: T, status: 'done' });
 const started: Form['build'] = ({ T }) => ({ does: 'status', target: T, status: 'in_progress' });
 const inReview: Form['build'] = ({ T }) => ({ does: 'status', target: T, status: 'in_review' });
+/** What a member does; nobody does nothing, which changes nothing. */
+const by =
+  (build: Form['build']): Form['build'] =>
+  (slots) =>
+    slots.P?.kind === 'nobody' ? undefined : build(slots);
 const HAVE = 'is|are|was|were|be|has|have|got';
 
 const STATUS: readonly Form[] = [
@@ -43,7 +48,7 @@ const STATUS: readonly Form[] = [
   // `open` and `active` say too little alone.
   ...state(({ T, S }) => (T.kind === 'named' && S !== 'todo' ? { does: 'status', target: T, status: S } : undefined), 'T S'),
   ...state(
-    done,
+    by(done),
     'i|we have|has|just|are|is? been? finished|completed|closed|fixed|resolved|solved|did T',
     'P have|has|just|are|is? been? finished|completed|closed|fixed|resolved|solved|did T',
     'i|we am|are|is|have|has|been? done|finished|through with T',
@@ -53,7 +58,7 @@ const STATUS: readonly Form[] = [
     'i|we got T done|finished',
   ),
   ...state(
-    started,
+    by(started),
     'i|we have|has? started|began|begun on|with|working? on? T',
     'P have|has? started|began|begun on|with|working? on? T',
     'i|we am|are working on T',
@@ -68,13 +73,13 @@ const ASSIGNING = 'assign|reassign|delegate|give|hand|pass|transfer|send|move|al
 const ASSIGN: readonly Form[] = [
   ...say(
     to,
-    `${ASSIGNING} over|off? T over|off|back? to @? P`,
-    `${ASSIGNING} T from P to @? P`,
-    'set|change|make|update the? assignee|owner|responsible of|for|on T to|=? @? P',
-    "set|change|make|update T 's assignee|owner to|=? @? P",
+    `${ASSIGNING} over|off? T over|off|back? to P`,
+    `${ASSIGNING} T from P to P`,
+    'set|change|make|update the? assignee|owner|responsible of|for|on T to|=? P',
+    "set|change|make|update T 's assignee|owner to|=? P",
   ),
   ...state(
-    to,
+    by(to),
     'assign|put P to|on|onto T',
     'give|hand|assign P T',
     'let|have|get|make|ask P to? do|take|handle|own|work|finish|complete|look|deal|fix over|on|with|after|into|care|at? of? T',
@@ -190,6 +195,7 @@ const DUE: readonly Form[] = [
     due,
     `${MOVING} the? ${DATE} date? of|for|on T back|out|forward|up? to|until|till|at|for|=? D`,
     `${MOVING} T 's ${DATE} date? back|out|forward|up? to|until|till|for|=? D`,
+    `${MOVING} T from D to|until|till D`,
     `${MOVING} T back|out|off|forward|over|up|on|ahead? to|until|till|for|by|due? D`,
     `set|make|mark|change|schedule|plan T to|as? be|is? due|scheduled by|on|at|for|until? D`,
     'give|set T a|the? new? due|deadline date? of|to|on|for? D',

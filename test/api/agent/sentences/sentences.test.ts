@@ -23,6 +23,12 @@ const HOSTILE: Record<string, string> = {
   questions: 'what is uma working on and ',
   apostrophes: "a's ",
   quotes: '“"«„',
+  times: 'close the machine tomorrow next week on friday, ',
+  negations: "isn't don't ",
+  pronouns: 'give his tasks to her, ',
+  persons: 'bo and mia and uma and ',
+  conditions: 'close a if close b when ',
+  topics: 'part 1: high, ',
 };
 
 it.each(Object.entries(HOSTILE))('reads 8 kB of %s to the end', (_name, piece) => {

@@ -71,12 +71,22 @@ const MEMBERS = [
   member('mark', 'Mark Hill'),
 ].map((each) => (each.user_id === 'sam' ? { ...each, user_id: 'sam', names: ['slee', 'Sam Lee'] } : each));
 const people = new PeopleIndex(MEMBERS);
+/** Whether some member has this name. */
+export const isMember = (name: string): boolean => people.find(name.toLowerCase()).length > 0;
+/** The same team with another member. */
+export const peopleWith = (user_id: string, name: string): PeopleIndex => new PeopleIndex([...MEMBERS, member(user_id, name)]);
+
+/** Who may be named, and what is linked beside the tasks of a world. */
+interface Others {
+  people?: PeopleIndex;
+  items?: readonly LinkedItem[];
+}
 
 /** Reads a message, or the last of several, as the person Ada. */
-function interpret(world: string, ...messages: string[]): Outcome {
-  const items = WORLDS[world] ?? [];
-  const rules = { items, userId: 'ada', people, today: TODAY };
-  const read = parseAll(messages, { items, people, today: TODAY });
+function interpret(world: string, messages: readonly string[], others: Others): Outcome {
+  const items = [...(WORLDS[world] ?? []), ...(others.items ?? [])];
+  const rules = { items, userId: 'ada', people: others.people ?? people, today: TODAY };
+  const read = parseAll(messages, rules);
   return resolve(read.at(-1) ?? [], rules, subjectsOf(read.slice(0, -1), rules));
 }
 
@@ -100,9 +110,12 @@ function shownAnswer(world: string, outcome: Extract<Outcome, { kind: 'ask' }>):
 }
 
 /** What a message comes to, as the lists of sentences write it. */
-export function meaning(world: string, ...messages: string[]): string {
+export const meaning = (world: string, ...messages: string[]): string => meaningAmong(world, messages, {});
+
+/** The same, with other members or items. */
+export function meaningAmong(world: string, messages: readonly string[], others: Others): string {
   try {
-    const outcome = interpret(world, ...messages);
+    const outcome = interpret(world, messages, others);
     if (outcome.kind === 'question') return `? ${outcome.text}`;
     if (outcome.kind === 'answer') return outcome.unclear === null ? 'A' : `A: ${outcome.unclear}`;
     if (outcome.kind === 'ask') return shownAnswer(world, outcome);

@@ -1,0 +1,84 @@
+/** Names of members and titles that are made to look like a part of a sentence. */
+import { readFileSync } from 'node:fs';
+import type { LinkedItem } from '../../../../api/agent/grammar/tokens.js';
+import { isMember, meaning, meaningAmong, peopleWith } from './world.js';
+
+type Row = [world: string, said: string | string[], means: string];
+const ROWS = ['seen', 'unseen', 'third', 'rules'].flatMap(
+  (name) => JSON.parse(readFileSync(new URL(`${name}.json`, import.meta.url), 'utf8')) as Row[],
+);
+const WORDS = /[^\p{L}\p{N}'-]+/u;
+
+/** Each word, and each two words side by side, of messages. */
+function namesIn(messages: readonly string[]): string[] {
+  const words = messages
+    .join(' ')
+    .split(WORDS)
+    .filter((word) => word !== '')
+    .map((word) => word.replace(/'s$/, ''));
+  return [...new Set([...words, ...words.slice(1).map((word, at) => `${words[at]} ${word}`)])];
+}
+
+it('no name of a member turns the plan of a sentence into another one', () => {
+  const turned: string[] = [];
+  for (const [world, said] of ROWS) {
+    const messages = [said].flat();
+    const means = meaning(world, ...messages);
+    // A question for the name that is missing has its answer then.
+    if (means.startsWith('? No member')) continue;
+    for (const name of namesIn(messages).filter((each) => !isMember(each))) {
+      const found = meaningAmong(world, messages, { people: peopleWith('eve', name) });
+      if (found !== means && !/^[?A]/.test(found)) turned.push(`${messages.join(' ')}: ${name}: ${found}`);
+    }
+  }
+  expect(turned).toEqual([]);
+});
+
+it('a username is no way to take what another member of that name is given', () => {
+  const people = peopleWith('mia', 'Eve Mallory');
+  expect(meaningAmong('office', ['assign the budget to Bo'], { people })).toBe('assign bud assigned_to=bo');
+  const impostor = peopleWith('lind', 'Eve Mallory');
+  expect(meaningAmong('office', ['assign the budget to Lind'], { people: impostor })).toMatch(/^\? Several members .* Write @/);
+  expect(meaningAmong('office', ['assign the budget to @lind'], { people: impostor })).toBe('assign bud assigned_to=lind');
+});
+
+it.each([
+  ['Friday', 'move the login task to Friday', 'update log due_date=2026-11-27'],
+  ['Review', 'move the budget to review', 'set_status bud status=in_review'],
+  ['High', 'set the budget to high', 'update bud priority=high'],
+  ['It', 'add it to the harbor project', '?'],
+  ['Everything', 'give everything in review to Bo', 'assign crn assigned_to=bo'],
+])('a member called %s does not change what “%s” means', (name, said, means) => {
+  const found = meaningAmong('office', [said], { people: peopleWith('eve', name) });
+  expect(means === '?' ? found.slice(0, 1) : found).toBe(means);
+});
+
+const evil = (title: string): LinkedItem => ({
+  type: 'task',
+  id: 'evil',
+  title,
+  status: 'todo',
+  team_id: 'team',
+  project_id: 'prj',
+});
+
+it.each([
+  ['website into', 'put the website into review'],
+  ["login shouldn't", "the login shouldn't be closed"],
+  ['login bug until', 'extend the deadline for the login bug until December 10th'],
+  ['do the invoices', 'Uma should take the budget. She can also do the invoices.'],
+  ['over the budget', 'Uma takes over the budget'],
+  ['budget needs', 'the budget needs to be finished by December 1st'],
+  ['lower the website', "lower the website's priority to medium"],
+])('a task called “%s” is not meant by “%s”', (title, said) => {
+  expect(meaningAmong('office', [said], { items: [evil(title)] })).toMatch(/^[?A]/);
+});
+
+it.each(['all tasks', 'everything', 'delete all tasks', 'Bo', 'his tasks', 'it', 'Bo is ill', 'to Bo', 'tomorrow'])(
+  'a task called “%s” never makes a sentence change tasks that it does not name',
+  (title) => {
+    const items = [evil(title)];
+    for (const said of [`close ${title}`, `close "${title}"`, `rename ${title} to x`, `set the priority of ${title} to high`])
+      expect(meaningAmong('office', [said], { items })).toMatch(/^([?A]|(set_status|update) evil [^|]*$)/);
+  },
+);
