@@ -26,6 +26,8 @@ const EXAMPLES: readonly (readonly [words: string, sentence: string])[] = [
   ['workload busy capacity team everyone load', 'who has the most work?'],
   ['who works mine my plate week today have', 'what do I have this week?'],
   ['summary summarise overview status explain tell', 'summarise'],
+  ['unblock blocker stuck unstuck', 'unblock T'],
+  ['ill sick away vacation holiday leave absent his her their', 'Bo is ill, give his tasks to Mia'],
 ];
 const KEYED = EXAMPLES.map(([words, sentence]) => ({ sentence, stems: new Set(words.split(' ').map(stem)) }));
 const MAX_WORDS = 60;

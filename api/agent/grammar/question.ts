@@ -100,7 +100,7 @@ const WHO = patterns(
 const NOISE = new Set(
   (
     'what which who whose show list find tell display give see know me us how many much number count there do does did should could can will would ' +
-    "work working works worked on at plate to have has got get need needs up about for from right doing so far more next most am tasks_ of ' look " +
+    "work working works worked on at plate to have has got get need needs up about for from right doing so far more next first most am tasks_ of ' look " +
     "see left happening going coming next_up desk hands currently names give_ check if us's planned supposed total when"
   ).split(' '),
 );

@@ -44,6 +44,12 @@ function loadWords(tasks: readonly FoundTask[]): string {
   return ['Open tasks:', ...rows.map(([name, count]) => `- ${name === '' ? 'not assigned' : name}: ${count}`)].join('\n');
 }
 
+/** Says that nothing was found, and what was looked for: a word that was not meant as a name shows. */
+const noneWords = (words: readonly string[] = []): string =>
+  words.length === 0
+    ? 'No task of the team is like that.'
+    : `No task of the team is like that. I looked for titles and projects with words like ${words.map(quote).join(', ')}.`;
+
 /** Says that an answer is about a part of the tasks. */
 function partWords(teamIds: readonly string[] | null): string {
   const count = MAX_EXAMINED.toLocaleString('en');
@@ -65,7 +71,7 @@ async function answerTasks(
   const teamIds = links.length > 0 ? [...new Set(links.map(({ team_id }) => team_id))] : null;
   const open = show === 'load' ? { ...filter, statuses: ['todo', 'in_progress', 'in_review'] as const } : filter;
   const tasks = await findTasks(ctx, open, assignees, { teamIds, timezone: zoneOf(turn), today: world.today });
-  const found = show === 'load' ? loadWords(tasks) : listWords(tasks, 'No task of the team is like that.');
+  const found = show === 'load' ? loadWords(tasks) : listWords(tasks, noneWords(filter.words));
   return (await exceedsExamined(ctx, teamIds)) ? `${found}\n\n${partWords(teamIds)}` : found;
 }
 

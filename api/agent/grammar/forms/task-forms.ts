@@ -207,8 +207,8 @@ const DUE: readonly Form[] = [
   ),
   ...state(
     ({ P, D }) => ({ does: 'due', target: tasksOf(P), date: D }),
-    `${MOVING} all|every? of? P 's deadlines|dates back|out|forward? to|until|till D`,
-    `${MOVING} all|every? of? P 's due dates back|out|forward? to|until|till D`,
+    `${MOVING} all|every? of? P 's? deadlines|dates back|out|forward? to|until|till D`,
+    `${MOVING} all|every? of? P 's? due dates back|out|forward? to|until|till D`,
     `${MOVING} all|every? the? deadlines|dates of P back|out|forward? to|until|till D`,
   ),
   ...say(
