@@ -101,6 +101,46 @@ describe('fields', () => {
     expect(await taskRow()).toMatchObject({ title: 'My long title', status: 'done', priority: 'low' });
   });
 
+  it('of effort and place: an estimate with a comma or a point, and another project of the team with its subtasks', async () => {
+    const below = await buildTask(app, team, project, { title: 'Below', parent_task_id: taskId });
+    const other = await buildProject(app, team, { name: 'Dock works' });
+    await buildProject(app, team, { name: 'Old works', status: 'archived' });
+    const shown = await browser.get(path);
+    expect(shown.html).toMatch(
+      /name="project_id"><option value="[^"]+">Dock works<\/option><option value="[^"]+" selected>Harbour</,
+    );
+    expect(shown.html).not.toContain('Old works');
+    const was = { 'was-estimated_hours': '', 'was-project_id': project.project_id };
+    const form = { version: await version(), estimated_hours: '1,5', project_id: other.project_id, ...was };
+    const saved = await follow(`${path}/task`, form);
+    expect(saved.html).toContain('Estimate and project changed');
+    expect(saved.html).toContain('name="estimated_hours" inputmode="decimal" value="1.5"');
+    expect(await taskRow()).toMatchObject({ estimated_hours: 1.5, ...other });
+    expect((await taskRow(below.task_id)).project_id).toBe(other.project_id);
+    await undo(saved.html);
+    expect(await taskRow()).toMatchObject({ estimated_hours: null, ...project });
+    expect((await taskRow(below.task_id)).project_id).toBe(project.project_id);
+    for (const estimated_hours of ['x', '-1', '1e3', '1000.5', '1.2.3']) {
+      const wrong = await browser.post(`${path}/task`, { version: await version(), estimated_hours }, { from: path });
+      expect([estimated_hours, wrong.status, wrong.html.includes('The estimate is a number of hours, at most 1,000')]).toEqual([
+        estimated_hours,
+        422,
+        true,
+      ]);
+    }
+    const foreign = await buildProject(app, await buildTeam(app), { name: 'Elsewhere' });
+    const refused = await browser.post(
+      `${path}/task`,
+      { version: await version(), project_id: foreign.project_id, ...was },
+      { from: path },
+    );
+    expect([refused.status, refused.html.includes('Elsewhere'), (await taskRow()).project_id]).toEqual([
+      403,
+      false,
+      project.project_id,
+    ]);
+  });
+
   it('that are wrong keep the form', async () => {
     const wrong = await browser.post(`${path}/task`, { version: await version(), title: 'x'.repeat(201) }, { from: path });
     expect([wrong.status, wrong.html.includes(`value="${'x'.repeat(201)}"`)]).toEqual([422, true]);
@@ -220,12 +260,35 @@ describe('parts', () => {
     expect([refused.html.includes('Only the author'), refused.html.includes('Stays')]).toEqual([true, true]);
   });
 
+  it('edits a comment of the user’s own, keeps a text that is refused, and no text of others', async () => {
+    const say = async (who: typeof team.member, content: string): Promise<string> =>
+      (await app.as(who).post(`/api/tasks/${taskId}/comments`, { content })).body.comment_id;
+    const [mine, theirs] = [await say(team.member, 'Frist'), await say(team.admin, 'Stays')];
+    expect((await browser.get(path)).html.match(/comments\/edit"/g)).toHaveLength(1);
+    const saved = await follow(`${path}/comments/edit`, { comment_id: mine, content: 'First\r\nline' });
+    expect([saved.html.includes('Comment saved'), saved.html.includes('edited')]).toEqual([true, true]);
+    const text = async (comment_id: string) => (await db()('comments').where({ comment_id }).first('content')).content as string;
+    expect(await text(mine)).toBe('First\nline');
+    const edit = (comment_id: string, content: string) =>
+      browser.post(`${path}/comments/edit`, { comment_id, content }, { from: path });
+    const blank = await edit(mine, ' ');
+    expect([blank.status, /<details class="edit" open>\s*<summary>Edit/.test(blank.html)]).toEqual([422, true]);
+    const refused = await edit(theirs, 'Forged');
+    expect([refused.status, refused.html.includes('Only the author can edit a comment')]).toEqual([403, true]);
+    await app.as(team.member).delete(`/api/comments/${mine}`);
+    const late = await edit(mine, 'My long text');
+    expect([late.status, /name="content"[^>]*>\s*My long text</.test(late.html)]).toEqual([404, true]);
+    expect(await text(theirs)).toBe('Stays');
+  });
+
   it('refuses guests, strangers and forms without their token', async () => {
+    const { comment_id } = (await app.as(team.member).post(`/api/tasks/${taskId}/comments`, { content: 'Stays' })).body;
     const fields: Record<string, Record<string, string>> = {
       task: { version: '1', status: 'done' },
       subtasks: { text: 'x' },
       relations: { relation_type: 'blocks', target: project.project_id },
       delete: { version: '1' },
+      'comments/edit': { comment_id, content: 'x' },
     };
     const other = await buildTeam(app);
     await givePasswords(app);
@@ -245,6 +308,7 @@ describe('parts', () => {
     for (const [form, given] of Object.entries(fields))
       expect([form, (await browser.post(`${path}/${form}`, given, { csrf: null })).status]).toEqual([form, 403]);
     expect(await taskRow()).toMatchObject({ status: 'todo', deleted_at: null });
+    expect(await db()('comments').where({ comment_id }).first('content')).toEqual({ content: 'Stays' });
     expect(await db()('tasks').where(project)).toHaveLength(1);
   });
 });

@@ -6,16 +6,27 @@ import { UpdateTask } from '../../../work/tasks/schema.js';
 import { getWorkItem } from '../../../work/items/get-work-item.js';
 import { updateTask } from '../../../work/tasks/write/update-task.js';
 import type { Context } from '../../../platform/context.js';
+import { invalidFields } from '../../../platform/errors.js';
 import { page, type Page, type Redirect } from '../../page.js';
 import type { Undo } from '../../server/undo.js';
 import { changedFields, listFields, parseInput, Version } from '../projects/form-fields.js';
 import { backPath, itemPath } from '../projects/paths.js';
 import { again } from './show-item.js';
 
-const TASK_FIELDS = ['title', 'description', 'status', 'assigned_to', 'priority', 'due_date', 'tags'] as const;
+const TASK_FIELDS = [
+  'title',
+  'description',
+  'status',
+  'assigned_to',
+  'priority',
+  'due_date',
+  'tags',
+  'estimated_hours',
+  'project_id',
+] as const;
 const PROJECT_FIELDS = ['name', 'description', 'status', 'start_date', 'end_date'] as const;
 /** Fields that an empty text clears. */
-const CLEARED = new Set<string>(['description', 'assigned_to', 'due_date', 'start_date', 'end_date']);
+const CLEARED = new Set<string>(['description', 'assigned_to', 'due_date', 'estimated_hours', 'start_date', 'end_date']);
 
 const splitTags = (text: string): string[] =>
   text
@@ -23,12 +34,24 @@ const splitTags = (text: string): string[] =>
     .map((tag) => tag.trim().replace(/^#/, ''))
     .filter((tag) => tag !== '');
 
-/** Returns the typed fields as the operation takes them. */
+const MAX_ESTIMATE_HOURS = 1_000;
+
+/** Reads hours as people type them: `1.5` or `1,5`. @throws VALIDATION_ERROR */
+function readHours(text: string): number {
+  const hours = /^\d+([.,]\d+)?$/.test(text.trim()) ? Number(text.trim().replace(',', '.')) : Number.NaN;
+  if (hours <= MAX_ESTIMATE_HOURS) return hours;
+  const message = `The estimate is a number of hours, at most ${MAX_ESTIMATE_HOURS.toLocaleString('en')}`;
+  throw invalidFields([{ field: 'estimated_hours', message, type: 'custom' }]);
+}
+
+const READERS: Readonly<Record<string, (text: string) => unknown>> = { tags: splitTags, estimated_hours: readHours };
+
+/** Returns the typed fields as the operation takes them. @throws VALIDATION_ERROR */
 const toInput = (changed: Record<string, string>): Record<string, unknown> =>
   Object.fromEntries(
     Object.entries(changed).map(([name, text]) => [
       name,
-      name === 'tags' ? splitTags(text) : text === '' && CLEARED.has(name) ? null : text,
+      text === '' && CLEARED.has(name) ? null : (READERS[name]?.(text) ?? text),
     ]),
   );
 

@@ -1,7 +1,9 @@
 import { z } from 'zod';
 import { addComment } from '../../../work/comments/add-comment.js';
-import { AddComment } from '../../../work/comments/schema.js';
+import { editComment } from '../../../work/comments/edit-comment.js';
+import { AddComment, EditComment } from '../../../work/comments/schema.js';
 import type { Context } from '../../../platform/context.js';
+import { Id } from '../../../platform/fields.js';
 import { downloadHeaders } from '../../../work/items/files/download-headers.js';
 import { findFile, openFile } from '../../../work/items/files/get-file.js';
 import { FileParams } from '../../../work/items/files/schema.js';
@@ -75,6 +77,18 @@ export const itemPages: Page[] = [
       return { to: itemPath(params.item_id, `#comment-${comment.comment_id}`), notice };
     },
     onError: again('comment'),
+  }),
+  page({
+    method: 'post',
+    path: '/app/items/:item_id/comments/edit',
+    access: 'comment.write',
+    params: WorkItemParams,
+    form: z.object({ comment_id: Id, content: Typed.pipe(EditComment.shape.content) }),
+    async handle({ ctx, params, form: { comment_id, content } }) {
+      await editComment(ctx, comment_id, { content });
+      return { to: itemPath(params.item_id, `#comment-${comment_id}`), notice: { kind: 'good', text: 'Comment saved' } };
+    },
+    onError: again('edit-comment'),
   }),
   page({
     method: 'post',

@@ -2,17 +2,19 @@ import type { User } from '../../../identity/auth/schema.js';
 import { listMembers } from '../../../identity/teams/list-members.js';
 import type { Context } from '../../../platform/context.js';
 import { getProject } from '../../../work/projects/get-project.js';
+import { listProjects } from '../../../work/projects/list-projects.js';
 import type { ProjectRecord } from '../../../work/projects/schema.js';
 import { PROJECT_STATUSES } from '../../../work/projects/rules.js';
 import { TASK_PRIORITIES, TASK_STATUSES } from '../../../work/tasks/rules.js';
 import { type FormError, requireUser, type View } from '../../page.js';
 import type { Fields } from '../../server/read-form.js';
+import { nameField } from '../projects/form-fields.js';
 import { formText } from './field-form.js';
 import { loadItem } from './load-item.js';
 import type { RelationChoice } from './relation-target.js';
 
 /** Forms of the page of an item that can be refused. */
-export type ItemForm = 'task' | 'project' | 'comment' | 'note' | 'fields' | 'subtask' | 'file' | 'relation';
+export type ItemForm = 'task' | 'project' | 'comment' | 'edit-comment' | 'note' | 'fields' | 'subtask' | 'file' | 'relation';
 
 /** Values that the user typed into a rejected form, and why it was rejected. */
 export interface RejectedForm {
@@ -23,13 +25,24 @@ export interface RejectedForm {
   choices?: RelationChoice[];
 }
 
+/** Projects that a task can move to. */
+const MAX_PROJECTS = 500;
+
+/** Returns the projects of a team that take tasks, by name. */
+async function listPlaces(ctx: Context, teamId: string): Promise<ProjectRecord[]> {
+  const rows = await listProjects(ctx, { team_id: teamId, limit: MAX_PROJECTS, offset: 0 });
+  const projects = rows.map((json) => JSON.parse(json) as ProjectRecord);
+  return projects.filter(({ status }) => status === 'active').toSorted((a, b) => a.name.localeCompare(b.name));
+}
+
 const VIEWS: Readonly<Record<string, string>> = { task: 'items/task', project: 'projects/about' };
 
 /** Renders the page of an item; its other forms keep working when one was rejected. */
 export async function itemView(ctx: Context, me: User, itemId: string, rejected?: RejectedForm): Promise<View> {
   const data = await loadItem(ctx, me, itemId);
-  const [members, project] = await Promise.all([
+  const [members, projects, project] = await Promise.all([
     data.task ? listMembers(ctx, data.item.team_id) : [],
+    data.task && data.canWrite ? listPlaces(ctx, data.item.team_id) : [],
     data.item.type === 'project' ? getProject(ctx, itemId) : undefined,
   ]);
   return {
@@ -40,6 +53,8 @@ export async function itemView(ctx: Context, me: User, itemId: string, rejected?
       ...data,
       rejected,
       members,
+      projects,
+      nameField,
       project: project === undefined ? undefined : (JSON.parse(project) as ProjectRecord),
       formText,
       statuses: data.task ? TASK_STATUSES : PROJECT_STATUSES,

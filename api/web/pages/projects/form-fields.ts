@@ -26,11 +26,19 @@ export function changedFields(form: Fields, names: readonly string[]): Record<st
   );
 }
 
-const NAMES: Readonly<Record<string, string>> = { assigned_to: 'assignee' };
+const NAMES: Readonly<Record<string, string>> = {
+  assigned_to: 'assignee',
+  completed_at: 'time of completion',
+  estimated_hours: 'estimate',
+  project_id: 'project',
+};
+
+/** Names a field of a task or project in a sentence. */
+export const nameField = (field: string): string => NAMES[field] ?? field.replaceAll('_', ' ');
 
 /** Names fields as the start of a sentence: `Status, assignee, and due date`. */
 export function listFields(fields: readonly string[]): string {
-  const text = new Intl.ListFormat('en').format(fields.map((field) => NAMES[field] ?? field.replaceAll('_', ' ')));
+  const text = new Intl.ListFormat('en').format(fields.map(nameField));
   return `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
 }
 
