@@ -52,7 +52,8 @@ async function disable(ctx: Context, webhookId: string, reason: Reason): Promise
   const admins = await findRecipients(ctx, { teamId: team_id, role: 'admin' });
   const message = `The endpoint at ${host} no longer receives events: ${WHY[reason]}. Enable it again when its receiver works, then replay what it missed.`;
   const title = 'A webhook endpoint was disabled';
-  await notifyUsers(ctx, admins, { kind: 'message', title, message, team_id, run_id: null }, channels);
+  const path = `/app/teams/${team_id}/webhooks/${webhook_id}` as const;
+  await notifyUsers(ctx, admins, { kind: 'message', title, message, team_id, run_id: null, path }, channels);
 }
 
 /**

@@ -1,6 +1,7 @@
 /** Receivers that hang, drip, redirect, flood, break off and refuse: each costs itself only, and nothing is lost. */
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
+import { mailsTo } from '../../../factories/accounts.js';
 import { buildProject, buildTask, buildTeam, type TestTeam } from '../../../factories/people.js';
 import { buildWebhook, type TestWebhook } from '../../../factories/webhooks.js';
 import { startApp, type TestApp } from '../../../support/app.js';
@@ -220,8 +221,9 @@ it('410: failed at once, the endpoint is disabled, its admins and the other endp
     },
   });
   expect(told?.body).not.toContain('hidden');
-  const mails = await db()('mails').where({ recipient: team.admin.email });
+  const mails = await mailsTo(app, team.admin);
   expect(mails).toHaveLength(1);
+  expect(mails[0]?.text).toContain(`/app/teams/${team.team_id}/webhooks/${gone.webhook_id}`);
   expect(await db()('notifications').where({ user_id: team.admin.user_id })).toMatchObject([
     { message: expect.stringMatching(/no longer receives/) },
   ]);
