@@ -399,6 +399,16 @@ describe('the pages', () => {
     expect(await response.json()).toEqual(JSON.parse(JSON.stringify(document)));
   });
 
+  it('the document names the address of the installation, if it has one', async () => {
+    const named = await startApp({ BASE_URL: 'https://assent.example/' });
+    try {
+      const { servers } = (await (await fetch(`${named.url}/api/openapi.json`)).json()) as { servers: unknown };
+      expect(servers).toEqual([{ url: 'https://assent.example' }]);
+    } finally {
+      await named.close();
+    }
+  });
+
   it('a reader that has the document gets it again only when it changed, and may have it compressed', async () => {
     const address = `${app.url}/api/openapi.json`;
     const plain = await fetch(address, { headers: { 'Accept-Encoding': 'identity' } });

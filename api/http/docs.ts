@@ -64,7 +64,7 @@ interface Made {
 }
 
 /** Pages that work offline. Their packages are development dependencies. */
-function pages(): Record<string, Page> {
+function pages({ BASE_URL }: Config): Record<string, Page> {
   const require = createRequire(import.meta.url);
   const swagger = dirname(require.resolve('swagger-ui-dist/package.json'));
   const redoc = dirname(require.resolve('redoc/package.json'));
@@ -74,7 +74,10 @@ function pages(): Record<string, Page> {
   const read = (file: string) => () => readFileSync(file, 'utf8');
   const asset = (name: string) => read(fileURLToPath(new URL(`../web/assets/${name}`, import.meta.url)));
   return {
-    '/api/openapi.json': { type: 'application/json; charset=utf-8', text: () => JSON.stringify(createOpenApi(ENDPOINTS)) },
+    '/api/openapi.json': {
+      type: 'application/json; charset=utf-8',
+      text: () => JSON.stringify(createOpenApi(ENDPOINTS, BASE_URL?.replace(/\/$/, ''))),
+    },
     '/api/docs': {
       type: html,
       text: () =>
@@ -112,19 +115,21 @@ async function make({ type, text }: Page): Promise<Made> {
   return { type, plain, zipped: await promisify(gzip)(plain), etag };
 }
 
-let known: Record<string, Page> | undefined;
-const made = new Map<string, Promise<Made>>();
-
-/** Returns a page, which is made once in a process, when it is first asked for. */
-function pageAt(path: string): Promise<Made> | undefined {
-  const found = (known ??= pages())[path];
-  if (found && !made.has(path)) made.set(path, make(found));
-  return made.get(path);
+/** Returns what finds a page, which is made once, when it is first asked for. */
+function createPageFinder(config: Config): (path: string) => Promise<Made> | undefined {
+  let known: Record<string, Page> | undefined;
+  const made = new Map<string, Promise<Made>>();
+  return (path) => {
+    const found = (known ??= pages(config))[path];
+    if (found && !made.has(path)) made.set(path, make(found));
+    return made.get(path);
+  };
 }
 
 /** Serves the API document and its two readers, and redirects `/` there; not in production. */
 export function mountDocs(app: Koa<RouteState>, config: Config): void {
   if (!isDevelopment(config)) return;
+  const pageAt = createPageFinder(config);
   app.use(async (ctx, next) => {
     if (ctx.method !== 'GET' && ctx.method !== 'HEAD') return next();
     if (ctx.path === '/api' || ctx.path === '/api/') return ctx.redirect('/api/docs');

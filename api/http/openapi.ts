@@ -115,8 +115,8 @@ const OPEN_ANSWERS: CreateDocumentOptions = {
 /** Version of the API: changes when clients have to change, unlike the version of the product. */
 const API_VERSION = '2.0.0';
 
-/** Returns the OpenAPI 3.1 document of the given routes. */
-export function createOpenApi(endpoints: Endpoint[]): ReturnType<typeof createDocument> {
+/** Returns the OpenAPI 3.1 document of the given routes. `url`: of the server; by default the one that the document comes from. */
+export function createOpenApi(endpoints: Endpoint[], url = '/'): ReturnType<typeof createDocument> {
   const paths: ZodOpenApiPathsObject = {};
   for (const endpoint of endpoints) {
     const path = endpoint.path.replace(/:(\w+)/g, '{$1}');
@@ -132,7 +132,7 @@ export function createOpenApi(endpoints: Endpoint[]): ReturnType<typeof createDo
         contact: { name: 'Assent maintainers' },
         license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
       },
-      servers: [{ url: '/' }],
+      servers: [{ url }],
       security: [{ bearer: [] }],
       tags: Object.entries(TAGS).map(([name, description]) => ({ name, description })),
       paths,

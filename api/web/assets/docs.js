@@ -67,6 +67,8 @@ function prepareParameter(parameter, ids) {
 }
 
 function prepare(spec, ids) {
+  // The page calls the host that it came from, whatever name the reader gave it: its policy allows no other.
+  spec.servers = [{ url: '/' }];
   for (const operations of Object.values(spec.paths)) {
     for (const { parameters = [], requestBody } of Object.values(operations)) {
       for (const parameter of parameters) prepareParameter(parameter, ids);
