@@ -78,8 +78,10 @@ async function showDryRun(
     describeRuns(ctx, events),
     runId === undefined ? null : readResult(ctx, automation, runId),
   ]);
+  const sent = VersionField.safeParse(given['version']).data;
   const data = {
     automation,
+    outdated: sent !== automation.version && problem ? sent : undefined,
     events: events.map((event) => ({ ...event, queued_at: event.queued_at.toISOString() })),
     about,
     sample: JSON.stringify(sampleOf(automation.trigger_type), null, 2),

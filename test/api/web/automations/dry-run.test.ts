@@ -137,6 +137,7 @@ it('refuses a version that the page did not show, and runs what it shows next', 
     expect([refused.status, refused.html.includes('The automation is at version 2, not 1')]).toEqual([409, true]);
     expect(refused.html).toContain('<input type="hidden" name="version" value="2">');
     expect(refused.html).toContain('From the event');
+    expect(refused.html).toMatch(/Nothing was started\. <a href="[^"]+versions\?from=1&amp;to=2">/);
   }
   expect((await browser.post(pathOf(id), { event: 'sample' })).status).toBe(422);
   expect(await runsOf(id)).toEqual([]);
