@@ -13,6 +13,8 @@ export interface ExampleRow extends Record<string, unknown> {
   finished_at: Date | null;
   /** The gate of the run was approved. */
   is_approved: boolean;
+  /** The task was completed a moment ago, and the run that this starts is not there yet. */
+  is_starting: boolean;
 }
 
 /** The steps in their order. */
@@ -37,10 +39,17 @@ type Given = ExampleRow | Pick<ExampleRow, 'team_id' | 'team_name'> | null;
 const isWhole = (given: Exclude<Given, null>): given is ExampleRow => 'project_id' in given;
 
 /** Returns how many steps of an example are done. A run counts while it can still be decided, and once a user has decided it. */
-function countDone({ is_active, run_status, skip_reason, finished_at }: ExampleRow): number {
+function countDone({ is_active, run_status, skip_reason, finished_at, is_starting }: ExampleRow): number {
+  if (is_starting) return 4;
   if (run_status === 'succeeded' || skip_reason === 'rejected') return 5;
   if (run_status !== null && finished_at === null) return 4;
   return is_active ? 3 : 2;
+}
+
+function runStateOf({ is_starting, is_approved, run_status }: ExampleRow): FirstSteps['runState'] {
+  if (is_starting) return 'starting';
+  if (is_approved) return 'changing';
+  return run_status === 'paused' ? null : 'starting';
 }
 
 /** Returns the first steps of a user: without a team (null), with a team only, or with an example. */
@@ -53,11 +62,6 @@ export function stepsOf(given: Given): FirstSteps {
     team: given && { team_id: given.team_id, name: given.team_name },
     example,
     isBroken: example !== null && done < STEPS.length && (example.is_active === null || example.task_id === null),
-    runState:
-      example && done === 4 && (example.is_approved || example.run_status !== 'paused')
-        ? example.is_approved
-          ? 'changing'
-          : 'starting'
-        : null,
+    runState: example && done === 4 ? runStateOf(example) : null,
   };
 }

@@ -100,6 +100,7 @@ describe('the steps', () => {
     skip_reason: null,
     finished_at: null,
     is_approved: false,
+    is_starting: false,
     ...more,
   });
   const ended = { run_id: 'r', finished_at: new Date() };
@@ -124,6 +125,8 @@ describe('the steps', () => {
     [{ run_id: 'r', run_status: 'paused', is_approved: true }, 'changing'],
     [{ run_id: 'r', run_status: 'running', is_approved: true }, 'changing'],
     [{ ...ended, run_status: 'succeeded', is_approved: true }, null],
+    [{ task_status: 'done', is_starting: true }, 'starting'],
+    [{ ...ended, run_status: 'succeeded', is_approved: true, is_starting: true }, 'starting'],
     [{}, null],
   ] as const)('of a run %j tell that it is %s', (more, state) => {
     expect(stepsOf(row(more)).runState).toBe(state);
@@ -154,7 +157,15 @@ describe('a newcomer without scripts', () => {
     expect(await current(browser)).toBe('Enable its automation');
     await browser.post(`${path}/example/play`, { move: 'enable' }, { from: '/app' });
     expect(await current(browser)).toBe('Finish “Write the newsletter”');
+    await worker.stop();
     await browser.post(`${path}/example/play`, { move: 'finish' }, { from: '/app' });
+    expect(await current(browser)).toBe('Approve its changes');
+    expect((await browser.get('/app')).html).toContain('The run starts. It asks for your approval in a moment.');
+    await db()('tasks')
+      .where({ title: 'Write the newsletter' })
+      .update({ completed_at: new Date(Date.now() - 20_000) });
+    expect(await current(browser)).toBe('Reopen “Write the newsletter”');
+    worker = await runWorker(app);
     const link = await until(async () => /href="(\/app\/runs\/[^"]+)" role="button"/.exec((await browser.get('/app')).html)?.[1]);
     expect(await current(browser)).toBe('Approve its changes');
     const { html } = await browser.get(link);
