@@ -6,6 +6,7 @@ import type { Context } from '../../../../api/platform/context.js';
 import { buildProject, buildTask, buildTeam, type Person, type TestTeam } from '../../../factories/people.js';
 import { buildRun, GATE, type TestRun } from '../../../factories/runs.js';
 import { startApp, type TestApp } from '../../../support/app.js';
+import { gateForm, givePasswords, signIn } from '../../web/browser.js';
 import { type Receiver, startReceiver } from '../../../support/receiver.js';
 
 // What a gate shows is what then happens: one text, staged when the gate opens, shown whole, and performed.
@@ -113,6 +114,21 @@ it('does not perform a text that another program wrote to the database', async (
     .update({ staged: staged.replace('Said', 'Else') });
   expect(await performAction(app.services, carrier(run), 1)).toMatchObject({ outcome: 'failed', code: 'staged_text_damaged' });
   expect((await app.as(team.member).get(`/api/tasks/${task.task_id}/comments`)).body).toEqual([]);
+});
+
+it('a page that was opened before a change approves nothing', async () => {
+  const run = await openedRun([{ type: 'set_task_status', params: { task_id: task.task_id, status: 'in_progress' } }]);
+  await givePasswords(app);
+  const browser = await signIn(app, team.manager);
+  for (const page of [`/app/approvals/gate/${run.run_id}`, '/app/approvals']) {
+    const { html } = await browser.get(page);
+    const status = page === '/app/approvals' ? 'done' : 'in_review';
+    await app.as(team.member).patch(`/api/tasks/${task.task_id}/status`, { status });
+    await browser.post(`/app/runs/${run.run_id}/approve`, { ...gateForm(html, run.run_id), back: page }, { from: page });
+    expect((await browser.get(page)).html).toContain('has changed since you have read it');
+    expect((await toGateView(run)).decision).toBeNull();
+  }
+  expect((await taskNow()).status).toBe('done');
 });
 
 it('shows concurrent changes with their authors, and rejects an approval of the earlier text', async () => {
