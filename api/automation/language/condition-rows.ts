@@ -1,4 +1,6 @@
 import type { ASTNode } from '@marcbachmann/cel-js';
+import { TASK_PRIORITIES, TASK_STATUSES } from '../../work/tasks/rules.js';
+import { PROJECT_STATUSES } from '../../work/projects/rules.js';
 import { parseCondition } from './condition.js';
 import { TRIGGERS } from './triggers.js';
 
@@ -9,7 +11,15 @@ type FieldKind = 'text' | 'number' | 'flag' | 'list' | 'any';
 export interface ConditionField {
   path: string;
   kind: FieldKind;
+  /** All values that it can have, where they are known. */
+  values?: readonly string[];
 }
+
+const VALUES: Readonly<Record<string, readonly string[]>> = {
+  'event.task.status': TASK_STATUSES,
+  'event.task.priority': TASK_PRIORITIES,
+  'project.status': PROJECT_STATUSES,
+};
 
 /** Comparisons of a row, in words. */
 export const COMPARISONS = {
@@ -89,13 +99,19 @@ function* listLeaves(value: unknown, path: string, left: number): Generator<Cond
 /** Lists the fields of a trigger's events, as their declaration shows them, and of what is beside the event. */
 export function listConditionFields(triggerType: string): ConditionField[] {
   const sample = TRIGGERS.find(({ key }) => key === triggerType)?.sample_payload ?? {};
-  return [...listLeaves(sample, 'event', MAX_STEPS), ...BESIDE];
+  return [...listLeaves(sample, 'event', MAX_STEPS), ...BESIDE].map((field) => {
+    const values = VALUES[field.path];
+    return values ? { ...field, values } : field;
+  });
 }
 
 /** Forms send any text as a field. */
 const PATH = /^[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*$/;
 const NUMBER = /^-?\d+(\.\d+)?$/;
 const FLAGS: Readonly<Record<string, string>> = { true: 'true', yes: 'true', false: 'false', no: 'false' };
+
+/** Compares values as pages show them: `In review` means `in_review`. */
+const toKey = (value: string): string => value.toLowerCase().replace(/[^\p{L}\p{N}]/gu, '');
 
 /** Returns a value as CEL; undefined if the field cannot hold it. */
 function toLiteral(value: string, kind: FieldKind): string | undefined {
@@ -108,7 +124,10 @@ function toLiteral(value: string, kind: FieldKind): string | undefined {
 const VALUE_HINTS: Partial<Record<FieldKind, string>> = { number: 'Enter a number', flag: 'Enter yes or no' };
 
 /** Returns a row as CEL, or what is wrong with it. */
-function writeRow({ field, comparison, value }: ConditionRow, kind: FieldKind): { text: string } | { error: string } {
+function writeRow(
+  { field, comparison, value }: ConditionRow,
+  { kind, values: known }: Omit<ConditionField, 'path'>,
+): { text: string } | { error: string } {
   if (!PATH.test(field)) return { error: 'Choose a field of the list' };
   if (!ALLOWED[kind].includes(comparison)) return { error: `This field cannot be compared by “${COMPARISONS[comparison]}”` };
   if (comparison === 'empty' || comparison === 'filled') {
@@ -116,8 +135,11 @@ function writeRow({ field, comparison, value }: ConditionRow, kind: FieldKind): 
     return { text: kind === 'list' ? `size(${field}) ${sign} 0` : `${field} ${sign} null` };
   }
   const isMany = comparison === 'one_of' || comparison === 'none_of';
-  const values = isMany ? value.split(',').map((each) => each.trim()) : [value];
-  const literals = values.map((each) => toLiteral(each, kind));
+  const given = isMany ? value.split(',').map((each) => each.trim()) : [value];
+  const isWhole = isMany || comparison === 'is' || comparison === 'is_not';
+  const values = isWhole && known ? given.map((each) => known.find((one) => toKey(one) === toKey(each))) : given;
+  if (values.includes(undefined)) return { error: `Enter one of: ${known?.join(', ')}` };
+  const literals = values.map((each) => toLiteral(each as string, kind));
   if (literals.includes(undefined)) return { error: VALUE_HINTS[kind] ?? 'Enter a value' };
   const literal = literals.join(', ');
   const contains = kind === 'list' ? `${literal} in ${field}` : `${field}.contains(${literal})`;
@@ -139,7 +161,7 @@ export function writeConditionRows(
   const errors = new Map<number, string>();
   const texts = rows.flatMap((row, index) => {
     if (row.field === '') return [];
-    const written = writeRow(row, fields.find(({ path }) => path === row.field)?.kind ?? 'any');
+    const written = writeRow(row, fields.find(({ path }) => path === row.field) ?? { kind: 'any' });
     if ('text' in written) return [written.text];
     errors.set(index, written.error);
     return [];

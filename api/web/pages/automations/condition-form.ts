@@ -9,7 +9,6 @@ import {
   readConditionRows,
   writeConditionRows,
 } from '../../../automation/language/condition-rows.js';
-import { TASK_PRIORITIES, TASK_STATUSES } from '../../../work/tasks/rules.js';
 import type { Fields } from '../../server/read-form.js';
 
 /** A condition in a form: its text, and the rows that say the same, those that are not filled in included. Null: no rows can say it. */
@@ -22,10 +21,6 @@ const MAX_ROWS = 30;
 /** Rows that a new condition shows. */
 const MIN_ROWS = 2;
 const EMPTY_ROW: ConditionRow = { field: '', comparison: 'is', value: '' };
-const CHOICES: Readonly<Record<string, readonly string[]>> = {
-  'event.task.status': TASK_STATUSES,
-  'event.task.priority': TASK_PRIORITIES,
-};
 
 export const conditionForm = (text: string, triggerType: string): ConditionForm => ({
   text,
@@ -96,7 +91,12 @@ export function showConditionRows(form: ConditionForm, triggerType: string) {
     comparisons: Object.entries(COMPARISONS),
     rows: Array.from({ length: Math.min(count, MAX_ROWS) }, (_, index) => {
       const row = rows[index] ?? EMPTY_ROW;
-      return { ...row, index, error: errors[`c${index}.value`], choices: CHOICES[row.field] ?? [] };
+      return {
+        ...row,
+        index,
+        error: errors[`c${index}.value`],
+        choices: known.find(({ path }) => path === row.field)?.values ?? [],
+      };
     }),
   };
 }

@@ -1,5 +1,5 @@
 import { GATE } from '../../../automation/actions/rules.js';
-import type { Draft, DraftAction } from './draft.js';
+import { type Draft, type DraftAction, SUGGESTED_GATE } from './draft.js';
 
 /** A definition that fills the builder. */
 export interface AutomationTemplate {
@@ -11,7 +11,7 @@ export interface AutomationTemplate {
 
 const gate = (message: string, params: Record<string, unknown> = {}): DraftAction => ({
   type: GATE,
-  params: { role: 'manager', message, ...params },
+  params: { ...SUGGESTED_GATE.params, message, ...params },
 });
 
 const template = (

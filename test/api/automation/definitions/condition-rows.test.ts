@@ -24,6 +24,7 @@ it('knows the fields of every trigger with what they hold', () => {
       { path: 'event.task.due_date', kind: 'text' },
       { path: 'event.task.description', kind: 'any' },
       { path: 'event.changes.status.to', kind: 'text' },
+      { path: 'event.task.status', kind: 'text', values: ['todo', 'in_progress', 'in_review', 'done'] },
       { path: 'actor.email', kind: 'text' },
     ]),
   );
@@ -35,6 +36,16 @@ it('knows the fields of every trigger with what they hold', () => {
       expect([key, name, paths.some((path) => `${path}.`.startsWith(`event.${name}.`))]).toEqual([key, name, true]);
     }
   }
+});
+
+it('reads the values of a status and a priority as pages show them, and refuses others', () => {
+  expect(write(row('event.task.status', 'is', 'In review'))).toBe('event.task.status == "in_review"');
+  expect(write(row('event.task.status', 'none_of', 'To do, in-progress'))).toBe(
+    '!(event.task.status in ["todo", "in_progress"])',
+  );
+  expect(write(row('event.task.priority', 'is_not', 'URGENT'))).toBe('event.task.priority != "urgent"');
+  const { text, errors } = writeConditionRows({ join: 'all', rows: [row('event.task.status', 'is', 'Reviewing')] }, fields);
+  expect([text, errors.get(0)]).toEqual(['', 'Enter one of: todo, in_progress, in_review, done']);
 });
 
 it.each([

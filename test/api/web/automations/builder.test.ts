@@ -68,7 +68,7 @@ describe('a new automation', () => {
       team_id: team.team_id,
       created_by: team.member.user_id,
       actions: [
-        { type: 'require_approval', params: { role: 'manager' } },
+        { type: 'require_approval', params: { role: 'manager', if_changed: 'ask_again' } },
         { type: 'add_comment', params: { content: 'Line one\n{{event.task.title}}' } },
         { type: 'delay', params: { seconds: 60 } },
       ],
