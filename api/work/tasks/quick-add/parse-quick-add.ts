@@ -152,6 +152,7 @@ function readSigned(line: QuickLine, word: string, world: KnownWorld): boolean {
 
 /** A title with the longest names of people, project and tags. */
 const MAX_LINE = 2_000;
+const DATE_HINT = ': write 30 nov, 2026-11-30, friday or in 3 days';
 /** Problems that one line shows. */
 const MAX_PROBLEMS = 5;
 /** Words behind one that belong to it: the rest of a day or of a name. */
@@ -181,7 +182,8 @@ export function parseQuickAdd(text: string, given: QuickAddWorld): QuickLine {
       continue;
     }
     // `due` is an ordinary word too; before a number it means a day.
-    if (word.toLowerCase() === 'due' && /^\d/.test(ahead[0] ?? '')) line.problems.push(`“${dateWords(ahead)}” is not a date`);
+    if (word.toLowerCase() === 'due' && /^\d/.test(ahead[0] ?? ''))
+      line.problems.push(`“${dateWords(ahead)}” is not a date${DATE_HINT}`);
     const more = word.startsWith('@') ? moreOfName(word.slice(1), ahead, world) : 0;
     const whole = more > 0 ? [word, ...ahead.slice(0, more)].join('') : word;
     at += more;

@@ -52,7 +52,7 @@ describe('a line', () => {
 
   it('says what names nothing, so that no slip becomes a title', () => {
     expect(read('Bad one due 31 feb !huge').problems).toEqual([
-      '“31 feb” is not a date',
+      '“31 feb” is not a date: write 30 nov, 2026-11-30, friday or in 3 days',
       '!huge is not a priority: write !low, !medium, !high, !urgent',
     ]);
   });
@@ -64,7 +64,7 @@ describe('a line', () => {
     ['3 books', '3'],
     ['32', '32'],
   ])('quotes of “due %s” what is not a date', (words, quoted) => {
-    expect(read(`Pay due ${words} for all`).problems).toEqual([`“${quoted}” is not a date`]);
+    expect(read(`Pay due ${words} for all`).problems).toEqual([`“${quoted}” is not a date: write 30 nov, 2026-11-30, friday or in 3 days`]);
   });
 
   it('takes the whole name of a member, as pages show it', () => {
