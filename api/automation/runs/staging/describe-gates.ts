@@ -4,6 +4,7 @@ import { availableActions } from '../../actions/registry.js';
 import { type Context, requireUser } from '../../../platform/context.js';
 import { withVisibleNames } from '../../../platform/validation/invisible.js';
 import { hasChanged, readVersions, seenHash } from '../../../gate/staging/changed-since.js';
+import { readChanged, withPresentValues } from '../../../gate/staging/present-values.js';
 import { idsIn, type Names, type Presented, presentActions } from '../../../gate/staging/present.js';
 import type { ActionLine } from '../../../gate/staging/schema.js';
 import { namesAt, type Wanted } from '../names-at.js';
@@ -123,12 +124,17 @@ export async function describeGates(
     ),
   ]);
   const changes = await listChanges(ctx, gates, versions);
+  const present = await readChanged(
+    ctx,
+    gates.flatMap(({ steps }) => steps),
+    versions,
+  );
   return Object.fromEntries(
     gates.map(({ run_id, gate_index, creator_id, staged_hash, steps, waiting }, at): [string, DescribedGate] => [
       run_id,
       {
         gate_index,
-        lines: presentSteps(steps, names[at] ?? {}, changes),
+        lines: presentSteps(withPresentValues(steps, present), names[at] ?? {}, changes),
         staged_hash,
         seen_hash: seenHash(staged_hash, steps, versions),
         actor: names[at]?.[creator_id] ?? null,

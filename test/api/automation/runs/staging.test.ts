@@ -139,7 +139,10 @@ it('shows concurrent changes with their authors, and rejects an approval of the 
   ]);
   await rename('Rotate the keys at night', team.admin);
   expect((await described(run, team.manager))?.lines).toMatchObject([
-    { changed: { by: expect.any(String), at: expect.any(String) } },
+    {
+      changed: { by: expect.any(String), at: expect.any(String) },
+      fields: [{ name: 'title', before: 'Rotate the keys at night', after: 'Rotate all keys' }],
+    },
   ]);
   const { status, body } = await approve(run, { seen_hash: seen?.seen_hash });
   expect(status).toBe(409);

@@ -1,0 +1,46 @@
+import type { Context } from '../../platform/context.js';
+import { hasChanged, type StagedTarget } from './changed-since.js';
+import { readTarget } from './read-target.js';
+
+interface Step extends StagedTarget {
+  before: Readonly<Record<string, unknown>> | null;
+  after: Readonly<Record<string, unknown>> | null;
+}
+
+/** Changed targets that one page reads. */
+const MAX_READ = 50;
+
+/** Reads the tasks and projects that have changed since their actions were staged, by id, as the API shows them; the first fifty of them. */
+export async function readChanged(
+  ctx: Context,
+  steps: readonly StagedTarget[],
+  versions: ReadonlyMap<string, number>,
+): Promise<ReadonlyMap<string, Readonly<Record<string, unknown>>>> {
+  const stale = new Map(
+    steps.filter((step) => hasChanged(step, versions)).map((step) => [step.entity_id as string, step.entity_type]),
+  );
+  const found = await Promise.all(
+    [...stale].slice(0, MAX_READ).map(async ([id, type]) => [id, await readTarget(ctx, type as 'task' | 'project', id)] as const),
+  );
+  return new Map(found.flatMap(([id, target]) => (target ? [[id, target.record]] : [])));
+}
+
+/**
+ * Returns steps whose old values are those that a yes would replace now: the ones of the staged text are history after a change. A value that an
+ * earlier step sets stays.
+ */
+export function withPresentValues<S extends Step>(
+  steps: readonly S[],
+  present: ReadonlyMap<string, Readonly<Record<string, unknown>>>,
+): S[] {
+  const set = new Set<string>();
+  return steps.map((step) => {
+    const record = present.get(step.entity_id ?? '');
+    const { before } = step;
+    const isLeft = (field: string): boolean => record !== undefined && field in record && !set.has(`${step.entity_id} ${field}`);
+    const shown =
+      before && Object.fromEntries(Object.entries(before).map(([field, was]) => [field, isLeft(field) ? record?.[field] : was]));
+    for (const field of Object.keys(step.after ?? {})) set.add(`${step.entity_id} ${field}`);
+    return { ...step, before: shown };
+  });
+}
