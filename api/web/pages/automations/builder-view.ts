@@ -1,21 +1,17 @@
-import { isAdmitted, isAllowed, type Seat } from '../../../platform/access/access.js';
+import { isAllowed, type Seat } from '../../../platform/access/access.js';
 import { GATE } from '../../../automation/actions/rules.js';
 import { availableActions, outboundTypes } from '../../../automation/actions/registry.js';
 import type { AutomationRecord } from '../../../automation/definitions/schema.js';
 import { TRIGGERS } from '../../../automation/language/triggers.js';
-import { listSecrets } from '../../../automation/secrets/list-secrets.js';
 import type { User } from '../../../identity/auth/schema.js';
 import type { Context } from '../../../platform/context.js';
-import { listProjects } from '../../../work/projects/list-projects.js';
-import { namesIn } from '../../wording/names.js';
 import type { FormError, View } from '../../page.js';
 import { type BuilderForm, type FormStep, paramFieldName } from './builder-form.js';
 import { showConditionRows } from './condition-form.js';
 import { checkOnSample } from './condition.js';
+import { listChoices } from './named-ids.js';
 import { paramFields, UNITS } from './param-fields.js';
 
-/** Projects and people that a form offers; the fields take any id. */
-const MAX_CHOICES = 200;
 /** Empty optional fields that a step shows at once if it requires none. */
 const FEW = 4;
 /** Unit of an empty duration. */
@@ -39,23 +35,6 @@ export interface Shown {
   focus?: number | null;
   isActive?: boolean;
   changeNote?: string;
-}
-
-async function listChoices(ctx: Context, me: User, teamId: string | null) {
-  const team = me.teams.find(({ team_id }) => team_id === teamId);
-  if (!team) return { people: [[me.user_id, 'You']], projects: [], secrets: [] };
-  const keepsSecrets = isAllowed('secret.list', team.role as Seat) && isAdmitted('secret.list', ctx.actor);
-  const [names, projects, secrets] = await Promise.all([
-    namesIn(ctx, me, [team]),
-    listProjects(ctx, { team_id: team.team_id, limit: MAX_CHOICES, offset: 0 }),
-    keepsSecrets ? listSecrets(ctx, team.team_id) : null,
-  ]);
-  const parsed = projects.map((text) => JSON.parse(text) as { project_id: string; name: string });
-  return {
-    people: Object.entries(names).slice(0, MAX_CHOICES),
-    projects: parsed.map(({ project_id, name }) => [project_id, name]),
-    secrets: secrets?.secrets ?? [],
-  };
 }
 
 /** Returns the messages by field; those of an operation name the field in their text. */

@@ -15,6 +15,7 @@ import { type FormError, page, type Page, type PageResult, type Redirect, requir
 import type { Fields } from '../../server/read-form.js';
 import { editForm } from './builder-edits.js';
 import { type BuilderForm, readBuilderForm, toDraft, toForm } from './builder-form.js';
+import { withNamedIds } from './named-ids.js';
 import { describeClashes, looserGates, rebaseDraft } from './rebase.js';
 import { type Shown, showBuilder, type Target } from './builder-view.js';
 import { blankDraft, type Draft, DRAFT_FIELDS, draftOf, parseDraft, readDraft, versionDraft, writeDraft } from './draft.js';
@@ -84,8 +85,13 @@ async function editTarget(ctx: Context, automationId: string): Promise<{ automat
 }
 
 /** Saves what differs from the current version, so that the authors of unchanged actions stay theirs. */
-async function saveEdited(ctx: Context, automation: AutomationRecord, version: number, given: Fields): Promise<Redirect> {
-  const draft = parseDraft(sentDraft(given));
+async function saveEdited(
+  ctx: Context,
+  me: User,
+  automation: AutomationRecord,
+  { version, ...given }: z.output<typeof EditFields>,
+): Promise<Redirect> {
+  const draft = parseDraft(await withNamedIds(ctx, me, automation.team_id, sentDraft(given)));
   const current = draftOf(automation);
   const changed = DRAFT_FIELDS.filter((field) => !isDeepStrictEqual(draft[field], current[field]));
   const to = automationPath(automation.automation_id);
@@ -141,8 +147,8 @@ const newPages: Page[] = [
     async handle({ ctx, me, form: given }) {
       const target = sentTarget(requireUser({ me }), given);
       if (given.op !== 'save') return showEdited(ctx, requireUser({ me }), target, given.op, given);
-      const draft = parseDraft(sentDraft(given));
       const team_id = target.teamId;
+      const draft = parseDraft(await withNamedIds(ctx, requireUser({ me }), team_id, sentDraft(given)));
       const is_active = given['is_active'] === 'yes';
       const { automation_id } = await createAutomation(ctx, { ...draft, team_id, is_active });
       const next = is_active ? 'It is enabled.' : 'Try it with a dry run, then enable it.';
@@ -174,7 +180,7 @@ export const builderPages: Page[] = [
     formBytes: FORM_BYTES,
     async handle({ ctx, me, params, form: given }) {
       const { automation, target } = await editTarget(ctx, params.automation_id);
-      if (given.op === 'save') return saveEdited(ctx, automation, given.version, given);
+      if (given.op === 'save') return saveEdited(ctx, requireUser({ me }), automation, given);
       const shown = { ...target, version: given.version };
       if (given.op.startsWith('rebase:')) return showRebased(ctx, requireUser({ me }), shown, given);
       return showEdited(ctx, requireUser({ me }), shown, given.op, given);

@@ -3,7 +3,7 @@ import { availableActions } from '../../../../api/automation/actions/registry.js
 import { GATE } from '../../../../api/automation/actions/rules.js';
 import { FIELD_TEXTS } from '../../../../api/web/wording/field-texts.js';
 import { TEMPLATES } from '../../../../api/web/pages/automations/templates.js';
-import { buildTeam, type Person, type TestTeam } from '../../../factories/people.js';
+import { buildProject, buildTeam, type Person, type TestTeam } from '../../../factories/people.js';
 import { startApp, type TestApp } from '../../../support/app.js';
 import { type Browser, givePasswords, signIn } from '../browser.js';
 import { readFields } from './form.js';
@@ -89,6 +89,19 @@ describe('a new automation', () => {
     const unnamed = await send({ name: ' ' });
     expect([unnamed.status, /id="f-name"[^>]*aria-invalid/.test(unnamed.html)]).toEqual([422, true]);
     expect(await app.services.db('automations').where({ team_id: team.team_id })).toEqual([]);
+  });
+
+  it('takes a person and a project by name, and refuses a name of nobody', async () => {
+    const { project_id } = await buildProject(app, team, { name: 'Crane 4 overhaul' });
+    const { name } = await app.services.db('users').where({ user_id: team.guest.user_id }).first();
+    const fields = { ...readFields((await browser.get(start())).html), name: 'Named', op: 'save' };
+    const task = { 's1.type': 'create_task', 's1.p.title': 'Grease', 's1.p.project_id': 'crane 4 Overhaul' };
+    const send = (given: Record<string, string>) => browser.post(NEW, { ...fields, ...task, ...given }, { from: start() });
+    const refused = await send({ 's1.p.assigned_to': 'Nobody Here' });
+    expect([refused.status, refused.html.includes('Choose one of the list')]).toEqual([400, true]);
+    expect(refused.html).toMatch(/value="Nobody Here"[^>]*aria-invalid="true"/);
+    const saved = await send({ 's1.p.assigned_to': name });
+    expect((await row(idIn(saved))).actions[1]).toMatchObject({ params: { project_id, assigned_to: team.guest.user_id } });
   });
 
   it('asks for a gate in words, and for times in days, hours and minutes', async () => {
