@@ -3,6 +3,7 @@ import type { Duration, WrittenDate } from '../../platform/written-days.js';
 import type { Clause, Target } from './clauses.js';
 import { capital, named, Question, type Subject } from './subjects.js';
 import { type Assignee, type Priority, PRIORITIES } from './terms.js';
+import { PLURALS } from './words.js';
 
 /** @throws Question for another item than a task */
 export function requireTask({ item }: Subject): void {
@@ -49,12 +50,14 @@ export function withLacking<C extends Clause>(clause: C): C {
   return { ...clause, target: { ...clause.target, filter: { ...filter, ...lacking, statuses: OPEN } } };
 }
 
-/** @throws Question “everything”, without a word of what it is, is too much to delete */
+/** @throws Question “everything” or “any”, without a word of what it is, is too much to delete */
 export function checkDeletion(target: Target, count: number): void {
-  if (target.kind === 'all' && /^(everything|all|anything)$/i.test(target.written) && count > 1)
-    throw new Question(
-      `Shall I delete all ${count} linked tasks? Write “delete all tasks”, or name those that you want to delete.`,
-    );
+  if (target.kind === 'list') return target.targets.forEach((each) => checkDeletion(each, count));
+  if (count < 2 || target.kind !== 'all' || target.except || Object.keys(target.filter).length > 0) return;
+  if (target.written.split(/\s+/).some((word) => PLURALS.has(word.toLowerCase()))) return;
+  throw new Question(
+    `Shall I delete all ${count} linked tasks? Write “delete all tasks”, or name those that you want to delete.`,
+  );
 }
 
 /**
