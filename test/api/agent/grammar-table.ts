@@ -9,7 +9,7 @@ const item = (id: string, title: string, status = 'todo', type: LinkedItem['type
   project_id: type === 'note' ? null : 'apollo',
 });
 
-/** L: one task. M: titles made of the grammar's own words. N: only a note, so that no project is known. */
+/** L: one task. M: titles made of the grammar's own words. N: only a note, so that no project is known. V: titles that begin with verbs. */
 export const WORLDS: Record<string, LinkedItem[]> = {
   L: [item('k1', 'Login 500')],
   M: [
@@ -22,6 +22,7 @@ export const WORLDS: Record<string, LinkedItem[]> = {
     item('k7', 'Move to done'),
   ],
   N: [item('n1', 'Minutes', 'active', 'note')],
+  V: [item('k1', 'Review'), item('k2', 'Delete old accounts'), item('k3', 'Close')],
 };
 
 /**
@@ -29,6 +30,9 @@ export const WORLDS: Record<string, LinkedItem[]> = {
  * changes, as tool, target and parameters.
  */
 export const TABLE: readonly (readonly [world: keyof typeof WORLDS, message: string, outcome: string])[] = [
+  ['V', 'delete review', 'task.delete k1 {}'],
+  ['V', 'delete done', '?'],
+  ['V', 'close done', 'task.set_status k3 {"status":"done"}'],
   ['L', 'create task "Ship it"', 'task.create {"title":"Ship it","project_id":"apollo"}'],
   ['L', 'please create a new task called "A and B"', 'task.create {"title":"A and B","project_id":"apollo"}'],
   [

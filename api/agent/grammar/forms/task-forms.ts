@@ -1,6 +1,8 @@
 import { type Form, SAME, say, state } from './form.js';
 import { OTHER, RELATE } from './item-forms.js';
+import type { Target } from '../clauses.js';
 import type { Slots } from '../pattern.js';
+import { VERBS } from '../words.js';
 
 const setStatus: Form['build'] = ({ T, S }) => ({ does: 'status', target: T, status: S });
 const done: Form['build'] = ({ T }) => ({ does: 'status', target: T, status: 'done' });
@@ -11,6 +13,11 @@ const by =
   (build: Form['build']): Form['build'] =>
   (slots) =>
     slots.P?.kind === 'nobody' ? undefined : build(slots);
+/** Whether words name an item and are no order: in `delete review` the first one is the verb, unless a title is just `delete`. */
+const isTitle = (target: Target): boolean =>
+  target.kind === 'named' &&
+  (!VERBS.has(target.written.split(/\s/, 1)[0]?.toLowerCase() ?? '') ||
+    target.items.some(({ title }) => title.toLowerCase() === target.written.toLowerCase()));
 const HAVE = 'is|are|was|were|be|has|have|got';
 
 const STATUS: readonly Form[] = [
@@ -46,7 +53,7 @@ const STATUS: readonly Form[] = [
     'status|state is|to|=? S',
   ),
   // `open` and `active` say too little alone.
-  ...state(({ T, S }) => (T.kind === 'named' && S !== 'todo' ? { does: 'status', target: T, status: S } : undefined), 'T S'),
+  ...state(({ T, S }) => (isTitle(T) && S !== 'todo' ? { does: 'status', target: T, status: S } : undefined), 'T S'),
   ...state(
     by(done),
     'i|we have|has|just|are|is? been? finished|completed|closed|fixed|resolved|solved|did T',
