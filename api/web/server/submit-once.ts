@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { createHmac } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { holdKey } from '../../platform/database/hold-key.js';
 import {
@@ -22,14 +22,14 @@ const NO_ANSWER = 200;
 
 /**
  * Returns the key of a form: what one rendered page sends to one address with the same fields is one submission. Undefined for a visitor, and for a
- * form from before its page had keys.
+ * form from before its page had keys. The digest is keyed: a form may hold a password, which could be guessed from a plain one.
  */
 function keyOf({ ctx, form, file }: PageRequest<unknown, unknown, Fields>, url: string): IdempotentRequest | undefined {
   const { [CSRF_FIELD]: token, ...fields } = form;
   const key = readPageKey(token);
   if (key === undefined || ctx.actor.type === 'system') return undefined;
-  const address = createHash('sha256')
-    .update(JSON.stringify([url, fields, file?.filename]))
+  const address = createHmac('sha256', ctx.config.JWT_SECRET)
+    .update(`form fields\0${JSON.stringify([url, fields, file?.filename])}`)
     .digest();
   return { userId: ctx.actor.userId, key, address, fingerprint: address, requestId: ctx.requestId };
 }

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { buildProject, buildTask, buildTeam, type TestTeam } from '../../factories/people.js';
 import { startApp, type TestApp } from '../../support/app.js';
 import { until } from '../../support/worker.js';
@@ -109,6 +110,15 @@ it('keeps no secret: a token is created and shown once', async () => {
   expect(second.html).toContain('This form was sent already. Reload the page to see what came of it.');
   expect(await rows('personal_access_tokens', { name: 'Once' })).toHaveLength(1);
   expect(await rows('idempotency_keys', { key: csrf.split('.')[1] as string })).toMatchObject([{ status: 200, body: null }]);
+});
+
+it('keeps no plain digest of what was typed, from which a password could be guessed', async () => {
+  const [csrf, path] = [await readToken('/app/projects'), '/app/projects'];
+  const form = { team_id: team.team_id, name: 'hunter2', description: '' };
+  await browser.post(path, form, { csrf });
+  const [kept] = await rows('idempotency_keys', { key: csrf.split('.')[1] as string });
+  const guess = createHash('sha256').update(JSON.stringify([path, form, null])).digest();
+  expect([kept.address.length, guess.equals(kept.address), guess.equals(kept.fingerprint)]).toEqual([32, false, false]);
 });
 
 it('takes a form whose page had no key, each time', async () => {
