@@ -13,6 +13,7 @@ import { conflict } from '../../platform/errors.js';
 import type { Page, PageRequest, PageResult, Redirect } from '../page.js';
 import { CSRF_FIELD, readPageKey } from './csrf.js';
 import type { Fields } from './read-form.js';
+import { UNDO_MINUTES } from './undo.js';
 
 /** A second click waits this long for the answer to the first one, ms. */
 const MAX_WAIT_MS = 10_000;
@@ -34,19 +35,32 @@ function keyOf({ ctx, form, file }: PageRequest<unknown, unknown, Fields>, url: 
   return { userId: ctx.actor.userId, key, address, fingerprint: address, requestId: ctx.requestId };
 }
 
+/** A redirect as it is kept, and when, ms since 1970. */
+interface KeptRedirect {
+  to: string;
+  notice: Redirect['notice'] | undefined;
+  at: number;
+}
+
 /** Redirects are kept, unless they change who is signed in or say that nothing was done. */
 function keep(result: PageResult): { status: number; body: string } | null {
   if (!('to' in result) || result.notice?.kind === 'bad') return null;
   const { to, notice, ...session } = result;
-  return Object.keys(session).length > 0 ? null : { status: SEE_OTHER, body: JSON.stringify({ to, notice }) };
+  const kept: KeptRedirect = { to, notice, at: Date.now() };
+  return Object.keys(session).length > 0 ? null : { status: SEE_OTHER, body: JSON.stringify(kept) };
 }
 
 const sentAlready = () => conflict('This form was sent already. Reload the page to see what came of it.');
 
-/** @throws RESOURCE_CONFLICT the answer was not kept, such as a page with a new secret, or was lost */
+/**
+ * Returns the first answer; once its offer to undo has expired, without that.
+ * @throws RESOURCE_CONFLICT the answer was not kept, such as a page with a new secret, or was lost
+ */
 function repeat({ body }: StoredKey): Redirect {
   if (body === null) throw sentAlready();
-  return JSON.parse(body) as Redirect;
+  const { to, notice, at } = JSON.parse(body) as KeptRedirect;
+  const isOld = Date.now() - at > UNDO_MINUTES * 60_000;
+  return { to, ...(notice && { notice: isOld ? { ...notice, undo: undefined } : notice }) };
 }
 
 /** Calls the handler of a form whose key is claimed. */

@@ -112,12 +112,31 @@ it('keeps no secret: a token is created and shown once', async () => {
   expect(await rows('idempotency_keys', { key: csrf.split('.')[1] as string })).toMatchObject([{ status: 200, body: null }]);
 });
 
+it('offers no undo again when the first offer has expired', async () => {
+  const path = `/app/projects/${project.project_id}`;
+  const csrf = await readToken(path);
+  const shown = async (): Promise<boolean[]> => {
+    const to = location(await browser.post(`${path}/tasks`, { text: 'Long ago' }, { csrf }));
+    const { html } = await browser.get(to);
+    return [html.includes('Long ago'), html.includes('action="/app/undo"')];
+  };
+  expect([await shown(), await shown()]).toEqual([
+    [true, true],
+    [true, true],
+  ]);
+  const key = rows('idempotency_keys', { key: csrf.split('.')[1] as string });
+  await key.update({ body: db().raw(`jsonb_set(body::jsonb, '{at}', to_jsonb((body::jsonb->>'at')::bigint - 660000))::text`) });
+  expect(await shown()).toEqual([true, false]);
+});
+
 it('keeps no plain digest of what was typed, from which a password could be guessed', async () => {
   const [csrf, path] = [await readToken('/app/projects'), '/app/projects'];
   const form = { team_id: team.team_id, name: 'hunter2', description: '' };
   await browser.post(path, form, { csrf });
   const [kept] = await rows('idempotency_keys', { key: csrf.split('.')[1] as string });
-  const guess = createHash('sha256').update(JSON.stringify([path, form, null])).digest();
+  const guess = createHash('sha256')
+    .update(JSON.stringify([path, form, null]))
+    .digest();
   expect([kept.address.length, guess.equals(kept.address), guess.equals(kept.fingerprint)]).toEqual([32, false, false]);
 });
 
