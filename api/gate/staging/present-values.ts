@@ -1,3 +1,4 @@
+import { findSeat } from '../../platform/access/seats.js';
 import type { Context } from '../../platform/context.js';
 import { hasChanged, type StagedTarget } from './changed-since.js';
 import { readTarget } from './read-target.js';
@@ -10,7 +11,10 @@ interface Step extends StagedTarget {
 /** Changed targets that one page reads. */
 const MAX_READ = 50;
 
-/** Reads the tasks and projects that have changed since their actions were staged, by id, as the API shows them; the first fifty of them. */
+/**
+ * Reads the tasks and projects that have changed since their actions were staged, by id, as the API shows them; the first fifty of them. Not those of
+ * a team without the caller: who has left a team still reads what their personal automations staged there, and nothing that came later.
+ */
 export async function readChanged(
   ctx: Context,
   steps: readonly StagedTarget[],
@@ -22,7 +26,9 @@ export async function readChanged(
   const found = await Promise.all(
     [...stale].slice(0, MAX_READ).map(async ([id, type]) => [id, await readTarget(ctx, type as 'task' | 'project', id)] as const),
   );
-  return new Map(found.flatMap(([id, target]) => (target ? [[id, target.record]] : [])));
+  const teams = [...new Set(found.flatMap(([, target]) => (target ? [target.team_id] : [])))];
+  const seats = new Map(await Promise.all(teams.map(async (id) => [id, await findSeat(ctx, id)] as const)));
+  return new Map(found.flatMap(([id, target]) => (target && seats.get(target.team_id) ? [[id, target.record]] : [])));
 }
 
 /**

@@ -159,6 +159,16 @@ it('shows concurrent changes with their authors, and rejects an approval of the 
   expect(approval.approvals).toMatchObject([{ user_id: team.manager.user_id, comment: 'Go <b>on</b>' }]);
 });
 
+it('shows a former member of the team the staged values, and not the present ones', async () => {
+  const step = { type: 'update_task', params: { task_id: task.task_id, title: 'Rotate all keys' } };
+  const run = await openedRun([step], { inTeam: false });
+  await rename('Secret plans', team.admin);
+  const fields = async () => (await described(run, team.member))?.lines[0]?.fields;
+  expect(await fields()).toMatchObject([{ name: 'title', before: 'Secret plans', after: 'Rotate all keys' }]);
+  await db()('memberships').where({ team_id: team.team_id, user_id: team.member.user_id }).delete();
+  expect(await fields()).toMatchObject([{ name: 'title', before: 'Rotate the keys', after: 'Rotate all keys' }]);
+});
+
 it('an action on an item of another team shows nothing of it', async () => {
   const other = await buildTeam(app);
   await db()('memberships').insert({ team_id: other.team_id, user_id: team.member.user_id, role: 'admin' });
