@@ -15,7 +15,7 @@ const MAX_NAME_WORDS = 6;
 const RESERVED = new Set(
   (
     'it its this that them these those they their his her hers him he she both all every each everything anything whatever any task tasks the a an ' +
-    'anyone anybody someone somebody everyone everybody whoever we us you ' +
+    'anyone anybody someone everyone we us you ' +
     'is are was were be to of no not into as by until till for with at from on in and or off out up over has have had do does did priority due'
   ).split(' '),
 );
