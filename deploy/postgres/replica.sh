@@ -12,4 +12,4 @@ if [ ! -s "$PGDATA/PG_VERSION" ]; then
   done
 fi
 # A promotion waits for the look for the primary that is under way, by default for 5 s.
-exec postgres -c max_connections=200 -c autovacuum_naptime=15s -c hot_standby=on -c wal_retrieve_retry_interval=250ms
+exec postgres -c max_connections=200 -c hot_standby=on -c wal_retrieve_retry_interval=250ms

@@ -32,8 +32,6 @@ const DURABLE = {
   effective_cache_size: '1GB',
   work_mem: '8MB',
   maintenance_work_mem: '64MB',
-  // Queues and marks leave dead rows behind, which the next reader of the index passes.
-  autovacuum_naptime: '15s',
 };
 const TEST = {
   ...COMMON,
