@@ -13,6 +13,7 @@ import { challengePages } from './pages/account/challenges.js';
 import { importPages } from './pages/bulk/import.js';
 import { bulkJobPages } from './pages/bulk/job.js';
 import { bulkListPages } from './pages/bulk/jobs.js';
+import { trashPages } from './pages/bulk/trash.js';
 import { cyclePages } from './pages/cycles/cycle.js';
 import { cycleListPages } from './pages/cycles/list.js';
 import { cycleTimePages } from './pages/work/cycle-time.js';
@@ -94,6 +95,7 @@ export const PAGES: readonly Page[] = [
   ...bulkListPages,
   ...importPages,
   ...bulkJobPages,
+  ...trashPages,
   ...runnerListPages,
   ...runnerJobPages,
   ...notificationPages,

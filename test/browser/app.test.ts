@@ -65,6 +65,8 @@ describe('the web app in a browser', () => {
       due_date: '2020-01-01',
       priority: 'urgent',
     });
+    const gone = await buildTask(app, team, project, { title: HOSTILE });
+    await app.as(team.manager).delete(`/api/tasks/${gone.task_id}`);
     const actions = [
       { type: 'add_comment', name: HOSTILE.slice(0, 90), params: { task_id: 'nobody', content: HOSTILE } },
       { ...GATE, params: { message: HOSTILE } },

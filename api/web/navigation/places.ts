@@ -68,6 +68,7 @@ const MORE: readonly Place[] = [
     ability: 'bulk.read',
     words: 'jira linear github csv data backup',
   },
+  { path: '/app/trash', label: 'Trash', icon: 'cross', words: 'deleted restore bin undo' },
   { path: '/app/audit', label: 'Audit log', icon: 'shield', ability: 'audit.read', words: 'history who changed' },
 ];
 

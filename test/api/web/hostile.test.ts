@@ -76,6 +76,7 @@ async function writeEverywhere(text: string): Promise<void> {
   await db('tasks')
     .where({ task_id: taskId })
     .update({ title: text, tags: [text] });
+  await db('tasks').whereNotNull('deleted_at').update({ title: text });
   await db('items').whereIn('item_id', [noteId, fileId]).update({ title: text });
   await db('automation_runs')
     .whereIn('run_id', [...runs, dryRunId])
@@ -154,6 +155,8 @@ beforeAll(async () => {
   const project = await buildProject(app, team);
   projectId = project.project_id;
   taskId = (await buildTask(app, team, project, { assigned_to: team.manager.user_id, due_date: '2020-01-01' })).task_id;
+  const gone = await buildTask(app, team, project);
+  await app.as(team.manager).delete(`/api/tasks/${gone.task_id}`);
   const note = await app.as(team.manager).post('/api/notes', { title: 'x', ...project });
   noteId = note.body.note_id;
   await app.as(team.manager).post('/api/work-items/relations', {
