@@ -113,7 +113,13 @@
   });
   document.addEventListener('htmx:after:swap', count);
 
-  /* A choice by pointer is saved at once. Arrow keys change a choice on the way to another, so the keyboard has its button. */
+  /* Whether a field of another form holds what would be lost with the page. */
+  const isTyping = (form) =>
+    [...document.querySelectorAll('main textarea, main input:not([type=hidden], [type=checkbox], [type=radio])')].some(
+      (field) => field.form !== form && field.value !== field.defaultValue,
+    );
+
+  /* A choice by pointer is saved at once, unless text is typed elsewhere. Arrow keys change a choice on the way to another, so the keyboard has its button. */
   let isPointer = false;
   document.addEventListener('pointerdown', () => {
     isPointer = true;
@@ -122,6 +128,7 @@
     isPointer = false;
   });
   document.addEventListener('change', (event) => {
-    if (isPointer && event.target.matches('form[data-saves] select')) event.target.form.requestSubmit();
+    if (isPointer && event.target.matches('form[data-saves] select') && !isTyping(event.target.form))
+      event.target.form.requestSubmit();
   });
 })();

@@ -55,7 +55,7 @@ it('plans a cycle, fills it from the backlog, starts it, shows its burn-down and
   const active = (await browser.get(path)).html;
   expect(active).toContain('On the last of 1 days 1 of the tasks were open');
   expect(active).toContain(`<option value="${next.cycle_id}">Cycle 2</option>`);
-  expect(active).toContain('1 open task moves on. The figures are frozen.');
+  expect(active).toContain('1 open task moves on. The figures are frozen; this cannot be undone.');
   const task = (await browser.get(`/app/items/${second}`)).html;
   expect([task.includes(`href="${path}">Cycle 1</a>`), task.includes('changed cycle ')]).toEqual([true, true]);
   await post('complete', { rollover_to: next.cycle_id });
