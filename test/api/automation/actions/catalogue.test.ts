@@ -61,5 +61,5 @@ it('is the only list of its names', () => {
   const lists = sources.filter(
     (file) => !file.startsWith('actions/work/') && named(readFileSync(join('api', file), 'utf8')) * 2 > TOOLS.length,
   );
-  expect(lists).toEqual(['agent/grammar/resolve.ts']);
+  expect(lists).toEqual(['agent/grammar/resolver.ts']);
 });
