@@ -31,7 +31,12 @@ export async function startService({ label, file, log, env, spawned }) {
   const from = logSize(log);
   // The threads of Node and of Temporal's library would each keep freed memory of their own.
   const lean = { MALLOC_ARENA_MAX: '2', ...env };
-  const child = spawnLogged(process.execPath, ['--enable-source-maps', join(root, file)], { log, env: lean, cwd: root, ipc: true });
+  const child = spawnLogged(process.execPath, ['--enable-source-maps', join(root, file)], {
+    log,
+    env: lean,
+    cwd: root,
+    ipc: true,
+  });
   if (child.pid) spawned(child.pid);
   const ready = new Promise((resolve) => {
     child.on('message', (message) => {

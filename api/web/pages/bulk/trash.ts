@@ -11,7 +11,7 @@ import { restoreTask } from '../../../work/tasks/write/restore-task.js';
 import { page, type Page, requireUser } from '../../page.js';
 import { mapTeamNames, namesIn } from '../../wording/names.js';
 
-export const TRASH = '/app/trash';
+const TRASH = '/app/trash';
 const PAGE_SIZE = 50;
 
 const RestoreForm = z.object({ type: z.enum(['task', 'project', ...STORED_TYPES]), id: z.string().max(200) });

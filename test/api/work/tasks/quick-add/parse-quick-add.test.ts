@@ -64,7 +64,9 @@ describe('a line', () => {
     ['3 books', '3'],
     ['32', '32'],
   ])('quotes of “due %s” what is not a date', (words, quoted) => {
-    expect(read(`Pay due ${words} for all`).problems).toEqual([`“${quoted}” is not a date: write 30 nov, 2026-11-30, friday or in 3 days`]);
+    expect(read(`Pay due ${words} for all`).problems).toEqual([
+      `“${quoted}” is not a date: write 30 nov, 2026-11-30, friday or in 3 days`,
+    ]);
   });
 
   it('takes the whole name of a member, as pages show it', () => {
