@@ -28,6 +28,9 @@ export function newId(): string {
   return v7({ random, msecs: lastMs, seq: sequence });
 }
 
+/** Whether a text is a UUID, in either case: PostgreSQL fails to cast anything else. */
+export const isUuid = (text: string): boolean => /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(text);
+
 /** Returns the lowest id of a time, in milliseconds since 1970: a UUIDv7 starts with them. */
 export function lowestIdAt(ms: number): string {
   const digits = Math.min(Math.max(0, ms), 2 ** 48 - 1)

@@ -1,5 +1,6 @@
 import { defineStatement, run } from '../../../db/statement.js';
 import type { Context } from '../../platform/context.js';
+import { isUuid } from '../../platform/ids.js';
 import { canonicalJson, computeHash, hashText } from './canonical.js';
 
 /** A task or project that staged actions change. */
@@ -18,8 +19,6 @@ const statement = defineStatement({
     union all select p.project_id::text, p.version from projects p where p.project_id = any($2::uuid[])`,
 });
 
-const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
-
 const listIds = (targets: readonly StagedTarget[], type: string): string[] => [
   ...new Set(targets.flatMap(({ entity_type, entity_id }) => (entity_type === type && entity_id !== null ? [entity_id] : []))),
 ];
@@ -29,7 +28,7 @@ export async function readVersions(
   ctx: Pick<Context, 'db'>,
   targets: readonly StagedTarget[],
 ): Promise<ReadonlyMap<string, number>> {
-  const [tasks, projects] = [listIds(targets, 'task'), listIds(targets, 'project').filter((id) => UUID.test(id))];
+  const [tasks, projects] = [listIds(targets, 'task'), listIds(targets, 'project').filter(isUuid)];
   if (tasks.length + projects.length === 0) return new Map();
   const rows = await run<{ id: string; version: number }>(ctx.db, statement, [tasks, projects]);
   return new Map(rows.map(({ id, version }) => [id, version]));

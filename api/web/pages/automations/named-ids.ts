@@ -3,6 +3,7 @@ import { listSecrets } from '../../../automation/secrets/list-secrets.js';
 import type { User } from '../../../identity/auth/schema.js';
 import type { Context } from '../../../platform/context.js';
 import { invalid } from '../../../platform/errors.js';
+import { isUuid } from '../../../platform/ids.js';
 import { listProjects } from '../../../work/projects/list-projects.js';
 import { namesIn } from '../../wording/names.js';
 import type { Draft } from './draft.js';
@@ -30,7 +31,6 @@ export async function listChoices(ctx: Context, me: User, teamId: string | null)
 
 /** Parameters that hold an id which the form offers by name. */
 const NAMED = { project_id: 'projects', assigned_to: 'people' } as const;
-const ID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 const isNamed = (name: string): name is keyof typeof NAMED => Object.hasOwn(NAMED, name);
 
 /**
@@ -39,7 +39,7 @@ const isNamed = (name: string): name is keyof typeof NAMED => Object.hasOwn(NAME
  */
 export async function withNamedIds(ctx: Context, me: User, teamId: string | null, draft: Draft): Promise<Draft> {
   const isName = (name: string, value: unknown): value is string =>
-    isNamed(name) && typeof value === 'string' && value !== '' && !ID.test(value) && !value.includes('{{');
+    isNamed(name) && typeof value === 'string' && value !== '' && !isUuid(value) && !value.includes('{{');
   if (!draft.actions.some(({ params }) => Object.entries(params).some(([name, value]) => isName(name, value)))) return draft;
   const choices = await listChoices(ctx, me, teamId);
   const toId = (index: number, name: keyof typeof NAMED, value: string): string => {
