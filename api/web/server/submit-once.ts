@@ -67,9 +67,7 @@ function repeat({ body }: StoredKey): Redirect {
 async function perform(ctx: Context, use: IdempotentRequest, submit: () => Promise<PageResult>): Promise<PageResult> {
   let kept: ReturnType<typeof keep> = null;
   try {
-    const result = await holdKey(ctx, use, submit, keep);
-    kept = keep(result);
-    return result;
+    return await holdKey(ctx, use, submit, (result) => (kept = keep(result)));
   } finally {
     // The key of committed work was not released: it is finished without an answer.
     if (kept === null) {
