@@ -159,6 +159,8 @@ begin
   return ids;
 end $$;
 
+drop function mark_changes(change[]);
+
 -- The same for changes of one caller. Returns the id of the first entry; without changes, null.
 create or replace function record_changes(who jsonb, changes change[]) returns uuid language sql strict as $$
   select (record_changes_of(array_fill(who, array[cardinality(changes)]), changes))[1]
