@@ -57,7 +57,8 @@ export interface Resolution {
  * @throws RESOURCE_CONFLICT a stored filter no longer exists | INTERNAL_ERROR 503 after one second of searching
  */
 export async function resolveView(ctx: Context, stored: ViewSource): Promise<Resolution> {
-  const { q, custom_fields: _fields, ...filters } = storedFilters(stored);
+  const wanted = storedFilters(stored);
+  const { q, custom_fields: _fields, ...filters } = wanted;
   const search = q === undefined || q.trim() === '' ? undefined : await searchIds(ctx, q, MAX_RESULTS);
   const [group = null, ...sorted] = await orderFields(ctx, stored, [
     ...(stored.group_by === null ? [] : [stored.group_by]),
@@ -72,7 +73,7 @@ export async function resolveView(ctx: Context, stored: ViewSource): Promise<Res
       roles: rolesFor('saved_view.team'),
       teamId: stored.team_id,
       filters: { ...filters, assigned_to, due_before: date(filters.due_before), due_after: date(filters.due_after) },
-      fieldFilters: await resolveFieldFilters(ctx, stored, storedFilters(stored)),
+      fieldFilters: await resolveFieldFilters(ctx, stored, wanted),
       found: search?.ids ?? null,
       sort: sorted.map((field, at) => ({ field: field as OrderField, direction: stored.sort[at]?.direction ?? 'asc' })),
       group,
