@@ -2,6 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Knex } from 'knex';
 import { smtpTransport } from '../../api/platform/mail/smtp.js';
 import { queueDigests } from '../../api/platform/mail/mail-budget.js';
+import { mailNotices } from '../../api/work/notifications/mail-notices.js';
+import { writeNotices } from '../../api/work/notifications/write-notices.js';
 import { sendMails } from '../../api/platform/mail/send-mails.js';
 import { type Sealer, startSealer } from '../../api/audit/sealer.js';
 import { AuditStream } from '../../api/audit/stream/stream-entries.js';
@@ -25,6 +27,8 @@ import { startWebhooks } from './webhook-loop.js';
 const POLL_MS = 1_000;
 /** A due mail wakes the dispatcher; this interval expires old mails. */
 const MAIL_POLL_MS = 30_000;
+/** A change that concerns a person wakes the loop; this interval only repeats a failed pass. */
+const NOTICE_POLL_MS = 30_000;
 /** Pause between two passes of the relay that only dropped events. */
 const PAUSE_MS = 20;
 /** Interval in ms that coalesces notifications of activities. */
@@ -49,13 +53,14 @@ export interface RunningWorker {
  */
 function startRelay(
   outbox: OutboxRelay,
-  others: { dispatch: Loop; deliveries: Loop; sealer: Sealer; indexer: Loop; mails: Loop | undefined },
+  others: { dispatch: Loop; deliveries: Loop; sealer: Sealer; indexer: Loop; notices: Loop; mails: Loop | undefined },
   log: Logger,
 ): Loop {
   const pass = async (): Promise<number> => {
     const due = await outbox.poll();
     if (due.unsealed) others.sealer.wake();
     if (due.unindexed) others.indexer.wake();
+    if (due.unnoticed) others.notices.wake();
     if (due.dispatches) others.dispatch.wake();
     if (due.deliveries) others.deliveries.wake();
     if (due.mails) others.mails?.wake();
@@ -83,6 +88,7 @@ function startMails(services: Services): Loop | undefined {
   if (!smtp) return undefined;
   const pass = async (): Promise<number> => {
     await queueDigests(services);
+    await mailNotices(services);
     return sendMails(services, smtp.send);
   };
   const loop = startLoop('mails', pass, MAIL_POLL_MS, services.log);
@@ -155,9 +161,10 @@ export function startWorker(config: Config, log: Logger, onReady: () => void, tr
   const deliveries = startDeliveries(outbox, () => relay.wake(), log);
   const mails = startMails(relayServices);
   const sealer = startSealer({ db: sealerDb, log });
+  const notices = startLoop('notices', () => writeNotices(relayServices), NOTICE_POLL_MS, log);
   const indexer = startIndexer(open('assent-indexer', 1), log);
   const auditStream = startAuditStream(config.AUDIT_OTLP_ENDPOINT ? open('assent-audit-stream', 1) : undefined, services);
-  const relay = startRelay(outbox, { dispatch, deliveries, sealer, indexer, mails }, log);
+  const relay = startRelay(outbox, { dispatch, deliveries, sealer, indexer, notices, mails }, log);
   const listener = listenForOutbox(services, () => {
     relay.wake();
     webhooks.wake();
@@ -171,7 +178,7 @@ export function startWorker(config: Config, log: Logger, onReady: () => void, tr
     async stop() {
       heart.stop();
       await Promise.race([link.stop(), sleep(DRAIN_MS, undefined, { ref: false })]);
-      await Promise.all([relay.stop(), deliveries.stop(), dispatch.stop(), mails?.stop(), reconciler.stop(), listener.stop()]);
+      await Promise.all([relay, deliveries, dispatch, notices, mails, reconciler, listener].map(async (loop) => loop?.stop()));
       await outbox.settled();
       await Promise.all([webhooks.stop(), sealer.stop(), indexer.stop(), auditStream?.stop()]);
       await Promise.all([db.destroy(), relayDb.destroy(), sealerDb.destroy(), exportDb.destroy()]);

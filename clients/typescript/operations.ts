@@ -1,4 +1,4 @@
-// Made by npm run client from the document with SHA-256 5c732fc0653904a7bdf30d4195be8b66b3b6ada68790f30a378bd358420f2dfb.
+// Made by npm run client from the document with SHA-256 91eec9cd24b6504af67c45720c7e87f141011d85749a2245cd4b4e3a88530cc1.
 /** Operations that send a form with a file, those that send its bytes alone, and those that return bytes. */
 export const UPLOADS: readonly string[] = ['uploadFile'];
 export const STREAMS: readonly string[] = ['uploadBulkInput'];
@@ -217,6 +217,8 @@ export const OPERATIONS = {
   listNotifications: { method: 'GET', path: '/api/notifications', takesKey: false, rows: '' },
   updateNotification: { method: 'PATCH', path: '/api/notifications/{notification_id}', takesKey: false },
   markNotificationsRead: { method: 'POST', path: '/api/notifications/read', takesKey: true },
+  getNotificationSettings: { method: 'GET', path: '/api/notifications/settings', takesKey: false },
+  saveNotificationSettings: { method: 'PUT', path: '/api/notifications/settings', takesKey: false },
   receiveForgeDelivery: { method: 'POST', path: '/api/forge/webhooks', takesKey: false },
   getForgeStatus: { method: 'GET', path: '/api/forge/webhooks/status', takesKey: false },
   listForgeDeliveries: { method: 'GET', path: '/api/forge/deliveries', takesKey: false, rows: '' },

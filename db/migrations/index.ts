@@ -28,6 +28,7 @@ const MIGRATIONS: Record<string, Knex.Migration> = {
   '0106_live_changes': sqlMigration('0106_live_changes.sql'),
   '0107_team_example': sqlMigration('0107_team_example.sql'),
   '0108_live_progress': sqlMigration('0108_live_progress.sql'),
+  '0109_personal_notices': sqlMigration('0109_personal_notices.sql'),
 };
 
 /** Names in order. The service needs all of them (`db/schema/check-schema.ts`). */

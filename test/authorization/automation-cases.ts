@@ -302,6 +302,8 @@ export const automationCases: Row[] = [
   { route: 'GET /api/automations/:automation_id/runs', subject: 'automation', kinds: TRASHABLE, send: byPath },
   { route: 'GET /api/notifications', subject: 'notification', kinds: ['own', 'foreign'], send: () => ({}), list: true },
   { route: 'POST /api/notifications/read', subject: 'nothing', kinds: ['own'], send: () => ({ body: {} }) },
+  { route: 'GET /api/notifications/settings', subject: 'nothing', kinds: ['own'], send: () => ({}) },
+  { route: 'PUT /api/notifications/settings', subject: 'nothing', kinds: ['own'], send: () => ({ body: { mail: 'daily' } }) },
   {
     route: 'PATCH /api/notifications/:notification_id',
     subject: 'ownNotification',

@@ -200,6 +200,7 @@ it('no route that writes is open to a guest', () => {
     'POST /api/mcp',
     'PATCH /api/notifications/:notification_id',
     'POST /api/notifications/read',
+    'PUT /api/notifications/settings',
     // Runners only, which are of one team each.
     'POST /api/runners/claim',
     'POST /api/runners/jobs/:job_id/heartbeat',

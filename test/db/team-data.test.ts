@@ -27,6 +27,7 @@ const KEPT: Record<string, string> = {
   agent_usage: 'settings and sums that nobody reads without the team',
   team_storage: 'settings and sums that nobody reads without the team',
   notifications: 'expires by itself',
+  notice_marks: 'expires by itself',
   outbox: 'expires by itself',
   live_changes: 'expires by itself',
   webhook_events: 'expires by itself',

@@ -44,6 +44,7 @@ const eraseKeysStatement = defineStatement({
 const STEPS: Statement[] = [
   ['loose_subtasks', 'update tasks set parent_task_id = null where parent_task_id = any($1) and not task_id = any($1)'],
   ['erase_comments', 'delete from comments where task_id = any($1)'],
+  ['erase_notices_of_tasks', 'delete from notifications where item_id = any($1)'],
   ['erase_forge_links', 'delete from forge_links where task_id = any($1)'],
   ['erase_agent_links_of_tasks', 'delete from agent_links where item_id = any($1)'],
   ['erase_tasks', 'delete from tasks where task_id = any($1)'],

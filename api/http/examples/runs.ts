@@ -148,6 +148,10 @@ export const RUNS: Record<string, unknown> = {
     run_id: RUN_ID,
     action_id: null,
     request_id: null,
+    item_id: null,
+    comment_id: null,
+    triggered_by: null,
+    more: 0,
     automation_name: 'Deploy on merge',
     gate: { state: 'approved', decided_by: MAX, decided_at: AT },
     created_at: AT,
@@ -237,6 +241,7 @@ export const RUNS: Record<string, unknown> = {
     ],
   },
   MarkedNotifications: { marked: 2 },
+  NotificationSettings: { mail: 'daily' },
   SecretList: {
     team_id: TEAM_ID,
     secrets: ['RELEASE_CHANNEL'],

@@ -171,6 +171,23 @@ export const MAIL_TEMPLATES = {
     button: { label: 'Open inbox', url },
     notes: ['Sign-in codes and security emails are never held back.'],
   }),
+  notices: ({
+    name,
+    total,
+    messages,
+    url,
+  }: Record<'name' | 'url', string> & { total: number; messages: string[] }): MailContent => ({
+    subject: total === 1 ? 'One thing for you' : `${total} things for you`,
+    // Messages quote titles and comments: an address in them is text and never a link.
+    lines: [
+      `Hello ${name},`,
+      'you have not read this yet:',
+      ...messages.map(unlinked),
+      ...(total > messages.length ? [`And ${total - messages.length} more.`] : []),
+    ],
+    button: { label: 'Open inbox', url },
+    notes: ['Your inbox lets you choose whether such emails come soon, once a day or never.'],
+  }),
   'gates-wait': ({
     name,
     team,

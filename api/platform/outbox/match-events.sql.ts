@@ -97,6 +97,7 @@ select (select count(*)::int from dropped) as dropped,
   exists (select from due where kind <> 'forge.delivery') as dispatches,
   exists (select from audit_pending) as unsealed,
   exists (select from search_dirty) as unindexed,
+  exists (select from notice_marks) as unnoticed,
   exists (select from mails where state = 'queued' and next_attempt_at <= now()) as mails`,
   });
 

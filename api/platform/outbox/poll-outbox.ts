@@ -16,6 +16,8 @@ export interface OutboxPoll extends Record<string, unknown> {
   unsealed: boolean;
   /** Items to index for search. */
   unindexed: boolean;
+  /** Changes of which a person has not been notified. */
+  unnoticed: boolean;
   /** Mails to send. */
   mails: boolean;
 }

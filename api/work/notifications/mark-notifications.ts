@@ -3,29 +3,30 @@ import { type Context, requireUser } from '../../platform/context.js';
 import type { MarkNotifications } from './schema.js';
 import { VISIBLE } from './visible.sql.js';
 
-/** $1 = caller id, $2 = newest seen id or null, $3 = run id or null, $4 = id of a change request or null. */
+/** $1 = caller id, $2 = newest seen id or null, $3 = run id or null, $4 = id of a change request or null, $5 = id of a task or null. */
 const statement = defineStatement({
   name: 'mark_notifications',
   text: /* sql */ `
     with marked as (
       update notifications n set read_at = now()
       where ${VISIBLE} and n.read_at is null and ($2::uuid is null or n.notification_id <= $2) and ($3::uuid is null or n.run_id = $3)
-        and ($4::uuid is null or n.request_id = $4)
+        and ($4::uuid is null or n.request_id = $4) and ($5::text is null or n.item_id = $5)
       returning 1
     )
     select count(*)::int as marked from marked`,
 });
 
-/** Marks the caller's notifications as read: up to the newest seen one, or those of one run or change request. Returns how many were unread. */
+/** Marks the caller's notifications as read: up to the newest seen one, or those of one run, change request or task. Returns how many were unread. */
 export async function markNotifications(
   ctx: Context,
-  { up_to, run_id, request_id }: MarkNotifications,
+  { up_to, run_id, request_id, item_id }: MarkNotifications,
 ): Promise<{ marked: number }> {
   const [row] = await run<{ marked: number }>(ctx.db, statement, [
     requireUser(ctx),
     up_to ?? null,
     run_id ?? null,
     request_id ?? null,
+    item_id ?? null,
   ]);
   return { marked: row?.marked ?? 0 };
 }

@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { Flag, Id, Timestamp } from '../../platform/fields.js';
+import { Flag, Id, TaskId, Timestamp } from '../../platform/fields.js';
+import { NOTICE_MAILS } from './rules.js';
 import { byCursor } from '../../platform/endpoint/pages.js';
 
 /** Kinds of notifications. */
@@ -14,6 +15,10 @@ const NOTIFICATION_KINDS = [
   'change_reminder',
   'change_ended',
   'member_added',
+  'assigned',
+  'mentioned',
+  'commented',
+  'run_ended',
 ] as const;
 export type NotificationKind = (typeof NOTIFICATION_KINDS)[number];
 
@@ -32,6 +37,13 @@ export const Notification = z
     run_id: z.string().nullable(),
     action_id: z.string().nullable().meta({ description: 'Plan that waits for a confirmation' }),
     request_id: z.string().nullable().meta({ description: 'Change request that waits for a decision, or has ended' }),
+    item_id: z.string().nullable().meta({ description: 'Task that was assigned or commented on' }),
+    comment_id: z.string().nullable(),
+    triggered_by: z
+      .string()
+      .nullable()
+      .meta({ description: 'User who assigned, commented or rejected; null if nobody or unknown' }),
+    more: z.int().meta({ description: 'Unread notifications like this one that it stands for, besides itself' }),
     automation_name: z.string().nullable().meta({ description: 'null without a run' }),
     gate: z
       .object({
@@ -54,7 +66,18 @@ export const MarkNotifications = z
     up_to: Id.nullish().meta({ description: 'The newest `notification_id` that was seen; newer ones stay unread' }),
     run_id: Id.nullish().meta({ description: 'Only notifications of this run' }),
     request_id: Id.nullish().meta({ description: 'Only notifications of this change request' }),
+    item_id: TaskId.nullish().meta({ description: 'Only notifications about this task' }),
   })
   .meta({ id: 'MarkNotifications' });
 export type MarkNotifications = z.output<typeof MarkNotifications>;
 export const MarkedNotifications = z.object({ marked: z.int() }).meta({ id: 'MarkedNotifications' });
+
+export const NotificationSettings = z
+  .object({
+    mail: z.enum(NOTICE_MAILS).meta({
+      description:
+        'When an email lists what was assigned, mentioned, commented or ended badly and is unread: `soon` (10 minutes later), `daily` (at 8 in the time zone of the profile), `never`',
+    }),
+  })
+  .meta({ id: 'NotificationSettings' });
+export type NotificationSettings = z.output<typeof NotificationSettings>;

@@ -14,5 +14,5 @@ const GATE = /* sql */ `
       where g.run_id = n.run_id and n.kind in ('approval_requested', 'approval_reminder') and g.requested_at <= n.created_at
       order by g.requested_at desc, g.gate_index desc limit 1)`;
 
-export const COLUMNS = /* sql */ `n.notification_id, n.kind, n.message, n.team_id, n.run_id, n.action_id, n.request_id, n.created_at, n.read_at,
+export const COLUMNS = /* sql */ `n.notification_id, n.kind, n.message, n.team_id, n.run_id, n.action_id, n.request_id, n.item_id, n.comment_id, n.actor_id as triggered_by, n.more, n.created_at, n.read_at,
       (select r.automation_name from automation_runs r where r.run_id = n.run_id) as automation_name, ${GATE} as gate`;

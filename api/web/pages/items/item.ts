@@ -12,6 +12,7 @@ import { WorkItemParams } from '../../../work/items/schema.js';
 import { MAX_CONTENT_BYTES } from '../../../work/items/rules.js';
 import { UpdateNote } from '../../../work/items/notes/schema.js';
 import { updateNote } from '../../../work/items/notes/update-note.js';
+import { markNotifications } from '../../../work/notifications/mark-notifications.js';
 import { page, type Page, requireUser } from '../../page.js';
 import { Typed, Version } from '../projects/form-fields.js';
 import { itemPath } from '../projects/paths.js';
@@ -36,7 +37,13 @@ export const itemPages: Page[] = [
     path: '/app/items/:item_id',
     access: 'item.read',
     params: WorkItemParams,
-    handle: ({ ctx, me, params }) => itemView(ctx, requireUser({ me }), params.item_id),
+    async handle({ ctx, me, params }) {
+      const person = requireUser({ me });
+      const view = await itemView(ctx, person, params.item_id);
+      // Opening a task marks its notifications as read, but not while impersonating.
+      if (!person.impersonated_by) await markNotifications(ctx, { item_id: params.item_id });
+      return view;
+    },
   }),
   page({
     method: 'get',

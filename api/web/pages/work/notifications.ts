@@ -1,10 +1,12 @@
 import { z } from 'zod';
 import { describeRuns } from '../../../automation/runs/describe-runs.js';
 import { Id } from '../../../platform/fields.js';
+import { getNotificationSettings } from '../../../work/notifications/get-settings.js';
 import { listNotifications } from '../../../work/notifications/list-notifications.js';
 import { markNotification } from '../../../work/notifications/mark-notification.js';
 import { markNotifications } from '../../../work/notifications/mark-notifications.js';
-import { NotificationPath } from '../../../work/notifications/schema.js';
+import { saveNotificationSettings } from '../../../work/notifications/save-settings.js';
+import { NotificationPath, NotificationSettings } from '../../../work/notifications/schema.js';
 import { namesIn, mapTeamNames } from '../../wording/names.js';
 import { type Redirect, page, type Page, requireUser, type FormError } from '../../page.js';
 
@@ -24,9 +26,13 @@ export const notificationPages: Page[] = [
       const person = requireUser({ me });
       const notifications = await listNotifications(ctx, { unread: false, limit: SHOWN });
       const decided = notifications.filter(({ gate }) => gate?.decided_by);
-      const [names, about] = await Promise.all([namesIn(ctx, person, decided), describeRuns(ctx, notifications)]);
-      const teamNames = mapTeamNames(person);
-      return { view: 'work/notifications', title: 'Inbox', data: { notifications, names, about, teamNames, shown: SHOWN } };
+      const [names, about, settings] = await Promise.all([
+        namesIn(ctx, person, decided),
+        describeRuns(ctx, notifications),
+        getNotificationSettings(ctx),
+      ]);
+      const data = { notifications, names, about, settings, teamNames: mapTeamNames(person), shown: SHOWN };
+      return { view: 'work/notifications', title: 'Inbox', data };
     },
   }),
   page({
@@ -37,6 +43,17 @@ export const notificationPages: Page[] = [
     async handle({ ctx, form }) {
       await markNotifications(ctx, form);
       return { to: PATH };
+    },
+    onError: back,
+  }),
+  page({
+    method: 'post',
+    path: `${PATH}/settings`,
+    access: 'notification.mark',
+    form: NotificationSettings,
+    async handle({ ctx, form }) {
+      await saveNotificationSettings(ctx, form);
+      return { to: PATH, notice: { kind: 'good', text: 'Saved.' } };
     },
     onError: back,
   }),

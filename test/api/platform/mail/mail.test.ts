@@ -245,6 +245,8 @@ describe('letters', () => {
       more: 1,
       title: hostile,
       message: hostile,
+      total: 2,
+      messages: [hostile],
     };
     for (const template of Object.keys(MAIL_TEMPLATES)) {
       const { subject, text, html } = renderMail(template, sample);

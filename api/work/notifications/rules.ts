@@ -1,0 +1,50 @@
+import type { NoticeFact } from './write-notices.sql.js';
+
+/** How an email lists what a person has not read. */
+export const NOTICE_MAILS = ['soon', 'daily', 'never'] as const;
+export type NoticeMail = (typeof NOTICE_MAILS)[number];
+
+const onOneLine = (text: string): string => text.replaceAll(/\s+/gu, ' ').trim();
+const quote = (text: string | null): string => (text === null || text.trim() === '' ? '' : `: ${onOneLine(text)}`);
+
+const ofMachine: Readonly<Record<string, (name: string) => string>> = {
+  automation: (name) => `An automation of ${name}`,
+  agent: (name) => `A plan that ${name} confirmed`,
+};
+
+function nameActor({ actor_name, actor_type }: NoticeFact): string {
+  if (actor_name === null) return 'Assent';
+  return ofMachine[actor_type ?? '']?.(actor_name) ?? actor_name;
+}
+
+const RUN_ENDS: Readonly<Record<'failed' | 'expired' | 'skipped', (fact: NoticeFact, name: string) => string>> = {
+  failed: ({ quoted }, name) => `${name} failed${quote(quoted)}`,
+  expired: (_fact, name) => `${name} ended: nobody decided in time`,
+  skipped: (fact, name) => `${nameActor(fact)} rejected ${name}${quote(fact.quoted)}`,
+};
+
+/** Returns the message of a notice, on one line. */
+export function wordNotice(fact: NoticeFact): string {
+  const title = `“${onOneLine(fact.title)}”`;
+  switch (fact.kind) {
+    case 'assigned':
+      return `${nameActor(fact)} assigned you ${title}`;
+    case 'mentioned':
+      return `${nameActor(fact)} mentioned you on ${title}${quote(fact.quoted)}`;
+    case 'commented':
+      return `${nameActor(fact)} commented on ${title}${quote(fact.quoted)}`;
+    case 'run_ended':
+      return RUN_ENDS[fact.outcome ?? 'failed'](fact, `a run of ${title}`).replace(/^a/, 'A');
+  }
+}
+
+/** Returns what a notice has in common with those that may replace each other. */
+export function groupNotice({ kind, team_id, actor_id, item_id, automation_id }: NoticeFact): string {
+  const about = {
+    assigned: `${team_id} ${actor_id}`,
+    mentioned: `${team_id} ${actor_id}`,
+    commented: item_id,
+    run_ended: automation_id,
+  };
+  return `${kind} ${about[kind]}`;
+}

@@ -1,0 +1,244 @@
+import { listMails } from '../../../../api/platform/mail/list-mails.js';
+import { mailNotices } from '../../../../api/work/notifications/mail-notices.js';
+import { mailTime } from '../../../../api/work/notifications/mail-time.js';
+import { wordNotice } from '../../../../api/work/notifications/rules.js';
+import { writeNotices } from '../../../../api/work/notifications/write-notices.js';
+import type { NoticeFact } from '../../../../api/work/notifications/write-notices.sql.js';
+import { buildTeam, leave, type Person, type TestTeam } from '../../../factories/people.js';
+import { buildRun } from '../../../factories/runs.js';
+import { startApp, type TestApp } from '../../../support/app.js';
+import { givePasswords, signIn } from '../../web/browser.js';
+
+// What concerns one person: tasks given to them, comments that name or answer them, runs of theirs that ended badly.
+
+let app: TestApp;
+let team: TestTeam;
+let project_id: string;
+
+beforeAll(async () => {
+  app = await startApp({ LOGIN_OTP: 'off' });
+});
+afterAll(() => app.close());
+beforeEach(async () => {
+  team = await buildTeam(app);
+  const made = await app.as(team.admin).post('/api/projects', { team_id: team.team_id, name: 'Harbour' });
+  ({ project_id } = made.body.data);
+});
+
+const db = () => app.services.db;
+interface Notice {
+  kind: string;
+  message: string;
+  item_id: string | null;
+  comment_id: string | null;
+  more: number;
+  read_at: string | null;
+}
+/** Empties the marks, which other tests leave too. */
+async function write(): Promise<void> {
+  while ((await writeNotices(app.services)) > 0);
+}
+const inbox = async (person: Person, query = ''): Promise<Notice[]> =>
+  (await app.as(person).get(`/api/notifications${query}`)).body;
+const messages = async (person: Person): Promise<string[]> => {
+  await write();
+  return (await inbox(person)).map(({ message, more }) => (more > 0 ? `${message} +${more}` : message));
+};
+const nameOf = async (person: Person): Promise<string> =>
+  (await db()('users').where({ user_id: person.user_id }).first()).display_name;
+async function createTask(by: Person, title: string, fields: object = {}): Promise<string> {
+  const made = await app.as(by).post('/api/tasks', { project_id, title, ...fields });
+  expect(made.status).toBe(201);
+  return made.body.task_id;
+}
+const assign = (by: Person, id: string, to: Person | null) =>
+  app.as(by).patch(`/api/tasks/${id}`, { assigned_to: to?.user_id ?? null });
+const comment = async (by: Person, id: string, content: string, fields: object = {}): Promise<string> => {
+  const made = await app.as(by).post(`/api/tasks/${id}/comments`, { content, ...fields });
+  expect(made.status).toBe(201);
+  return made.body.comment_id;
+};
+
+describe('an assignment', () => {
+  it('is told once, at the creation or later, with who made it, and not to those who made it themselves', async () => {
+    const { admin, member } = team;
+    const id = await createTask(admin, 'Fix  the\ncrane', { assigned_to: member.user_id });
+    const who = await nameOf(admin);
+    expect(await messages(member)).toEqual([`${who} assigned you “Fix the crane”`]);
+    expect(await inbox(member)).toMatchObject([{ kind: 'assigned', item_id: id, triggered_by: admin.user_id, read_at: null }]);
+    await app.as(admin).patch(`/api/tasks/${id}`, { priority: 'high' });
+    await createTask(member, 'Mine', { assigned_to: member.user_id });
+    expect((await messages(member)).length).toBe(1);
+    await assign(admin, id, team.manager);
+    expect(await messages(team.manager)).toEqual([`${who} assigned you “Fix the crane”`]);
+    expect(await inbox(admin)).toEqual([]);
+  });
+
+  it('that was changed again before it was told is not told, and neither is one of a task in the trash', async () => {
+    const { admin, member, manager } = team;
+    const id = await createTask(admin, 'Crane', { assigned_to: member.user_id });
+    await assign(admin, id, manager);
+    const gone = await createTask(admin, 'Gone', { assigned_to: member.user_id });
+    await app.as(admin).delete(`/api/tasks/${gone}`);
+    expect([await messages(member), (await messages(manager)).length]).toEqual([[], 1]);
+  });
+
+  it('of many tasks stands as three notices, of which the last counts the others; what is read makes room', async () => {
+    const { admin, member } = team;
+    const tasks = Array.from({ length: 60 }, (_, n) => ({ project_id, title: `T${n}`, assigned_to: member.user_id }));
+    expect((await app.as(admin).post('/api/tasks/bulk', tasks)).status).toBe(200);
+    const who = await nameOf(admin);
+    const short = async () => (await messages(member)).map((text) => text.replace(`${who} assigned you `, ''));
+    expect(await short()).toEqual(['“T59” +57', '“T1”', '“T0”']);
+    await createTask(admin, 'One', { assigned_to: member.user_id });
+    expect(await short()).toEqual(['“One” +58', '“T1”', '“T0”']);
+    await createTask(team.manager, 'Other', { assigned_to: member.user_id });
+    expect((await inbox(member)).length).toBe(3);
+    expect((await short()).length).toBe(4);
+    await app.as(member).post('/api/notifications/read', {});
+    await createTask(admin, 'Two', { assigned_to: member.user_id });
+    await write();
+    expect((await inbox(member, '?unread=true')).map(({ more }) => more)).toEqual([0]);
+  });
+
+  it('is told once when several workers take the marks at the same time', async () => {
+    const { admin, member } = team;
+    const tasks = Array.from({ length: 3 }, (_, n) => ({ project_id, title: `T${n}`, assigned_to: member.user_id }));
+    await app.as(admin).post('/api/tasks/bulk', tasks);
+    await Promise.all(Array.from({ length: 6 }, () => writeNotices(app.services)));
+    expect((await messages(member)).length).toBe(3);
+    expect(await db()('notice_marks').where({ team_id: team.team_id })).toEqual([]);
+  });
+
+  it('is lost for those who have left the team', async () => {
+    const { admin, member } = team;
+    await createTask(admin, 'Crane', { assigned_to: member.user_id });
+    await leave(app, team, member);
+    expect(await messages(member)).toEqual([]);
+    expect(await db()('notifications').where({ user_id: member.user_id })).toEqual([]);
+  });
+});
+
+describe('a comment', () => {
+  it('is told to those it names, to the assignee, the creator, and the author of the comment it answers, each once', async () => {
+    const { admin, manager, member } = team;
+    const id = await createTask(admin, 'Crane', { assigned_to: manager.user_id });
+    await write();
+    const [adminName, memberName, managerName] = await Promise.all([admin, member, manager].map(nameOf));
+    const first = await comment(member, id, `@${managerName} please\nlook`);
+    expect((await messages(manager))[0]).toBe(`${memberName} mentioned you on “Crane”: @${managerName} please look`);
+    expect(await messages(admin)).toEqual([`${memberName} commented on “Crane”: @${managerName} please look`]);
+    expect(await inbox(admin)).toMatchObject([{ item_id: id, comment_id: first }]);
+    await comment(admin, id, 'Done', { parent_comment_id: first });
+    expect(await messages(member)).toEqual([`${adminName} commented on “Crane”: Done`]);
+  });
+
+  it('tells an edit’s new names only; its deletion takes its notices along, even while they are written', async () => {
+    const { admin, manager, member } = team;
+    const id = await createTask(admin, 'Crane');
+    const said = await comment(admin, id, `@${await nameOf(member)} secret`);
+    await write();
+    const path = `/api/comments/${said}`;
+    expect(
+      (await app.as(admin).patch(path, { content: `@${await nameOf(member)} @${await nameOf(manager)} secret` })).status,
+    ).toBe(200);
+    expect([(await messages(member)).length, (await messages(manager)).length]).toEqual([1, 1]);
+    const other = await comment(admin, id, `@${await nameOf(member)} more`);
+    await Promise.all([write(), app.as(admin).delete(path), app.as(admin).delete(`/api/comments/${other}`), write()]);
+    expect([await messages(member), await messages(manager)]).toEqual([[], []]);
+  });
+});
+
+it('a run that fails is told to its creator, a rejected one with who and why; a trial run is not', async () => {
+  const { member, manager } = team;
+  const failed = await buildRun(app, team);
+  await db()('automation_runs')
+    .where({ run_id: failed.run_id })
+    .update({ status: 'failed', error: JSON.stringify({ code: 'x', message: 'No route' }) });
+  const trial = await buildRun(app, team, { fields: { is_test: true } });
+  await db()('automation_runs').where({ run_id: trial.run_id }).update({ status: 'failed' });
+  expect(await messages(member)).toEqual(['A run of “Deploy on merge” failed: No route']);
+  const rejected = await buildRun(app, team);
+  expect((await app.as(manager).post(`/api/automations/runs/${rejected.run_id}/reject`, { reason: 'Too early' })).status).toBe(
+    200,
+  );
+  await write();
+  await db()('automation_runs').where({ run_id: rejected.run_id }).update({ status: 'skipped', skip_reason: 'rejected' });
+  expect((await messages(member))[0]).toBe(`${await nameOf(manager)} rejected a run of “Deploy on merge”: Too early`);
+});
+
+describe('an email', () => {
+  const isDue = (person: Person) =>
+    db()('notifications').where({ user_id: person.user_id }).whereNotNull('mail_at').update({ mail_at: db().fn.now() });
+  const mails = async (person: Person) =>
+    (await listMails(app.services, person.email)).map(({ subject, text }) => ({ subject, text }));
+
+  it('lists what is unread after its time, once, and counts what it does not list', async () => {
+    const { admin, member } = team;
+    const tasks = Array.from({ length: 5 }, (_, n) => ({
+      project_id,
+      title: `see evil.example ${n}`,
+      assigned_to: member.user_id,
+    }));
+    await app.as(admin).post('/api/tasks/bulk', tasks);
+    await write();
+    await mailNotices(app.services);
+    expect(await mails(member)).toEqual([]);
+    await isDue(member);
+    await Promise.all([mailNotices(app.services), mailNotices(app.services)]);
+    await mailNotices(app.services);
+    const [mail, ...others] = await mails(member);
+    expect([mail?.subject, others]).toEqual(['5 things for you', []]);
+    expect(mail?.text).toContain('And 2 more.');
+    expect(mail?.text).not.toContain('evil.example');
+  });
+
+  it('does not come for what was read, for former members, or for those who want none', async () => {
+    const { admin, manager, member, guest } = team;
+    expect((await app.as(guest).put('/api/notifications/settings', { mail: 'never' })).body).toEqual({ mail: 'never' });
+    expect((await app.as(guest).get('/api/notifications/settings')).body).toEqual({ mail: 'never' });
+    for (const person of [manager, member, guest]) await createTask(admin, 'Crane', { assigned_to: person.user_id });
+    await write();
+    await app.as(manager).post('/api/notifications/read', {});
+    await leave(app, team, member);
+    for (const person of [manager, member, guest]) await isDue(person);
+    await mailNotices(app.services);
+    for (const person of [manager, member, guest]) expect(await mails(person)).toEqual([]);
+    expect((await app.as(guest).put('/api/notifications/settings', { mail: 'hourly' })).status).toBe(422);
+  });
+
+  it.each<[NoticeFact['notice_mail'], string | null, string | null]>([
+    ['soon', null, '2026-11-27T12:10:00.000Z'],
+    ['never', 'UTC', null],
+    ['daily', 'Europe/Berlin', '2026-11-28T07:00:00Z'],
+    ['daily', 'America/Los_Angeles', '2026-11-27T16:00:00Z'],
+    ['daily', 'Nowhere/Land', '2026-11-28T08:00:00Z'],
+  ])('comes %s in %s at %s', (notice_mail, timezone, at) => {
+    expect(mailTime({ notice_mail, timezone }, new Date('2026-11-27T12:00:00Z'))).toBe(at);
+  });
+});
+
+it.each<[Partial<NoticeFact>, string]>([
+  [{ kind: 'assigned', actor_type: 'automation' }, 'An automation of Ada assigned you “Crane”'],
+  [{ kind: 'assigned', actor_type: 'agent' }, 'A plan that Ada confirmed assigned you “Crane”'],
+  [{ kind: 'assigned', actor_name: null }, 'Assent assigned you “Crane”'],
+  [{ kind: 'run_ended', outcome: 'expired' }, 'A run of “Crane” ended: nobody decided in time'],
+  [{ kind: 'run_ended', outcome: 'skipped', quoted: ' ' }, 'Ada rejected a run of “Crane”'],
+])('%j is worded', (fact, text) => {
+  const plain = { title: 'Crane', actor_name: 'Ada', actor_type: 'user', quoted: null, outcome: null };
+  expect(wordNotice({ ...plain, ...fact } as NoticeFact)).toBe(text);
+});
+
+it('the inbox leads to the task, whose page marks its notices as read, and saves when emails come', async () => {
+  const { admin, member } = team;
+  await givePasswords(app);
+  const id = await createTask(admin, 'Crane', { assigned_to: member.user_id });
+  const said = await comment(admin, id, 'Hello');
+  await write();
+  const browser = await signIn(app, member);
+  const page = await browser.get('/app/notifications');
+  expect(page.html).toContain(`href="/app/items/${id}"`);
+  expect(page.html).toContain(`href="/app/items/${id}#comment-${said}"`);
+  await browser.get(`/app/items/${id}`);
+  expect(await inbox(member, '?unread=true')).toEqual([]);
+});
