@@ -1,14 +1,17 @@
 import pg from 'pg';
-import { OUTBOX_CHANNEL } from '../../api/platform/outbox/relay-notifier.js';
+import { DISPATCH, OUTBOX_CHANNEL } from '../../api/platform/outbox/relay-notifier.js';
 import type { Services } from '../../api/platform/context.js';
 
 const RETRY_MS = 1_000;
 
 /**
- * Calls `onNotification` for every notification, on its own connection, which reconnects when it breaks. Notifications may be lost with
+ * Calls `onNotification` for every notification, with whether it is about rows for Temporal, on its own connection, which reconnects when it breaks. Notifications may be lost with
  * the connection, so listeners also poll every second.
  */
-export function listenForOutbox({ config, log }: Services, onNotification: () => void): { stop: () => Promise<void> } {
+export function listenForOutbox(
+  { config, log }: Services,
+  onNotification: (dispatches: boolean) => void,
+): { stop: () => Promise<void> } {
   let client: pg.Client | undefined;
   let stopped = false;
   let retry: NodeJS.Timeout | undefined;
@@ -28,13 +31,13 @@ export function listenForOutbox({ config, log }: Services, onNotification: () =>
       retry = setTimeout(() => void connect(), RETRY_MS).unref();
     };
     client = next;
-    next.on('notification', onNotification);
+    next.on('notification', ({ payload }) => onNotification(payload === DISPATCH));
     next.on('error', reconnect);
     next.on('end', reconnect);
     try {
       await next.connect();
       await next.query(`listen ${OUTBOX_CHANNEL}`);
-      onNotification();
+      onNotification(true);
     } catch (error) {
       reconnect(error);
     }

@@ -117,6 +117,15 @@ function startAuditStream(db: Knex | undefined, { config, log }: Services): Loop
   };
 }
 
+/** Returns what wakes the relay of this process, and the dispatcher for rows for Temporal; both start later. */
+function createNotifier(relay: () => Loop, dispatch: () => Loop): Services['notifyRelay'] {
+  const wakeRelay = throttleTrailing(() => relay().wake(), NOTIFY_INTERVAL_MS);
+  return (what) => {
+    if (what === 'dispatch') dispatch().wake();
+    wakeRelay();
+  };
+}
+
 /**
  * Starts everything of the worker process: Temporal workers, outbox relay, sealer, reconciler, heartbeat. Calls `onReady` when
  * Temporal lists this worker as a poller, and again after each reconnection.
@@ -134,7 +143,10 @@ export function startWorker(config: Config, log: Logger, onReady: () => void, tr
   const exportDb = openExportDatabase(config.DATABASE_URL);
   watchPool('assent-export', () => poolUse(exportDb));
   // The relay is in this process, so activities notify it without PostgreSQL.
-  const notifyRelay = throttleTrailing(() => relay.wake(), NOTIFY_INTERVAL_MS);
+  const notifyRelay = createNotifier(
+    () => relay,
+    () => dispatch,
+  );
   const services: Services = { db, config, log, tracer, notifyRelay };
 
   const link = startTemporalConnection(services, {
@@ -165,9 +177,8 @@ export function startWorker(config: Config, log: Logger, onReady: () => void, tr
   const indexer = startIndexer(open('assent-indexer', 1), log);
   const auditStream = startAuditStream(config.AUDIT_OTLP_ENDPOINT ? open('assent-audit-stream', 1) : undefined, services);
   const relay = startRelay(outbox, { dispatch, deliveries, sealer, indexer, notices, mails }, log);
-  const listener = listenForOutbox(services, () => {
-    relay.wake();
-    webhooks.wake();
+  const listener = listenForOutbox(services, (dispatches) => {
+    for (const loop of dispatches ? [dispatch, relay, webhooks] : [relay, webhooks]) loop.wake();
   });
   const reconciler = startReconciler((kind) => link.reconcile(services, kind), log);
 

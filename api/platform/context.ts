@@ -15,8 +15,11 @@ export interface Services {
   log: Logger;
   /** Only if traces are on. */
   tracer?: Tracer | undefined;
-  /** Wakes the relay after rows were added to the outbox; never blocks (api/platform/outbox/relay-notifier.ts). */
-  notifyRelay: () => void;
+  /**
+   * Wakes the relay after rows were added to the outbox; never blocks (api/platform/outbox/relay-notifier.ts). `dispatch`: some of them are for Temporal, and
+   * need not wait until the relay has looked for events.
+   */
+  notifyRelay: (what?: 'dispatch') => void;
   /** Wakes the dispatcher of this process for these endpoints, after a commit, with what is sent; only in the worker. */
   wakeWebhooks?: (
     endpoints: readonly { webhook_id: string; team_id: string }[],

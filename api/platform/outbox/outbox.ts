@@ -1,5 +1,5 @@
 import { defineStatement, run } from '../../../db/statement.js';
-import type { Context } from '../context.js';
+import { afterCommit, type Context } from '../context.js';
 
 /**
  * Payloads of the work that the relay dispatches after a commit, by kind. Each contract in `workflows/contracts` adds its own. `recordChange` and
@@ -25,4 +25,5 @@ export async function enqueue<Kind extends OutboxKind>(
   payload: OutboxPayloads[Kind],
 ): Promise<void> {
   await run(ctx.db, enqueueStatement, [kind, subject, JSON.stringify(payload), ctx.correlationId]);
+  if (kind !== 'forge.delivery') afterCommit(ctx, () => ctx.notifyRelay('dispatch'));
 }
