@@ -5,6 +5,9 @@ export const NOTICE_MAILS = ['soon', 'daily', 'never'] as const;
 export type NoticeMail = (typeof NOTICE_MAILS)[number];
 
 const onOneLine = (text: string): string => text.replaceAll(/\s+/gu, ' ').trim();
+/** Counts steps from 1, as pages do. */
+const plainError = (text: string): string =>
+  text.replace(/^actions\[(\d+)\]/, (_whole, index: string) => `step ${Number(index) + 1}`);
 const quote = (text: string | null): string => (text === null || text.trim() === '' ? '' : `: ${onOneLine(text)}`);
 
 const ofMachine: Readonly<Record<string, (name: string) => string>> = {
@@ -18,7 +21,7 @@ function nameActor({ actor_name, actor_type }: NoticeFact): string {
 }
 
 const RUN_ENDS: Readonly<Record<'failed' | 'expired' | 'skipped', (fact: NoticeFact, name: string) => string>> = {
-  failed: ({ quoted }, name) => `${name} failed${quote(quoted)}`,
+  failed: ({ quoted }, name) => `${name} failed${quote(quoted && plainError(quoted))}`,
   expired: (_fact, name) => `${name} ended: nobody decided in time`,
   skipped: (fact, name) => `${nameActor(fact)} rejected ${name}${quote(fact.quoted)}`,
 };

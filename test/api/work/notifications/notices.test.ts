@@ -222,6 +222,10 @@ it.each<[Partial<NoticeFact>, string]>([
   [{ kind: 'assigned', actor_type: 'automation' }, 'An automation of Ada assigned you “Crane”'],
   [{ kind: 'assigned', actor_type: 'agent' }, 'A plan that Ada confirmed assigned you “Crane”'],
   [{ kind: 'assigned', actor_name: null }, 'Assent assigned you “Crane”'],
+  [
+    { kind: 'run_ended', outcome: 'failed', quoted: 'actions[2] (notify): no route' },
+    'A run of “Crane” failed: step 3 (notify): no route',
+  ],
   [{ kind: 'run_ended', outcome: 'expired' }, 'A run of “Crane” ended: nobody decided in time'],
   [{ kind: 'run_ended', outcome: 'skipped', quoted: ' ' }, 'Ada rejected a run of “Crane”'],
 ])('%j is worded', (fact, text) => {
