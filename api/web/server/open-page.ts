@@ -101,9 +101,15 @@ function checkAccess({ access, method }: Page, actor: UserActor | null, { url, r
   return undefined;
 }
 
-async function handlePage(page: Page, { limit, ctx, url }: PageInput, visit: PageRequest, given: Fields): Promise<PageResult> {
+async function handlePage(
+  page: Page,
+  { limit, ctx, url, request }: PageInput,
+  visit: PageRequest,
+  given: Fields,
+): Promise<PageResult> {
   try {
-    return await submitOnce({ ...visit, form: given }, { page, url }, async () => {
+    const sent = { page, url, length: request.headers['content-length'] };
+    return await submitOnce({ ...visit, form: given }, sent, async () => {
       if (page.limit) await limit(page.limit, { ip: ctx.ip, userId: visit.me?.user_id ?? null });
       return page.handle({ ...visit, form: parse(page.form, given) });
     });

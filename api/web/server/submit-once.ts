@@ -21,16 +21,23 @@ const POLL_MS = 200;
 const SEE_OTHER = 303;
 const NO_ANSWER = 200;
 
+/** Where a form was sent, and the header that says how long the request is. */
+interface Sent {
+  page: Page;
+  url: string;
+  length: string | undefined;
+}
+
 /**
  * Returns the key of a form: what one rendered page sends to one address with the same fields is one submission. Undefined for a visitor, and for a
- * form from before its page had keys. The digest is keyed: a form may hold a password, which could be guessed from a plain one.
+ * form from before its page had keys. A file is known by its name and the length of the request, before it is read. The digest is keyed: a form may hold a password, which could be guessed from a plain one.
  */
-function keyOf({ ctx, form, file }: PageRequest<unknown, unknown, Fields>, url: string): IdempotentRequest | undefined {
+function keyOf({ ctx, form, file }: PageRequest<unknown, unknown, Fields>, { url, length }: Sent): IdempotentRequest | undefined {
   const { [CSRF_FIELD]: token, ...fields } = form;
   const key = readPageKey(token);
   if (key === undefined || ctx.actor.type === 'system') return undefined;
   const address = createHmac('sha256', ctx.config.JWT_SECRET)
-    .update(`form fields\0${JSON.stringify([url, fields, file?.filename])}`)
+    .update(`form fields\0${JSON.stringify([url, fields, ...(file ? [file.filename, length] : [])])}`)
     .digest();
   return { userId: ctx.actor.userId, key, address, fingerprint: address, requestId: ctx.requestId };
 }
@@ -83,11 +90,11 @@ async function perform(ctx: Context, use: IdempotentRequest, submit: () => Promi
  */
 export async function submitOnce(
   visit: PageRequest<unknown, unknown, Fields>,
-  { page, url }: { page: Page; url: string },
+  sent: Sent,
   submit: () => Promise<PageResult>,
 ): Promise<PageResult> {
   const { ctx } = visit;
-  const use = page.method === 'post' ? keyOf(visit, url) : undefined;
+  const use = sent.page.method === 'post' ? keyOf(visit, sent) : undefined;
   if (!use) return submit();
   const end = Date.now() + MAX_WAIT_MS;
   while (Date.now() < end) {

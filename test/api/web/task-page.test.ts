@@ -235,16 +235,17 @@ describe('parts', () => {
     expect([refused.status, refused.html.includes('Secret crane plan')]).toEqual([403, false]);
   });
 
-  it('attaches a file', async () => {
+  it('attaches a file, once if it is sent twice, and a changed one of the same name too', async () => {
     const csrf = readCsrf((await browser.get(path)).html) as string;
-    const send = (name: string) => {
+    const send = (name: string, text = 'bytes') => {
       const body = new FormData();
       body.set('_csrf', csrf);
-      body.set('file', new Blob(['bytes']), name);
+      body.set('file', new Blob([text]), name);
       const cookie = [...browser.cookies].map(([key, value]) => `${key}=${value}`).join('; ');
       return fetch(`${app.url}${path}/files`, { method: 'POST', body, redirect: 'manual', headers: { cookie, origin: app.url } });
     };
-    expect((await send('plan.txt')).status).toBe(303);
+    for (const text of ['bytes', 'bytes', 'more bytes']) expect((await send('plan.txt', text)).status).toBe(303);
+    expect(await db()('items').where({ title: 'plan.txt' }).join('files', 'files.item_id', 'items.item_id')).toHaveLength(2);
     const { html } = await browser.get(path);
     expect([html.includes('plan.txt'), html.includes('<h3>Attachments</h3>')]).toEqual([true, true]);
     expect((await send('')).status).toBe(422);
