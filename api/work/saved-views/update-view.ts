@@ -1,7 +1,7 @@
 import { fn } from 'objection';
 import { SavedView } from '../../../db/models/saved-view.js';
 import { type Context, inTransaction } from '../../platform/context.js';
-import { invalid } from '../../platform/errors.js';
+import { conflict, invalid } from '../../platform/errors.js';
 import { checkView } from './check-view.js';
 import { checkWriter } from './check-writer.js';
 import { present } from './present.js';
@@ -20,13 +20,15 @@ const listChanges = (view: SavedView, input: UpdateSavedView): Changes =>
   );
 
 /**
- * Changes a view of the caller.
+ * Changes a view of the caller. `seen`: the `updated_at` that the caller has read; without it, any.
  * @throws RESOURCE_NOT_FOUND no such view, or not visible | PERMISSION_DENIED another person's view, or a guest | INVALID_REQUEST another
- * entity, or shared without a team | VALIDATION_ERROR filters, sort or group_by that the entity does not have
+ * entity, or shared without a team | VALIDATION_ERROR filters, sort or group_by that the entity does not have | RESOURCE_CONFLICT changed since
+ * `seen`
  */
-export function updateView(ctx: Context, viewId: string, input: UpdateSavedView): Promise<SavedViewRecord> {
+export function updateView(ctx: Context, viewId: string, input: UpdateSavedView, seen?: string): Promise<SavedViewRecord> {
   return inTransaction(ctx, async (ctx) => {
     const view = await lockOwnView(ctx, viewId);
+    if (seen !== undefined && view.updated_at.toISOString() !== seen) throw conflict('The view has changed since you opened it');
     if (input.entity_type !== undefined && input.entity_type !== view.entity_type) throw invalid('entity_type cannot change');
     const changes = listChanges(view, input);
     const teamId = changes.team_id === undefined ? view.team_id : changes.team_id;

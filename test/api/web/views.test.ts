@@ -138,3 +138,143 @@ it('shows a board with a column for each status, and moves a task by a form', as
   const guest = await (await signIn(app, team.guest)).get(path);
   expect([guest.html.includes('Movable'), guest.html.includes('data-task')]).toEqual([true, false]);
 });
+
+describe('the form on the page of a view', () => {
+  const stored = {
+    name: 'Mine',
+    entity_type: 'task',
+    layout: 'list',
+    filters: { priority: ['high'], tags: ['a,b', 'c'], custom_fields: { weight: [5] } },
+    sort: [
+      { field: 'due_date', direction: 'desc' },
+      { field: 'title', direction: 'asc' },
+    ],
+    columns: ['custom_field:weight'],
+  };
+  const create = async (fields: Record<string, unknown> = {}) => {
+    const { body } = await app.as(team.member).post('/api/saved-views', { ...stored, team_id: team.team_id, ...fields });
+    return body.view_id as string;
+  };
+  const row = (view_id: string) => db()('saved_views').where({ view_id }).first();
+  /** What a browser sends of the form as it stands on a page. */
+  const formOf = (html: string): Record<string, string | string[]> => {
+    const form = /<form method="get" action="\/app\/views\/[^>]*>.*?<\/form>/s.exec(html)?.[0] ?? '';
+    const pairs: [string, string][] = [];
+    for (const [tag] of form.matchAll(/<input[^>]*>/g)) {
+      const [name, value] = [/ name="([^"]*)"/.exec(tag)?.[1], / value="([^"]*)"/.exec(tag)?.[1] ?? ''];
+      if (name && (!tag.includes('checkbox') || / checked/.test(tag))) pairs.push([name, value]);
+    }
+    for (const [, start = '', options = ''] of form.matchAll(/<select([^>]*)>(.*?)<\/select>/gs)) {
+      const chosen = [...options.matchAll(/value="([^"]*)" selected/g)].map(([, value = '']) => value);
+      const first = start.includes(' multiple') ? [] : [/value="([^"]*)"/.exec(options)?.[1] ?? ''];
+      for (const value of chosen.length > 0 ? chosen : first) pairs.push([/name="([^"]*)"/.exec(start)?.[1] ?? '', value]);
+    }
+    const [, text = ''] = /<textarea[^>]*name="custom_fields"[^>]*>\n(.*?)<\/textarea>/s.exec(form) ?? [];
+    pairs.push(['custom_fields', text]);
+    const fields: Record<string, string | string[]> = {};
+    for (const [name, value] of pairs) fields[name] = name in fields ? [fields[name] as string, value].flat() : value;
+    return fields;
+  };
+  const query = (form: Record<string, string | string[]>) =>
+    new URLSearchParams(
+      Object.entries(form).flatMap(([name, value]) => [value].flat().map((one): [string, string] => [name, one])),
+    ).toString();
+
+  it('saves name, filters, order and columns, and keeps what it cannot write', async () => {
+    const view_id = await create();
+    const path = `/app/views/${view_id}`;
+    const page = await browser.get(path);
+    expect([page.html.includes('Save to this view'), page.html.includes('Save as new view')]).toEqual([true, true]);
+    const form = formOf(page.html);
+    expect(form).toMatchObject({ name: 'Mine', priority: 'high', tags: 'a,b, c', sort: 'due_date', direction: 'desc' });
+    expect(form['columns']).toEqual(['priority', 'due_date', 'assigned_to', 'custom_field:weight']);
+    const before = await row(view_id);
+    expect((await follow(path, form)).html).toContain('View saved');
+    expect(await row(view_id)).toEqual(before);
+    const changed = {
+      ...form,
+      name: 'Ours',
+      priority: ['high', 'urgent'],
+      sort: 'priority',
+      columns: ['tags'],
+      is_shared: 'yes',
+    };
+    expect((await follow(path, changed)).html).toContain('View saved');
+    expect(await row(view_id)).toMatchObject({
+      name: 'Ours',
+      is_shared: true,
+      filters: { ...stored.filters, priority: ['high', 'urgent'] },
+      sort: [
+        { field: 'priority', direction: 'desc' },
+        { field: 'title', direction: 'asc' },
+      ],
+      columns: ['tags'],
+    });
+    const entries = await db()('audit_entries').where({ entity_id: view_id, action: 'update' });
+    expect(entries).toHaveLength(1);
+  });
+
+  it('shows changed filters without saving them, and offers both ways to save', async () => {
+    const project = await buildProject(app, team);
+    await buildTask(app, team, project, { title: 'Urgent one', priority: 'urgent' });
+    await buildTask(app, team, project, { title: 'High one', priority: 'high' });
+    const view_id = await create({ filters: { priority: ['high'] }, sort: [] });
+    const path = `/app/views/${view_id}`;
+    const first = await browser.get(path);
+    expect([first.html.includes('High one'), first.html.includes('Urgent one')]).toEqual([true, false]);
+    const form: Record<string, string | string[]> = { ...formOf(first.html), priority: 'urgent' };
+    const shown = await browser.get(`${path}?${query(form)}`);
+    expect([shown.html.includes('High one'), shown.html.includes('Urgent one')]).toEqual([false, true]);
+    expect(shown.html).toContain('Discard changes');
+    expect((await row(view_id)).filters).toEqual({ priority: ['high'] });
+    const copy = await browser.post(`${path}/copy`, { ...formOf(shown.html), name: 'Copy' }, { from: path });
+    const copied = (copy.headers.get('location') as string).slice('/app/views/'.length);
+    expect([copied === view_id, await row(copied)]).toEqual([
+      false,
+      expect.objectContaining({ name: 'Copy', team_id: team.team_id, filters: { priority: ['urgent'] } }),
+    ]);
+    const none = { ...formOf(shown.html), priority: [] };
+    expect((await follow(path, none)).html).toContain('View saved');
+    expect((await row(view_id)).filters).toEqual({});
+    const bad = await browser.get(`${path}?${query({ ...form, custom_fields: 'nonsense' })}`);
+    expect([bad.status, bad.html.includes('lines of a key, = and a value'), bad.html.includes('High one')]).toEqual([
+      422,
+      true,
+      true,
+    ]);
+  });
+
+  it('refuses what has changed meanwhile, and keeps what was typed', async () => {
+    const view_id = await create();
+    const path = `/app/views/${view_id}`;
+    const form = formOf((await browser.get(path)).html);
+    await app.as(team.member).patch(`/api/saved-views/${view_id}`, { name: 'Elsewhere' });
+    const refused = await browser.post(path, { ...form, name: 'Typed' });
+    expect([
+      refused.status,
+      refused.html.includes('has changed since you opened it'),
+      refused.html.includes('value="Typed"'),
+    ]).toEqual([409, true, true]);
+    expect((await row(view_id)).name).toBe('Elsewhere');
+    expect((await follow(path, formOf(refused.html))).html).toContain('View saved');
+    expect((await row(view_id)).name).toBe('Typed');
+  });
+
+  it('is for its owner alone; members may copy a shared view, guests and strangers not', async () => {
+    const view_id = await create({ is_shared: true });
+    const path = `/app/views/${view_id}`;
+    const form = formOf((await browser.get(path)).html);
+    const admin = await signIn(app, team.admin);
+    const theirs = (await admin.get(path)).html;
+    expect([theirs.includes('Save to this view'), theirs.includes('Save as new view')]).toEqual([false, true]);
+    expect((await admin.post(path, { ...form, name: 'Taken' })).status).toBe(403);
+    expect((await admin.post(`${path}/copy`, { ...form, name: 'Copied' }, { from: path })).status).toBe(303);
+    const guest = await signIn(app, team.guest);
+    expect((await guest.get(path)).html).not.toContain('Save as new view');
+    expect((await guest.post(`${path}/copy`, form, { from: '/app' })).status).toBe(403);
+    const stranger = await signIn(app, (await givenStranger()).admin);
+    for (const to of [path, `${path}/copy`]) expect((await stranger.post(to, form, { from: '/app' })).status).toBe(404);
+    expect((await row(view_id)).name).toBe('Mine');
+    expect(await db()('saved_views').where({ team_id: team.team_id })).toHaveLength(2);
+  });
+});

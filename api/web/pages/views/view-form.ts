@@ -12,7 +12,7 @@ import { namesIn } from '../../wording/names.js';
 const MAX_CHOICES = 200;
 
 /** Check boxes and selects: one is sent as a string, several as a list, none as nothing. */
-const Checked = z.preprocess((value) => (value === undefined ? [] : [value].flat()), z.array(z.string()));
+export const Checked = z.preprocess((value) => (value === undefined ? [] : [value].flat()), z.array(z.string()));
 const orNothing = (value: unknown): unknown => (value === '' ? undefined : value);
 const Optional = (max: number) => z.preprocess(orNothing, z.string().max(max).optional());
 
@@ -62,7 +62,7 @@ export const ViewForm = z.object({
 });
 
 /** Returns the filters of a form. Those that are left empty are absent: not each entity has all of them. */
-export function resolveFilters(form: z.output<typeof ViewForm>): ViewFilters {
+export function resolveFilters(form: Omit<z.output<typeof ViewForm>, 'name' | 'entity_type'>): ViewFilters {
   const { q, status, priority, assigned_to, project_id, tags, due_after, due_before, custom_fields } = form;
   const given = { q, status, priority, assigned_to, project_id, tags, due_after, due_before, custom_fields };
   const isSet = (value: unknown): boolean =>

@@ -1,20 +1,28 @@
 import { z } from 'zod';
+import type { User } from '../../../identity/auth/schema.js';
 import { isAllowed, type Seat } from '../../../platform/access/access.js';
 import type { Context } from '../../../platform/context.js';
 import { listFields } from '../../../work/custom-fields/list-fields.js';
 import { present } from '../../../work/saved-views/present.js';
 import { readView } from '../../../work/saved-views/read-view.js';
-import { listGroups } from '../../../work/saved-views/results/list-groups.js';
-import { listResults } from '../../../work/saved-views/results/list-results.js';
+import { checkView } from '../../../work/saved-views/check-view.js';
+import { createView } from '../../../work/saved-views/create-view.js';
+import { countGroups } from '../../../work/saved-views/results/list-groups.js';
+import { listMatches } from '../../../work/saved-views/results/list-results.js';
 import { parseCustomKey } from '../../../work/saved-views/rules.js';
-import { SavedViewParams, type SavedViewRecord } from '../../../work/saved-views/schema.js';
+import { SavedViewParams, type SavedViewRecord, ViewFilters } from '../../../work/saved-views/schema.js';
+import { updateView } from '../../../work/saved-views/update-view.js';
 import { ClampedInt } from '../../../platform/fields.js';
 import type { Task } from '../../../work/tasks/schema.js';
-import { page, type Page, type PageRequest, requireUser, type View } from '../../page.js';
+import { type FormError, page, type Page, type PageRequest, requireUser, type View } from '../../page.js';
+import type { Fields } from '../../server/read-form.js';
 import { createFormatter } from '../../wording/formatter.js';
 import { namesIn, mapTeamNames } from '../../wording/names.js';
 import { toColumns } from '../projects/board.js';
+import { parseInput } from '../projects/form-fields.js';
+import { backPath } from '../projects/paths.js';
 import { describeView } from './describe-view.js';
+import { columnsOf, CopyForm, EditForm, listEditChoices, mergeForm, ShownForm, toFields } from './edit-form.js';
 
 /** Rows of a list, and cards of a board: a board has no pages. */
 const ROWS = 100;
@@ -31,41 +39,92 @@ async function fieldNames(ctx: Context, view: SavedViewRecord): Promise<Record<s
   return Object.fromEntries(fields.map(({ key, name }) => [key, name]));
 }
 
-async function showView({ ctx, me }: Pick<PageRequest, 'ctx' | 'me'>, viewId: string, offset: number): Promise<View> {
+/** How the page of a view is asked for, beside its id. */
+interface Asked {
+  /** What the form shows; without it, what is saved. */
+  given?: Fields | undefined;
+  offset?: number;
+  problem?: FormError;
+}
+
+/** Returns the view as it is looked up: as saved, or with what a form has changed. @throws VALIDATION_ERROR */
+function applyForm(saved: SavedViewRecord, given: Fields | undefined): SavedViewRecord {
+  if (given === undefined) return saved;
+  const view = { ...saved, ...mergeForm(saved, parseInput(ShownForm, given)) };
+  checkView({ ...view, filters: ViewFilters.parse(view.filters) });
+  return view;
+}
+
+const readOne = async (ctx: Context, viewId: string): Promise<SavedViewRecord> => present(await readView(ctx, viewId));
+
+/** Returns the query of a page with the same form: empty, or with its question mark. */
+function toQuery(given: Fields | undefined, offset: number): string {
+  const fields = Object.entries({ ...given, ...(offset > 0 ? { offset } : {}) });
+  const pairs = fields.flatMap(([name, value]) => [value].flat().map((one) => [name, String(one)] as [string, string]));
+  return pairs.length === 0 ? '' : `?${String(new URLSearchParams(pairs))}`;
+}
+
+/** The form of a view, and who may send it. */
+async function loadForm(ctx: Context, me: User, saved: SavedViewRecord, given: Fields | undefined) {
+  const fields = given ?? toFields(saved);
+  return {
+    form: { given: fields, ...(await listEditChoices(ctx, me, saved, fields)) },
+    canSave: saved.owner_id === me.user_id,
+    canCopy: me.teams.some(({ role }) => isAllowed('saved_view.write', role as Seat)),
+  };
+}
+
+async function showView(
+  { ctx, me }: Pick<PageRequest, 'ctx' | 'me'>,
+  viewId: string,
+  { given, offset = 0, problem }: Asked = {},
+): Promise<View> {
   const user = requireUser({ me });
-  const view = present(await readView(ctx, viewId));
+  const saved = await readOne(ctx, viewId);
+  // What was refused is in the form, and the page shows what is saved.
+  const view = problem ? saved : applyForm(saved, given);
   const isBoard = view.layout === 'board' && view.entity_type === 'task';
   const window = isBoard ? { limit: CARDS, offset: 0 } : { limit: ROWS, offset };
-  const [{ body, count, more, truncated }, counted, names] = await Promise.all([
-    listResults(ctx, viewId, window),
-    view.group_by === null || isBoard ? undefined : listGroups(ctx, viewId),
+  const [{ body, count, more, truncated }, counted, names, form] = await Promise.all([
+    listMatches(ctx, view, window),
+    view.group_by === null || isBoard ? undefined : countGroups(ctx, view),
     fieldNames(ctx, view),
+    loadForm(ctx, user, saved, given),
   ]);
   const results = JSON.parse(body as string) as Row[];
   const writes = new Set(user.teams.filter(({ role }) => isAllowed('task.write', role as Seat)).map(({ team_id }) => team_id));
   const people = await namesIn(ctx, user, view.team_id === null ? results : [...results, view]);
+  const path = `/app/views/${viewId}`;
+  const edits = problem ? undefined : given;
   const data = {
+    ...form,
+    problem,
+    isEdited: given !== undefined,
     view,
     about: describeView(view, { people, ...createFormatter(user) }),
     owner: people[view.owner_id],
-    isBoard,
     results,
-    columns: isBoard ? toColumns(results as unknown as Task[], ({ team_id }) => writes.has(team_id)) : [],
-    here: `/app/views/${viewId}`,
+    columns: isBoard ? toColumns(results as unknown as Task[], ({ team_id }) => writes.has(team_id)) : columnsOf(view),
+    here: backPath(`${path}${toQuery(edits, 0)}`, path),
     names: people,
     groups: counted?.groups ?? [],
     fieldNames: names,
-    customKeys: view.columns.flatMap((column) => parseCustomKey(column) ?? []),
     people,
     teamNames: mapTeamNames(user),
-    isOwner: view.owner_id === user.user_id,
-    offset,
-    next: more && !truncated && !isBoard ? offset + count : undefined,
+    isOwner: form.canSave,
+    previous: offset > 0 ? toQuery(edits, Math.max(0, offset - ROWS)) : undefined,
+    next: more && !truncated && !isBoard ? toQuery(edits, offset + count) : undefined,
     isCut: more && isBoard,
     cards: CARDS,
   };
   return { view: isBoard ? 'views/board' : 'views/list', title: view.name, data, ...(isBoard && { scripts: ['work.js'] }) };
 }
+
+/** The page of a view. With `edited`, the other fields are those of its form. */
+const ViewQuery = z.looseObject({ offset: ClampedInt(0, 10_000, 0).catch(0), edited: z.string().optional() });
+
+const formIn = ({ offset: _offset, ...given }: z.output<typeof ViewQuery>): Fields | undefined =>
+  given.edited === undefined ? undefined : given;
 
 export const viewPages: Page[] = [
   page({
@@ -73,7 +132,37 @@ export const viewPages: Page[] = [
     path: '/app/views/:view_id',
     access: 'saved_view.read',
     params: SavedViewParams,
-    query: z.object({ offset: ClampedInt(0, 10_000, 0).catch(0) }),
-    handle: (visit) => showView(visit, visit.params.view_id, visit.query.offset),
+    query: ViewQuery,
+    handle: (visit) => showView(visit, visit.params.view_id, { given: formIn(visit.query), offset: visit.query.offset }),
+    // Without a form the same error comes again, as a page of its own.
+    onError: (visit, problem) => showView(visit, visit.params.view_id, { given: formIn(visit.query), problem }),
+  }),
+  page({
+    method: 'post',
+    path: '/app/views/:view_id',
+    access: 'saved_view.own',
+    params: SavedViewParams,
+    form: EditForm,
+    async handle({ ctx, params, form }) {
+      const { name, updated_at } = form;
+      const changes = mergeForm(await readOne(ctx, params.view_id), form);
+      await updateView(ctx, params.view_id, { name, ...changes }, updated_at);
+      return { to: `/app/views/${params.view_id}`, notice: { kind: 'good', text: 'View saved' } };
+    },
+    onError: (visit, problem) => showView(visit, visit.params.view_id, { given: visit.form, problem }),
+  }),
+  page({
+    method: 'post',
+    path: '/app/views/:view_id/copy',
+    access: 'saved_view.write',
+    params: SavedViewParams,
+    form: CopyForm,
+    async handle({ ctx, params, form }) {
+      const view = await readOne(ctx, params.view_id);
+      const { entity_type, team_id, group_by } = view;
+      const { view_id } = await createView(ctx, { name: form.name, entity_type, team_id, group_by, ...mergeForm(view, form) });
+      return { to: `/app/views/${view_id}`, notice: { kind: 'good', text: 'View saved' } };
+    },
+    onError: (visit, problem) => showView(visit, visit.params.view_id, { given: visit.form, problem }),
   }),
 ];

@@ -30,12 +30,12 @@ async function showViews(
     teams: user.teams.filter(({ role }) => isAllowed('saved_view.write', role as Seat)),
     teamNames: mapTeamNames(user),
     entities: VIEW_ENTITIES,
-    statuses: STATUSES_OF,
-    viewer: VIEWER,
+    statuses: { task: STATUSES_OF.task, project: STATUSES_OF.project },
     priorities: TASK_PRIORITIES,
-    sortFields: SORT_FIELDS.task,
+    sortFields: SORT_FIELDS.task.map((field) => [field, field.replaceAll('_', ' ')]),
     chosen: chosenIn(given),
-    ...choices,
+    projects: choices.projects,
+    people: [[VIEWER, 'The viewer'], ...choices.people],
   };
   return { view: 'views/views', title: 'Views', data };
 }
