@@ -6,9 +6,15 @@ import type { CreateRelation } from '../../work/relations/schema.js';
 /** An id, and the version that the change left. */
 export type Changed = [id: string, version: number];
 
+/**
+ * A changed task: its id and version; if it moved to another cycle, also the id of the cycle that it left, empty for none, and whether the change
+ * before that gave other fields new values.
+ */
+export type ChangedTask = Changed | [...Changed, from: string, hasFields: 0 | 1];
+
 /** What takes back a change that a form has just made. */
 export type Undo =
-  | { kind: 'revert_tasks'; tasks: Changed[] }
+  | { kind: 'revert_tasks'; tasks: ChangedTask[] }
   | { kind: 'trash_task'; task: Changed }
   | { kind: 'restore_tasks'; ids: string[] }
   | { kind: 'revert_project'; project: Changed }

@@ -271,6 +271,89 @@ describe('ticked tasks', () => {
     expect(await low()).toEqual([expect.objectContaining({ task_id: first })]);
   });
 
+  it('get tags and lose tags, each with its own others, and Undo gives them back', async () => {
+    await buildTask(app, team, project, { title: 'One', tags: ['old', 'own'] });
+    await buildTask(app, team, project, { title: 'Two', tags: ['new'] });
+    await buildTask(app, team, project, { title: 'Full', tags: Array.from({ length: 20 }, (_, at) => `t${at}`) });
+    const task = boxes((await browser.get(path)).html);
+    const some = await follow(`${path}/bulk`, { task, add_tag: '#new', remove_tag: 'old' });
+    expect(some.html).toContain('2 tasks changed. “Full” was left alone: tags must have at most 20 items.');
+    const tags = async () => [(await taskRow('One')).tags, (await taskRow('Two')).tags, (await taskRow('Two')).version];
+    expect(await tags()).toEqual([['own', 'new'], ['new'], 1]);
+    expect((await undo(some.html)).html).toContain('The change was undone');
+    expect(await tags()).toEqual([['old', 'own'], ['new'], 1]);
+  });
+
+  it('move to a cycle and to the backlog, with other fields too, and Undo takes all back', async () => {
+    const as = app.as(team.member);
+    const [first, second] = [
+      await createCycle(as, { ...project, name: 'C1' }),
+      await createCycle(as, { ...project, name: 'C2' }),
+    ];
+    const [one = '', two = ''] = await insertTasks(app, team, project, [{ title: 'One' }, { title: 'Two' }]);
+    await as.post(`/api/sprints/${first.cycle_id}/tasks`, { task_ids: [one] });
+    const page = await browser.get(path);
+    for (const { cycle_id } of [first, second]) expect(page.html).toContain(`<option value="${cycle_id}">`);
+    const rows = async () => (await db()('tasks').where(project).orderBy('title')).map((each) => [each.cycle_id, each.priority]);
+    const moved = await follow(`${path}/bulk`, { task: boxes(page.html), cycle: second.cycle_id, priority: 'low' });
+    expect(moved.html).toContain('2 tasks changed');
+    expect(await rows()).toEqual([
+      [second.cycle_id, 'low'],
+      [second.cycle_id, 'low'],
+    ]);
+    expect((await undo(moved.html)).html).toContain('2 changes were undone');
+    const before = [
+      [first.cycle_id, 'medium'],
+      [null, 'medium'],
+    ];
+    expect(await rows()).toEqual(before);
+    const gone = await follow(`${path}/bulk`, { task: boxes((await browser.get(path)).html), cycle: 'backlog' });
+    expect(gone.html).toContain('2 tasks changed');
+    expect((await taskRow('One')).cycle_id).toBeNull();
+    // What has changed since stays as it is.
+    await as.patch(`/api/tasks/${one}`, { title: 'One, again' });
+    expect((await undo(gone.html)).html).toContain('Nothing was undone');
+    expect((await taskRow('One, again')).cycle_id).toBeNull();
+    expect((await taskRow('Two')).task_id).toBe(two);
+  });
+
+  it('move to a cycle by the hundred, and back', async () => {
+    const cycle = await createCycle(app.as(team.member), { ...project });
+    await insertTasks(
+      app,
+      team,
+      project,
+      Array.from({ length: 100 }, (_, at) => ({ title: `Row ${at}` })),
+    );
+    const pages = await Promise.all([browser.get(path), browser.get(`${path}?offset=50`)]);
+    const task = pages.flatMap(({ html }) => boxes(html));
+    const moved = await follow(`${path}/bulk`, { task, cycle: cycle.cycle_id, status: 'in_review' });
+    expect(moved.html).toContain('100 tasks changed');
+    expect(await db()('tasks').where({ cycle_id: cycle.cycle_id, status: 'in_review' })).toHaveLength(100);
+    expect((await undo(moved.html)).html).toContain('100 changes were undone');
+    expect(
+      await db()('tasks')
+        .where({ ...project, status: 'todo' })
+        .whereNull('cycle_id'),
+    ).toHaveLength(100);
+  });
+
+  it('go into no cycle of another project or team, and into none that is completed', async () => {
+    const own = await buildTask(app, team, project, { title: 'Own' });
+    const as = app.as(team.member);
+    const elsewhere = await createCycle(as, await buildProject(app, team));
+    const other = await buildTeam(app);
+    const foreign = await createCycle(app.as(other.member), { team_id: other.team_id });
+    const over = await createCycle(as, project);
+    await as.post(`/api/sprints/${over.cycle_id}/start`, {});
+    await as.post(`/api/sprints/${over.cycle_id}/complete`, {});
+    for (const cycle of [elsewhere.cycle_id, foreign.cycle_id, over.cycle_id, 'nonsense']) {
+      const { html } = await follow(`${path}/bulk`, { task: [`1:${own.task_id}`], cycle, priority: 'low' });
+      expect(html).toContain('class="notice bad"');
+    }
+    expect(await taskRow('Own')).toMatchObject({ cycle_id: null, priority: 'medium', version: 1 });
+  });
+
   it('go to the trash and come back', async () => {
     await buildTask(app, team, project, { title: 'One' });
     await buildTask(app, team, project, { title: 'Two' });

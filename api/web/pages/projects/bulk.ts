@@ -1,23 +1,20 @@
 import { z } from 'zod';
 import type { Context } from '../../../platform/context.js';
-import { invalid } from '../../../platform/errors.js';
 import { TaskId } from '../../../platform/fields.js';
 import { ProjectParams } from '../../../work/projects/schema.js';
 import { TASK_STATUSES } from '../../../work/tasks/rules.js';
-import { UpdateTask } from '../../../work/tasks/schema.js';
 import { trashTask } from '../../../work/tasks/write/trash-task.js';
 import { updateTask } from '../../../work/tasks/write/update-task.js';
 import { type Notice, page, type Page } from '../../page.js';
 import type { Fields } from '../../server/read-form.js';
 import type { Changed, Undo } from '../../server/undo.js';
+import { changeTicked } from './change-ticked.js';
 import { describeLeft, type EachResult, eachTask } from './each-task.js';
-import { parseInput, Ticked, Version } from './form-fields.js';
+import { Ticked, Version } from './form-fields.js';
 import { backPath, itemPath, projectPath } from './paths.js';
 
 /** Tasks that one form changes. */
 const MAX_TICKED = 100;
-/** Says in a select that the task gets no assignee; an empty value leaves the assignee as it is. */
-const NOBODY = 'nobody';
 
 /** A box of a row: `3:task-id`, the version that the row showed and the id. */
 const Row = z
@@ -41,21 +38,10 @@ async function toNotice(ctx: Context, found: EachResult<Changed, unknown>, chang
   return { kind: left === '' ? 'good' : 'bad', text, undo };
 }
 
-/** Returns the fields that the form sets. @throws INVALID_REQUEST none | VALIDATION_ERROR */
-function toPatch(form: Fields): Omit<UpdateTask, 'version'> {
-  const given = ['status', 'priority', 'assigned_to', 'due_date'].flatMap((name) => {
-    const value = form[name];
-    return value === undefined || value === '' ? [] : [[name, value === NOBODY ? null : value] as const];
-  });
-  if (given.length === 0) throw invalid('Choose what to change in the ticked tasks');
-  return parseInput(UpdateTask, Object.fromEntries(given));
-}
-
-async function changeTicked(ctx: Context, rows: Changed[], form: Fields): Promise<Notice> {
-  const patch = toPatch(form);
-  const found = await eachTask(ctx, rows, ([id, version]) => updateTask(ctx, id, { ...patch, version }));
+async function noticeOfChange(ctx: Context, rows: Changed[], form: Fields, projectId: string): Promise<Notice> {
+  const found = await changeTicked(ctx, { rows, form, projectId });
   // A task that had the values already keeps its version, so there is nothing to take back.
-  const tasks = found.done.flatMap(({ item: [id, before], result }): Changed[] => (result === before ? [] : [[id, result]]));
+  const tasks = found.done.flatMap(({ result }) => (result === undefined ? [] : [result]));
   return toNotice(ctx, found, 'changed', tasks.length > 0 ? { kind: 'revert_tasks', tasks } : undefined);
 }
 
@@ -84,7 +70,8 @@ export const bulkTaskPages: Page[] = [
     params: ProjectParams,
     form: z.looseObject({ task: Rows, act: z.enum(['change', 'delete']).default('change') }),
     async handle({ ctx, params, form }) {
-      const notice = form.act === 'delete' ? await trashTicked(ctx, form.task) : await changeTicked(ctx, form.task, form);
+      const notice =
+        form.act === 'delete' ? await trashTicked(ctx, form.task) : await noticeOfChange(ctx, form.task, form, params.project_id);
       return { to: backPath(form['back'], projectPath(params.project_id)), notice };
     },
     onError: ({ params, form }, { message, fields }) => {

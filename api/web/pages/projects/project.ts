@@ -4,6 +4,8 @@ import { listMembers } from '../../../identity/teams/list-members.js';
 import { isAllowed, type Seat } from '../../../platform/access/access.js';
 import type { Context } from '../../../platform/context.js';
 import { ClampedInt, Text } from '../../../platform/fields.js';
+import { listCycles } from '../../../work/cycles/list-cycles.js';
+import { mayHold } from '../../../work/cycles/rules.js';
 import { getProject } from '../../../work/projects/get-project.js';
 import { ProjectParams, type ProjectRecord } from '../../../work/projects/schema.js';
 import { createView } from '../../../work/saved-views/create-view.js';
@@ -19,6 +21,8 @@ import { quickAdd } from './quick-add.js';
 
 /** Tasks of one page. */
 const ROWS = 50;
+/** Cycles of one state that the form of ticked tasks offers. */
+const MAX_CYCLES = 100;
 
 const ListQuery = TaskFilters.extend({ offset: ClampedInt(0, 10_000, 0).catch(0) });
 
@@ -48,6 +52,16 @@ export async function loadProject(ctx: Context, me: User, projectId: string) {
   return { project, ...(await loadTeam(ctx, me, project.team_id)) };
 }
 
+/** Cycles that may get tasks of a project, for those who may move them. */
+async function loadCycles(ctx: Context, { project, canWrite }: { project: ProjectRecord; canWrite: boolean }) {
+  if (!canWrite) return [];
+  const { team_id } = project;
+  const found = await Promise.all(
+    (['active', 'planned'] as const).map((status) => listCycles(ctx, { team_id, status, limit: MAX_CYCLES, offset: 0 })),
+  );
+  return found.flat().filter((cycle) => mayHold(cycle, project));
+}
+
 async function showProject(
   ctx: Context,
   me: User,
@@ -56,9 +70,13 @@ async function showProject(
   { problem, given = {}, viewProblem, viewGiven }: Refused = {},
 ): Promise<View> {
   const around = await loadProject(ctx, me, projectId);
-  const { body, count, more } = await listMatches(ctx, toSource(around.project, filters), { limit: ROWS, offset });
+  const [{ body, count, more }, cycles] = await Promise.all([
+    listMatches(ctx, toSource(around.project, filters), { limit: ROWS, offset }),
+    loadCycles(ctx, around),
+  ]);
   const data = {
     ...around,
+    cycles,
     filters,
     sorts: sortChoices('created_at'),
     isFiltered: isFiltered(filters),

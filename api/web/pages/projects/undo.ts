@@ -3,15 +3,19 @@ import { restoreProject } from '../../../bulk/trash/restore-project.js';
 import type { Context } from '../../../platform/context.js';
 import { conflict, DomainError } from '../../../platform/errors.js';
 import { deleteComment } from '../../../work/comments/delete-comment.js';
+import { addTasksToCycle } from '../../../work/cycles/tasks/add-tasks.js';
+import { removeTaskFromCycle } from '../../../work/cycles/tasks/remove-task.js';
 import { revertProject } from '../../../work/projects/revert-project.js';
 import { createRelation } from '../../../work/relations/create-relation.js';
 import { deleteRelation } from '../../../work/relations/delete-relation.js';
+import { readTaskStates } from '../../../work/tasks/read/read-states.js';
 import { restoreTask } from '../../../work/tasks/write/restore-task.js';
 import { revertTask } from '../../../work/tasks/write/revert-task.js';
+import { staleVersion } from '../../../work/tasks/write/stale-version.js';
 import { trashTask } from '../../../work/tasks/write/trash-task.js';
 import { type Notice, page, type Page } from '../../page.js';
 import { HOME } from '../../server/safe-path.js';
-import { type Changed, type Undo, UNDO_MINUTES, unpackUndo } from '../../server/undo.js';
+import { type ChangedTask, type Undo, UNDO_MINUTES, unpackUndo } from '../../server/undo.js';
 import { backPath } from './paths.js';
 import { describeLeft, eachTask } from './each-task.js';
 
@@ -21,7 +25,7 @@ const counted = (count: number): string => (count === 1 ? 'The change was undone
  * Undoes one by one, and says what was undone, what was not and why. What a failure of ours has left can be undone from there.
  * @throws the error of a single item
  */
-async function undoEach<T extends string | Changed>(
+async function undoEach<T extends string | ChangedTask>(
   ctx: Context,
   items: readonly T[],
   act: (item: T) => Promise<unknown>,
@@ -43,6 +47,21 @@ async function undoOne(undoing: Promise<unknown>): Promise<Notice> {
   return { kind: 'good', text: counted(1) };
 }
 
+/**
+ * Gives a task its earlier values, and its earlier cycle, if it still has the version of the change.
+ * @throws the errors of `revertTask`, `addTasksToCycle` and `removeTaskFromCycle`
+ */
+async function revertChanged(ctx: Context, [id, version, from, hasFields]: ChangedTask): Promise<void> {
+  if (from === undefined) return void (await revertTask(ctx, id, version));
+  const state = (await readTaskStates(ctx, [id])).get(id);
+  if (state && state.version !== version) {
+    throw await staleVersion(ctx, { type: 'task', id, expected: version, version: state.version });
+  }
+  if (from !== '') await addTasksToCycle(ctx, from, [id]);
+  else if (state?.cycle_id) await removeTaskFromCycle(ctx, state.cycle_id, id);
+  if (hasFields) await revertTask(ctx, id, version - 1, version + 1);
+}
+
 type Undoing = { [K in Undo['kind']]: (ctx: Context, undo: Extract<Undo, { kind: K }>) => Promise<Notice> };
 
 /** How each kind of change is undone, through the operations of the API. */
@@ -51,7 +70,7 @@ const UNDO: Undoing = {
     undoEach(
       ctx,
       tasks,
-      ([id, version]) => revertTask(ctx, id, version),
+      (task) => revertChanged(ctx, task),
       (some) => ({ kind, tasks: some }),
     ),
   trash_task: (ctx, { task: [id, version] }) => undoOne(trashTask(ctx, id, version)),

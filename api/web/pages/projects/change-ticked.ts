@@ -1,0 +1,103 @@
+import type { Context } from '../../../platform/context.js';
+import { conflict, invalid } from '../../../platform/errors.js';
+import { readCycle } from '../../../work/cycles/read-cycle.js';
+import { mayHold } from '../../../work/cycles/rules.js';
+import { addTasksToCycle } from '../../../work/cycles/tasks/add-tasks.js';
+import { removeTaskFromCycle } from '../../../work/cycles/tasks/remove-task.js';
+import { readTaskStates, type TaskState } from '../../../work/tasks/read/read-states.js';
+import { UpdateTask } from '../../../work/tasks/schema.js';
+import { updateTask } from '../../../work/tasks/write/update-task.js';
+import type { Fields } from '../../server/read-form.js';
+import type { Changed, ChangedTask } from '../../server/undo.js';
+import { type EachResult, eachTask } from './each-task.js';
+import { parseInput } from './form-fields.js';
+
+/** Says in a select that the task gets no assignee; an empty value leaves the assignee as it is. */
+const NOBODY = 'nobody';
+/** Says in a select that the task is in no cycle. */
+const BACKLOG = 'backlog';
+
+/** What a form makes of each ticked task. */
+interface TickedChange {
+  patch: Omit<UpdateTask, 'version'>;
+  add: string[];
+  remove: string[];
+  /** The new cycle; null for none, undefined for the one that it is in. */
+  cycle: string | null | undefined;
+}
+
+const textIn = (form: Fields, name: string): string => {
+  const value = form[name];
+  return typeof value === 'string' ? value.trim() : '';
+};
+
+const splitTags = (text: string): string[] =>
+  text
+    .split(',')
+    .map((tag) => tag.trim().replace(/^#/, ''))
+    .filter((tag) => tag !== '');
+
+/** Returns what a form changes. @throws INVALID_REQUEST nothing | VALIDATION_ERROR */
+function readChange(form: Fields): TickedChange {
+  const given = ['status', 'priority', 'assigned_to', 'due_date'].flatMap((name) => {
+    const value = form[name];
+    return value === undefined || value === '' ? [] : [[name, value === NOBODY ? null : value] as const];
+  });
+  const [add, remove] = [splitTags(textIn(form, 'add_tag')), splitTags(textIn(form, 'remove_tag'))];
+  const cycle = textIn(form, 'cycle');
+  if (given.length === 0 && add.length === 0 && remove.length === 0 && cycle === '')
+    throw invalid('Choose what to change in the ticked tasks');
+  parseInput(UpdateTask, { tags: [...add, ...remove] });
+  const to = cycle === '' ? undefined : cycle === BACKLOG ? null : cycle;
+  return { patch: parseInput(UpdateTask, Object.fromEntries(given)), add, remove, cycle: to };
+}
+
+/** Checks once what would fail for each task. @throws the errors of `readCycle` | INVALID_REQUEST | RESOURCE_CONFLICT */
+async function checkCycle(ctx: Context, cycleId: string, projectId: string): Promise<void> {
+  const cycle = await readCycle(ctx, 'cycle.write', cycleId);
+  if (!mayHold(cycle, { team_id: cycle.team_id, project_id: projectId })) throw invalid('The cycle is one of another project');
+  if (cycle.status === 'completed') throw conflict('The cycle is completed; its tasks cannot change');
+}
+
+/** Returns the tags after the change; undefined if they stay. @throws INVALID_REQUEST too many */
+function changeTags(tags: readonly string[], { add, remove }: TickedChange): string[] | undefined {
+  const after = [...new Set([...tags.filter((tag) => !remove.includes(tag)), ...add])];
+  if (after.length === tags.length && after.every((tag) => tags.includes(tag))) return undefined;
+  const { error } = UpdateTask.shape.tags.safeParse(after);
+  if (error) throw invalid(`tags ${error.issues[0]?.message}`);
+  return after;
+}
+
+/** Changes one task, its fields before its cycle, and returns what takes it back; undefined if nothing got another value. */
+async function changeOne(
+  ctx: Context,
+  [id, version]: Changed,
+  state: TaskState | undefined,
+  change: TickedChange,
+): Promise<ChangedTask | undefined> {
+  const tags = state && changeTags(state.tags, change);
+  // Checks the version also where no field changes.
+  const after = await updateTask(ctx, id, { ...change.patch, ...(tags && { tags }), version });
+  const hasFields = after !== version;
+  const from = state?.cycle_id ?? null;
+  if (change.cycle === undefined || change.cycle === from) return hasFields ? [id, after] : undefined;
+  if (change.cycle === null) await removeTaskFromCycle(ctx, from as string, id);
+  else await addTasksToCycle(ctx, change.cycle, [id]);
+  return [id, after + 1, from ?? '', hasFields ? 1 : 0];
+}
+
+/**
+ * Changes the ticked tasks of a project, each by itself. The result of a task is what takes it back.
+ * @throws INVALID_REQUEST nothing to change, or a cycle of another project | VALIDATION_ERROR | the errors of `readCycle`
+ */
+export async function changeTicked(
+  ctx: Context,
+  { rows, form, projectId }: { rows: Changed[]; form: Fields; projectId: string },
+): Promise<EachResult<Changed, ChangedTask | undefined>> {
+  const change = readChange(form);
+  if (typeof change.cycle === 'string') await checkCycle(ctx, change.cycle, projectId);
+  const isLookedUp = change.cycle !== undefined || change.add.length + change.remove.length > 0;
+  const ids = rows.map(([id]) => id);
+  const states = isLookedUp ? await readTaskStates(ctx, ids) : new Map<string, TaskState>();
+  return eachTask(ctx, rows, (row) => changeOne(ctx, row, states.get(row[0]), change));
+}
