@@ -77,7 +77,7 @@ export async function createCycles(ctx: Context, project_id: string): Promise<vo
   const before = { name: 'Cycle 1', goal: 'A landing that needs no luck', from: 21, until: 8 };
   const first = await startedCycle(ctx, project_id, [...finished, ...open.slice(0, 2)], before);
   await spreadCompletions(ctx, first, before.from, before.until);
-  await completeCycle(ctx, first, { rollover_to: 'backlog' });
+  await completeCycle(ctx, first, { rollover_to: 'backlog', include_parents: false });
   await endAt(ctx, first, daysAgo(before.until));
   const now = { name: 'Cycle 2', goal: 'The computer restarts in flight', from: 6, until: -7 };
   const second = await startedCycle(ctx, project_id, [...done, ...open.slice(0, 7)], now);

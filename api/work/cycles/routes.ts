@@ -154,7 +154,7 @@ const course: Endpoint[] = [
     path: '/api/sprints/:cycle_id/complete',
     summary: 'Complete a cycle',
     description:
-      'Freezes `snapshot`, then moves the open tasks without subtasks, all in one transaction. Completed and parent tasks stay. Only an active cycle can be completed (409).',
+      'Freezes `snapshot`, then moves the open tasks without subtasks, all in one transaction. Completed tasks stay, and parents without `include_parents`. Only an active cycle can be completed (409).',
     params: CycleParams,
     body: CompleteCycle,
     response: Cycle,

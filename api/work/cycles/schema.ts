@@ -61,6 +61,10 @@ export const CompleteCycle = z
       .union([z.enum(ROLLOVERS), Id])
       .default('backlog')
       .meta({ description: '`backlog`, `next` (the earliest planned cycle of the same team and project), or the id of a cycle' }),
+    include_parents: z
+      .boolean()
+      .default(false)
+      .meta({ description: 'Also moves open tasks with subtasks; no figure counts them' }),
   })
   .meta({ id: 'CompleteCycle' });
 export type CompleteCycle = z.output<typeof CompleteCycle>;

@@ -16,7 +16,7 @@ import { getProject } from '../../../work/projects/get-project.js';
 import { type FormError, page, type Page, type PageRequest, type PageResult, requireUser, type View } from '../../page.js';
 import type { Fields } from '../../server/read-form.js';
 import { burnDown } from './burn-down.js';
-import { CycleForm, cyclePath } from './form.js';
+import { Box, CycleForm, cyclePath } from './form.js';
 
 type Params = z.output<typeof CycleParams>;
 
@@ -82,6 +82,8 @@ const Chosen = z.object({
   task_ids: z.preprocess((value) => (value === undefined ? [] : [value].flat()), AddTasks.shape.task_ids),
 });
 
+const CompleteForm = CompleteCycle.extend({ include_parents: Box });
+
 const counted = (count: number): string => `${count} open ${count === 1 ? 'task' : 'tasks'}`;
 
 export const cyclePages: Page[] = [
@@ -108,9 +110,10 @@ export const cyclePages: Page[] = [
     await startCycle(ctx, params.cycle_id);
     return 'The cycle has started.';
   }),
-  button('complete', CompleteCycle, async ({ ctx, params, form }) => {
+  button('complete', CompleteForm, async ({ ctx, params, form }) => {
     const { snapshot } = await completeCycle(ctx, params.cycle_id, form);
-    return `The cycle is completed. ${counted(snapshot?.carried_over ?? 0)} moved on.`;
+    const parents = form.include_parents ? ', and those with subtasks too' : '';
+    return `The cycle is completed. ${counted(snapshot?.carried_over ?? 0)} moved on${parents}.`;
   }),
   button('tasks', Chosen, async ({ ctx, params, form }) => {
     await addTasksToCycle(ctx, params.cycle_id, form.task_ids);

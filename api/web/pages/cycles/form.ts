@@ -8,7 +8,7 @@ export const orNull = <T extends z.ZodType>(schema: T) =>
   z.preprocess((value) => (value === '' || value === undefined ? null : value), schema);
 
 /** A check box, sent only if it is set. */
-const Checked = z.preprocess((value) => value === 'true', z.boolean());
+export const Box = z.preprocess((value) => value === 'true', z.boolean());
 
 /** The fields of a cycle that its forms have. */
 export const CycleForm = z.object({
@@ -16,5 +16,5 @@ export const CycleForm = z.object({
   goal: orNull(CreateCycle.shape.goal),
   start_date: orNull(CreateCycle.shape.start_date),
   end_date: orNull(CreateCycle.shape.end_date),
-  auto_complete: Checked,
+  auto_complete: Box,
 });

@@ -9,13 +9,22 @@ import { closeStaysStatement } from './figures.sql.js';
 import { readFigures } from './get-report.js';
 
 /**
- * Closes a locked active cycle whose tasks are locked: open tasks without subtasks move to the target, the figures are frozen.
+ * Closes a locked active cycle whose tasks are locked: open tasks without subtasks move to the target, with `includeParents` the others too; the figures
+ * are frozen. `target`: null for the backlog.
  * @throws RESOURCE_CONFLICT the target would have too many tasks
  */
-export async function closeCycle(ctx: Context, cycle: LockedCycle, target: string | null): Promise<Cycle> {
+export async function closeCycle(
+  ctx: Context,
+  cycle: LockedCycle,
+  { target, includeParents }: { target: string | null; includeParents: boolean },
+): Promise<Cycle> {
   const { cycle_id, team_id } = cycle;
-  const [closed] = await run<{ open_ids: string[] }>(ctx.db, closeStaysStatement, [cycle_id]);
-  await moveTasks(ctx, closed?.open_ids ?? [], { team_id, to: target, outcome: 'carried_over' });
+  const [closed] = await run<{ open_ids: string[]; parent_ids: string[] }>(ctx.db, closeStaysStatement, [
+    cycle_id,
+    includeParents,
+  ]);
+  await moveTasks(ctx, closed?.open_ids ?? [], { team_id, to: target, completes: 'carried_over' });
+  await moveTasks(ctx, closed?.parent_ids ?? [], { team_id, to: target, completes: 'uncounted' });
   const figures = await readFigures(ctx, cycle_id, true);
   await run(ctx.db, completeCycleStatement, [cycle_id, JSON.stringify(figures), ctx.correlationId]);
   const record = await findRecord(ctx, cycle_id);

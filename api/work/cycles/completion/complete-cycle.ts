@@ -32,8 +32,8 @@ async function resolveTarget(ctx: Context, cycle: Cycle, { rollover_to }: Comple
 }
 
 /**
- * Completes an active cycle in one transaction: open tasks without subtasks roll over, and the figures are frozen. Of several callers
- * the first wins.
+ * Completes an active cycle in one transaction: open tasks without subtasks roll over, with `include_parents` the others too, and the figures are frozen.
+ * Of several callers the first wins.
  * @throws RESOURCE_NOT_FOUND cycle or target | PERMISSION_DENIED | INVALID_REQUEST another target than a planned or active cycle of the
  * same team and project | RESOURCE_CONFLICT not active, no next cycle, or too many tasks in the target
  */
@@ -52,7 +52,7 @@ export function completeCycle(ctx: Context, cycleId: string, input: CompleteCycl
       if (status === undefined || status === 'completed') continue;
       await run(ctx.db, lockTasksOfCycleStatement, [cycleId]);
       authorize('cycle.write', await findSeat(ctx, cycle.team_id));
-      return closeCycle(ctx, cycle, target);
+      return closeCycle(ctx, cycle, { target, includeParents: input.include_parents });
     }
   });
 }

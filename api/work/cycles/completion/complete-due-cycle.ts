@@ -48,7 +48,7 @@ function completeIfDue(ctx: Context, cycleId: string, row: Row, toNext: boolean)
     if (!cycle || !isDue(await readRow(ctx, cycleId))) return;
     const target = next !== null && locked.get(next)?.status === 'planned' ? next : null;
     await run(ctx.db, lockTasksOfCycleStatement, [cycleId]);
-    await closeCycle(ctx, cycle, target);
+    await closeCycle(ctx, cycle, { target, includeParents: false });
   });
 }
 

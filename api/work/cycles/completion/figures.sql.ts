@@ -25,24 +25,26 @@ export const commitTasksStatement = defineStatement({
 });
 
 /**
- * $1 = cycle id whose tasks are locked. Marks what is completed, and lets tasks in the trash leave, so a restored one is in the backlog.
- * Returns the ids of the open tasks, which roll over.
+ * $1 = cycle id whose tasks are locked, $2 = whether open tasks with subtasks are asked for. Marks what is completed, and lets tasks in the trash leave,
+ * so a restored one is in the backlog. Returns the ids of the open tasks, which roll over, and of those with subtasks.
  */
 export const closeStaysStatement = defineStatement({
   name: 'close_cycle_stays',
   text: /* sql */ `
-    with leaves as materialized (
-      select t.task_id, t.status = 'done' as done from tasks t where t.cycle_id = $1 and t.deleted_at is null and ${IS_LEAF}
+    with live as materialized (
+      select t.task_id, t.status = 'done' as done, ${IS_LEAF} as leaf from tasks t where t.cycle_id = $1 and t.deleted_at is null
     ), completed as (
-      update cycle_tasks ct set outcome = 'completed' from leaves l
-      where l.done and ct.cycle_id = $1 and ct.task_id = l.task_id and ct.removed_at is null
+      update cycle_tasks ct set outcome = 'completed' from live l
+      where l.done and l.leaf and ct.cycle_id = $1 and ct.task_id = l.task_id and ct.removed_at is null
     ), trashed as (
       update tasks t set cycle_id = null where t.cycle_id = $1 and t.deleted_at is not null returning t.task_id
     ), gone as (
       update cycle_tasks ct set removed_at = clock_timestamp() from trashed t
       where ct.cycle_id = $1 and ct.task_id = t.task_id and ct.removed_at is null
     )
-    select coalesce(array_agg(l.task_id order by l.task_id) filter (where not l.done), '{}') as open_ids from leaves l`,
+    select coalesce(array_agg(l.task_id order by l.task_id) filter (where l.leaf), '{}') as open_ids,
+      coalesce(array_agg(l.task_id order by l.task_id) filter (where not l.leaf and $2::boolean), '{}') as parent_ids
+    from live l where not l.done`,
 });
 
 /**

@@ -8,8 +8,8 @@ export interface TaskMove {
   team_id: string;
   /** The new cycle; null for none. */
   to: string | null;
-  /** What became of the tasks in the cycle that they leave, if it is being completed. */
-  outcome?: 'carried_over';
+  /** If the cycle that they leave is being completed: whether its figures count them as carried over. */
+  completes?: 'carried_over' | 'uncounted';
 }
 
 /**
@@ -17,7 +17,7 @@ export interface TaskMove {
  * they are. Returns the number moved. A completion writes one line of activity, not one for each task.
  * @throws RESOURCE_CONFLICT the cycle would have too many tasks
  */
-export async function moveTasks(ctx: Context, taskIds: readonly string[], { team_id, to, outcome }: TaskMove): Promise<number> {
+export async function moveTasks(ctx: Context, taskIds: readonly string[], { team_id, to, completes }: TaskMove): Promise<number> {
   if (taskIds.length === 0) return 0;
   const { actor } = ctx;
   const userId = actor.type === 'system' ? null : actor.userId;
@@ -26,8 +26,8 @@ export async function moveTasks(ctx: Context, taskIds: readonly string[], { team
     taskIds,
     to,
     team_id,
-    outcome ?? null,
-    outcome === undefined,
+    completes === 'carried_over' ? completes : null,
+    completes === undefined,
     userId,
   ]);
   const ids = moved?.task_ids ?? [];

@@ -322,6 +322,31 @@ describe('start, completion and report', () => {
     });
   });
 
+  it('moves open tasks with subtasks too, if it is asked to, and counts them nowhere', async () => {
+    const [cycle, next] = [await createCycle(member, project), await createCycle(member, project)];
+    const [parent = '', done = '', open = ''] = await insertTasks(app, team, project, [{}, {}, {}]);
+    // One of the subtasks is in no cycle, and the parent of another is done.
+    const [child = '', outside = ''] = await insertTasks(app, team, project, [
+      { parent_task_id: parent },
+      { parent_task_id: parent },
+      { parent_task_id: done },
+    ]);
+    await add(cycle.cycle_id, [parent, done, open, child]);
+    await start(cycle.cycle_id);
+    await member.patch(`/api/tasks/${done}/status`, { status: 'done' });
+    const { body } = await complete(cycle.cycle_id, { rollover_to: 'next', include_parents: true });
+    expect(body.snapshot).toMatchObject({ committed: 2, added: 0, completed: 0, carried_over: 2 });
+    expect(await Promise.all([parent, done, open, child, outside].map(toCycle))).toEqual([
+      next.cycle_id,
+      cycle.cycle_id,
+      next.cycle_id,
+      next.cycle_id,
+      null,
+    ]);
+    expect(await report(cycle.cycle_id)).toMatchObject(body.snapshot);
+    expect((await complete(next.cycle_id, { include_parents: 'yes' })).status).toBe(422);
+  });
+
   it('checks the target of the open tasks', async () => {
     const cycle = await createCycle(member, project);
     expect((await complete(cycle.cycle_id)).status).toBe(409);
@@ -432,7 +457,7 @@ it('moves thousands of tasks, and counts those of a cycle, without reading those
       moved: await read(moveTasksStatement, moved),
       figures: await read(figuresStatement, [cycle_id, false]),
       committed: await read(commitTasksStatement, [cycle_id]),
-      closed: await read(closeStaysStatement, [cycle_id]),
+      closed: await read(closeStaysStatement, [cycle_id, true]),
     };
     // Some statements read each task of the cycle twice.
     for (const [name, rows] of Object.entries(reads)) expect([sql, name, rows <= 2 * count + 10]).toEqual([sql, name, true]);
