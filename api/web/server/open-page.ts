@@ -2,15 +2,15 @@ import type { IncomingMessage } from 'node:http';
 import { z } from 'zod';
 import type { User } from '../../identity/auth/schema.js';
 import { checkCallerKind } from '../../platform/access/access.js';
-import type { UserActor } from '../../platform/access/actor.js';
 import type { Context } from '../../platform/context.js';
 import { type DomainError, forbidden, invalidFields } from '../../platform/errors.js';
 import { toDomainError } from '../../platform/database/database-errors.js';
 import type { ApprovalPage } from '../../automation/runs/approvals/list-approvals.js';
 import type { RateLimiter } from '../../platform/endpoint/rate-limit.js';
-import type { ChangedSince, PageResult, Page, FormError, PageRequest } from '../page.js';
+import type { ChangedSince, PageResult, Page, FormError, PageRequest, View } from '../page.js';
 import { readCookie } from './cookies.js';
 import { CSRF_FIELD, isOurForm, isOurSite } from './csrf.js';
+import { keptText, readKeptText } from './kept-text.js';
 import { submitOnce } from './submit-once.js';
 import { type IncomingFile, readUpload } from '../../platform/endpoint/read-upload.js';
 import { type Fields, readForm } from './read-form.js';
@@ -79,24 +79,40 @@ function toProblem({ status, message, detail, extra }: DomainError): FormError {
 /** Status codes shown beside the form; all others get an error page. */
 const BESIDE_THE_FORM = new Set([400, 401, 402, 403, 404, 409, 410, 413, 415, 422, 429, 503]);
 
-/** @throws PERMISSION_DENIED the form came from another site, or from before signing in or out */
-function checkForm({ ctx, request, session }: PageInput, given: Fields): void {
-  if (!isOurSite(ctx.config, request)) throw forbidden('This form came from another site');
-  if (isOurForm(ctx.config, session.binding, given[CSRF_FIELD])) return;
-  throw forbidden('Form expired. Reload and try again.');
+/** Returns the page that a form came from, if it is one of this app. */
+function sourceOf({ headers }: IncomingMessage): string {
+  const referer = headers.referer ?? '';
+  const from = URL.canParse(referer) ? new URL(referer) : undefined;
+  return safePath(from && from.host === headers.host ? `${from.pathname}${from.search}` : HOME);
 }
 
-/** Returns the redirect for a user without access. @throws PERMISSION_DENIED */
-function checkAccess({ access, method }: Page, actor: UserActor | null, { url, request }: PageInput): PageResult | undefined {
+/** Says that a form arrived without a session, and shows what was typed. */
+async function showSignedOut({ ctx, request, url }: PageInput): Promise<View> {
+  const kept = await readKeptText(ctx.config, request, url);
+  const text = 'Your session expired. Nothing was changed; sign in and try again.';
+  const data = { heading: 'You are signed out', text, kept, to: signInPath(sourceOf(request)), label: 'Sign in' };
+  return { view: 'error-expired', title: 'Signed out', data, status: 401 };
+}
+
+/**
+ * Says that a form is from before signing in or out, and shows what was typed; undefined for one of this session.
+ * @throws PERMISSION_DENIED the form came from another site
+ */
+function checkForm({ ctx, request, session, url }: PageInput, given: Fields): View | undefined {
+  if (!isOurSite(ctx.config, request)) throw forbidden('This form came from another site');
+  if (isOurForm(ctx.config, session.binding, given[CSRF_FIELD])) return undefined;
+  const [kept, to] = [keptText(url, given), sourceOf(request)];
+  const data = { heading: 'Form expired', text: 'Form expired. Reload and try again.', kept, to, label: 'Back to the page' };
+  return { view: 'error-expired', title: 'Form expired', data, status: 403 };
+}
+
+/** Returns what a caller without access gets instead. @throws PERMISSION_DENIED */
+async function checkAccess({ access, method }: Page, arrival: PageInput): Promise<PageResult | undefined> {
+  const { url, session } = arrival;
+  const { actor } = session;
   if (access === 'visitor') return actor ? { to: HOME } : undefined;
   if (access === 'anyone') return undefined;
-  if (!actor) {
-    const referer = request.headers.referer ?? '';
-    const from = URL.canParse(referer) ? new URL(referer) : undefined;
-    if (method === 'get') return { to: signInPath(url.replace(LIVE, '')) };
-    const back = signInPath(from && from.host === request.headers.host ? `${from.pathname}${from.search}` : HOME);
-    return { view: 'error-expired', title: 'Signed out', data: { signIn: back }, status: 401 };
-  }
+  if (!actor) return method === 'get' ? { to: signInPath(url.replace(LIVE, '')) } : showSignedOut(arrival);
   checkCallerKind(access, actor);
   return undefined;
 }
@@ -126,8 +142,8 @@ async function handlePage(
  * @throws DomainError, shown as an error page, and any error of the operations
  */
 export async function openPage(page: Page, arrival: PageInput): Promise<PageResult> {
-  const { ctx, request, session } = arrival;
-  const denied = checkAccess(page, session.actor, arrival);
+  const { ctx, request } = arrival;
+  const denied = await checkAccess(page, arrival);
   if (denied) return denied;
   if (page.method === 'get') return answer(page, arrival, {});
   // A form of another kind brings no file; the handler says so after its token was checked.
@@ -143,9 +159,10 @@ export async function openPage(page: Page, arrival: PageInput): Promise<PageResu
 }
 
 /** Checks the form, and calls the page's handler. @throws as `openPage` */
-function answer(page: Page, arrival: PageInput, given: Fields, file?: IncomingFile): Promise<PageResult> {
+async function answer(page: Page, arrival: PageInput, given: Fields, file?: IncomingFile): Promise<PageResult> {
   const { ctx, me, pending, request, session } = arrival;
-  if (page.method === 'post') checkForm(arrival, given);
+  const expired = page.method === 'post' ? checkForm(arrival, given) : undefined;
+  if (expired) return expired;
   const visit: PageRequest = {
     ...(file && { file }),
     ctx,
