@@ -1,0 +1,83 @@
+import type { Browser } from 'playwright-core';
+import { givePasswords } from '../api/web/browser.js';
+import { PASSWORD } from '../factories/accounts.js';
+import { buildProject, buildTask, buildTeam, type TestTeam } from '../factories/people.js';
+import { startApp, type TestApp } from '../support/app.js';
+import { findFaults, launch, openWindow, type Window } from './chromium.js';
+
+// How the pages of tasks use the width of a window.
+
+import.meta.jest.setTimeout(180_000);
+
+let app: TestApp;
+let browser: Browser;
+let team: TestTeam;
+let path: string;
+let window: Window;
+
+beforeAll(async () => {
+  app = await startApp({ LOGIN_OTP: 'off' });
+  team = await buildTeam(app);
+  await givePasswords(app);
+  const project = await buildProject(app, team);
+  path = `/app/projects/${project.project_id}`;
+  await buildTask(app, team, project, { title: 'Task', assigned_to: team.member.user_id });
+  browser = await launch();
+  window = await openWindow(browser, app.url);
+  const { page } = window;
+  await page.goto('/app/sign-in');
+  await page.fill('[name=email]', team.member.email);
+  await page.fill('[name=password]', PASSWORD);
+  await page.press('[name=password]', 'Enter');
+  await page.waitForURL(`${app.url}/app`);
+});
+afterEach(() => expect(window.complaints).toEqual([]));
+afterAll(async () => {
+  await browser?.close();
+  await app.close();
+});
+
+const widthOf = (selector: string) =>
+  window.page.evaluate<number>(`document.querySelector('${selector}').getBoundingClientRect().width`);
+
+it('a board fills a wide window, and a list stays readable', async () => {
+  const { page } = window;
+  await page.setViewportSize({ width: 1920, height: 1080 });
+  await page.goto(`${path}/board`);
+  expect(await widthOf('.board')).toBeGreaterThan(1700);
+  await page.goto(path);
+  expect(await widthOf('#tasks')).toBeLessThan(1300);
+});
+
+it.each([641, 700, 800, 820, 900, 960, 1024, 1056, 1100, 1280])('the header fits into %i px, with both counts', async (width) => {
+  const { page } = window;
+  await page.setViewportSize({ width, height: 800 });
+  await page.goto(path);
+  await page.evaluate(`for (const link of document.querySelectorAll('nav.places a[href="/app/approvals"], #places > a.bell')) {
+    link.querySelector('.count')?.remove();
+    link.insertAdjacentHTML('beforeend', '<span class="count">50</span>');
+  }`);
+  const { inner, outer, wrapped } = await page.evaluate<{ inner: number; outer: number; wrapped: number }>(`({
+    inner: Math.max(...[...document.querySelectorAll('.bar *:not(.sheet, .sheet *, .unseen)')].map((one) => one.getBoundingClientRect().right)),
+    outer: document.documentElement.clientWidth,
+    wrapped: document.querySelector('.bar').getBoundingClientRect().height,
+  })`);
+  expect([inner <= outer, wrapped < 72]).toEqual([true, true]);
+});
+
+it('filters are folded on a phone, with one line that says which are active, and in sight elsewhere', async () => {
+  const { page } = window;
+  await page.setViewportSize({ width: 390, height: 844 });
+  await page.goto(`${path}?assigned_to=me&priority=medium`);
+  expect((await page.textContent('details.filters > summary'))?.replace(/\s+/g, ' ')).toBe('Filters open tasks · mine · medium');
+  expect(await page.isVisible('#f-priority')).toBe(false);
+  const top = await page.evaluate<number>(`document.querySelector('#tasks').getBoundingClientRect().top`);
+  expect(top).toBeLessThan(600);
+  expect(await findFaults(page)).toEqual([]);
+  await page.click('details.filters > summary');
+  expect(await page.isVisible('#f-priority')).toBe(true);
+  await page.setViewportSize({ width: 1280, height: 800 });
+  await page.goto(path);
+  expect([await page.isVisible('#f-priority'), await page.isVisible('details.filters > summary')]).toEqual([true, false]);
+  expect(await findFaults(page)).toEqual([]);
+});
