@@ -75,6 +75,28 @@ describe('keys and the palette', () => {
     expect(page.url()).toBe(`${app.url}/app`);
   });
 
+  it('creates a task in the project that was open last, from any page, and stays there', async () => {
+    await page.goto('/app/projects');
+    await page.click('main ul.rows a');
+    await page.waitForSelector('main [data-project]');
+    await page.goto('/app/cycles');
+    await page.keyboard.press('Control+k');
+    await page.waitForSelector('#palette-results [role=option]');
+    await page.keyboard.type('moor the barge');
+    await page.waitForSelector('#palette-results :text("New task: moor the barge")');
+    // It was not asked for: Enter alone creates nothing.
+    expect(await page.locator('#palette-results [aria-selected=true]').count()).toBe(0);
+    expect(await findFaults(page)).toEqual([]);
+    await page.fill('#palette-query', 'new task: moor the barge !urgent');
+    await page.waitForSelector('#palette-results [aria-selected=true]:has-text("moor the barge !urgent")');
+    await page.keyboard.press('Enter');
+    await page.waitForSelector('.notice:has-text("Added “moor the barge” · urgent")');
+    expect(page.url()).toBe(`${app.url}/app/cycles`);
+    await page.click('.notice >> text=Undo');
+    await page.waitForSelector('.notice:has-text("The change was undone")');
+    expect(window.complaints).toEqual([]);
+  });
+
   it('? lists the keys, and g with another key goes to a page; both can be turned off', async () => {
     await page.keyboard.press('?');
     await page.waitForSelector('#keys[open] kbd');

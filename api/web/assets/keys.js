@@ -1,6 +1,7 @@
 /* Keys, the palette and the list of keys. Without this file the same pages are reached by links: /app/search and /app/keys. */
 (() => {
   const OFF = 'assent-single-keys-off';
+  const PROJECT = 'assent-project';
   /* Time for the second of two keys, and for the next letter of a query, ms. */
   const PAIR_MS = 1500;
   const TYPING_MS = 120;
@@ -20,6 +21,13 @@
     option?.scrollIntoView({ block: 'nearest' });
   };
   const chosen = () => results.querySelector('[aria-selected=true]');
+  /* A task of the palette goes into the project of this page, else into the last one that was open. */
+  const project = () => {
+    const here = document.querySelector('main [data-project]')?.dataset.project;
+    if (here) localStorage.setItem(PROJECT, here);
+    return here ?? localStorage.getItem(PROJECT) ?? '';
+  };
+  document.addEventListener('DOMContentLoaded', project);
   /* Answers may overtake each other: only that to the newest query counts. */
   let asked = 0;
   let timer;
@@ -28,7 +36,8 @@
   let opensNext = false;
   const fill = async () => {
     const mine = ++asked;
-    const answer = await fetch(`/app/palette?q=${encodeURIComponent(input.value)}`).catch(() => null);
+    const query = new URLSearchParams({ q: input.value, project: project(), back: `${location.pathname}${location.search}` });
+    const answer = await fetch(`/app/palette?${query}`).catch(() => null);
     if (mine !== asked) return;
     /* Signed out meanwhile: the page says so. */
     if (answer?.redirected) location.reload();
@@ -41,7 +50,8 @@
     if (mine !== asked) return;
     results.innerHTML = text;
     status.textContent = results.firstElementChild?.dataset.said ?? '';
-    choose(options()[0]);
+    /* Enter creates a task only for those who asked for one. */
+    choose(options().find((one) => !('unasked' in one.dataset)));
     isStale = false;
     if (opensNext) chosen()?.click();
     opensNext = false;
@@ -77,7 +87,7 @@
       opensNext = true;
     } else if (event.key === 'Enter' && !event.isComposing && chosen()) {
       event.preventDefault();
-      if (event.ctrlKey || event.metaKey) window.open(chosen().href, '_blank', 'noopener');
+      if ((event.ctrlKey || event.metaKey) && chosen().href) window.open(chosen().href, '_blank', 'noopener');
       else chosen().click();
     }
   });

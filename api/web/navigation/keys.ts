@@ -13,7 +13,7 @@ export const KEY_GROUPS: readonly { name: string; keys: readonly Key[] }[] = [
   {
     name: 'Anywhere',
     keys: [
-      { presses: ['Ctrl K'], does: 'Open the palette: pages, items and actions' },
+      { presses: ['Ctrl K'], does: 'Open the palette: pages, items, actions and new tasks' },
       { presses: ['/'], does: 'Search' },
       { presses: ['?'], does: 'List the keys' },
       { presses: ['Esc'], does: 'Close what is open' },

@@ -7,7 +7,7 @@ import { PAGES } from '../../../api/web/pages.js';
 import { findPage } from '../../../api/web/server/find-page.js';
 import { buildProject, buildTask, buildTeam, type TestTeam } from '../../factories/people.js';
 import { startApp, type TestApp } from '../../support/app.js';
-import { type Browser, givePasswords, signIn } from './browser.js';
+import { type Browser, givePasswords, readCsrf, signIn } from './browser.js';
 
 const TEAM = '0197a000-0000-7000-8000-000000000001';
 const user = (role: string, more: Partial<User> = {}): User =>
@@ -122,6 +122,35 @@ describe('the palette', () => {
     const { html } = await browser.get('/app/palette?q=kraken');
     expect(html).toContain('data-said="Nothing matches."');
     expect(html).not.toContain(secret.project_id);
+  });
+
+  it('offers a task of the typed text in a project where the user may add one, and creates it where the user was', async () => {
+    const project = await buildProject(app, team, { name: 'Quay' });
+    const ask = async (who: Browser, q: string, project_id = project.project_id) =>
+      (await who.get(`/app/palette?${String(new URLSearchParams({ q, project: project_id, back: '/app/cycles?team=x' }))}`)).html;
+    const html = await ask(browser, 'new task: Fix <the> crane !high');
+    expect(html).toContain('New task: Fix &lt;the&gt; crane !high');
+    expect(html).not.toContain('data-unasked');
+    expect(await ask(browser, 'crane')).toContain('data-unasked');
+    const csrf = readCsrf(html) as string;
+    const path = `/app/projects/${project.project_id}/tasks`;
+    expect(html).toContain(`action="${path}"`);
+    const created = await browser.post(path, { text: 'Fix the crane !high', back: '/app/cycles?team=x' }, { csrf });
+    expect([created.status, created.headers.get('location')]).toEqual([303, '/app/cycles?team=x']);
+    expect(await app.services.db('tasks').where({ project_id: project.project_id }).first()).toMatchObject({
+      title: 'Fix the crane',
+      priority: 'high',
+    });
+    const abroad = await browser.post(path, { text: 'Another', back: 'https://evil.example/app' }, { csrf });
+    expect(abroad.headers.get('location')).toBe(`/app/projects/${project.project_id}`);
+    // Guests, strangers, and projects that are none.
+    const other = await buildTeam(app);
+    await givePasswords(app);
+    for (const who of [await signIn(app, team.guest), await signIn(app, other.member)])
+      expect(await ask(who, 'new task: Mine')).not.toContain('New task');
+    for (const none of ['', 'x', '019a9f00-0000-7000-8000-00000000dead'])
+      expect(await ask(browser, 'new task: Mine', none)).not.toContain('New task');
+    expect(await ask(browser, 'new task')).not.toContain('New task: <');
   });
 
   it.each(['', '%00', '%F0%9F', '((('])('bears the query %j', async (q) => {

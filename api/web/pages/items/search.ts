@@ -1,8 +1,15 @@
 import { z } from 'zod';
+import type { User } from '../../../identity/auth/schema.js';
+import { isAllowed, type Seat } from '../../../platform/access/access.js';
+import type { Context } from '../../../platform/context.js';
+import { toDomainError } from '../../../platform/database/database-errors.js';
+import { getProject } from '../../../work/projects/get-project.js';
+import type { ProjectRecord } from '../../../work/projects/schema.js';
 import { searchItems } from '../../../work/search/search-items.js';
 import { ITEM_TYPES } from '../../../work/graph/item-place.js';
 import { findDestinations } from '../../navigation/find-destinations.js';
 import { page, type Page, requireUser } from '../../page.js';
+import { backPath, projectPath } from '../projects/paths.js';
 
 /** Results of one page; more exact words find the others. */
 const SHOWN = 50;
@@ -19,6 +26,30 @@ const Query = z.object({
     )
     .catch(''),
 });
+
+/** The palette also knows the project of the page that it is on, or the last one, and the address of the page. */
+const PaletteQuery = Query.extend({
+  project: z.uuid().optional().catch(undefined),
+  back: z.string().max(2_000).optional().catch(undefined),
+});
+
+const NEW_TASK = /^(?:new|add|create)\s+task\b:?\s*/i;
+
+/** Returns the task that a query would create; undefined without a text or a project that takes tasks of the user. */
+async function taskToCreate(ctx: Context, me: User, { q, project, back }: z.output<typeof PaletteQuery>) {
+  const text = q.replace(NEW_TASK, '');
+  if (text === '' || project === undefined) return undefined;
+  const json = await getProject(ctx, project).catch((error: unknown) => {
+    // The last project may be in the trash, or of another user of this browser.
+    if (toDomainError(error).status < 500) return undefined;
+    throw error;
+  });
+  if (json === undefined) return undefined;
+  const { name, team_id } = JSON.parse(json) as ProjectRecord;
+  const role = me.teams.find((team) => team.team_id === team_id)?.role;
+  if (!isAllowed('task.write', (role ?? null) as Seat | null)) return undefined;
+  return { text, project_id: project, project: name, back: backPath(back, projectPath(project)), isAsked: text !== q };
+}
 
 export const searchPages: Page[] = [
   page({
@@ -41,11 +72,16 @@ export const searchPages: Page[] = [
     method: 'get',
     path: '/app/palette',
     access: 'search.use',
-    query: Query,
-    async handle({ ctx, me, query: { q } }) {
-      const found = q === '' ? undefined : await searchItems(ctx, { query: q, limit: SHOWN_IN_PALETTE });
-      const { pages, actions } = findDestinations(requireUser({ me }), q);
-      return { view: 'items/palette', title: 'Palette', isFragment: true, data: { pages, actions, items: found?.results ?? [] } };
+    query: PaletteQuery,
+    async handle({ ctx, me, query }) {
+      const [user, { q }] = [requireUser({ me }), query];
+      const [found, creates] = await Promise.all([
+        q === '' ? undefined : searchItems(ctx, { query: q, limit: SHOWN_IN_PALETTE }),
+        taskToCreate(ctx, user, query),
+      ]);
+      const { pages, actions } = findDestinations(user, q);
+      const data = { pages, actions, items: found?.results ?? [], creates };
+      return { view: 'items/palette', title: 'Palette', isFragment: true, data };
     },
   }),
 ];

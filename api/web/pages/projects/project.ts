@@ -16,7 +16,7 @@ import { TASK_PRIORITIES, TASK_STATUSES } from '../../../work/tasks/rules.js';
 import { type FormError, page, type Page, requireUser, type View } from '../../page.js';
 import type { Fields } from '../../server/read-form.js';
 import { isFiltered, sortChoices, TaskFilters, toQuery, toSort, toSource, toViewFilters } from './filters.js';
-import { projectPath } from './paths.js';
+import { backPath, projectPath } from './paths.js';
 import { quickAdd } from './quick-add.js';
 
 /** Tasks of one page. */
@@ -111,13 +111,14 @@ export const projectPages: Page[] = [
     access: 'task.write',
     params: ProjectParams,
     query: ListQuery,
-    form: z.object({ text: Text.max(1_000) }),
+    form: z.object({ text: Text.max(1_000), back: z.string().max(2_000).optional() }),
     async handle({ ctx, me, params, query, form }) {
       const { team_id } = JSON.parse(await getProject(ctx, params.project_id)) as ProjectRecord;
       const { task, said } = await quickAdd(ctx, requireUser({ me }), form.text, { team_id, ...params });
       const { offset: _first, ...filters } = query;
       const undo = { kind: 'trash_task' as const, task: [task.task_id, task.version] as [string, number] };
-      return { to: `${projectPath(params.project_id)}${toQuery(filters)}`, notice: { kind: 'good', text: said, undo } };
+      const to = backPath(form.back, `${projectPath(params.project_id)}${toQuery(filters)}`);
+      return { to, notice: { kind: 'good', text: said, undo } };
     },
     onError: ({ ctx, me, params, query, form }, problem) =>
       showProject(ctx, requireUser({ me }), params.project_id, query, { problem, given: form }),
