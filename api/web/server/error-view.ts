@@ -1,5 +1,7 @@
+import type { User } from '../../identity/auth/schema.js';
 import type { DomainError } from '../../platform/errors.js';
 import type { View } from '../page.js';
+import { plainMessage } from '../wording/plain-message.js';
 
 const KNOWN: Readonly<Record<number, { heading: string; text?: string }>> = {
   403: { heading: 'Access denied' },
@@ -14,8 +16,8 @@ const KNOWN: Readonly<Record<number, { heading: string; text?: string }>> = {
 };
 
 /** Renders an error as a page. */
-export function errorView(error: DomainError, correlationId: string): View {
-  const { heading = 'Request failed', text = error.message } =
+export function errorView(error: DomainError, correlationId: string, me: User | null): View {
+  const { heading = 'Request failed', text = plainMessage(error.message, me) } =
     KNOWN[error.status] ?? (error.status >= 500 ? KNOWN[500] : undefined) ?? {};
   const detail = error.status === 429 && typeof error.detail === 'string' ? error.detail : undefined;
   return {

@@ -12,11 +12,12 @@ import { readCookie } from './cookies.js';
 import { CSRF_FIELD, isOurForm, isOurSite } from './csrf.js';
 import { keptText, readKeptText } from './kept-text.js';
 import { submitOnce } from './submit-once.js';
-import { type IncomingFile, readUpload } from '../../platform/endpoint/read-upload.js';
+import { type IncomingFile, readUpload, type Upload } from '../../platform/endpoint/read-upload.js';
 import { type Fields, readForm } from './read-form.js';
 import { HOME, safePath } from './safe-path.js';
 import type { BrowserSession } from './session.js';
 import { unpackStep } from './sign-in-step.js';
+import { plainMessage } from '../wording/plain-message.js';
 
 export interface PageInput {
   limit: RateLimiter;
@@ -63,16 +64,15 @@ function parse(schema: z.ZodType | undefined, value: unknown): unknown {
   );
 }
 
-/** Converts an error to a message for the form. */
-function toProblem({ status, message, detail, extra }: DomainError): FormError {
+/** Converts an error to a message for the form, in the words of its page. */
+function toProblem({ status, message, detail, extra }: DomainError, me: User | null): FormError {
+  const word = (text: string): string => capitalize(plainMessage(text, me));
   // The message of a 429 does not say how long to wait; its detail does.
   if (typeof detail === 'string') {
     const since = extra['changed_since'] as ChangedSince | undefined;
-    return { status, message: status === 429 ? detail : message, fields: {}, ...(since && { changedSince: since }) };
+    return { status, message: word(status === 429 ? detail : message), fields: {}, ...(since && { changedSince: since }) };
   }
-  const fields = Object.fromEntries(
-    detail.errors.map((error) => [error.field.replace(/^body\./, ''), capitalize(error.message)]),
-  );
+  const fields = Object.fromEntries(detail.errors.map((error) => [error.field.replace(/^body\./, ''), word(error.message)]));
   return { status, message: 'Check the highlighted fields.', fields };
 }
 
@@ -130,11 +130,16 @@ async function handlePage(
       return page.handle({ ...visit, form: parse(page.form, given) });
     });
   } catch (thrown) {
-    const error = toDomainError(thrown);
-    if (!page.onError || !BESIDE_THE_FORM.has(error.status)) throw thrown;
-    const answer = await page.onError({ ...visit, form: given }, toProblem(error));
-    return 'view' in answer ? { status: error.status, ...answer } : answer;
+    return showRefused(page, { ...visit, form: given }, thrown);
   }
+}
+
+/** Shows the form again with its error. @throws `thrown`, if the page has no such form or it is no error of the form */
+async function showRefused(page: Page, visit: PageRequest<unknown, unknown, Fields>, thrown: unknown): Promise<PageResult> {
+  const error = toDomainError(thrown);
+  if (!page.onError || !BESIDE_THE_FORM.has(error.status)) throw thrown;
+  const answer = await page.onError(visit, toProblem(error, visit.me));
+  return 'view' in answer ? { status: error.status, ...answer } : answer;
 }
 
 /**
@@ -142,15 +147,27 @@ async function handlePage(
  * @throws DomainError, shown as an error page, and any error of the operations
  */
 export async function openPage(page: Page, arrival: PageInput): Promise<PageResult> {
-  const { ctx, request } = arrival;
+  const { request } = arrival;
   const denied = await checkAccess(page, arrival);
   if (denied) return denied;
   if (page.method === 'get') return answer(page, arrival, {});
   // A form of another kind brings no file; the handler says so after its token was checked.
   const isMultipart = /^multipart\/form-data\b/i.test(request.headers['content-type'] ?? '');
   if (page.fileBytes === undefined || !isMultipart) return answer(page, arrival, await readForm(request, page.formBytes));
-  const timeoutMs = ctx.config.FILE_UPLOAD_SECONDS * 1000;
-  const upload = await readUpload(request, { maxBytes: page.fileBytes, timeoutMs });
+  return answerUpload(page, page.fileBytes, arrival);
+}
+
+/** Reads a form with a file up to the file, and calls the page's handler. @throws as `openPage` */
+async function answerUpload(page: Page, maxBytes: number, arrival: PageInput): Promise<PageResult> {
+  const { ctx, request } = arrival;
+  let upload: Upload;
+  try {
+    upload = await readUpload(request, { maxBytes, timeoutMs: ctx.config.FILE_UPLOAD_SECONDS * 1000 });
+  } catch (thrown) {
+    // The form's token was not read: nothing happens but that this page is shown.
+    if (!isOurSite(ctx.config, request)) throw thrown;
+    return showRefused(page, visitOf(page, arrival, {}), thrown);
+  }
   try {
     return await answer(page, arrival, upload.fields, upload.file);
   } finally {
@@ -158,13 +175,9 @@ export async function openPage(page: Page, arrival: PageInput): Promise<PageResu
   }
 }
 
-/** Checks the form, and calls the page's handler. @throws as `openPage` */
-async function answer(page: Page, arrival: PageInput, given: Fields, file?: IncomingFile): Promise<PageResult> {
+function visitOf(page: Page, arrival: PageInput, form: Fields): PageRequest<unknown, unknown, Fields> {
   const { ctx, me, pending, request, session } = arrival;
-  const expired = page.method === 'post' ? checkForm(arrival, given) : undefined;
-  if (expired) return expired;
-  const visit: PageRequest = {
-    ...(file && { file }),
+  return {
     ctx,
     me,
     pending,
@@ -172,7 +185,13 @@ async function answer(page: Page, arrival: PageInput, given: Fields, file?: Inco
     deviceToken: readCookie(ctx.config, request, 'device'),
     params: parse(page.params, arrival.params),
     query: parse(page.query, arrival.query),
-    form: given,
+    form,
   };
-  return handlePage(page, arrival, visit, given);
+}
+
+/** Checks the form, and calls the page's handler. @throws as `openPage` */
+async function answer(page: Page, arrival: PageInput, given: Fields, file?: IncomingFile): Promise<PageResult> {
+  const expired = page.method === 'post' ? checkForm(arrival, given) : undefined;
+  if (expired) return expired;
+  return handlePage(page, arrival, { ...visitOf(page, arrival, given), ...(file && { file }) }, given);
 }

@@ -79,5 +79,5 @@ export function sendError(config: Config, render: Render, koa: KoaContext, throw
   const error = toDomainError(thrown);
   if (error.status >= 500) koa.state.log.error({ err: error.cause ?? error, path: koa.path }, 'page failed');
   koa.set(error.headers);
-  sendView(config, render, koa, errorView(error, koa.state.requestId), around);
+  sendView(config, render, koa, errorView(error, koa.state.requestId, around.me), around);
 }

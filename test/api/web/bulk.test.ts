@@ -1,5 +1,6 @@
+import { request } from 'node:http';
 import { buildBulkJob } from '../../factories/bulk.js';
-import { buildProject, buildTeam, type TestTeam } from '../../factories/people.js';
+import { buildProject, buildTask, buildTeam, type TestTeam } from '../../factories/people.js';
 import { startApp, type TestApp } from '../../support/app.js';
 import { finishImport, finishUndo, ndjson } from '../bulk/import-support.js';
 import { createExporter } from '../bulk/support.js';
@@ -123,4 +124,35 @@ test.each([
   const answer = await sendFile(text, fields);
   expect(answer.status).toBe(status);
   expect(await answer.text()).toContain(said);
+});
+
+it('says on the page of the form that a file is too large, in the words of the page', async () => {
+  const cookie = [...manager.cookies].map(([name, value]) => `${name}=${value}`).join('; ');
+  const headers = { cookie, 'content-type': 'multipart/form-data; boundary=x', 'content-length': String(3 * 1024 ** 3) };
+  const send = (path: string, more: Record<string, string> = {}) =>
+    new Promise<{ status: number; html: string }>((resolve, reject) => {
+      const options = { method: 'POST', headers: { ...headers, ...more } };
+      const sent = request(`${app.url}${path}`, options, (answer) => {
+        let html = '';
+        answer.on('data', (chunk: Buffer) => (html += chunk.toString()));
+        answer.on('end', () => {
+          resolve({ status: answer.statusCode as number, html });
+          sent.destroy();
+        });
+      });
+      sent.on('error', reject);
+      sent.flushHeaders();
+    });
+  const path = `/app/bulk/import?team=${team.team_id}`;
+  const { status, html } = await send(path);
+  expect([status, html.includes('The file exceeds 2 GB'), html.includes('Start import')]).toEqual([413, true, true]);
+  const foreign = await send(path, { origin: 'https://evil.example' });
+  expect([foreign.status, foreign.html.includes('Start import')]).toEqual([413, false]);
+  const task = await buildTask(app, team, await buildProject(app, team), { title: 'With a file' });
+  const attached = await send(`/app/items/${task.task_id}/files`);
+  expect([attached.status, attached.html.includes('The file exceeds 25 MB'), attached.html.includes('With a file')]).toEqual([
+    413,
+    true,
+    true,
+  ]);
 });

@@ -9,7 +9,7 @@ import { invalidFields } from '../../../platform/errors.js';
 import { Id } from '../../../platform/fields.js';
 import { page, type Page, requireUser } from '../../page.js';
 import { jobPath } from './bulk-path.js';
-import { showJobs } from './jobs.js';
+import { showJobs, TeamFilter } from './jobs.js';
 
 const ImportForm = z.object({
   team_id: Id,
@@ -24,6 +24,8 @@ export const importPages: Page[] = [
     path: '/app/bulk/import',
     access: 'bulk.run',
     limit: 'bulk_import',
+    // Says of which team the form was, also where the form was not read.
+    query: TeamFilter,
     form: ImportForm,
     fileBytes: MAX_UPLOAD_BYTES,
     async handle({ ctx, form, file }) {
@@ -32,8 +34,8 @@ export const importPages: Page[] = [
       const { job_id } = await requestImport(ctx, { ...form, file_id });
       return { to: jobPath(job_id) };
     },
-    onError: ({ ctx, me, form }, problem) => {
-      const team = typeof form['team_id'] === 'string' ? form['team_id'] : undefined;
+    onError: ({ ctx, me, query, form }, problem) => {
+      const team = typeof form['team_id'] === 'string' ? form['team_id'] : query.team;
       return showJobs(ctx, requireUser({ me }), team, { problem, given: form, of: 'import' });
     },
   }),

@@ -16,7 +16,7 @@ const MAX_JOBS = 50;
 const MAX_PROJECTS = 500;
 
 /** A filter that holds nonsense does not count. */
-const Filter = z.object({ team: z.uuid().optional().catch(undefined) });
+export const TeamFilter = z.object({ team: z.uuid().optional().catch(undefined) });
 
 /** Check boxes: one is sent as a string, several as a list. */
 const ExportForm = z
@@ -67,7 +67,7 @@ export const bulkListPages: Page[] = [
     method: 'get',
     path: '/app/bulk',
     access: 'bulk.read',
-    query: Filter,
+    query: TeamFilter,
     handle: ({ ctx, me, query }) => showJobs(ctx, requireUser({ me }), query.team),
   }),
   page({

@@ -2,6 +2,7 @@ import { truncateText } from '../../../automation/runs/record/rules.js';
 import type { Context } from '../../../platform/context.js';
 import { toDomainError } from '../../../platform/database/database-errors.js';
 import type { DomainError } from '../../../platform/errors.js';
+import { plainMessage } from '../../wording/plain-message.js';
 import { getWorkItem } from '../../../work/items/get-work-item.js';
 
 /** Changes at a time: they share statements, and those that fail share few connections. */
@@ -79,7 +80,7 @@ export async function describeLeft<T extends string | readonly [string, ...unkno
   const idOf = (item: T): string => (typeof item === 'string' ? item : item[0]);
   const byReason = new Map<string, typeof failed>();
   for (const one of failed) {
-    const reason = 'changed_since' in one.error.extra ? stale : one.error.message;
+    const reason = 'changed_since' in one.error.extra ? stale : plainMessage(one.error.message, null);
     byReason.set(reason, [...(byReason.get(reason) ?? []), one]);
   }
   const sentences = await Promise.all(

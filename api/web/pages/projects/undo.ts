@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { User } from '../../../identity/auth/schema.js';
 import { restoreProject } from '../../../bulk/trash/restore-project.js';
 import type { Context } from '../../../platform/context.js';
 import { conflict, DomainError } from '../../../platform/errors.js';
@@ -16,6 +17,7 @@ import { trashTask } from '../../../work/tasks/write/trash-task.js';
 import { type Notice, page, type Page } from '../../page.js';
 import { HOME } from '../../server/safe-path.js';
 import { type ChangedTask, type Undo, UNDO_MINUTES, unpackUndo } from '../../server/undo.js';
+import { plainMessage } from '../../wording/plain-message.js';
 import { backPath } from './paths.js';
 import { describeLeft, eachTask } from './each-task.js';
 
@@ -88,10 +90,10 @@ const UNDO: Undoing = {
   delete_comment: (ctx, { commentId }) => undoOne(deleteComment(ctx, commentId)),
 };
 /** Says why nothing was undone. */
-function reasonOf(error: unknown): string {
+function reasonOf(error: unknown, me: User | null): string {
   if (!(error instanceof DomainError) || error.status >= 500) throw error;
   const isStale = 'changed_since' in error.extra && typeof error.detail === 'string';
-  return `Nothing was undone. ${isStale ? error.detail : error.message}.`.replace(/\.\.$/, '.');
+  return `Nothing was undone. ${plainMessage(isStale ? (error.detail as string) : error.message, me)}.`.replace(/\.\.$/, '.');
 }
 
 export const undoPages: Page[] = [
@@ -100,7 +102,7 @@ export const undoPages: Page[] = [
     path: '/app/undo',
     access: 'task.write',
     form: z.object({ undo: z.string().max(4_096), back: z.string().max(2_000).optional() }),
-    async handle({ ctx, form }) {
+    async handle({ ctx, me, form }) {
       const binding = ctx.actor.type === 'user' ? ctx.actor.sessionId : '';
       const undo = unpackUndo(ctx.config, binding, form.undo);
       const to = backPath(form.back, HOME);
@@ -109,7 +111,7 @@ export const undoPages: Page[] = [
         if (undo === 'expired') throw conflict(`A change can be undone for ${UNDO_MINUTES} minutes`);
         return { to, notice: await UNDO[undo.kind](ctx, undo as never) };
       } catch (error) {
-        return { to, notice: { kind: 'bad', text: reasonOf(error) } };
+        return { to, notice: { kind: 'bad', text: reasonOf(error, me) } };
       }
     },
   }),
