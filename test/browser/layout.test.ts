@@ -49,21 +49,24 @@ it('a board fills a wide window, and a list stays readable', async () => {
   expect(await widthOf('#tasks')).toBeLessThan(1300);
 });
 
-it.each([641, 700, 800, 820, 900, 960, 1024, 1056, 1100, 1280])('the header fits into %i px, with both counts', async (width) => {
-  const { page } = window;
-  await page.setViewportSize({ width, height: 800 });
-  await page.goto(path);
-  await page.evaluate(`for (const link of document.querySelectorAll('nav.places a[href="/app/approvals"], #places > a.bell')) {
+it.each([641, 700, 800, 820, 900, 960, 1024, 1056, 1100, 1280, 1440])(
+  'the header fits into %i px, with both counts',
+  async (width) => {
+    const { page } = window;
+    await page.setViewportSize({ width, height: 800 });
+    await page.goto(path);
+    await page.evaluate(`for (const link of document.querySelectorAll('nav.places a[href="/app/approvals"], #places > a.bell')) {
     link.querySelector('.count')?.remove();
     link.insertAdjacentHTML('beforeend', '<span class="count">50</span>');
   }`);
-  const { inner, outer, wrapped } = await page.evaluate<{ inner: number; outer: number; wrapped: number }>(`({
+    const { inner, outer, wrapped } = await page.evaluate<{ inner: number; outer: number; wrapped: number }>(`({
     inner: Math.max(...[...document.querySelectorAll('.bar *:not(.sheet, .sheet *, .unseen)')].map((one) => one.getBoundingClientRect().right)),
-    outer: document.documentElement.clientWidth,
+    outer: document.querySelector('.bar').getBoundingClientRect().right - parseFloat(getComputedStyle(document.querySelector('.bar')).paddingRight),
     wrapped: document.querySelector('.bar').getBoundingClientRect().height,
   })`);
-  expect([inner <= outer, wrapped < 72]).toEqual([true, true]);
-});
+    expect([inner <= outer + 1, wrapped < 72]).toEqual([true, true]);
+  },
+);
 
 it('filters are folded on a phone, with one line that says which are active, and in sight elsewhere', async () => {
   const { page } = window;
