@@ -48,7 +48,7 @@ export function readNumber(word: string | undefined): number | undefined {
   return /^\d{1,4}$/.test(word) ? Number(word) : NUMBERS.get(word);
 }
 /** 0 is Monday; -1 for no weekday. */
-const readWeekday = (word: string | undefined): number => {
+export const readWeekday = (word: string | undefined): number => {
   const day = findIn(DAYS, word);
   return day < 0 ? -1 : (day + 6) % 7;
 };

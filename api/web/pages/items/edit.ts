@@ -7,10 +7,12 @@ import { getWorkItem } from '../../../work/items/get-work-item.js';
 import { updateTask } from '../../../work/tasks/write/update-task.js';
 import type { Context } from '../../../platform/context.js';
 import { invalidFields } from '../../../platform/errors.js';
-import { page, type Page, type Redirect } from '../../page.js';
+import type { User } from '../../../identity/auth/schema.js';
+import { page, type Page, type Redirect, requireUser } from '../../page.js';
 import type { Undo } from '../../server/undo.js';
 import { changedFields, listFields, parseInput, Version } from '../projects/form-fields.js';
 import { backPath, itemPath } from '../projects/paths.js';
+import { readRepeat } from './repeat-form.js';
 import { again } from './show-item.js';
 
 const TASK_FIELDS = [
@@ -23,6 +25,8 @@ const TASK_FIELDS = [
   'tags',
   'estimated_hours',
   'project_id',
+  'repeats',
+  'repeats_words',
 ] as const;
 const PROJECT_FIELDS = ['name', 'description', 'status', 'start_date', 'end_date'] as const;
 /** Fields that an empty text clears. */
@@ -64,7 +68,7 @@ const PROJECT_BYTES = 144 * 1024;
 interface Edited {
   fields: Parameters<typeof changedFields>[1];
   /** Returns the version after; the one before if nothing got another value. */
-  save: (ctx: Context, itemId: string, input: Record<string, unknown>, version: number) => Promise<number>;
+  save: (ctx: Context, itemId: string, input: Record<string, unknown>, version: number, me: User) => Promise<number>;
   undo: (itemId: string, after: number) => Undo;
 }
 
@@ -76,12 +80,12 @@ const editPage = (type: 'task' | 'project', formBytes: number, { fields, save, u
     params: WorkItemParams,
     formBytes,
     form: EditForm,
-    async handle({ ctx, params: { item_id }, form }) {
+    async handle({ ctx, me, params: { item_id }, form }) {
       const changed = changedFields(form, fields);
       const to = backPath(form['back'], itemPath(item_id));
       const unchanged: Redirect = { to, notice: { kind: 'good', text: 'Nothing was changed' } };
       if (Object.keys(changed).length === 0) return unchanged;
-      const after = await save(ctx, item_id, toInput(changed), form.version);
+      const after = await save(ctx, item_id, toInput(changed), form.version, requireUser({ me }));
       if (after === form.version) return unchanged;
       return { to, notice: { kind: 'good', text: `${listFields(Object.keys(changed))} changed`, undo: undo(item_id, after) } };
     },
@@ -91,7 +95,11 @@ const editPage = (type: 'task' | 'project', formBytes: number, { fields, save, u
 export const editPages: Page[] = [
   editPage('task', TASK_BYTES, {
     fields: TASK_FIELDS,
-    save: (ctx, id, input, version) => updateTask(ctx, id, { ...parseInput(UpdateTask, input), version }),
+    async save(ctx, id, { repeats, repeats_words: own, ...input }, version, me) {
+      const text = own || repeats;
+      const repeat = typeof text === 'string' ? await readRepeat(ctx, me, id, text.trim(), input['due_date']) : {};
+      return updateTask(ctx, id, { ...parseInput(UpdateTask, { ...input, ...repeat }), version });
+    },
     undo: (id, after) => ({ kind: 'revert_tasks', tasks: [[id, after]] }),
   }),
   editPage('project', PROJECT_BYTES, {

@@ -11,6 +11,7 @@ import type { Fields } from '../../server/read-form.js';
 import { nameField } from '../projects/form-fields.js';
 import { formText } from './field-form.js';
 import { loadItem } from './load-item.js';
+import { loadRepeat } from './repeat-form.js';
 import type { RelationChoice } from './relation-target.js';
 
 /** Forms of the page of an item that can be refused. */
@@ -40,10 +41,11 @@ const VIEWS: Readonly<Record<string, string>> = { task: 'items/task', project: '
 /** Renders the page of an item; its other forms keep working when one was rejected. */
 export async function itemView(ctx: Context, me: User, itemId: string, rejected?: RejectedForm): Promise<View> {
   const data = await loadItem(ctx, me, itemId);
-  const [members, projects, project] = await Promise.all([
+  const [members, projects, project, repeat] = await Promise.all([
     data.task ? listMembers(ctx, data.item.team_id) : [],
     data.task && data.canWrite ? listPlaces(ctx, data.item.team_id) : [],
     data.item.type === 'project' ? getProject(ctx, itemId) : undefined,
+    data.task ? loadRepeat(ctx, me, data.task) : undefined,
   ]);
   return {
     view: VIEWS[data.item.type] ?? 'items/item',
@@ -54,6 +56,7 @@ export async function itemView(ctx: Context, me: User, itemId: string, rejected?
       rejected,
       members,
       projects,
+      repeat,
       nameField,
       project: project === undefined ? undefined : (JSON.parse(project) as ProjectRecord),
       formText,

@@ -31,6 +31,9 @@ const NAMES: Readonly<Record<string, string>> = {
   completed_at: 'time of completion',
   estimated_hours: 'estimate',
   project_id: 'project',
+  recurrence: 'repeat',
+  repeats: 'repeat',
+  repeats_words: 'repeat',
 };
 
 /** Names a field of a task or project in a sentence. */
@@ -38,7 +41,7 @@ export const nameField = (field: string): string => NAMES[field] ?? field.replac
 
 /** Names fields as the start of a sentence: `Status, assignee, and due date`. */
 export function listFields(fields: readonly string[]): string {
-  const text = new Intl.ListFormat('en').format(fields.map(nameField));
+  const text = new Intl.ListFormat('en').format([...new Set(fields.map(nameField))]);
   return `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
 }
 

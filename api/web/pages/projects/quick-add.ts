@@ -3,6 +3,7 @@ import type { User } from '../../../identity/auth/schema.js';
 import type { Context } from '../../../platform/context.js';
 import { invalidFields } from '../../../platform/errors.js';
 import { listProjects } from '../../../work/projects/list-projects.js';
+import { ruleInWords } from '../../../work/tasks/recurrence/describe-rule.js';
 import { parseQuickAdd } from '../../../work/tasks/quick-add/parse-quick-add.js';
 import type { TaskStatus } from '../../../work/tasks/rules.js';
 import { CreateTask, type Task } from '../../../work/tasks/schema.js';
@@ -40,7 +41,13 @@ export async function quickAdd(ctx: Context, me: User, text: string, place: Quic
     text.includes('#') ? listProjects(ctx, { team_id: place.team_id, limit: MAX_PROJECTS, offset: 0 }) : [],
   ]);
   const known = projects.map((json) => JSON.parse(json) as { project_id: string; name: string });
-  const line = parseQuickAdd(text, { today: words.today, userId: me.user_id, members, projects: known });
+  const line = parseQuickAdd(text, {
+    today: words.today,
+    timezone: words.timeZone,
+    userId: me.user_id,
+    members,
+    projects: known,
+  });
   if (line.problems.length > 0) throw wrong(`${line.problems.join('. ')}.`);
   const { team_id: _team, ...there } = place;
   const parsed = CreateTask.safeParse({ ...there, ...line.task });
@@ -51,6 +58,7 @@ export async function quickAdd(ctx: Context, me: User, text: string, place: Quic
     ...(task.status === 'todo' ? [] : [words.formatStatus(task.status)]),
     ...(line.task.project_id ? [`in ${known.find(({ project_id }) => project_id === task.project_id)?.name}`] : []),
     ...(task.due_date ? [`due ${words.day(task.due_date)}`] : []),
+    ...(task.recurrence ? [ruleInWords(task.recurrence).replace('Every', 'every')] : []),
     ...(name ? [`for ${task.assigned_to === me.user_id ? 'you' : name}`] : []),
     ...(line.task.priority ? [task.priority] : []),
     ...task.tags.map((tag) => `#${tag}`),

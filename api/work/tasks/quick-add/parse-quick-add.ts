@@ -1,4 +1,8 @@
 import { dateWords, readLeadingDay } from '../../../platform/written-days.js';
+import { readTime } from '../../../platform/written-parts.js';
+import { readLeadingRepeat } from '../../../platform/written-repeats.js';
+import { toRecurrence } from '../recurrence/read-repeat.js';
+import type { Recurrence } from '../recurrence/rules.js';
 import { TASK_PRIORITIES, type TaskPriority } from '../rules.js';
 
 /** A member whom `@name` can mean. */
@@ -18,6 +22,8 @@ interface NamedProject {
 export interface QuickAddWorld {
   /** The day in the user's time zone: `2026-11-26`. */
   today: string;
+  /** IANA name of the zone of that day. */
+  timezone: string;
   /** Whom `@me` means. */
   userId: string;
   members: readonly NamedMember[];
@@ -31,6 +37,7 @@ interface QuickTask {
   assigned_to?: string;
   priority?: TaskPriority;
   project_id?: string;
+  recurrence?: Recurrence;
   tags: string[];
 }
 
@@ -157,10 +164,41 @@ const DATE_HINT = ': write 30 nov, 2026-11-30, friday or in 3 days';
 const MAX_PROBLEMS = 5;
 /** Words behind one that belong to it: the rest of a day or of a name. */
 const MAX_AHEAD = 5;
+/** Words of a repeat with its end. */
+const MAX_REPEAT = 24;
+
+/** Returns the words from `at` on that a repeat may have, folded: none of another sign. */
+function repeatWords(words: readonly string[], at: number): string[] {
+  const rest = words.slice(at, at + MAX_REPEAT);
+  const end = rest.findIndex((word) => /^[@#!\\]/u.test(word) || word.toLowerCase() === 'due');
+  return (end < 0 ? rest : rest.slice(0, end)).map((word) => withoutMark(word.toLowerCase()));
+}
+
+/** `Weekly report` is a title: a word such as `weekly` alone is a repeat only where the title ends. */
+const isMeant = (taken: readonly string[], said: readonly string[]): boolean =>
+  taken.some((word) => word === 'every' || word === 'each') || taken.length > 1 || taken.length === said.length;
+
+/** Notes how often the task repeats. Returns how many words say so; 0 if these do not. */
+function readRepeated(line: QuickLine, words: readonly string[], at: number, { today, timezone }: QuickAddWorld): number {
+  const said = repeatWords(words, at);
+  if (!/^(every|each|on|[a-z]+ly)$/.test(said[0] ?? '')) return 0;
+  const found = readLeadingRepeat(said, today);
+  const taken = said.slice(0, found?.words ?? 0);
+  if (!found || !isMeant(taken, said) || (said[0] === 'on' && !taken.some((word) => word === 'every' || word === 'each')))
+    return 0;
+  const read = toRecurrence(found.repeat, taken.join(' '), today, timezone);
+  if ('problem' in read) line.problems.push(read.problem);
+  else if (line.task.recurrence) line.problems.push('A task repeats in one way');
+  else {
+    line.task.recurrence = read.recurrence;
+    line.task.due_date ??= read.due;
+  }
+  return found.words;
+}
 
 /**
  * Reads one line as a task: `Fix the crane due friday @uma !high #harbour`. `due` with a day is the due date, `@name` the assignee, `!high` (or its
- * beginning) the priority, `#name` the project of that name or else a tag; the other words are the title. A backslash before a word keeps it in the
+ * beginning) the priority, `#name` the project of that name or else a tag, `every monday` a repeat; the other words are the title. A backslash before a word keeps it in the
  * title. A sign or `due` that names nothing is a problem, so that no slip becomes a title.
  */
 export function parseQuickAdd(text: string, given: QuickAddWorld): QuickLine {
@@ -179,6 +217,15 @@ export function parseQuickAdd(text: string, given: QuickAddWorld): QuickLine {
     if (due) {
       line.task.due_date = due.day;
       at += due.words;
+      const time = readTime(ahead.slice(due.words));
+      if (time)
+        line.problems.push(`A due date here is a day: leave out “${ahead.slice(due.words).slice(0, time.words).join(' ')}”`);
+      at += time?.words ?? 0;
+      continue;
+    }
+    const repeated = readRepeated(line, words, at, world);
+    if (repeated > 0) {
+      at += repeated - 1;
       continue;
     }
     // `due` is an ordinary word too; before a number it means a day.

@@ -7,6 +7,7 @@ const ursula = { user_id: 'u4', username: 'ursula', display_name: 'Ursula Rao' }
 /** 26 November 2026 is a Thursday. */
 const world: QuickAddWorld = {
   today: '2026-11-26',
+  timezone: 'Europe/Berlin',
   userId: 'u2',
   members: [uma, max, maxine, ursula],
   projects: [
@@ -154,5 +155,46 @@ describe('a due day', () => {
   it('ends a month that is shorter', () => {
     const late = parseQuickAdd('x due in 1 month', { ...world, today: '2027-01-31' });
     expect(late.task.due_date).toBe('2027-02-28');
+  });
+});
+
+describe('a repeat', () => {
+  const rule = (text: string) => read(text).task.recurrence?.rule;
+
+  it.each([
+    ['Water the plants every monday', 'Water the plants', 'FREQ=WEEKLY;BYDAY=MO', '2026-11-30'],
+    ['Pay rent monthly on the 1st', 'Pay rent', 'FREQ=MONTHLY;BYMONTHDAY=1', '2026-12-01'],
+    ['Stand-up every weekday @me', 'Stand-up', 'FREQ=WEEKLY;BYDAY=MO,TU,WE,TH,FR', '2026-11-26'],
+    ['Every 2 weeks on friday, clean the deck', 'clean the deck', 'FREQ=WEEKLY;INTERVAL=2;BYDAY=FR', '2026-11-27'],
+    ['Pay rent on the 1st of every month !high', 'Pay rent', 'FREQ=MONTHLY;BYMONTHDAY=1', '2026-12-01'],
+    ['Review weekly #harbour', 'Review', 'FREQ=WEEKLY', '2026-11-26'],
+    ['Call mom weekly due tomorrow', 'Call mom', 'FREQ=WEEKLY', '2026-11-27'],
+    ['Call mom due tomorrow every week', 'Call mom', 'FREQ=WEEKLY', '2026-11-27'],
+  ])('of “%s” leaves the title “%s”', (text, title, expected, due_date) => {
+    expect(read(text)).toMatchObject({
+      task: { title, due_date, recurrence: { rule: expected, timezone: 'Europe/Berlin' } },
+      problems: [],
+    });
+  });
+
+  it.each([
+    'Write the weekly report',
+    'Weekly report for all',
+    'Check every door',
+    'Reply to each email',
+    'Wait on the 1st of the month',
+    'Plan \\every monday',
+  ])('is none in “%s”', (text) => {
+    expect(read(text)).toEqual({ task: { title: text.replace('\\', ''), tags: [] }, problems: [] });
+  });
+
+  it('says what it cannot be', () => {
+    expect(read('Call every friday at 9:00').problems).toEqual([
+      'A task repeats on days, without a time: leave out the time of “every friday at 9:00”',
+    ]);
+    expect(read('Ping every hour').problems).toEqual(['A task repeats every day at most; an automation can run more often']);
+    expect(read('Call every day every monday').problems).toEqual(['A task repeats in one way']);
+    expect(read('Call due friday at 9:00').problems).toEqual(['A due date here is a day: leave out “at 9:00”']);
+    expect(rule('Call due friday')).toBeUndefined();
   });
 });
