@@ -7,6 +7,7 @@ import { automationListPages } from './pages/automations/list.js';
 import { automationSwitchPages } from './pages/automations/switches.js';
 import { builderPages } from './pages/automations/builder.js';
 import { conditionPages } from './pages/automations/condition.js';
+import { schedulePages } from './pages/automations/schedule.js';
 import { dryRunPages } from './pages/automations/dry-run.js';
 import { automationVersionPages } from './pages/automations/versions.js';
 import { challengePages } from './pages/account/challenges.js';
@@ -71,6 +72,7 @@ export const PAGES: readonly Page[] = [
   ...automationListPages,
   // Fixed paths come before the one with an id, which would match them.
   ...conditionPages,
+  ...schedulePages,
   ...builderPages,
   ...automationPages,
   ...automationVersionPages,

@@ -1,17 +1,18 @@
 import { GATE, GATE_DEFAULTS, type GateRole } from '../../automation/actions/rules.js';
 import { TRIGGERS } from '../../automation/language/triggers.js';
+import { scheduleInWords } from '../../automation/definitions/schedule/written-schedule.js';
 import type { AutomationRecord } from '../../automation/definitions/schema.js';
 
 const LABELS = new Map(TRIGGERS.map(({ key, label }) => [key, label]));
 
-/** Returns what starts an automation: "A pull request is merged", "On a schedule: 0 9 * * MON-FRI (Europe/Berlin)". */
+/** Returns what starts an automation: "A pull request is merged", "On a schedule: every weekday at 9:00 (Europe/Berlin)". */
 export function describeTrigger({
   trigger_type,
   schedule_cron,
   schedule_timezone,
 }: Pick<AutomationRecord, 'trigger_type' | 'schedule_cron' | 'schedule_timezone'>): string {
   const label = LABELS.get(trigger_type) ?? trigger_type;
-  return schedule_cron === null ? label : `${label}: ${schedule_cron} (${schedule_timezone})`;
+  return schedule_cron === null ? label : `${label}: ${scheduleInWords(schedule_cron) ?? schedule_cron} (${schedule_timezone})`;
 }
 
 type Action = AutomationRecord['actions'][number];

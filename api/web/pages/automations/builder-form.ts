@@ -1,3 +1,4 @@
+import { readSchedule, type WrittenSchedule } from '../../../automation/definitions/schedule/written-schedule.js';
 import { invalidFields } from '../../../platform/errors.js';
 import type { Fields } from '../../server/read-form.js';
 import { type Draft, type DraftAction, TEXT_FIELDS } from './draft.js';
@@ -76,6 +77,10 @@ function decodeStep(step: FormStep, index: number, errors: { field: string; mess
   };
 }
 
+/** Words count for a schedule only; of another trigger the text stays as it is. */
+const readTimes = ({ trigger_type, schedule_cron }: BuilderForm['fields']): WrittenSchedule =>
+  trigger_type === 'schedule' ? readSchedule(schedule_cron, new Date().toISOString().slice(0, 10)) : { cron: schedule_cron };
+
 const orNull = (text: string): string | null => (text === '' ? null : text);
 
 /**
@@ -86,13 +91,15 @@ export function toDraft({ fields, rows, steps }: BuilderForm): Draft {
   const wrong = Object.entries(conditionErrors({ text: fields.condition, rows }, fields.trigger_type));
   const errors = wrong.map(([field, message]) => ({ field, message, type: 'custom' }));
   const actions = steps.map((step, index) => decodeStep(step, index, errors));
-  if (errors.length > 0) throw invalidFields(errors);
+  const schedule = readTimes(fields);
+  if ('problem' in schedule) errors.push({ field: 'schedule_cron', message: schedule.problem, type: 'custom' });
+  if (errors.length > 0 || 'problem' in schedule) throw invalidFields(errors);
   return {
     name: fields.name,
     trigger_type: fields.trigger_type,
     description: orNull(fields.description),
     condition: orNull(fields.condition),
-    schedule_cron: orNull(fields.schedule_cron),
+    schedule_cron: orNull(schedule.cron),
     schedule_timezone: orNull(fields.schedule_timezone),
     project_id: orNull(fields.project_id),
     actions,

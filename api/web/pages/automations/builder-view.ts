@@ -10,6 +10,7 @@ import { type BuilderForm, type FormStep, paramFieldName } from './builder-form.
 import { showConditionRows } from './condition-form.js';
 import { checkOnSample } from './condition.js';
 import { listChoices } from './named-ids.js';
+import { checkTyped } from './schedule.js';
 import { paramFields, UNITS } from './param-fields.js';
 
 /** Empty optional fields that a step shows at once if it requires none. */
@@ -133,6 +134,7 @@ export async function showBuilder(ctx: Context, me: User, target: Target, shown:
     template,
     condition: showConditionRows({ text: form.fields.condition, rows: form.rows }, form.fields.trigger_type),
     check: checkOnSample(form.fields.trigger_type, form.fields.condition),
+    schedule: checkTyped(form.fields.schedule_cron, form.fields.schedule_timezone),
     triggers: TRIGGERS.filter(({ available }) => available),
     actions: availableActions().map(({ type, label }) => ({ type, label })),
     ...(await listChoices(ctx, me, target.teamId)),

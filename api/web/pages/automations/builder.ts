@@ -13,6 +13,7 @@ import { forbidden } from '../../../platform/errors.js';
 import { Id } from '../../../platform/fields.js';
 import { type FormError, page, type Page, type PageResult, type Redirect, requireUser } from '../../page.js';
 import type { Fields } from '../../server/read-form.js';
+import { createFormatter } from '../../wording/formatter.js';
 import { editForm } from './builder-edits.js';
 import { type BuilderForm, readBuilderForm, toDraft, toForm } from './builder-form.js';
 import { withNamedIds } from './named-ids.js';
@@ -135,7 +136,9 @@ const newPages: Page[] = [
         const data = { templates: TEMPLATES, team: target.teamId ?? 'personal' };
         return { view: 'automations/templates', title: 'New automation', data };
       }
-      return showBuilder(ctx, person, target, { form: toForm(chosen?.draft ?? blankDraft()) });
+      const draft = chosen?.draft ?? blankDraft();
+      const schedule_timezone = draft.schedule_timezone ?? createFormatter(person).timeZone;
+      return showBuilder(ctx, person, target, { form: toForm({ ...draft, schedule_timezone }) });
     },
   }),
   page({

@@ -104,7 +104,6 @@ export const TEMPLATES: readonly AutomationTemplate[] = [
     name: 'Weekly review',
     trigger_type: 'schedule',
     schedule_cron: '0 9 * * MON',
-    schedule_timezone: 'UTC',
     actions: [{ type: 'notify', params: { role: 'member', message: 'A new week: review your open tasks.' } }],
   }),
   template('overdue-tasks', 'Raise an overdue task to urgent and say so on it, after a manager approves.', {

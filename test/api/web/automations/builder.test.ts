@@ -75,6 +75,29 @@ describe('a new automation', () => {
     });
   });
 
+  it('takes a schedule in words, shows its next times in the zone of the user, and stores cron', async () => {
+    await app.as(team.member).patch('/api/auth/me', { preferences: { timezone: 'Asia/Tokyo' } });
+    const fields: Record<string, string> = {
+      ...readFields((await browser.get(start())).html),
+      name: 'Weekly',
+      trigger_type: 'schedule',
+    };
+    expect(fields['schedule_timezone']).toBe('Asia/Tokyo');
+    const words = { schedule_cron: 'every monday at 9:00' };
+    const shown = (await browser.post(NEW, { ...fields, ...words, op: 'show' }, { from: start() })).html;
+    expect(shown).toMatch(
+      /Every Monday at 9:00<\/strong> \(Asia\/Tokyo\)\. Next, in your time zone: (<time[^>]+>[^<]+, 09:00<\/time>( · )?){3}/,
+    );
+    const typing = `schedule_cron=${encodeURIComponent('every monday at 9:00')}&schedule_timezone=UTC`;
+    expect((await browser.get(`/app/automations/schedule?${typing}`)).html).toMatch(/<time[^>]+>[^<]+, 18:00<\/time>/);
+    const refused = await browser.post(NEW, { ...fields, schedule_cron: 'every monday', op: 'save' }, { from: start() });
+    expect([refused.status, refused.html.includes('Say at which time: add “at 9:00”')]).toEqual([422, true]);
+    expect(readFields(refused.html)['schedule_cron']).toBe('every monday');
+    const saved = await browser.post(NEW, { ...fields, ...words, op: 'save' }, { from: start() });
+    expect(await row(idIn(saved))).toMatchObject({ schedule_cron: '0 9 * * MON', schedule_timezone: 'Asia/Tokyo' });
+    expect((await browser.get(saved.headers.get('location') as string)).html).toContain('every Monday at 9:00 (Asia/Tokyo)');
+  });
+
   it('says beside the field what the operation refuses, and keeps what was typed', async () => {
     const fields = { ...readFields((await browser.get(start())).html), name: 'Kept', op: 'save' };
     const send = (given: Record<string, string>) => browser.post(NEW, { ...fields, ...given }, { from: start() });
