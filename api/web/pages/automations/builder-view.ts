@@ -130,6 +130,8 @@ export async function showBuilder(ctx: Context, me: User, target: Target, shown:
     errors,
     focus,
     isActive,
+    // What is wrong is mended first: no page offers to enable what it marks.
+    mayEnable: problem === undefined,
     changeNote,
     template,
     condition: showConditionRows({ text: form.fields.condition, rows: form.rows }, form.fields.trigger_type),

@@ -98,6 +98,33 @@ describe('a new automation', () => {
     expect((await browser.get(saved.headers.get('location') as string)).html).toContain('every Monday at 9:00 (Asia/Tokyo)');
   });
 
+  it('does not offer to enable what it refuses to save', async () => {
+    const fields = { ...readFields((await browser.get(start())).html), name: 'Marked', condition: 'nope ==', is_active: 'yes' };
+    const refused = await browser.post(NEW, { ...fields, op: 'save' }, { from: start() });
+    expect([refused.status, refused.html.includes('name="is_active"'), refused.html.includes('nope ==')]).toEqual([
+      400,
+      false,
+      true,
+    ]);
+    expect(refused.html).toContain('It can be enabled once it is saved.');
+    const { is_active: _gone, ...typed } = { ...readFields(refused.html), is_active: '' };
+    const saved = await browser.post(NEW, { ...typed, condition: '', op: 'save' }, { from: start() });
+    expect(await row(idIn(saved))).toMatchObject({ name: 'Marked', is_active: false });
+  });
+
+  it('asks before it enables an automation with warnings', async () => {
+    const id = await create(team.member, {
+      is_active: false,
+      actions: [{ type: 'add_comment', params: { task_id: '{{event.task.task_id}}', content: '{{event.tsk}}' } }],
+    });
+    const { html } = await browser.get(`/app/automations/${id}`);
+    expect(html).toContain('The problems below are not fixed yet.');
+    expect(html).toContain('Enable it as it is');
+    const path = `/app/automations/${id}`;
+    expect((await browser.post(`${path}/toggle`, { state: 'on', version: '1' }, { from: path })).status).toBe(303);
+    expect((await row(id)).is_active).toBe(true);
+  });
+
   it('says beside the field what the operation refuses, and keeps what was typed', async () => {
     const fields = { ...readFields((await browser.get(start())).html), name: 'Kept', op: 'save' };
     const send = (given: Record<string, string>) => browser.post(NEW, { ...fields, ...given }, { from: start() });
