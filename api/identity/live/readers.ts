@@ -16,7 +16,7 @@ interface Reader {
   seat?: Seat | 'none';
 }
 
-type LiveEntity = EntityType | 'membership' | 'notification';
+type LiveEntity = EntityType | 'deprovision_job' | 'membership' | 'notification';
 
 const ITEM: Reader = { ability: 'item.read', scope: 'tasks:read' };
 const AUTOMATION: Reader = { ability: 'automation.read', scope: 'automations:read' };
@@ -39,6 +39,7 @@ const READERS: Readonly<Record<LiveEntity, Reader | null>> = {
   comment: { ability: 'comment.read', scope: 'tasks:read' },
   custom_field: { ability: 'custom_field.list', scope: 'tasks:read' },
   cycle: { ability: 'cycle.read', scope: 'tasks:read' },
+  deprovision_job: { ability: 'instance.admin', seat: OWN },
   doc: ITEM,
   file: ITEM,
   forge_repository: { ability: 'forge.read', scope: 'automations:read' },

@@ -4,6 +4,7 @@ import type { LiveEvents } from '../../../../api/identity/live/schema.js';
 import { buildBulkJob } from '../../../factories/bulk.js';
 import { buildPerson, buildProject, buildTask, buildTeam, buildToken, leave, type TestTeam } from '../../../factories/people.js';
 import { buildRun } from '../../../factories/runs.js';
+import { createWebhook } from '../../../factories/webhooks.js';
 import { type Client, startApp, type TestApp } from '../../../support/app.js';
 import { untilPast } from '../../../support/event-stream.js';
 import { until } from '../../../support/worker.js';
@@ -183,6 +184,32 @@ it('names the steps of a run that wait, not those that are done at once, and the
   expect((await readUntil(member, cursor, 3)).events.map(({ entity_type }) => entity_type)).toEqual(
     Array(3).fill('automation_run'),
   );
+});
+
+it('names the deliveries of a webhook where its health changes, and the steps of a deprovisioning to who requested it', async () => {
+  const { db } = app.services;
+  const { webhook_id } = await createWebhook(app, team);
+  const admin = await buildPerson(app, { role: 'admin' });
+  const job = {
+    user_id: (await buildPerson(app)).user_id,
+    reason: 'Left',
+    requested_by: admin.user_id,
+    correlation_id: uuidv7(),
+  };
+  const [{ job_id }] = await db('deprovision_jobs').insert(job).returning('job_id');
+  await untilPast(app);
+  const [own, manager] = [app.as(admin), app.as(team.admin)];
+  const [ownCursor, cursor] = [await start(own), await start(manager)];
+  await db('webhook_health').where({ webhook_id }).update({ last_success_at: db.fn.now() });
+  await db('webhook_health').where({ webhook_id }).update({ mailed_at: db.fn.now() });
+  await db('deprovision_jobs').where({ job_id }).update({ status: 'running' });
+  await db('deprovision_steps').insert({ job_id, step: 'endSessions', result: {} });
+  const { events } = await readUntil(manager, cursor, 1);
+  expect(events.map(({ type, entity_id }) => [type, entity_id])).toEqual([['webhook.delivery', webhook_id]]);
+  expect((await readUntil(own, ownCursor, 2)).events.map(({ type, entity_id }) => [type, entity_id])).toEqual([
+    ['deprovision_job.running', job_id],
+    ['deprovision_job.progress', job_id],
+  ]);
 });
 
 it('leaves out what was rolled back', async () => {
