@@ -48,7 +48,8 @@ const searchStatement = (name: string, scope: string, condition: string, withSki
 export const searchRunsStatements = scoped('search_runs', (name, scope) => searchStatement(name, scope, '', true));
 /** As `searchRunsStatements`; $7 = status. */
 export const searchRunsByStatusStatements = scoped('search_runs_by_status', (name, scope) =>
-  searchStatement(name, scope, 'and r.status = $7', false),
+  // A dry run that found a fault has not failed.
+  searchStatement(name, scope, `and r.status = $7 and not (r.is_test and $7 = 'failed')`, false),
 );
 /** As `searchRunsByStatusStatements`, for skipped runs. */
 export const searchSkippedRunsStatements = scoped('search_skipped_runs', (name, scope) =>

@@ -7,6 +7,14 @@ import { GATE } from '../../../automation/actions/rules.js';
 import { describeRuns } from '../../../automation/runs/describe-runs.js';
 import { executeAutomation } from '../../../automation/runs/dispatch/execute-automation.js';
 import { listRecordedEvents } from '../../../automation/runs/dispatch/list-recorded-events.js';
+import {
+  buildTaskEvent,
+  findTaskEvents,
+  listTaskEvents,
+  readTask,
+  startsByTask,
+  type TaskEvent,
+} from '../../../automation/runs/dispatch/task-events.js';
 import { getRun } from '../../../automation/runs/get-run.js';
 import { describeDryRun } from '../../../automation/runs/staging/describe-dry-run.js';
 import type { Context } from '../../../platform/context.js';
@@ -21,12 +29,16 @@ import { automationPath, VersionField } from './switches.js';
 
 /** Recorded events to choose from. */
 const MAX_EVENTS = 8;
+/** Tasks to choose from. */
+const MAX_TASKS = 6;
+/** A task that stands for an event: the newest change of it that starts the automation. */
+const TASK_EVENT = /^task:([\w.:@-]{1,128})$/;
 /** Bytes of a form: an event as it is stored, as forms encode it. */
 const FORM_BYTES = 256 * 1024;
 
-/** Where the event comes from: the trigger's sample, a recorded run, or the text field. `version`: the one that the page showed. */
+/** Where the event comes from: the trigger's sample, a recorded run, a task, or the text field. `version`: the one that the page showed. */
 const EventForm = z.object({
-  event: z.union([z.enum(['sample', 'own']), Id]).default('sample'),
+  event: z.union([z.enum(['sample', 'own']), z.string().regex(TASK_EVENT), Id]).default('sample'),
   event_json: z.string().max(FORM_BYTES).default(''),
   version: VersionField,
 });
@@ -50,8 +62,10 @@ function parseEvent(text: string): Record<string, unknown> {
 /** Returns the event that a form names. @throws RESOURCE_NOT_FOUND | PERMISSION_DENIED a run that the caller may not read */
 async function readEvent(ctx: Context, automationId: string, { event, event_json }: EventForm): Promise<Record<string, unknown>> {
   if (event === 'own') return parseEvent(event_json);
-  if (event !== 'sample') return (await getRun(ctx, event)).event;
-  return sampleOf((await getAutomation(ctx, automationId)).trigger_type);
+  const automation = await getAutomation(ctx, automationId);
+  if (event === 'sample') return sampleOf(automation.trigger_type);
+  const [, taskId] = TASK_EVENT.exec(event) ?? [];
+  return taskId === undefined ? (await getRun(ctx, event)).event : buildTaskEvent(ctx, automation, taskId);
 }
 
 /** Returns what the actions would do, a gate by what it requires. */
@@ -67,13 +81,39 @@ async function readResult(ctx: Context, automation: AutomationRecord, runId: str
   return { run, steps, actor, tried, isCurrent };
 }
 
+/** Returns the tasks that stand for events: those that a search found, else those that changed last, with the one that is chosen. */
+async function listTasks(ctx: Context, automation: AutomationRecord, query: string, chosen: string): Promise<TaskEvent[]> {
+  const found = await (query === ''
+    ? listTaskEvents(ctx, automation, MAX_TASKS)
+    : findTaskEvents(ctx, automation, query, MAX_TASKS));
+  const [, taskId] = TASK_EVENT.exec(chosen) ?? [];
+  if (taskId === undefined || found.some(({ task_id }) => task_id === taskId)) return found;
+  const { title } = await readTask(ctx, taskId);
+  return [{ task_id: taskId, title, change: null }, ...found];
+}
+
+/** What the page shows again, and whom it looks for. */
+interface Shown {
+  runId?: string;
+  chosen?: string;
+  problem?: FormError;
+  given?: Fields;
+  /** Words of the title of a task. */
+  find?: string;
+}
+
 async function showDryRun(
   ctx: Context,
   automationId: string,
-  { runId, chosen, problem, given = {} }: { runId?: string; chosen?: string; problem?: FormError; given?: Fields } = {},
+  { runId, chosen, problem, given = {}, find = '' }: Shown = {},
 ): Promise<View> {
   const automation = await getAutomation(ctx, automationId);
-  const [rights, events] = await Promise.all([findRights(ctx, automation), listRecordedEvents(ctx, automation, MAX_EVENTS)]);
+  const [rights, events, tasks] = await Promise.all([
+    findRights(ctx, automation),
+    listRecordedEvents(ctx, automation, MAX_EVENTS),
+    startsByTask(automation.trigger_type) ? listTasks(ctx, automation, find.trim(), chosen ?? '') : null,
+  ]);
+  const first = find === '' ? events[0]?.run_id : undefined;
   const [about, result] = await Promise.all([
     describeRuns(ctx, events),
     runId === undefined ? null : readResult(ctx, automation, runId),
@@ -84,8 +124,10 @@ async function showDryRun(
     outdated: sent !== automation.version && problem ? sent : undefined,
     events: events.map((event) => ({ ...event, queued_at: event.queued_at.toISOString() })),
     about,
+    tasks,
+    find,
     sample: JSON.stringify(sampleOf(automation.trigger_type), null, 2),
-    chosen: chosen ?? events[0]?.run_id ?? 'sample',
+    chosen: chosen ?? first ?? (tasks?.[0] ? `task:${tasks[0].task_id}` : 'sample'),
     result,
     problem,
     given,
@@ -96,11 +138,11 @@ async function showDryRun(
 
 const Chosen = z.object({
   event: z
-    .union([z.enum(['sample', 'own']), z.uuid()])
+    .union([z.enum(['sample', 'own']), z.string().regex(TASK_EVENT), z.uuid()])
     .optional()
     .catch(undefined),
 });
-const chosenIn = ({ event }: Fields): string => (typeof event === 'string' ? event : 'sample');
+const chosenIn = ({ event }: Fields): string => Chosen.parse({ event }).event ?? 'sample';
 
 const onError: NonNullable<Page['onError']> = ({ ctx, params, form }, problem) =>
   showDryRun(ctx, (params as { automation_id: string }).automation_id, { chosen: chosenIn(form), problem, given: form });
@@ -133,10 +175,11 @@ export const dryRunPages: Page[] = [
     path: '/app/automations/:automation_id/dry-run',
     access: 'automation.read',
     params: AutomationParams,
-    handle: ({ ctx, params }) => showDryRun(ctx, params.automation_id),
+    query: z.object({ find: z.string().max(200).catch('') }),
+    handle: ({ ctx, params, query }) => showDryRun(ctx, params.automation_id, query),
   }),
   runPage('/app/automations/:automation_id/dry-run', true, (automationId, runId, event) => ({
-    to: `${automationPath(automationId)}/dry-run/${runId}?event=${event}`,
+    to: `${automationPath(automationId)}/dry-run/${runId}?event=${encodeURIComponent(event)}`,
   })),
   page({
     method: 'get',

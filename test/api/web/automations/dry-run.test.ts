@@ -164,6 +164,60 @@ it('offers events of other automations of the team with the same trigger, and no
   expect([refused.status, (await runsOf(id)).length]).toEqual([403, 0]);
 });
 
+it('offers tasks whose changes would have started it, before anything was recorded, and any task by its title', async () => {
+  const id = await create({ trigger_type: 'task.completed', condition: "event.changes.status.to == 'done'" });
+  const project = await buildProject(app, team);
+  const open = await buildTask(app, team, project, { title: 'Paint the hull' });
+  const before = (await browser.get(pathOf(id))).html;
+  expect([before.includes('Rotate the keys'), before.includes('value="sample" checked')]).toEqual([false, true]);
+  await app.as(team.member).patch(`/api/tasks/${task.task_id}`, { status: 'done' });
+  const { html } = await browser.get(pathOf(id));
+  expect(html).toContain(`value="task:${task.task_id}" checked`);
+  const seen = await read(await send(id, { event: `task:${task.task_id}` }));
+  expect(seen).toContain('The condition is true for this event.');
+  const found = (await browser.get(`${pathOf(id)}?find=hull`)).html;
+  expect(found).toContain(`value="task:${open.task_id}" checked`);
+  expect(found).toContain('As if now: a task was completed');
+  const asIf = await read(await send(id, { event: `task:${open.task_id}` }));
+  expect(asIf).toContain('The condition is true for this event.');
+  expect(asIf).toContain('Paint the hull');
+  const runs = await runsOf(id);
+  expect(runs.map(({ event }: { event: { changes: unknown } }) => event.changes)).toEqual([
+    { status: { from: 'todo', to: 'done' } },
+    { status: { from: 'todo', to: 'done' } },
+  ]);
+  expect((await browser.get(`${pathOf(id)}?find=nothing-like-it`)).html).toContain('No task matches.');
+});
+
+it('takes no task that the user may not read', async () => {
+  const id = await create();
+  const strangers = await buildTeam(app);
+  const foreign = await buildTask(app, strangers, await buildProject(app, strangers), { title: 'Foreign hull' });
+  expect((await browser.get(`${pathOf(id)}?find=foreign`)).html).not.toContain('Foreign hull');
+  for (const event of [`task:${foreign.task_id}`, 'task:none', 'task:']) {
+    expect((await send(id, { event })).status).toBeGreaterThanOrEqual(400);
+  }
+  const result = (await send(id, { event: 'sample' })).headers.get('location') as string;
+  expect((await browser.get(result.replace('event=sample', `event=task:${foreign.task_id}`))).html).not.toContain('Foreign hull');
+  expect(await runsOf(id)).toHaveLength(1);
+});
+
+it('is marked as a dry run in every list, and does not count as failed', async () => {
+  const id = await create();
+  const { run_id } = await buildRun(app, team, {
+    automation: { automation_id: id },
+    status: 'failed',
+    fields: { is_test: true },
+  });
+  for (const path of ['/app', '/app/runs', `/app/automations/${id}`, `/app/runs/${run_id}`]) {
+    const { html } = await browser.get(path);
+    expect([path, html.includes('Dry run, with a fault'), html.includes('class="status failed"')]).toEqual([path, true, false]);
+  }
+  for (const query of ['state=failed', 'show=failed']) {
+    expect((await browser.get(`/app/runs?${query}`)).html).not.toContain(run_id);
+  }
+});
+
 it('is for those who may start the automation', async () => {
   const id = await create({}, team.manager);
   const result = (await send(id, { event: 'sample' }, await signIn(app, team.manager))).headers.get('location') as string;

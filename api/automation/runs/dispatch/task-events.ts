@@ -1,0 +1,128 @@
+import { type Context, requireUser } from '../../../platform/context.js';
+import { triggersOfEvent } from '../../../platform/events/event-types.js';
+import { listActivity } from '../../../work/activity-feed/list-activity.js';
+import type { ActivityEntry } from '../../../work/activity-feed/schema.js';
+import { searchItems } from '../../../work/search/search-items.js';
+import { getTask } from '../../../work/tasks/read/get-task.js';
+import { TASK_STATUSES } from '../../../work/tasks/rules.js';
+import type { Task } from '../../../work/tasks/schema.js';
+import type { AutomationRecord } from '../../definitions/schema.js';
+
+/**
+ * Events about tasks, built from what is kept of every change: its line in the activity, and the task as it is now. No event is stored for an automation
+ * that does not exist yet.
+ */
+
+/** A task that an automation can be tried with. */
+export interface TaskEvent {
+  task_id: string;
+  title: string;
+  /** The change that started such an automation; null for a task that had none, which is tried as if it were changed now. */
+  change: Pick<ActivityEntry, 'timestamp' | 'summary'> | null;
+}
+
+type Place = Pick<AutomationRecord, 'team_id' | 'project_id' | 'trigger_type'>;
+type Change = Pick<ActivityEntry, 'action' | 'changes'>;
+
+/** Lines of the activity that are looked through. */
+const MAX_LINES = 100;
+const MAX_LINES_OF_TASK = 30;
+
+const TYPES: Readonly<Record<string, string>> = { create: 'task.created', update: 'task.updated', restore: 'task.restored' };
+
+/** Returns whether an automation starts by events about live tasks. */
+export const startsByTask = (trigger: string): boolean => trigger.startsWith('task.') && trigger !== 'task.deleted';
+
+/** Returns whether a change of a task starts automations of a trigger. */
+const fits = (trigger: string, { action, changes }: Change, task: object): boolean => {
+  const type = TYPES[action];
+  return type !== undefined && triggersOfEvent(type, { task, changes: changes ?? {} }).includes(trigger);
+};
+
+/** Returns the event of a change: the fields that it set, on the task as it is now. */
+function eventOfChange({ action, changes }: Change, task: Task): Record<string, unknown> {
+  const set = Object.fromEntries(Object.entries(changes ?? {}).map(([field, { to }]) => [field, to]));
+  return { type: TYPES[action] ?? 'task.updated', task: { ...task, ...set }, changes: changes ?? {} };
+}
+
+const before = (status: Task['status']): Task['status'] =>
+  TASK_STATUSES[Math.max(0, TASK_STATUSES.indexOf(status) - 1)] ?? 'todo';
+
+/** What a trigger says of a task that is changed now; the others change nothing. */
+const AS_IF: Readonly<Record<string, (task: Task, userId: string) => Change['changes']>> = {
+  'task.completed': ({ status }) => ({ status: { from: status === 'done' ? 'in_review' : status, to: 'done' } }),
+  'task.status_changed': ({ status }) => ({ status: { from: before(status), to: status } }),
+  'task.assigned': ({ assigned_to }, userId) => ({ assigned_to: { from: null, to: assigned_to ?? userId } }),
+};
+
+const EVENT_OF: Readonly<Record<string, string>> = {
+  'task.completed': 'task.updated',
+  'task.status_changed': 'task.updated',
+  'task.assigned': 'task.updated',
+};
+
+async function findChange(ctx: Context, trigger: string, taskId: string): Promise<ActivityEntry | undefined> {
+  const lines = await listActivity(ctx, { entity_id: taskId, entity_type: 'task', limit: MAX_LINES_OF_TASK });
+  return lines.find((line) => fits(trigger, line, {}));
+}
+
+/** Reads a task as an event has it. @throws RESOURCE_NOT_FOUND | PERMISSION_DENIED not a member */
+export async function readTask(ctx: Context, taskId: string): Promise<Task> {
+  const { subtasks: _below, ...task } = JSON.parse((await getTask(ctx, taskId)).json) as Task & { subtasks: unknown };
+  return task;
+}
+
+/**
+ * Builds the event with which an automation is tried for a task: its newest change that starts such an automation, else as if it were changed now.
+ * @throws RESOURCE_NOT_FOUND | PERMISSION_DENIED not a member of the task's team
+ */
+export async function buildTaskEvent(
+  ctx: Context,
+  { trigger_type }: Pick<Place, 'trigger_type'>,
+  taskId: string,
+): Promise<Record<string, unknown>> {
+  const task = await readTask(ctx, taskId);
+  const change = await findChange(ctx, trigger_type, taskId);
+  if (change) return eventOfChange(change, task);
+  const changes = AS_IF[trigger_type]?.(task, requireUser(ctx)) ?? {};
+  const event = eventOfChange({ action: 'update', changes }, task);
+  return { ...event, type: EVENT_OF[trigger_type] ?? trigger_type };
+}
+
+/** Lists the tasks whose newest changes start automations of this trigger where the automation is, as far as the caller may read them. */
+export async function listTaskEvents(
+  ctx: Context,
+  { team_id, project_id, trigger_type }: Place,
+  limit: number,
+): Promise<TaskEvent[]> {
+  if (!startsByTask(trigger_type)) return [];
+  const where = project_id !== null ? { project_id } : team_id !== null ? { team_id } : { user_id: requireUser(ctx) };
+  const lines = await listActivity(ctx, { ...where, entity_type: 'task', limit: MAX_LINES });
+  const found = new Map<string, TaskEvent>();
+  for (const line of lines) {
+    if (found.size === limit) break;
+    if (found.has(line.entity_id) || !fits(trigger_type, line, {})) continue;
+    found.set(line.entity_id, { task_id: line.entity_id, title: line.entity_title ?? line.entity_id, change: line });
+  }
+  return [...found.values()];
+}
+
+/**
+ * Finds tasks by words of their titles, where the automation is.
+ * @throws INTERNAL_ERROR 503 after one second of searching
+ */
+export async function findTaskEvents(
+  ctx: Context,
+  { team_id, project_id }: Place,
+  query: string,
+  limit: number,
+): Promise<TaskEvent[]> {
+  const { results } = await searchItems(ctx, { query, limit: 3 * limit });
+  return results
+    .filter(
+      (one) =>
+        one.item_type === 'task' && one.team_id === (team_id ?? one.team_id) && one.project_id === (project_id ?? one.project_id),
+    )
+    .slice(0, limit)
+    .map(({ item_id, title }) => ({ task_id: item_id, title, change: null }));
+}
