@@ -172,7 +172,8 @@ export function writeConditionRows(
 /** `task` is another name of a field of the event. */
 const ROOTS: Readonly<Record<string, string>> = { task: 'event.task', changes: 'event.changes' };
 
-function readPath(node: ASTNode | undefined): string | undefined {
+/** Returns the path of fields that a node names, such as `event.task.title`; undefined for another node. */
+export function readPath(node: ASTNode | undefined): string | undefined {
   if (node?.op === 'id') return ROOTS[node.args] ?? node.args;
   if (node?.op !== '.') return undefined;
   const before = readPath(node.args[0]);
@@ -230,7 +231,7 @@ function readRow(node: ASTNode): ConditionRow | undefined {
 }
 
 /** Returns the parts that one operator joins. */
-function listParts(node: ASTNode, operator: string): ASTNode[] {
+export function listParts(node: ASTNode, operator: string): ASTNode[] {
   if (node.op !== operator) return [node];
   const [left, right] = node.args as [ASTNode, ASTNode];
   return [...listParts(left, operator), ...listParts(right, operator)];

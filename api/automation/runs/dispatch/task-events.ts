@@ -34,13 +34,13 @@ const TYPES: Readonly<Record<string, string>> = { create: 'task.created', update
 export const startsByTask = (trigger: string): boolean => trigger.startsWith('task.') && trigger !== 'task.deleted';
 
 /** Returns whether a change of a task starts automations of a trigger. */
-const fits = (trigger: string, { action, changes }: Change, task: object): boolean => {
+export const fits = (trigger: string, { action, changes }: Change, task: object): boolean => {
   const type = TYPES[action];
   return type !== undefined && triggersOfEvent(type, { task, changes: changes ?? {} }).includes(trigger);
 };
 
 /** Returns the event of a change: the fields that it set, on the task as it is now. */
-function eventOfChange({ action, changes }: Change, task: Task): Record<string, unknown> {
+export function eventOfChange({ action, changes }: Change, task: Task): Record<string, unknown> {
   const set = Object.fromEntries(Object.entries(changes ?? {}).map(([field, { to }]) => [field, to]));
   return { type: TYPES[action] ?? 'task.updated', task: { ...task, ...set }, changes: changes ?? {} };
 }

@@ -3,7 +3,7 @@ import { defineStatement } from '../../../../db/statement.js';
 /**
  * Creates runs, their actions and their outbox rows in one statement and, outside a transaction, one commit. $1 = runs (jsonb
  * array), $2 = the events they share (jsonb array, indexed by `event_index`), $3 = lease in seconds if the caller dispatches the
- * starts itself, else null. A skipped run keeps no event. Locks the automations FOR SHARE: a deletion takes FOR NO KEY UPDATE, so no run appears after it.
+ * starts itself, else null. Locks the automations FOR SHARE: a deletion takes FOR NO KEY UPDATE, so no run appears after it.
  */
 export const createRunsStatement = defineStatement({
   name: 'create_runs',
@@ -23,8 +23,7 @@ with given as materialized (
     correlation_id, cause_user_ids, finished_at)
   select g.run_id, g.automation_id, g.automation_version, g.automation_name, a.team_id, a.project_id, a.created_by,
     case when g.skip_reason is null then 'queued' else 'skipped' end, g.skip_reason, g.trigger_type,
-    case when g.skip_reason is null then g.event else '{}' end, g.skip_reason is null and g.event_truncated,
-    g.condition_error, g.is_test, g.triggered_by, g.depth, g.retry_of, g.first_run_id, g.correlation_id,
+    g.event, g.event_truncated, g.condition_error, g.is_test, g.triggered_by, g.depth, g.retry_of, g.first_run_id, g.correlation_id,
     g.cause_user_ids, case when g.skip_reason is not null then now() end
   from given g join live a using (automation_id)
   on conflict do nothing

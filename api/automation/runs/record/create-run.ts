@@ -27,7 +27,7 @@ export interface NewRun {
   is_test?: boolean;
   /** Actions that a replay of only the failed actions skips. */
   skip_indexes?: readonly number[];
-  /** Ends the run at creation: a row without its event, no workflow. For a run that a user started; others: record-skipped.ts. */
+  /** Ends the run at creation: no workflow. For a run that a user started, which keeps its event; others: record-skipped.ts. */
   skip_reason?: SkipReason | null;
   condition_error?: string | null;
   correlation_id: string;

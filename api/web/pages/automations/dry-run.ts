@@ -15,10 +15,11 @@ import {
   startsByTask,
   type TaskEvent,
 } from '../../../automation/runs/dispatch/task-events.js';
+import { explainSkipped } from '../../../automation/runs/explain-skipped.js';
 import { getRun } from '../../../automation/runs/get-run.js';
 import { describeDryRun } from '../../../automation/runs/staging/describe-dry-run.js';
 import type { Context } from '../../../platform/context.js';
-import { invalidFields } from '../../../platform/errors.js';
+import { DomainError, invalidFields } from '../../../platform/errors.js';
 import { Id } from '../../../platform/fields.js';
 import { readGate } from '../../wording/automation-text.js';
 import { wordDiff } from '../../wording/word-diff.js';
@@ -78,7 +79,21 @@ async function readResult(ctx: Context, automation: AutomationRecord, runId: str
     const action = automation.actions[index];
     return { line, gate: isCurrent && action?.type === GATE ? readGate(action.params) : null, isGate: line.type === GATE };
   });
-  return { run, steps, actor, tried, isCurrent };
+  const { condition } =
+    run.skip_reason === 'condition_false' && isCurrent
+      ? await explainSkipped(ctx, run, automation.condition)
+      : { condition: null };
+  return { run, steps, actor, tried, isCurrent, condition };
+}
+
+/** Undefined for a task that is gone, or that the user may not read. */
+async function findTitle(ctx: Context, taskId: string): Promise<string | undefined> {
+  try {
+    return (await readTask(ctx, taskId)).title;
+  } catch (error) {
+    if (error instanceof DomainError && error.status < 500) return undefined;
+    throw error;
+  }
 }
 
 /** Returns the tasks that stand for events: those that a search found, else those that changed last, with the one that is chosen. */
@@ -88,8 +103,8 @@ async function listTasks(ctx: Context, automation: AutomationRecord, query: stri
     : findTaskEvents(ctx, automation, query, MAX_TASKS));
   const [, taskId] = TASK_EVENT.exec(chosen) ?? [];
   if (taskId === undefined || found.some(({ task_id }) => task_id === taskId)) return found;
-  const { title } = await readTask(ctx, taskId);
-  return [{ task_id: taskId, title, change: null }, ...found];
+  const title = await findTitle(ctx, taskId);
+  return title === undefined ? found : [{ task_id: taskId, title, change: null }, ...found];
 }
 
 /** What the page shows again, and whom it looks for. */

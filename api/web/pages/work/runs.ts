@@ -5,6 +5,7 @@ import { GATE } from '../../../automation/actions/rules.js';
 import { getApproval } from '../../../automation/runs/approvals/list-approvals.js';
 import { retryRun } from '../../../automation/runs/dead-letter/retry-run.js';
 import { type RunRecord, RunParams } from '../../../automation/runs/schema.js';
+import { explainSkipped } from '../../../automation/runs/explain-skipped.js';
 import { describeRuns } from '../../../automation/runs/describe-runs.js';
 import { describeGate } from '../../../automation/runs/staging/describe-gates.js';
 import { describeSteps } from '../../../automation/runs/staging/describe-steps.js';
@@ -87,8 +88,11 @@ export const runPages: Page[] = [
       const about = (await describeRuns(ctx, [run]))[run.run_id];
       const { steps, described } = await splitLines(ctx, run, definition, about?.creator_id as string);
       const team = person.teams.find(({ team_id }) => team_id === run.team_id);
+      const skipped =
+        run.skip_reason === 'condition_false' ? await explainSkipped(ctx, run, definition?.condition ?? null) : null;
       const data = {
         run,
+        skipped,
         gate,
         names,
         about: { [run.run_id]: about },
@@ -102,7 +106,12 @@ export const runPages: Page[] = [
       return {
         view: 'work/run',
         title: run.automation_name,
-        data: { ...data, ...dispatches, event: JSON.stringify(run.event, null, 2), workflowUrl: workflowUrl(ctx, run) },
+        data: {
+          ...data,
+          ...dispatches,
+          event: JSON.stringify(skipped?.event ?? run.event, null, 2),
+          workflowUrl: workflowUrl(ctx, run),
+        },
       };
     },
   }),
