@@ -29,6 +29,7 @@ const MIGRATIONS: Record<string, Knex.Migration> = {
   '0107_team_example': sqlMigration('0107_team_example.sql'),
   '0108_live_progress': sqlMigration('0108_live_progress.sql'),
   '0109_personal_notices': sqlMigration('0109_personal_notices.sql'),
+  '0110_agent_answers': sqlMigration('0110_agent_answers.sql'),
 };
 
 /** Names in order. The service needs all of them (`db/schema/check-schema.ts`). */

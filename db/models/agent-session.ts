@@ -39,5 +39,7 @@ export class AgentMessage extends BaseModel {
   declare content: string;
   declare action_id: string | null;
   declare answers: string | null;
+  /** Items that an answer names, in the order of its text. */
+  declare mentions: { item_id: string; title: string }[] | null;
   declare created_at: Date;
 }

@@ -98,6 +98,7 @@ export function mayRead({ actor, config }: Subject, { entity_type, entity_id, is
 
 const PAST: Readonly<Record<string, string>> = {
   add: 'added',
+  answer: 'answered',
   deny: 'denied',
   block: 'blocked',
   cancel: 'cancelled',
