@@ -57,7 +57,8 @@ select not exists (
 
 /**
  * $1 = message id, $2 = session id, $3 = user id, $4 = text, $5 = team id, $6 = provider, $7 = model, $8 = correlation id, $9 = token
- * that wrote it, or null, $10 = caller (jsonb). Stores a message with its turn, and enqueues the start of its workflow.
+ * that wrote it, or null, $10 = caller (jsonb), $11 = title of a session without one, $12 = title for it. Stores a message with its turn, and
+ * enqueues the start of its workflow. The first message gives a session its title, unless a user did.
  */
 export const storeMessageStatement = defineStatement({
   name: 'store_agent_message',
@@ -68,7 +69,9 @@ with message as (
   insert into agent_turns (message_id, session_id, user_id, team_id, provider, model, correlation_id, token_id, behind_user_ids)
   select message_id, $2, $3, $5, $6, $7, $8::uuid, $9::uuid, people_behind($10::jsonb) from message
 ), touched as (
-  update agent_sessions set updated_at = clock_timestamp() where session_id = $2
+  update agent_sessions s set updated_at = clock_timestamp(), title = case when s.title = $11 and $12 <> ''
+      and not exists (select from agent_messages m where m.session_id = $2 and m.role = 'user') then $12 else s.title end
+  where s.session_id = $2
 )
 insert into outbox (kind, subject, payload, correlation_id)
 select 'turn.start', message_id::text, jsonb_build_object('message_id', message_id, 'incarnation', 1), $8::uuid from message`,

@@ -7,7 +7,8 @@ import { recordChange } from '../../platform/changes/record-change.js';
 import { checkWorkers } from '../../platform/telemetry/check-workers.js';
 import { lockAgentSession } from '../sessions/load-session.js';
 import { readLinks } from '../sessions/read-links.js';
-import { MAX_MESSAGES } from '../sessions/schema.js';
+import { titleFrom } from '../sessions/title-from.js';
+import { DEFAULT_TITLE, MAX_MESSAGES } from '../sessions/schema.js';
 import { chooseProvider } from './choose-provider.js';
 import { countMessage, returnMessage } from './quota.js';
 import { type Chat, MAX_OPEN_TURNS, MAX_OPEN_TURNS_OF_USER } from './schema.js';
@@ -68,7 +69,7 @@ export async function submitMessage(ctx: Context, { session_id, message }: Chat,
       await checkRoom(ctx, session_id);
       const caller = JSON.stringify(callerJson(ctx));
       const values = [messageId, session_id, userId, message, teamId, provider, model, ctx.correlationId, tokenId, caller];
-      await run(ctx.db, storeMessageStatement, values);
+      await run(ctx.db, storeMessageStatement, [...values, DEFAULT_TITLE, titleFrom(message)]);
       await recordChange(ctx, {
         team_id: teamId,
         feature: 'ai_agent',
