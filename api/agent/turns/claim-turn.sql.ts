@@ -56,7 +56,7 @@ update agent_turns set state = 'waiting' where message_id = $1 and (
 });
 
 /**
- * $1 = message id, $2 = execution id, $3 = state, $4 = code, $5 = text, $6 = plan. Ends a turn that this execution runs, adds its answer,
+ * $1 = message id, $2 = execution id, $3 = state, $4 = code, $5 = text, $6 = plan, $7 = items that the text names, or null. Ends a turn that this execution runs, adds its answer,
  * wakes the next message of the session, the next of the team that waits for a slot, and the run whose step asked. No row: the turn has
  * ended, or belongs to another execution.
  */
@@ -68,8 +68,8 @@ with turn as (
   where t.message_id = $1 and t.claimed_by = $2 and t.finished_at is null
   returning t.message_id, t.session_id, t.team_id, t.provider, t.created_at
 ), answer as (
-  insert into agent_messages (session_id, role, content, action_id, answers)
-  select session_id, 'assistant', $5, $6::uuid, message_id from turn returning message_id, session_id
+  insert into agent_messages (session_id, role, content, action_id, answers, mentions)
+  select session_id, 'assistant', $5, $6::uuid, message_id, $7::jsonb from turn returning message_id, session_id
 ), touched as (
   update agent_sessions s set updated_at = clock_timestamp() from turn where s.session_id = turn.session_id
 ), next as (

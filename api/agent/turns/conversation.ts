@@ -5,6 +5,7 @@ import type { PlanRecord } from '../plans/decisions/schema.js';
 import { getPlan } from '../plans/waiting/get-plan.js';
 import { readAgentSession } from '../sessions/read-session.js';
 import { expectAnswer } from './answer-listener.js';
+import type { Mentioned } from './end-turn.js';
 import type { Chat } from './schema.js';
 import { submitMessage } from './submit-message.js';
 
@@ -17,6 +18,12 @@ const openStatement = defineStatement({
   text: 'select message_id from agent_turns where session_id = $1 and finished_at is null',
 });
 
+/** $1 = session id. What the answers of a session name. */
+const mentionsStatement = defineStatement({
+  name: 'mentions_of_session',
+  text: 'select message_id, mentions from agent_messages where session_id = $1 and mentions is not null',
+});
+
 type Session = Awaited<ReturnType<typeof readAgentSession>>;
 
 /** A session as a person looks at it. */
@@ -24,6 +31,8 @@ export interface Conversation {
   session: Session;
   /** Messages that wait for an answer. */
   open: string[];
+  /** Items that an answer names in quotation marks, in the order of its text, by message. */
+  mentions: ReadonlyMap<string, readonly Mentioned[]>;
   /** Plans of the newest answers, by id; a plan that the person may no longer read is absent. */
   plans: Record<string, PlanRecord>;
 }
@@ -40,6 +49,7 @@ const orAbsent = (error: unknown): undefined => {
 export async function readConversation(ctx: Context, sessionId: string): Promise<Conversation> {
   const session = await readAgentSession(ctx, sessionId);
   const open = await run<{ message_id: string }>(ctx.db, openStatement, [sessionId]);
+  const mentions = await run<{ message_id: string; mentions: Mentioned[] }>(ctx.db, mentionsStatement, [sessionId]);
   const ids = session.messages.flatMap(({ action_id }) => action_id ?? []).slice(-SHOWN_PLANS);
   const read = (planIds: readonly string[]) => Promise.all(planIds.map((id) => getPlan(ctx, id).catch(orAbsent)));
   const answered = await read(ids);
@@ -48,6 +58,7 @@ export async function readConversation(ctx: Context, sessionId: string): Promise
   return {
     session,
     open: open.map(({ message_id }) => message_id),
+    mentions: new Map(mentions.map((row) => [row.message_id, row.mentions])),
     plans: Object.fromEntries(plans.flatMap((plan) => (plan ? [[plan.action_id, plan] as const] : []))),
   };
 }

@@ -7,9 +7,20 @@ import { endTurnStatement } from './claim-turn.sql.js';
 import type { ClaimedTurn, TurnExecution } from './claim-turn.js';
 import { notifyAnswered } from './answer-channel.js';
 
+/** An item that an answer names. */
+export interface Mentioned {
+  item_id: string;
+  title: string;
+}
+
+/** Most mentions that are kept of an answer: as many as a list shows, and some. */
+const MAX_MENTIONS = 60;
+
 /** The answer to a message: its text and, if it staged one, its plan. */
 export interface Answer {
   content: string;
+  /** Items that the text names in quotation marks, in its order: pages link them. */
+  mentions?: readonly Mentioned[];
   /** Absent: answered. Otherwise the code of the failure. */
   code?: Exclude<TurnEnd, 'done'>;
   plan?: { action_id: string; changes: number } | null;
@@ -35,10 +46,11 @@ export async function endTurn(
   db: Knex,
   turn: ClaimedTurn,
   owner: TurnExecution,
-  { content, code, plan }: Answer,
+  { content, code, plan, mentions = [] }: Answer,
 ): Promise<EndedTurn> {
   const state = code === undefined ? 'answered' : code === 'cancelled' ? 'cancelled' : 'failed';
-  const values = [turn.message_id, owner.execution, state, code ?? null, content, plan?.action_id ?? null];
+  const named = mentions.length === 0 ? null : JSON.stringify(mentions.slice(0, MAX_MENTIONS));
+  const values = [turn.message_id, owner.execution, state, code ?? null, content, plan?.action_id ?? null, named];
   const [ended] = await run<EndedRow>(db, endTurnStatement, values);
   if (!ended) throw new Error('The turn was not claimed in this transaction');
   const view: TurnView = { state, ...(code === undefined ? {} : { code }), ...(plan ? { changes: plan.changes } : {}) };

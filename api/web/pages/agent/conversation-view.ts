@@ -4,12 +4,12 @@ import { lastChanges } from '../../../work/activity-feed/last-changes.js';
 import type { User } from '../../../identity/auth/schema.js';
 import type { Context } from '../../../platform/context.js';
 import { newId } from '../../../platform/ids.js';
-import { withVisibleNames } from '../../../platform/validation/invisible.js';
 import { readVersions, seenHash } from '../../../gate/staging/changed-since.js';
 import { findPlaces } from '../../../work/graph/item-place.js';
 import { searchItems } from '../../../work/search/search-items.js';
 import type { FormError, View } from '../../page.js';
 import { namesIn } from '../../wording/names.js';
+import { splitMentions } from './mentions.js';
 import { listItemIds, type LineContext, lineContext, splitLines, findStaleTargets } from './plan-lines.js';
 
 const FOUND = 8;
@@ -59,7 +59,7 @@ export async function conversationView(
   query: string,
   rejected?: RejectedMessage,
 ): Promise<View> {
-  const { session, open, plans: byId } = await readConversation(ctx, sessionId);
+  const { session, open, mentions, plans: byId } = await readConversation(ctx, sessionId);
   const plans = Object.values(byId);
   const linked = new Set(session.linked_items.map(({ item_id }) => item_id));
   const [found, members, places, changes, versions] = await Promise.all([
@@ -74,7 +74,10 @@ export async function conversationView(
   ]);
   // A plan is shown to members of every team it touches, so that its items are theirs to read.
   const titles = Object.fromEntries([...places.values()].map(({ item_id, title }) => [item_id, title]));
-  const messages = session.messages.map((message) => ({ ...message, content: withVisibleNames(message.content) }));
+  const messages = session.messages.map((message) => ({
+    ...message,
+    parts: splitMentions(message.content, mentions.get(message.message_id) ?? []),
+  }));
   const cards = buildCards(plans, lineContext({ ...members, ...titles }, me.user_id, changes), versions);
   const data = {
     session: { ...session, messages },
