@@ -4,6 +4,7 @@ import { type Pattern, Matcher, pattern } from './pattern.js';
 import { isSoft, type Reading, wordsOf } from './reading.js';
 import { readPerson } from './referents.js';
 import { readTarget } from './target.js';
+import type { Assignee } from './terms.js';
 import type { Token } from './tokens.js';
 import { getWord, VERBS } from './words.js';
 
@@ -39,20 +40,26 @@ const isTime = (words: readonly string[], today: string): boolean => {
   return rest.length <= MAX_DAYS && (readDate(rest, today) !== undefined || /^(\w+) (days?|weeks?|months?)$/.test(said));
 };
 
-/** Returns whether words name a member, or several: `Bo and Mia`. */
-function arePersons(reading: Reading, words: readonly string[]): boolean {
+/** Returns the members that words name: `Bo and Mia`; undefined for other words. */
+function readPersons(reading: Reading, words: readonly string[]): Assignee[] | undefined {
   const border = words.findIndex((word) => word === 'and' || word === 'or' || word === '&');
   const head = border < 0 ? words : words.slice(0, border);
-  if (head.length === 0 || head.length > MAX_PERSON || !readPerson(reading, head)?.isKnown) return false;
-  return border < 0 || arePersons(reading, words.slice(border + 1));
+  const read = head.length === 0 || head.length > MAX_PERSON ? undefined : readPerson(reading, head);
+  if (!read?.isKnown) return undefined;
+  const others = border < 0 ? [] : readPersons(reading, words.slice(border + 1));
+  return others && [read.to, ...others];
 }
+
+/** Phrases of who is there. */
+const PRESENT = new Set(['back', 'free']);
 
 /** `Bo is ill`, `Bo and Uma are on vacation next week`, `he left`, `Mia takes over` */
 function readAbsence(reading: Reading, tokens: readonly Token[]): BareClause | undefined {
   const words = wordsOf(tokens);
   const from = GIVING_REASONS.has(words[0] ?? '') ? 1 : 0;
   for (let end = Math.min(words.length - 1, from + MAX_PERSONS); end > from; end -= 1) {
-    if (!arePersons(reading, words.slice(from, end))) continue;
+    const persons = readPersons(reading, words.slice(from, end));
+    if (!persons) continue;
     if (/^(takes?|will take|took) over$|^(steps?|will step) in$/.test(words.slice(end).join(' ')))
       return { does: 'aside', target: null };
     let at = end;
@@ -60,7 +67,8 @@ function readAbsence(reading: Reading, tokens: readonly Token[]): BareClause | u
     while (BEING.has(words[at] ?? '') || LEAVING.has(words[at] ?? '')) at += 1;
     const phrase = AWAY.find((each) => each.every((word, i) => words[at + i] === word));
     if (at === end || (!phrase && !isLeaving)) continue;
-    if (isTime(words.slice(at + (phrase?.length ?? 0)), reading.today)) return { does: 'aside', target: null };
+    if (!isTime(words.slice(at + (phrase?.length ?? 0)), reading.today)) continue;
+    return { does: 'aside', target: null, ...(!PRESENT.has(phrase?.join(' ') ?? '') && { absent: persons }) };
   }
   return undefined;
 }

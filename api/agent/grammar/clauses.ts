@@ -1,4 +1,5 @@
 import type { Duration, WrittenDate } from '../../platform/written-days.js';
+import type { DateRange } from '../../platform/written-ranges.js';
 import type { Assignee, Priority, Status, TaskFilter } from './terms.js';
 import type { LinkedItem } from './tokens.js';
 
@@ -14,8 +15,8 @@ export type Target =
   /** Linked tasks of these facts, without the excepted ones; `both`: they are two. */
   | { kind: 'all'; filter: TaskFilter; written: string; except?: Target; both?: true }
   | { kind: 'list'; targets: readonly Target[] }
-  /** Words that name no linked item; `near` have some of them. */
-  | { kind: 'unknown'; written: string; near: readonly LinkedItem[] };
+  /** Words that name nothing known; `near` have some of them. `names`: the words of each name in it. */
+  | { kind: 'unknown'; written: string; near: readonly LinkedItem[]; names: readonly (readonly string[])[] };
 
 /** What a new task is given besides its title. */
 export interface NewTask {
@@ -34,6 +35,19 @@ export interface TaskQuestion {
   filter: TaskFilter;
 }
 
+/** A question about what was done. */
+export interface ActivityQuestion {
+  /** Who did it; absent for anybody. */
+  who?: Assignee;
+  /** The task or project that it was done to. */
+  of?: Target;
+  /** Days, of which either end may be open; absent if none was said. */
+  days?: DateRange;
+  /** Only the newest change that did this: who closed it? */
+  what?: ActivityKind;
+}
+export type ActivityKind = 'closed' | 'reopened' | 'created' | 'assigned' | 'changed';
+
 /** One clause of a message. `unclear`: none that the grammar knows. */
 export type Clause = { written: string } & (
   | { does: 'create'; task: NewTask }
@@ -44,7 +58,8 @@ export type Clause = { written: string } & (
   | { does: 'priority'; target: Target; priority: Priority }
   /** `by` steps up. */
   | { does: 'step'; target: Target; by: 1 | -1 }
-  | { does: 'due'; target: Target; date: WrittenDate }
+  /** `to`: who shall do it until then. */
+  | { does: 'due'; target: Target; date: WrittenDate; to?: Assignee }
   | { does: 'shift'; target: Target; by: Duration }
   | { does: 'rename'; target: Target; title: string }
   | { does: 'describe'; target: Target; text: string }
@@ -57,12 +72,13 @@ export type Clause = { written: string } & (
   | { does: 'relate'; source: Target; target: Target; type: 'blocks' | 'related_to' }
   | { does: 'note'; title: string; text: string }
   | { does: 'ask'; question: TaskQuestion }
+  | { does: 'activity'; asked: ActivityQuestion }
   | { does: 'about'; target: Target }
   /** What blocks the target, or what it blocks. */
   | { does: 'blocking'; target: Target; end: 'before' | 'behind' }
   | { does: 'summary' | 'help' }
-  /** A fact that changes nothing; `target` is what it is about. */
-  | { does: 'aside'; target: Target | null }
+  /** A fact that changes nothing; `target` is what it is about, `absent` who does not work. */
+  | { does: 'aside'; target: Target | null; absent?: readonly Assignee[] }
   /** Ends what blocks the target; `by`: only that. */
   | { does: 'unblock'; target: Target; by: Target | null }
   /** Assigns a task that nobody has. */

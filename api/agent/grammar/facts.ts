@@ -1,13 +1,61 @@
 import { addTo } from '../../platform/calendar-days.js';
 import type { Duration, WrittenDate } from '../../platform/written-days.js';
-import type { Clause, Target } from './clauses.js';
+import type { Clause, FieldClause, Target } from './clauses.js';
 import { capital, named, Question, type Subject } from './subjects.js';
 import { type Assignee, type Priority, PRIORITIES } from './terms.js';
+import type { LinkedItem } from './tokens.js';
 import { PLURALS } from './words.js';
+
+/** Facts of a task that a clause may build on. */
+export type Facts = Pick<LinkedItem, 'priority' | 'due' | 'tags'>;
+
+/** Returns the fields of one task that a clause changes. `projectOf`: the id of the project that a target means. */
+export function fieldsOf(
+  clause: FieldClause,
+  facts: Facts,
+  projectOf: (target: Target) => string,
+): Readonly<Record<string, unknown>> {
+  switch (clause.does) {
+    case 'priority':
+      return { priority: clause.priority };
+    case 'unprioritize':
+      return { priority: withoutPriority(facts.priority, clause.priority) };
+    case 'step':
+      return { priority: stepped(facts.priority, clause.by) };
+    case 'describe':
+      return { description: clause.text };
+    case 'estimate':
+      return { estimated_hours: clause.hours };
+    case 'archive':
+      return { is_archived: clause.archived };
+    case 'tag':
+      return { tags: [...new Set([...(facts.tags ?? []), clause.tag])] };
+    case 'untag':
+      return { tags: (facts.tags ?? []).filter((tag) => tag.toLowerCase() !== clause.tag.toLowerCase()) };
+    case 'place':
+      return { project_id: projectOf(clause.project) };
+  }
+}
 
 /** @throws Question for another item than a task */
 export function requireTask({ item }: Subject): void {
   if (item && item.type !== 'task') throw new Question(`${capital(named(item))} is not a task, and this works on tasks only.`);
+}
+
+/** The only linked project, else the only project of the linked tasks; null if there is none. @throws Question several */
+export function projectAmong(items: readonly LinkedItem[]): string | null {
+  const of = (type: 'project' | 'task') => [
+    ...new Set(items.flatMap((item) => (item.type === type && item.project_id !== null ? [item.project_id] : []))),
+  ];
+  const linked = of('project');
+  const candidates = linked.length > 0 ? linked : of('task');
+  if (candidates.length > 1) throw new Question('Several projects are linked. In which one? Name it: “… in the project X”.');
+  return candidates[0] ?? null;
+}
+
+/** @throws Question for a project that is not linked: it is found, but not changed */
+export function requireLinked(item: LinkedItem): void {
+  if (item.isLinked === false) throw new Question(`${capital(named(item))} is not linked. Link it to change it.`, [item]);
 }
 
 /** @throws Question a date that no calendar has, or that can be read in two ways */
@@ -24,7 +72,7 @@ export function shifted(item: Subject['item'], due: string | null | undefined, b
 }
 
 /** Returns the priority that is nearest to one that does not hold any more; the same if it does not hold anyway. @throws Question */
-export function withoutPriority(priority: string | null | undefined, ended: Priority): string {
+function withoutPriority(priority: string | null | undefined, ended: Priority): string {
   const now = PRIORITIES.findIndex((each) => each === (priority ?? 'medium'));
   const at = PRIORITIES.indexOf(ended);
   if (now < at || (now > at && at < 2)) return PRIORITIES[now] as string;
@@ -33,7 +81,7 @@ export function withoutPriority(priority: string | null | undefined, ended: Prio
 }
 
 /** Returns the priority one step above or below; the last one stays. */
-export function stepped(priority: string | null | undefined, by: 1 | -1): string {
+function stepped(priority: string | null | undefined, by: 1 | -1): string {
   const at = PRIORITIES.findIndex((each) => each === (priority ?? 'medium'));
   return PRIORITIES[Math.max(0, Math.min(PRIORITIES.length - 1, at + by))] as string;
 }

@@ -1,19 +1,22 @@
 import type { ProposedAction } from '../plans/proposal.js';
-import type { TaskQuestion } from './clauses.js';
+import type { ActivityQuestion, TaskQuestion } from './clauses.js';
+import type { LinkedItem } from './tokens.js';
 
 /** A question of the person about tasks, with what it is about. */
 export type Asked =
   | { does: 'tasks'; question: TaskQuestion }
-  | { does: 'about'; ids: string[] }
+  | { does: 'about'; ids: string[]; items: readonly LinkedItem[] }
   | { does: 'blocking'; ids: string[]; end: 'before' | 'behind' }
+  /** What was done, to one item or to any. */
+  | { does: 'activity'; asked: Omit<ActivityQuestion, 'of'>; of: LinkedItem | null }
   | { does: 'summary' }
   | { does: 'help' };
 
 /** What a message comes to. `answer`: no clause, or one that the grammar does not know. */
 export type Outcome =
-  | { kind: 'plan'; actions: ProposedAction[] }
+  | { kind: 'plan'; actions: ProposedAction[]; notes: string[] }
   | { kind: 'ask'; asked: Asked }
-  | { kind: 'question'; text: string }
+  | { kind: 'question'; text: string; items: readonly LinkedItem[] }
   /** Relations that block the task shall end; `by`: only those to this item. */
   | { kind: 'unblock'; id: string; by: string | null }
   | { kind: 'answer'; unclear: string | null };

@@ -1,13 +1,14 @@
 import { readTopic } from './aside.js';
 import type { BareClause, Clause } from './clauses.js';
-import { beginsList, beginsTask } from './create.js';
+import { beginsList, beginsTask } from './creating/create.js';
 import { MAX_TOKENS } from './pattern.js';
 import { PeopleIndex } from './people.js';
 import { findMentions, hasBothKinds, lastNamed, type Mention } from './referents.js';
 import { readKnownClause, readUnknownClause } from './read-clause.js';
 import { isCondition, NO_CONDITION } from './later.js';
-import { isSoft, openReading, type Reading } from './reading.js';
+import { isSoft, openReading, type Readers, type Reading } from './reading.js';
 import { readQuotedComment, readTextHead } from './text-clause.js';
+import { wantUnknown } from './want-unknown.js';
 import { type LinkedItem, type Token, tokenize } from './tokens.js';
 import { ASKING, CONTINUING, findPriority, isPriorityWord, OPENINGS, POLITE, STATING } from './words.js';
 import { startsWith, getWord, VERBS, WRITING } from './words.js';
@@ -101,8 +102,10 @@ class MessageReader {
     const first = tokens[this.at];
     if (!first) return undefined;
     this.reading = { ...this.reading, persons: this.namedLast(this.at), isAsked: false };
+    const start = this.at;
     const clause = this.textClause() ?? this.topicClause() ?? this.plainClause();
     this.isFirst = false;
+    wantUnknown(this.reading, clause, trimClosing(tokens.slice(start, this.at)));
     return { ...clause, written: written(first.start, tokens[this.at - 1]?.end ?? first.start) } as Clause;
   }
 
@@ -250,15 +253,8 @@ class MessageReader {
 /** Clauses of one message: a few more than a plan holds changes. */
 const MAX_CLAUSES = 60;
 
-/** What is linked, who may be named, and the day where the person is, YYYY-MM-DD. */
-export interface Readers {
-  items: readonly LinkedItem[];
-  people: PeopleIndex;
-  today: string;
-}
-
-function readMessage(message: string, { items, people, today }: Readers, earlier: readonly string[]) {
-  const reader = new MessageReader(openReading(tokenize(message, items), items, people, today), earlier);
+function readMessage(message: string, readers: Readers, earlier: readonly string[]) {
+  const reader = new MessageReader(openReading(tokenize(message, readers.items), readers), earlier);
   const clauses: Clause[] = [];
   for (let clause = reader.next(); clause; clause = reader.next()) {
     clauses.push(clauses.length < MAX_CLAUSES ? clause : { does: 'unclear', written: clause.written });

@@ -1,4 +1,6 @@
 import { type Duration, readDate, readDuration, readNumber, type WrittenDate } from '../../platform/written-days.js';
+import type { DateRange } from '../../platform/written-ranges.js';
+import { readPastRange } from './asking/past-range.js';
 import type { Target } from './clauses.js';
 import { readPerson } from './referents.js';
 import { type Reading, wordsOf, writtenOf } from './reading.js';
@@ -31,6 +33,8 @@ export interface Slots {
   Q: string;
   /** Tag: one word, or a quoted string. */
   G: string;
+  /** Days that are over, or today. */
+  W: DateRange;
 }
 type Slot = keyof Slots;
 type Element = { words: ReadonlySet<string>; isOptional: boolean } | { slot: Slot };
@@ -44,7 +48,7 @@ export interface Pattern {
   anchors: readonly ReadonlySet<string>[];
 }
 
-const SLOT = /^[TUPSRDNHXQG]$/;
+const SLOT = /^[TUPSRDNHXQGW]$/;
 
 /** Compiles a pattern. */
 export function pattern(text: string): Pattern {
@@ -114,6 +118,7 @@ const READERS: Readonly<Record<Slot, (reading: Reading, tokens: readonly Token[]
     const text = first?.kind === 'string' ? first.value : getWord(first);
     return known(tokens.length === 1 && text !== '' ? text : undefined);
   },
+  W: ({ today }, tokens) => known(tokens.length <= 7 ? readPastRange(wordsOf(tokens), today) : undefined),
 };
 /** Slots that are read only after everything else fits, because they take any tokens. */
 const LATE: ReadonlySet<Slot> = new Set<Slot>(['T', 'U', 'X']);

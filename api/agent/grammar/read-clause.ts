@@ -1,17 +1,17 @@
 import { readAside } from './aside.js';
 import type { BareClause } from './clauses.js';
-import { readCreate } from './create.js';
+import { readCreate } from './creating/create.js';
 import type { Form } from './forms/form.js';
 import { FORMS } from './forms/task-forms.js';
 import { readLater } from './later.js';
 import { Matcher, MAX_TOKENS, type Slots } from './pattern.js';
-import { readBareQuestion, readQuestion } from './question.js';
+import { readBareQuestion, readQuestion } from './asking/question.js';
 import type { Reading } from './reading.js';
 import type { Token } from './tokens.js';
 import { FILLING, getWord, VERBS } from './words.js';
 
 /** Words at the front of a statement of fact, which change nothing. */
-const withoutFilling = (tokens: readonly Token[]): readonly Token[] =>
+export const withoutFilling = (tokens: readonly Token[]): readonly Token[] =>
   tokens.filter((token, at) => {
     const isAtOnce = getWord(token) === 'away' && ['right', 'straight'].includes(getWord(tokens[at - 1]));
     return !isAtOnce && !(token.kind === 'word' && FILLING.has(token.text));

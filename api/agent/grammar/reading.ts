@@ -1,7 +1,8 @@
+import type { Beyond } from './beyond.js';
 import { WordIndex } from './match.js';
 import type { PeopleIndex } from './people.js';
 import type { LinkedItem, Token, Tokenized } from './tokens.js';
-import { CONNECTING, getWord, STATING, VERBS } from './words.js';
+import { getWord, innerWords } from './words.js';
 
 /** What reading a message needs besides its tokens. */
 export interface Reading {
@@ -15,24 +16,16 @@ export interface Reading {
   isAsked: boolean;
   /** YYYY-MM-DD where the person is. */
   today: string;
+  /** What is not linked, as far as it was looked up. */
+  beyond?: Beyond | undefined;
 }
 
-const AROUND = new Set([
-  ...CONNECTING,
-  ...STATING,
-  ...'the a back up out off over down forward due will must can cannot not do'.split(' '),
-]);
-/** Whether a sentence may have the word before or behind a name. */
-const isAround = (word: string): boolean => AROUND.has(word) || word.endsWith("n't");
-
-/** The words of a title without those that a sentence may have around a shorter name: `close the website`, `website into`. */
-function innerWords(title: string): string[] {
-  const words = title.split(' ');
-  let [start, end] = [0, words.length];
-  if (VERBS.has(words[0] ?? '')) start += 1;
-  while (start < end && isAround(words[start] ?? '')) start += 1;
-  while (end > start && isAround(words[end - 1] ?? '')) end -= 1;
-  return words.slice(start, end);
+/** What is linked, who may be named, and the day where the person is, YYYY-MM-DD. */
+export interface Readers {
+  items: readonly LinkedItem[];
+  people: PeopleIndex;
+  today: string;
+  beyond?: Beyond;
 }
 
 /**
@@ -45,7 +38,7 @@ function withRivals(tokens: readonly Token[], items: readonly LinkedItem[]): Tok
     if (token.kind !== 'item') return token;
     let found = rivals.get(token.text);
     if (!found) {
-      const inner = innerWords(token.text);
+      const inner = innerWords(token.text.split(' '));
       const isWhole = inner.length === token.text.split(' ').length;
       found = isWhole ? [] : new WordIndex(items.filter((item) => !token.items.includes(item))).find(inner);
       rivals.set(token.text, found);
@@ -55,7 +48,7 @@ function withRivals(tokens: readonly Token[], items: readonly LinkedItem[]): Tok
 }
 
 /** Prepares the reading of a message. */
-export function openReading(message: Tokenized, items: readonly LinkedItem[], people: PeopleIndex, today: string): Reading {
+export function openReading(message: Tokenized, { items, people, today, beyond }: Readers): Reading {
   const index = new WordIndex(items);
   return {
     message: { ...message, tokens: withRivals(message.tokens, items) },
@@ -64,6 +57,7 @@ export function openReading(message: Tokenized, items: readonly LinkedItem[], pe
     persons: [],
     isAsked: false,
     today,
+    beyond,
   };
 }
 

@@ -1,9 +1,10 @@
+import { absentIn } from './absence.js';
 import type { Clause } from './clauses.js';
 import type { Outcome } from './outcome.js';
 import { Resolver } from './resolver.js';
 import { type Before, Question, type RuleWorld } from './subjects.js';
 
-const ASKS = new Set<Clause['does']>(['ask', 'about', 'blocking', 'summary', 'help']);
+const ASKS = new Set<Clause['does']>(['ask', 'activity', 'about', 'blocking', 'summary', 'help']);
 
 /** What the clauses of earlier messages were about at last, oldest first: `it` in the next one. */
 export function subjectsOf(messages: readonly (readonly Clause[])[], world: RuleWorld): Before {
@@ -27,13 +28,21 @@ export function subjectsOf(messages: readonly (readonly Clause[])[], world: Rule
 const ONLY_FACTS =
   'I take that as a fact, which changes nothing. What shall change? Write for example “close it”, or “give all tasks of Mia to Bo”.';
 
-/** Turns the clauses of a message into a plan, a question, or an answer. If one clause fails, nothing is proposed. */
-export function resolve(clauses: readonly Clause[], world: RuleWorld, before: Before = []): Outcome {
+/**
+ * Turns the clauses of a message into a plan, a question, or an answer. If one clause fails, nothing is proposed.
+ * @param previous clauses of the message before
+ */
+export function resolve(
+  clauses: readonly Clause[],
+  world: RuleWorld,
+  before: Before = [],
+  previous: readonly Clause[] = [],
+): Outcome {
   const unclear = clauses.find(({ does }) => does === 'unclear');
   if (clauses.length === 0 || unclear) {
     return { kind: 'answer', unclear: unclear && clauses.length > 1 ? unclear.written : null };
   }
-  const resolver = new Resolver(world, before);
+  const resolver = new Resolver(world, before, absentIn(previous));
   const telling = clauses.filter(({ does }) => does !== 'aside');
   const [first] = telling;
   try {
@@ -49,8 +58,8 @@ export function resolve(clauses: readonly Clause[], world: RuleWorld, before: Be
     if (asks.length > 0) return { kind: 'ask', asked: resolver.ask(first) };
     for (const clause of clauses) resolver.add(clause);
   } catch (error) {
-    if (error instanceof Question) return { kind: 'question', text: error.message };
+    if (error instanceof Question) return { kind: 'question', text: error.message, items: error.items };
     throw error;
   }
-  return { kind: 'plan', actions: resolver.actions };
+  return { kind: 'plan', actions: resolver.actions, notes: resolver.notes };
 }

@@ -1,12 +1,24 @@
 import { MAX_ACTIONS } from '../plans/schema.js';
 import type { Tool } from '../../gate/work-actions/catalogue.js';
 import type { ProposedAction } from '../plans/proposal.js';
-import type { Clause, Does, FieldClause, NewTask, Target } from './clauses.js';
+import { type Absent, followAbsent } from './absence.js';
+import type { Clause, Does, NewTask, Target } from './clauses.js';
 import type { Asked, Outcome } from './outcome.js';
-import { checkDeletion, dayOf, joinedTo, requireTask, shifted, stepped, withLacking, withoutPriority } from './facts.js';
-import type { Assignee } from './terms.js';
-import type { LinkedItem } from './tokens.js';
 import {
+  checkDeletion,
+  dayOf,
+  type Facts,
+  fieldsOf,
+  joinedTo,
+  projectAmong,
+  requireLinked,
+  requireTask,
+  shifted,
+  withLacking,
+} from './facts.js';
+import type { Assignee } from './terms.js';
+import {
+  assigneeOf,
   type Before,
   capital,
   findAssignees,
@@ -19,7 +31,6 @@ import {
 } from './subjects.js';
 
 type Params = ProposedAction['params'];
-type Facts = Pick<LinkedItem, 'priority' | 'due' | 'tags'>;
 
 /** Turns clauses into actions, one after the other; `it` is what the clause before was about. */
 export class Resolver {
@@ -27,16 +38,24 @@ export class Resolver {
   private readonly finder: SubjectFinder;
   /** Facts of linked tasks as the actions before leave them. */
   private readonly changed = new Map<string, Facts>();
+  private absent: Absent;
 
   constructor(
     private readonly world: RuleWorld,
     /** What the clause before was about. */
     private before: Before,
+    /** Who is absent, as the message before says. */
+    absent: readonly Assignee[] = [],
   ) {
     this.finder = new SubjectFinder(world);
+    this.absent = { who: absent, isEarlier: true };
   }
 
-  add(clause: Clause): void {
+  add(given: Clause): void {
+    if (given.does === 'aside' && given.absent) this.absent = { who: given.absent, isEarlier: false };
+    const { clause, note } = followAbsent(given, this.absent);
+    if (note) this.finder.notes.add(note);
+    this.finder.wantsDone = clause.does === 'status' && clause.status === 'todo';
     this.resolve('target' in clause && clause.target?.kind === 'all' ? withLacking(clause) : clause);
     if (this.actions.length > MAX_ACTIONS) throw new Question(`A plan holds at most ${MAX_ACTIONS} changes. Send fewer at once.`);
   }
@@ -78,6 +97,7 @@ export class Resolver {
         if (clause.target) this.before = this.finder.find(clause.target, this.before);
         return undefined;
       case 'ask':
+      case 'activity':
       case 'about':
       case 'blocking':
       case 'summary':
@@ -86,32 +106,9 @@ export class Resolver {
       case 'unblock':
         return undefined;
       default:
-        return this.onTasks(clause.target, 'task.update', (subject) => this.fields(clause, subject));
-    }
-  }
-
-  /** Fields of one task that a clause changes. */
-  private fields(clause: FieldClause, subject: Subject): Params {
-    const facts = this.factsOf(subject);
-    switch (clause.does) {
-      case 'priority':
-        return { priority: clause.priority };
-      case 'unprioritize':
-        return { priority: withoutPriority(facts.priority, clause.priority) };
-      case 'step':
-        return { priority: stepped(facts.priority, clause.by) };
-      case 'describe':
-        return { description: clause.text };
-      case 'estimate':
-        return { estimated_hours: clause.hours };
-      case 'archive':
-        return { is_archived: clause.archived };
-      case 'tag':
-        return { tags: [...new Set([...(facts.tags ?? []), clause.tag])] };
-      case 'untag':
-        return { tags: (facts.tags ?? []).filter((tag) => tag.toLowerCase() !== clause.tag.toLowerCase()) };
-      case 'place':
-        return { project_id: this.projectOf(clause.project) };
+        return this.onTasks(clause.target, 'task.update', (subject) =>
+          fieldsOf(clause, this.factsOf(subject), (project) => this.projectOf(project)),
+        );
     }
   }
 
@@ -143,10 +140,13 @@ export class Resolver {
   }
 
   private date(clause: Does<'due' | 'shift'>): void {
+    const to = clause.does === 'due' ? clause.to : undefined;
+    if (to) this.onTasks(clause.target, 'task.assign', (subject) => ({ assigned_to: this.assignee(to, subject) }));
     const subjects = this.finder.find(clause.target, this.before);
     for (const { id, item } of subjects) {
       const isProject = item?.type === 'project';
-      if (!isProject) requireTask({ id, item });
+      if (isProject) requireLinked(item);
+      else requireTask({ id, item });
       const date = clause.does === 'due' ? dayOf(clause.date) : shifted(item, this.factsOf({ id, item }).due, clause.by);
       if (isProject) this.propose({ tool: 'project.update', entity_id: id, params: { end_date: date } });
       else this.propose({ tool: 'task.update', entity_id: id, params: { due_date: date } });
@@ -157,7 +157,7 @@ export class Resolver {
 
   private create(task: NewTask, parent: Subject | null): void {
     if (task.title === '') throw new Question('What is the title of the new task?');
-    const project = parent?.item?.project_id ?? (task.project ? this.projectOf(task.project) : this.project());
+    const project = parent?.item?.project_id ?? (task.project ? this.projectOf(task.project) : projectAmong(this.world.items));
     if (!project) throw new Question('In which project? Link the project, or one of its tasks.');
     const teamId = parent?.item?.team_id ?? this.world.items.find(({ project_id }) => project_id === project)?.team_id;
     const params = {
@@ -188,7 +188,7 @@ export class Resolver {
   private note(title: string, text: string): void {
     if (title === '') throw new Question('What is the title of the note?');
     const teams = new Set(this.world.items.map(({ team_id }) => team_id));
-    const project = this.project();
+    const project = projectAmong(this.world.items);
     if (!project && teams.size > 1) throw new Question('In which project? The linked items belong to several teams.');
     const place = project ? { project_id: project } : { team_id: this.world.items[0]?.team_id };
     this.actions.push({ tool: 'note.create', params: { title, content: text, ...place } });
@@ -199,6 +199,7 @@ export class Resolver {
     if (title === '') throw new Question('What is the new title?');
     const subject = this.single(target);
     const type = subject.item?.type ?? 'task';
+    if (subject.item && type === 'project') requireLinked(subject.item);
     if (type !== 'task' && type !== 'project') throw new Question('I can rename tasks and projects only.');
     const isTask = type === 'task';
     this.actions.push({
@@ -227,17 +228,6 @@ export class Resolver {
     });
   }
 
-  /** The only linked project, else the only project of the linked tasks; null if there is none. */
-  private project(): string | null {
-    const of = (type: 'project' | 'task') => [
-      ...new Set(this.world.items.flatMap((item) => (item.type === type && item.project_id !== null ? [item.project_id] : []))),
-    ];
-    const linked = of('project');
-    const candidates = linked.length > 0 ? linked : of('task');
-    if (candidates.length > 1) throw new Question('Several projects are linked. In which one? Name it: “… in the project X”.');
-    return candidates[0] ?? null;
-  }
-
   private projectOf(target: Target): string {
     const { item } = this.single(
       target.kind === 'named' ? { ...target, items: target.items.filter(({ type }) => type === 'project') } : target,
@@ -257,11 +247,7 @@ export class Resolver {
   }
 
   private assigneeIn(to: Assignee, teamId = this.world.items[0]?.team_id ?? ''): string | null {
-    const found = findAssignees(this.world, to, teamId);
-    const name = to.kind === 'name' ? quote(to.name) : '';
-    if (found.length === 0) throw new Question(`No member of the team is called ${name}.`);
-    if (found.length > 1) throw new Question(`Several members of the team are called ${name}. Write @ and a username.`);
-    return found[0] as string | null;
+    return assigneeOf(this.world, to, teamId);
   }
 
   /** Whose blocks shall end. @throws Question */
@@ -278,12 +264,27 @@ export class Resolver {
       this.before = this.finder.matchingWords(clause.question.filter);
       return { does: 'tasks', question: clause.question };
     }
+    if (clause.does === 'activity') return this.activity(clause.asked);
     if (clause.does !== 'about' && clause.does !== 'blocking') return { does: clause.does === 'help' ? 'help' : 'summary' };
     const subjects = this.finder.find(clause.target, this.before);
     const ids = subjects.map(({ id }) => id);
     for (const subject of subjects) requireTask(subject);
     this.before = subjects;
-    return clause.does === 'about' ? { does: 'about', ids } : { does: 'blocking', ids, end: clause.end };
+    if (clause.does === 'blocking') return { does: 'blocking', ids, end: clause.end };
+    return { does: 'about', ids, items: subjects.flatMap(({ item }) => item ?? []) };
+  }
+
+  private activity({ of, ...asked }: Does<'activity'>['asked']): Asked {
+    const subjects = of ? this.finder.find(of, this.before) : [];
+    const [subject, ...others] = subjects;
+    if (others.length > 0) throw new Question('I tell what happened to one task or project at a time. Name it.');
+    this.before = subjects;
+    return { does: 'activity', asked, of: subject?.item ?? null };
+  }
+
+  /** What to say of the tasks that were found. */
+  get notes(): string[] {
+    return [...this.finder.notes];
   }
 
   /** A clause was not understood, so that “they” may be anything. */

@@ -1,3 +1,4 @@
+import type { Beyond } from './beyond.js';
 import type { Target } from './clauses.js';
 import { isMeant, openOnly } from './filter.js';
 import type { PeopleIndex } from './people.js';
@@ -13,19 +14,34 @@ export interface RuleWorld {
   people: PeopleIndex;
   /** YYYY-MM-DD where the person is. */
   today: string;
+  /** What is not linked, as far as it was looked up. */
+  beyond?: Beyond;
 }
 
 /** A task that a clause is about: a linked one, or the one that an earlier action creates. */
 export type Subject = { id: string; item: LinkedItem | null };
 
-/** Something that the person has to say first; its text is the answer. */
-export class Question extends Error {}
+/** Something that the person has to say first; its text is the answer, and names these items. */
+export class Question extends Error {
+  constructor(
+    text: string,
+    readonly items: readonly LinkedItem[] = [],
+  ) {
+    super(text);
+  }
+}
 
 const WHICH_TWO = 'Which two tasks do you mean? Write their titles.';
+const INDEXING = 'Changes of the team are still being indexed, so I look among linked items only; write again in a minute.';
+const TOO_MANY =
+  'The linked projects have more tasks than I read for one message. Name the tasks, or write “all linked tasks” for those that you linked.';
+/** Whether words mean linked tasks only, and not those of linked projects. */
+const isOfLinked = (written: string): boolean => /\blinked\b/i.test(written);
 const SHOWN = 80;
 /** A short quotation of what the person wrote. */
 export const quote = (text: string): string => `“${text.length > SHOWN ? `${text.slice(0, SHOWN).toWellFormed()}…` : text}”`;
-export const named = ({ type, title, id }: LinkedItem): string => `the ${type} ${quote(title)} (${id})`;
+export const named = ({ type, title, id, project_title }: LinkedItem): string =>
+  `the ${type} ${quote(title)}${project_title == null ? '' : ` in ${quote(project_title)}`} (${id})`;
 export const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
 
 /** Joins words as in a sentence; at most five of them. */
@@ -52,6 +68,18 @@ export function findAssignees(
 }
 
 /**
+ * The one member of a team to whom tasks shall go; null is nobody.
+ * @throws Question none or several have that name
+ */
+export function assigneeOf(world: Pick<RuleWorld, 'people' | 'userId'>, to: Assignee, teamId: string): string | null {
+  const found = findAssignees(world, to, teamId);
+  const name = to.kind === 'name' ? quote(to.name) : '';
+  if (found.length === 0) throw new Question(`No member of the team is called ${name}.`);
+  if (found.length > 1) throw new Question(`Several members of the team are called ${name}. Write @ and a username.`);
+  return found[0] as string | null;
+}
+
+/**
  * The one member that a filter means.
  * @throws Question none or several have that name
  */
@@ -69,6 +97,11 @@ export type Before = readonly Subject[] | null;
 
 /** Returns what a target means. */
 export class SubjectFinder {
+  /** What to say of the tasks that were found. */
+  readonly notes = new Set<string>();
+  /** Whether a task that is done is wanted, where one name means several: only that can be reopened. */
+  wantsDone = false;
+
   constructor(private readonly world: RuleWorld) {}
 
   /** @throws Question if it is not certain */
@@ -76,7 +109,7 @@ export class SubjectFinder {
     switch (target.kind) {
       case 'unknown': {
         const near = target.near.length > 0 ? ` Do you mean ${list(target.near.map(named), 'or')}?` : '';
-        throw new Question(`No linked item is called ${quote(target.written)}.${near} Link it, or write its title or its id.`);
+        throw new Question(`${this.unknownWords(target)}${near} Link it, or write its title or its id.`, target.near);
       }
       case 'named':
         return [this.only(target.items, target.written)];
@@ -91,11 +124,13 @@ export class SubjectFinder {
       case 'all': {
         if (target.filter.lacksIt) throw new Question('Without what? Write “without an owner” or “without a due date”.');
         const except = target.except ? this.find(target.except, before).map(({ id }) => id) : [];
-        const items = this.matching(target.filter).filter(({ id }) => !except.includes(id));
+        const items = this.matching(target).filter(({ id }) => !except.includes(id));
         if (target.both && items.length !== 2) throw new Question(WHICH_TWO);
         if (items.length > 0) return items.map((item) => ({ id: item.id, item }));
         throw new Question(
-          Object.keys(target.filter).length === 0 ? 'No task is linked.' : `No linked task fits ${quote(target.written)}.`,
+          Object.keys(target.filter).length === 0
+            ? 'No task is linked.'
+            : `No task of what is linked fits ${quote(target.written)}.`,
         );
       }
     }
@@ -109,22 +144,41 @@ export class SubjectFinder {
       .map((item) => ({ id: item.id, item }));
   }
 
+  private unknownWords({ written, names }: Extract<Target, { kind: 'unknown' }>): string {
+    const { beyond } = this.world;
+    const said = quote(written);
+    if (beyond?.isIndexing) return `${INDEXING} No linked item is called ${said}.`;
+    if (beyond && names.some((words) => beyond.isCut(words))) return `Too many tasks of the team have words like ${said}.`;
+    return beyond ? `No linked item, and no task of the team, is called ${said}.` : `No linked item is called ${said}.`;
+  }
+
   private only(items: readonly LinkedItem[], written: string): Subject {
     const tasks = items.filter(({ type }) => type === 'task');
-    const fitting = items.length > 1 && tasks.length > 0 ? tasks : items;
-    const [item, ...others] = fitting;
+    const isBeyond = items.every(({ isLinked }) => isLinked === false);
+    const fitting = items.length > 1 && tasks.length > 0 && !isBeyond ? tasks : items;
+    const [item, ...others] = isBeyond ? this.living(fitting) : fitting;
     if (!item || others.length > 0)
       throw new Question(
         `Which one do you mean by ${quote(written)}: ${list(fitting.map(named), 'or')}? Use its whole title or its id.`,
+        fitting,
       );
+    if (item.isLinked === false) this.notes.add(`${quote(written)} is ${named(item)}, which is not linked.`);
     return { id: item.id, item };
   }
 
-  private matching(filter: TaskFilter): LinkedItem[] {
+  /** Of several tasks with the words, the one that is not done yet, as the last one of a series; or the one that is. */
+  private living(items: readonly LinkedItem[]): readonly LinkedItem[] {
+    const fitting = items.filter(({ status }) => (status === 'done') === this.wantsDone);
+    return items.length > 1 && fitting.length === 1 ? fitting : items;
+  }
+
+  private matching({ filter, written }: Extract<Target, { kind: 'all' }>): LinkedItem[] {
     const people = onlyAssignees(this.world, filter.assignee);
     // A person's tasks, and those of a project, are their open ones.
     const meant = filter.assignee || filter.due ? openOnly(filter) : filter;
-    return this.tasks().filter((item) => isMeant(item, meant, people, this.world.today));
+    const { items = [], isCut = false } = isOfLinked(written) ? {} : (this.world.beyond?.coveredTasks ?? {});
+    if (isCut) throw new Question(TOO_MANY);
+    return [...this.tasks(), ...items].filter((item) => isMeant(item, meant, people, this.world.today));
   }
 
   private several(before: Before, both: boolean): Subject[] {

@@ -60,7 +60,8 @@ function readAll(reading: Reading, tokens: readonly Token[]): Target | undefined
   const { filter, rest } = readFilter(MY.has(first) && first === 'our' ? words.slice(1) : words, reading);
   const named = withWords(filter, rest);
   // Words that no linked title has are no part of a filter.
-  if (!named || (rest.length > 0 && reading.index.find(rest).length === 0)) return undefined;
+  const isTitle = () => reading.index.find(rest).length > 0 || reading.beyond?.covers(rest) === true;
+  if (!named || (rest.length > 0 && !isTitle())) return undefined;
   // `the jobs` alone names nothing, `all jobs` does.
   if ((!EVERY.has(first) || VAGUE.has(first)) && Object.keys(named).length === 0) return undefined;
   const all = {
@@ -91,6 +92,10 @@ function bare(tokens: readonly Token[]): readonly Token[] {
   return rest.length > 1 && isNoun(rest.at(-1)) ? rest.slice(0, -1) : rest;
 }
 
+/** Items that are not linked, by words. A possessive behind a name is none of it. */
+const findBeyond = ({ beyond, index }: Reading, words: readonly string[]): readonly LinkedItem[] =>
+  beyond && !words.includes('') ? beyond.find(words, index) : [];
+
 /** One item by its whole title, its id, or the words of its title. */
 function readName(reading: Reading, tokens: readonly Token[]): ReadTarget {
   const written = writtenOf(reading, tokens);
@@ -108,8 +113,12 @@ function readName(reading: Reading, tokens: readonly Token[]): ReadTarget {
   const found =
     tokens.some(({ kind }) => kind === 'string') && !isString ? [] : hasType(reading.index.find(words), wordsOf(tokens));
   if (found.length > 0) return { target: { kind: 'named', items: found, written }, isKnown: true };
+  const beyond =
+    tokens.some(({ kind }) => kind === 'string') && !isString ? [] : findBeyond(reading, isString ? words : wordsOf(rest));
+  if (beyond.length > 0) return { target: { kind: 'named', items: hasType(beyond, around), written }, isKnown: true };
   const name = isString ? only.value : writtenOf(reading, rest);
-  return { target: { kind: 'unknown', written: name, near: reading.index.near(words).slice(0, 4) }, isKnown: false };
+  const names = isString ? [words] : splitList(tokens).map((part) => wordsOf(bare(part)));
+  return { target: { kind: 'unknown', written: name, near: reading.index.near(words).slice(0, 4), names }, isKnown: false };
 }
 
 /** Reads the items that tokens name; undefined for none. */

@@ -1,6 +1,6 @@
 import { type Folded, fold, foldName, isWordChar } from './fold.js';
 
-/** An item of a session, as the grammar needs it. */
+/** An item as the grammar needs it. */
 export interface LinkedItem {
   type: 'task' | 'project' | 'note' | 'idea' | 'file' | 'whiteboard';
   id: string;
@@ -13,8 +13,14 @@ export interface LinkedItem {
   /** Of a task: YYYY-MM-DD. */
   due?: string | null;
   assigned_to?: string | null;
+  /** Name of the member who has it. */
+  assignee?: string | null;
   tags?: readonly string[];
   is_blocked?: boolean;
+  /** Absent for an item that is linked. */
+  isLinked?: false;
+  /** Name of its project, of one that is not linked. */
+  project_title?: string | null;
 }
 
 interface Span {

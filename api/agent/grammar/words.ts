@@ -99,3 +99,20 @@ export function findPriority(words: readonly string[]): Priority | undefined {
   if (rest.length === 1 && words.length > 1 && /^[0-4]$/.test(only)) return PRIORITIES_BY_WORD.get(`p${only}`);
   return rest.length > 0 && rest.length <= 2 ? PRIORITIES_BY_WORD.get(rest.join(' ')) : undefined;
 }
+
+const AROUND = new Set([
+  ...CONNECTING,
+  ...STATING,
+  ...'the a back up out off over down forward due will must can cannot not do'.split(' '),
+]);
+/** Whether a sentence may have the word before or behind a name. */
+const isAround = (word: string): boolean => AROUND.has(word) || word.endsWith("n't");
+
+/** Words of a title without those that a sentence may have around a shorter name: `close the website`, `website into`. */
+export function innerWords(words: readonly string[]): string[] {
+  let [start, end] = [0, words.length];
+  if (VERBS.has(words[0] ?? '')) start += 1;
+  while (start < end && isAround(words[start] ?? '')) start += 1;
+  while (end > start && isAround(words[end - 1] ?? '')) end -= 1;
+  return words.slice(start, end);
+}

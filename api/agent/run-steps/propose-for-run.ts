@@ -4,7 +4,7 @@ import { DomainError, invalid } from '../../platform/errors.js';
 import type { Proposal, ProposedAction } from '../plans/proposal.js';
 import { stagePlan } from '../plans/stage-plan.js';
 import { type ReadableLink, readLinks } from '../sessions/read-links.js';
-import { readByRules } from '../turns/read-world.js';
+import { readByRules } from '../turns/reading/read-world.js';
 import { stepProgressStatement } from './automation-session.sql.js';
 import { linkItems, openStepSession, type StepInstruction, stepProposal, getSubject } from './step-session.js';
 

@@ -9,23 +9,37 @@ import { finishTurn } from '../providers/steps/finish-turn.js';
 import { proposerContext } from '../providers/steps/read-turn.js';
 import { type ReadableLink, readLinks } from '../sessions/read-links.js';
 import { answerQuestion } from './answer-question.js';
-import { lostWords, MAY_NOT_READ, NOT_STAGED, NOTHING_LINKED, planWords, summaryWords, unclearWords } from './answer-words.js';
+import {
+  linkMentions,
+  lostWords,
+  MAY_NOT_READ,
+  NOT_STAGED,
+  NOTHING_LINKED,
+  planWords,
+  summaryWords,
+  unclearWords,
+} from './answer-words.js';
 import { type ClaimedTurn, claimTurn, type TurnExecution } from './claim-turn.js';
 import { announceTurn, type Answer, type EndedTurn, endTurn } from './end-turn.js';
 import { findBlocks, mayReadTasks } from './find-tasks.js';
-import { type ReadByRules, readByRules, readEarlier } from './read-world.js';
+import { type ReadByRules, readByRules, readEarlier } from './reading/read-world.js';
 
 /** Hours until a plan of a conversation expires. */
 const CHAT_PLAN_HOURS = 24;
 
 /** Stages the actions, or says why they cannot be done. */
-async function propose(ctx: Context, turn: ClaimedTurn, actions: readonly ProposedAction[]): Promise<Answer> {
+async function propose(
+  ctx: Context,
+  turn: ClaimedTurn,
+  actions: readonly ProposedAction[],
+  notes: readonly string[] = [],
+): Promise<Answer> {
   const session = { session_id: turn.session_id, owner_id: turn.user_id, team_id: null };
   try {
     const fixed = { source: 'chat', lifeHours: CHAT_PLAN_HOURS, onRefusal: 'refuse', tokenId: turn.token_id } as const;
     const staged = await stagePlan(ctx, { session, actions, ...fixed, behind: turn.behind_user_ids });
     const plan = staged.plan && { action_id: staged.plan.action_id, changes: staged.plan.actions.length };
-    return { content: planWords(staged), plan };
+    return { content: [planWords(staged), ...notes].join('\n\n'), plan };
   } catch (error) {
     if (!(error instanceof DomainError) || error.status >= 500) throw error;
     return { content: `That cannot be done: ${error.message}. ${NOT_STAGED}` };
@@ -48,13 +62,17 @@ async function unblock(ctx: Context, turn: ClaimedTurn, { id, by }: { id: string
 /** What the rules say to a message that they have read. */
 async function respond(ctx: Context, turn: ClaimedTurn, links: readonly ReadableLink[], read: ReadByRules): Promise<Answer> {
   const { outcome } = read;
-  if (outcome.kind === 'ask') return { content: await answerQuestion(ctx, turn, links, read, outcome.asked) };
+  if (outcome.kind === 'ask') return answerQuestion(ctx, turn, links, read, outcome.asked);
   if (links.length === 0) return { content: NOTHING_LINKED };
-  if (outcome.kind === 'plan') return propose(ctx, turn, outcome.actions);
+  if (outcome.kind === 'plan') return propose(ctx, turn, outcome.actions, outcome.notes);
   if (outcome.kind === 'unblock') return unblock(ctx, turn, outcome);
-  if (outcome.kind === 'question') return { content: `${outcome.text} ${NOT_STAGED}` };
+  if (outcome.kind === 'question') {
+    const mentions = outcome.items.map(({ id: item_id, title }) => ({ item_id, title }));
+    return { content: `${outcome.text} ${NOT_STAGED}`, mentions };
+  }
   const title = links.find(({ item_type }) => item_type === 'task')?.title;
-  return { content: unclearWords(outcome.unclear ?? turn.content, title, summaryWords(links, read.facts)) };
+  const content = unclearWords(outcome.unclear ?? turn.content, title, summaryWords(links, read.facts));
+  return { content, mentions: linkMentions(links) };
 }
 
 /** Reads the message by the grammar and answers it: with a plan, a question, an answer, or the nearest sentence that it would understand. */
@@ -63,7 +81,9 @@ async function answer(ctx: Context, turn: ClaimedTurn): Promise<Answer> {
   const { readable, lost } = await readLinks(ctx, turn.session_id, turn.user_id);
   const earlier = await readEarlier(ctx, turn.session_id, turn.position);
   const reader = { userId: turn.user_id, timezone: turn.timezone };
-  const answered = await respond(ctx, turn, readable, await readByRules(ctx, readable, reader, turn.content, earlier));
+  const reach = (await mayReadTasks(ctx, turn.token_id)) ? 'teams' : 'linked';
+  const read = await readByRules(ctx, readable, reader, turn.content, { earlier, reach });
+  const answered = await respond(ctx, turn, readable, read);
   return { ...answered, content: [answered.content, lostWords(lost.length)].filter((text) => text !== '').join('\n\n') };
 }
 

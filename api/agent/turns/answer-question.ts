@@ -3,12 +3,15 @@ import { STATUS_WORDS } from '../grammar/terms.js';
 import { Question, onlyAssignees, quote } from '../grammar/subjects.js';
 import type { Asked } from '../grammar/outcome.js';
 import type { TaskQuestion } from '../grammar/clauses.js';
+import type { LinkedItem } from '../grammar/tokens.js';
 import type { ReadableLink } from '../sessions/read-links.js';
-import { describe, helpWords, MAY_NOT_READ, NOTHING_LINKED, plural, summaryWords } from './answer-words.js';
+import { answerActivity } from './answer-activity.js';
+import { describe, helpWords, linkMentions, MAY_NOT_READ, NOTHING_LINKED, plural, summaryWords } from './answer-words.js';
 import type { ClaimedTurn } from './claim-turn.js';
+import type { Answer, Mentioned } from './end-turn.js';
 import { exceedsExamined, findBlocking, findTasks, type FoundTask, MAX_COUNTED, mayReadTasks } from './find-tasks.js';
 import { MAX_EXAMINED } from './find-tasks.sql.js';
-import { type ReadByRules, zoneOf } from './read-world.js';
+import { type ReadByRules, zoneOf } from './reading/read-world.js';
 
 /** Tasks that an answer lists; the others are counted. */
 const MAX_LISTED = 20;
@@ -58,21 +61,56 @@ function partWords(teamIds: readonly string[] | null): string {
     : `I looked only at ${count} tasks of your teams, which have more. The search and the saved views look at all.`;
 }
 
+const mentionsOf = (tasks: readonly FoundTask[]): Mentioned[] =>
+  tasks.slice(0, MAX_LISTED).map(({ id, title }) => ({ item_id: id, title }));
+
+/** Teams that a session is about; null for all of the user's. */
+const teamsOf = (links: readonly ReadableLink[]): string[] | null =>
+  links.length > 0 ? [...new Set(links.map(({ team_id }) => team_id))] : null;
+
 async function answerTasks(
   ctx: Context,
   turn: ClaimedTurn,
   links: readonly ReadableLink[],
   { world }: ReadByRules,
   question: TaskQuestion,
-): Promise<string> {
-  if (!(await mayReadTasks(ctx, turn.token_id))) return MAY_NOT_READ;
+): Promise<Answer> {
   const { filter, show } = question;
   const assignees = onlyAssignees(world, filter.assignee);
-  const teamIds = links.length > 0 ? [...new Set(links.map(({ team_id }) => team_id))] : null;
+  const teamIds = teamsOf(links);
   const open = show === 'load' ? { ...filter, statuses: ['todo', 'in_progress', 'in_review'] as const } : filter;
   const tasks = await findTasks(ctx, open, assignees, { teamIds, timezone: zoneOf(turn), today: world.today });
   const found = show === 'load' ? loadWords(tasks) : listWords(tasks, noneWords(filter.words));
-  return (await exceedsExamined(ctx, teamIds)) ? `${found}\n\n${partWords(teamIds)}` : found;
+  const content = (await exceedsExamined(ctx, teamIds)) ? `${found}\n\n${partWords(teamIds)}` : found;
+  return { content, mentions: show === 'load' ? [] : mentionsOf(tasks) };
+}
+
+/** Describes the items that a question is about. */
+function describeItems({ facts }: ReadByRules, items: readonly LinkedItem[]): Answer {
+  const lines = items.map((item) => describe({ ...item, item_type: item.type }, facts.get(item.id) ?? item));
+  return { content: lines.join('\n'), mentions: items.map(({ id: item_id, title }) => ({ item_id, title })) };
+}
+
+/** Answers what needs tasks that are not linked. @throws Question a name that means none, or several */
+async function answerBeyond(
+  ctx: Context,
+  turn: ClaimedTurn,
+  links: readonly ReadableLink[],
+  read: ReadByRules,
+  asked: Extract<Asked, { does: 'blocking' | 'activity' | 'tasks' }>,
+): Promise<Answer> {
+  if (!(await mayReadTasks(ctx, turn.token_id))) return { content: MAY_NOT_READ };
+  switch (asked.does) {
+    case 'blocking': {
+      const tasks = await findBlocking(ctx, asked.ids, asked.end, zoneOf(turn));
+      const none = asked.end === 'before' ? 'No task blocks it.' : 'It blocks no task.';
+      return { content: listWords(tasks, none), mentions: mentionsOf(tasks) };
+    }
+    case 'activity':
+      return answerActivity(ctx, asked, read.world, { teamIds: teamsOf(links), zone: zoneOf(turn) });
+    case 'tasks':
+      return answerTasks(ctx, turn, links, read, asked.question);
+  }
 }
 
 /** Answers a question about linked items and about tasks of their teams; without a link, of all teams of the user. It reads only what the user may read. */
@@ -82,28 +120,21 @@ export async function answerQuestion(
   links: readonly ReadableLink[],
   read: ReadByRules,
   asked: Asked,
-): Promise<string> {
-  const title = links.find(({ item_type }) => item_type === 'task')?.title;
+): Promise<Answer> {
   switch (asked.does) {
     case 'help':
-      return helpWords(title);
+      return { content: helpWords(links.find(({ item_type }) => item_type === 'task')?.title) };
     case 'summary':
-      return links.length === 0 ? NOTHING_LINKED : summaryWords(links, read.facts);
+      return links.length === 0
+        ? { content: NOTHING_LINKED }
+        : { content: summaryWords(links, read.facts), mentions: linkMentions(links) };
     case 'about':
-      return links
-        .filter(({ item_id }) => asked.ids.includes(item_id))
-        .map((link) => describe(link, read.facts.get(link.item_id)))
-        .join('\n');
-    case 'blocking': {
-      if (!(await mayReadTasks(ctx, turn.token_id))) return MAY_NOT_READ;
-      const tasks = await findBlocking(ctx, asked.ids, asked.end, zoneOf(turn));
-      return listWords(tasks, asked.end === 'before' ? 'No task blocks it.' : 'It blocks no task.');
-    }
-    case 'tasks':
+      return describeItems(read, asked.items);
+    default:
       try {
-        return await answerTasks(ctx, turn, links, read, asked.question);
+        return await answerBeyond(ctx, turn, links, read, asked);
       } catch (error) {
-        if (error instanceof Question) return error.message;
+        if (error instanceof Question) return { content: error.message };
         throw error;
       }
   }

@@ -1,9 +1,11 @@
-import { allSentences, nearestSentences } from '../grammar/nearest.js';
+import { allSentences, nearestSentences } from '../grammar/asking/nearest.js';
 import { quote } from '../grammar/subjects.js';
 import { STATUS_WORDS } from '../grammar/terms.js';
 import type { Staged } from '../plans/proposal.js';
 import type { ReadableLink } from '../sessions/read-links.js';
-import { DESCRIBED, type LinkedFacts } from './linked-facts.js';
+import type { Mentioned } from './end-turn.js';
+import type { LinkedItem } from '../grammar/tokens.js';
+import { DESCRIBED, type LinkedFacts } from './reading/linked-facts.js';
 
 /** What the agent says without a model. Every sentence is ours; only titles and quotations come from elsewhere. */
 
@@ -19,8 +21,11 @@ export const plural = (count: number, one: string, many: string): string => `${c
 export const lostWords = (lost: number): string =>
   lost === 0 ? '' : `${plural(lost, 'linked item is', 'linked items are')} no longer available to you and left out.`;
 
-export function describe(link: ReadableLink, facts: LinkedFacts | undefined): string {
-  const { item_type, title, status } = link;
+/** One line about an item. */
+export function describe(
+  { item_type, title, status }: Pick<ReadableLink, 'item_type' | 'title' | 'status'>,
+  facts: (Partial<Pick<LinkedItem, 'priority' | 'due' | 'is_blocked' | 'assignee'>> & { open_tasks?: number | null }) | undefined,
+): string {
   const parts = [
     item_type === 'task' || item_type === 'project' ? (STATUS_WORDS[status] ?? status) : null,
     facts?.priority && `${facts.priority} priority`,
@@ -39,6 +44,10 @@ export function summaryWords(links: readonly ReadableLink[], facts: ReadonlyMap<
   const more = links.length > DESCRIBED ? [`- and ${links.length - DESCRIBED} more`] : [];
   return [`${plural(links.length, 'item is', 'items are')} linked:`, ...lines, ...more].join('\n');
 }
+
+/** The items that a summary names. */
+export const linkMentions = (links: readonly ReadableLink[]): Mentioned[] =>
+  links.slice(0, DESCRIBED).map(({ item_id, title }) => ({ item_id, title }));
 
 /** Says that a message, or a part of it, is not understood, with the nearest sentences that are; then what is linked. */
 export function unclearWords(unclear: string, title: string | undefined, summary: string): string {

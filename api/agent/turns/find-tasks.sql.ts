@@ -1,5 +1,5 @@
 import { defineStatement } from '../../../db/statement.js';
-import { isBlockedSql } from './linked-facts.js';
+import { isBlockedSql } from './reading/linked-facts.js';
 
 /** Newest tasks among which a question looks, in all teams together. */
 export const MAX_EXAMINED = 20_000;

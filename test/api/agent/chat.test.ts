@@ -84,7 +84,7 @@ it('answers without a plan by a summary, a question or a hint', async () => {
     response: expect.stringContaining('task “Login 500”: to do, high priority, due 2026-12-01, not assigned'),
     requires_confirmation: false,
   });
-  expect((await say('close Nope')).body.response).toContain('No linked item is called “Nope”');
+  expect((await say('close Nope')).body.response).toContain('No linked item, and no task of the team, is called “Nope”');
   expect((await say('close it and sing a song')).body.response).toContain('I do not understand “sing a song”');
   expect((await (await talk(team.member)).say('close it')).body).toEqual({
     response: expect.stringContaining('No item is linked'),

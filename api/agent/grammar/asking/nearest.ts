@@ -1,4 +1,4 @@
-import { stem } from './match.js';
+import { stem } from '../match.js';
 
 /** Sentences that the grammar understands, as examples: the words by which each is found, and the sentence about a title. */
 const EXAMPLES: readonly (readonly [words: string, sentence: string])[] = [
@@ -25,6 +25,8 @@ const EXAMPLES: readonly (readonly [words: string, sentence: string])[] = [
   ['many count number total statistics report how', 'how many tasks are blocked?'],
   ['workload busy capacity team everyone load', 'who has the most work?'],
   ['who works mine my plate week today have', 'what do I have this week?'],
+  ['did done yesterday activity history changes who person', 'what did Mia do yesterday?'],
+  ['happened changed new news since happen activity', 'what happened this week?'],
   ['summary summarise overview status explain tell', 'summarise'],
   ['unblock blocker stuck unstuck', 'unblock T'],
   ['ill sick away vacation holiday leave absent his her their', 'Bo is ill, give his tasks to Mia'],

@@ -1,12 +1,13 @@
-import type { BareClause, TaskQuestion } from './clauses.js';
-import { openOnly, readFilter, withWords } from './filter.js';
-import type { TaskFilter } from './terms.js';
-import { type Pattern, pattern, Matcher } from './pattern.js';
-import { readPerson } from './referents.js';
-import { type Reading, wordsOf } from './reading.js';
-import { readTarget } from './target.js';
-import type { Token } from './tokens.js';
-import { ASKING, getWord, PLURALS } from './words.js';
+import { readActivity } from './activity.js';
+import type { BareClause, TaskQuestion } from '../clauses.js';
+import { openOnly, readFilter, withWords } from '../filter.js';
+import type { TaskFilter } from '../terms.js';
+import { type Pattern, pattern, Matcher } from '../pattern.js';
+import { readPerson } from '../referents.js';
+import { type Reading, wordsOf } from '../reading.js';
+import { readTarget } from '../target.js';
+import type { Token } from '../tokens.js';
+import { ASKING, getWord, PLURALS } from '../words.js';
 
 const patterns = (...texts: string[]): Pattern[] => texts.map(pattern);
 
@@ -39,9 +40,16 @@ const LOAD = new Set(
     'who has too much to do|who has the least work|who has the least to do|who has the fewest tasks|who has time|who is free|who is available|' +
     'who has capacity|who has nothing to do|how is the work distributed|how is work distributed|workload|show the workload|show me the workload|' +
     'what is the workload|how many tasks does everyone have|how many tasks does each person have|' +
+    'who has the most on their plate|who has a lot on their plate|who has the least on their plate|who has too much on their plate|who has the most open tasks|' +
     'who does what|who is doing what|who is working on what|how busy is everyone|how busy is the team|what is everyone working on'
   ).split('|'),
 );
+/** A summary of all that is linked, in other words. */
+const SUMMARY_OF =
+  /^(?:(?:can i have|give me|give us|show me|i need) )?(?:(?:an?|the) )?(?:(?:short|quick|brief) )?(?:summary|overview|status report|status update) (?:of|on|for) (?:the (?:whole )?project|everything|all of it|it all)$|^(?:summari[sz]e|sum up) (?:the (?:whole )?project|it all)$/;
+/** Who has time for the work of another one. */
+const WHO_CAN =
+  /^who (?:can|could|might) (?:help(?: out)?|jump in|step in|(?:take|take over|pick up|cover|cover for|help with) (?:her|his|their|these|the|some|more|this|it)(?: (?:tasks|work|of|more|over))*)$/;
 const MINE = new Set(
   'what is next|what is up next|what should i do|what should i do next|what should i work on|what should i work on next|what do i do next|what is on my plate|what is left for me'.split(
     '|',
@@ -115,8 +123,8 @@ const NOW = / (today|now|right now|this week|at the moment|these days)$/;
 function readFixed(asked: string): BareClause | undefined {
   const said = asked.replace(NOW, '');
   if (HELP.has(said)) return { does: 'help' };
-  if (SUMMARY.has(said)) return { does: 'summary' };
-  if (LOAD.has(said)) return { does: 'ask', question: { show: 'load', filter: {} } };
+  if (SUMMARY.has(said) || SUMMARY_OF.test(said)) return { does: 'summary' };
+  if (LOAD.has(said) || WHO_CAN.test(said)) return { does: 'ask', question: { show: 'load', filter: {} } };
   if (MINE.has(said)) return { does: 'ask', question: { show: 'list', filter: openOnly({ assignee: { kind: 'me' } }) } };
   return undefined;
 }
@@ -166,9 +174,15 @@ function readAbout(reading: Reading, tokens: readonly Token[]): BareClause | und
 
 const MAX_QUESTION = 24;
 
+/** Ends of a question that say why it is asked, and nothing of the tasks. */
+const CONCERN =
+  / (?:that )?(?:i|we) (?:should|must|need to|have to|ought to) (?:worry|know|care|be worried|be aware|look|pay attention)(?: about| of| at| to| into)?$/;
+
 /** Reads `which tasks are …`, `how many …`, `what does PERSON have …`. */
 function readTasks(reading: Reading, tokens: readonly Token[]): TaskQuestion | undefined {
-  const words = wordsOf(tokens);
+  const all = wordsOf(tokens);
+  const concern = CONCERN.exec(all.join(' '))?.[0];
+  const words = concern === undefined ? all : all.slice(0, -concern.trim().split(' ').length);
   // What would be is no fact of a task.
   if (words.length > MAX_QUESTION || words.includes('if')) return undefined;
   const [lead = '', second = ''] = words;
@@ -210,6 +224,8 @@ const ORDERING = /^tell (?!me\b|us\b|about\b|more\b)/;
 export function readQuestion(reading: Reading, tokens: readonly Token[]): BareClause | undefined {
   const fixed = readFixed(join(tokens));
   if (fixed) return fixed;
+  const activity = readActivity(reading, tokens);
+  if (activity) return activity;
   const [lead, second] = [getWord(tokens[0]), getWord(tokens[1])];
   if (ORDERING.test(`${lead} ${second}`)) return undefined;
   if (!ASKING.has(lead) && !DEMANDING.has(lead) && !['why', 'am', 'was', 'were', 'had', 'should', 'shall'].includes(lead))

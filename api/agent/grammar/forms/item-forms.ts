@@ -87,6 +87,8 @@ export const OTHER: readonly Form[] = [
 const blocks: Form['build'] = ({ T, U }) => ({ does: 'relate', source: T, target: U, type: 'blocks' });
 const blocked: Form['build'] = ({ T, U }) => ({ does: 'relate', source: U, target: T, type: 'blocks' });
 const related: Form['build'] = ({ T, U }) => ({ does: 'relate', source: T, target: U, type: 'related_to' });
+const IS_DONE =
+  'is|are|has|have? been? done|finished|ready|complete|completed|fixed|resolved|closed|signed|approved|paid|delivered?';
 const some = (build: Form['build'], ...patterns: string[]): Form[] => forms('some', build, ...patterns);
 
 /** One of both ends must be known, for any sentence may hold such words. */
@@ -97,7 +99,8 @@ export const RELATE: readonly Form[] = [
     'T depends|depend on|upon U',
     'T needs|requires U',
     'T waits|wait|is|has|must|can to|only|be|not? start|starts|wait|waiting|begin|done|happen|dependent|finished? for|on|after U',
-    'T cannot|can not? start|begin|be|go done|finished|ahead? before|until|without U is|are? done|finished|ready|complete?',
+    `T cannot|can not? start|begin|be|go|ship|launch|happen|continue|proceed done|finished|ahead|live|out? before|until|without U ${IS_DONE}`,
+    `T has|have|must|needs to? wait until|for U ${IS_DONE}`,
     'make T wait|depend for|on|upon U',
     'mark|set|make T as? being? blocked|dependent by|on U',
     'U must|has|needs to? be? done|finished|closed|come|happen|completed before T',

@@ -18,6 +18,8 @@ const isTitle = (target: Target): boolean =>
   target.kind === 'named' &&
   (!VERBS.has(target.written.split(/\s/, 1)[0]?.toLowerCase() ?? '') ||
     target.items.some(({ title }) => title.toLowerCase() === target.written.toLowerCase()));
+/** What was done to a thing, so that its task is. */
+const MADE = 'paid|signed|sent|booked|ordered|bought|installed|printed|submitted|repaired|painted|translated|renewed';
 const HAVE = 'is|are|was|were|be|has|have|got';
 
 const STATUS: readonly Form[] = [
@@ -62,6 +64,7 @@ const STATUS: readonly Form[] = [
     'P am|are|is|have|has|been? done|finished|through with T',
     'T can|could|may|should be? closed|completed|resolved',
     'work on T is done|finished|complete',
+    `T ${HAVE} been? ${MADE}`,
     'i|we got T done|finished',
   ),
   ...state(
@@ -185,6 +188,8 @@ const PRIORITY: readonly Form[] = [
   ...state(() => ({ does: 'step', target: SAME, by: -1 }), 'lower|decrease|reduce|drop its priority'),
 ];
 
+/** A member shall do it by a day: both are changed. */
+const PROMISED = 'done|finished|ready|complete|completed|closed|fixed';
 /** The tasks that a person has. */
 const tasksOf = (assignee: Slots['P']): Slots['T'] => ({ kind: 'all', filter: { assignee }, written: 'their tasks' });
 const due: Form['build'] = ({ T, D }) => ({ does: 'due', target: T, date: D });
@@ -198,6 +203,11 @@ const MOVING =
 const DELAYING = 'move|push|postpone|delay|defer|shift|reschedule|put|extend|slip|kick|bump|drag|snooze';
 
 const DUE: readonly Form[] = [
+  ...state(
+    ({ T, P, D }) => (P.kind === 'nobody' ? undefined : { does: 'due', target: T, date: D, to: P }),
+    `P should|must|has|needs|will to? have|get T ${PROMISED} by|before|until|on D`,
+    `P should|must|has|needs|will to? finish|complete|do|close|deliver T by|before|until|on D`,
+  ),
   ...say(
     due,
     `${MOVING} the? ${DATE} date? of|for|on T back|out|forward|up? to|until|till|at|for|=? D`,

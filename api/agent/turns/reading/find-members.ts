@@ -1,7 +1,7 @@
-import { defineStatement, run } from '../../../db/statement.js';
-import type { Context } from '../../platform/context.js';
-import { fold } from '../grammar/fold.js';
-import { type Member, PeopleIndex } from '../grammar/people.js';
+import { defineStatement, run } from '../../../../db/statement.js';
+import type { Context } from '../../../platform/context.js';
+import { fold } from '../../grammar/fold.js';
+import { type Member, PeopleIndex } from '../../grammar/people.js';
 
 /** Members that one message may name. */
 const MAX_MEMBERS = 200;

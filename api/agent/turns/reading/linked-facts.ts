@@ -1,8 +1,8 @@
-import { defineStatement, run } from '../../../db/statement.js';
-import { rolesFor } from '../../platform/access/access.js';
-import type { Context } from '../../platform/context.js';
-import type { LinkedItem } from '../grammar/tokens.js';
-import type { ReadableLink } from '../sessions/read-links.js';
+import { defineStatement, run } from '../../../../db/statement.js';
+import { rolesFor } from '../../../platform/access/access.js';
+import type { Context } from '../../../platform/context.js';
+import type { LinkedItem } from '../../grammar/tokens.js';
+import type { ReadableLink } from '../../sessions/read-links.js';
 
 /** Items that a summary describes; the others are counted. */
 export const DESCRIBED = 10;
@@ -68,6 +68,7 @@ export const toLinkedItem = (
     priority: facts.priority,
     due: facts.due,
     assigned_to: facts.assigned_to,
+    assignee: facts.assignee,
     tags: facts.tags,
     is_blocked: facts.is_blocked,
   }),

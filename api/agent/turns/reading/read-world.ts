@@ -1,12 +1,16 @@
 import { Temporal } from 'temporal-polyfill';
-import { defineStatement, run } from '../../../db/statement.js';
-import type { Context } from '../../platform/context.js';
-import { zoneNamed } from '../../platform/time-zones.js';
-import { parseAll } from '../grammar/parse.js';
-import type { Outcome } from '../grammar/outcome.js';
-import { resolve, subjectsOf } from '../grammar/resolve.js';
-import type { RuleWorld } from '../grammar/subjects.js';
-import type { ReadableLink } from '../sessions/read-links.js';
+import { defineStatement, run } from '../../../../db/statement.js';
+import type { Context } from '../../../platform/context.js';
+import { zoneNamed } from '../../../platform/time-zones.js';
+import { Beyond } from '../../grammar/beyond.js';
+import type { Clause } from '../../grammar/clauses.js';
+import { parseAll } from '../../grammar/parse.js';
+import type { Outcome } from '../../grammar/outcome.js';
+import { resolve, subjectsOf } from '../../grammar/resolve.js';
+import type { RuleWorld } from '../../grammar/subjects.js';
+import { namesSet } from '../../grammar/want-unknown.js';
+import type { ReadableLink } from '../../sessions/read-links.js';
+import { findBeyond, findCovered } from './find-beyond.js';
 import { findMembers } from './find-members.js';
 import { type LinkedFacts, readFacts, toLinkedItem } from './linked-facts.js';
 
@@ -45,24 +49,54 @@ export async function readEarlier({ db }: Pick<Context, 'db'>, sessionId: string
   return rows.map(({ content }) => content);
 }
 
+/** Times that a message is read again with what was looked up: a second look-up finds what the first one made readable. */
+const MAX_LOOKUPS = 2;
+
+/** Reads messages, looks up what they name and what is not linked, and reads them again. */
+async function readMessages(
+  ctx: Pick<Context, 'db'>,
+  links: readonly ReadableLink[],
+  messages: readonly string[],
+  world: RuleWorld,
+): Promise<Clause[][]> {
+  const { beyond, userId } = world;
+  let read = parseAll(messages, world);
+  if (!beyond) return read;
+  const where = { userId, teamIds: links.map(({ team_id }) => team_id), linked: new Set(links.map(({ item_id }) => item_id)) };
+  for (let round = 0; round < MAX_LOOKUPS; round += 1) {
+    const phrases = beyond.takeWanted();
+    const isCovering = beyond.coveredTasks === undefined && (phrases.length > 0 || read.flat().some(namesSet));
+    if (phrases.length === 0 && !isCovering) break;
+    if (isCovering) beyond.cover(await findCovered(ctx, userId, links));
+    if (phrases.length > 0) await findBeyond(ctx, where, beyond, phrases);
+    read = parseAll(messages, world);
+  }
+  return read;
+}
+
+const linkedProjects = (links: readonly ReadableLink[]): Set<string> =>
+  new Set(links.flatMap(({ item_type, item_id }) => (item_type === 'project' ? [item_id] : [])));
+
 /**
  * Reads a message by the grammar, with what is linked and who may be named.
  * @param earlier what the user wrote before, oldest first: it tells what “it” means
+ * @param reach `teams`: what nothing linked fits is looked for among the tasks of the links' teams
  */
 export async function readByRules(
   ctx: Pick<Context, 'db'>,
   links: readonly ReadableLink[],
   reader: Reader,
   message: string,
-  earlier: readonly string[] = [],
+  { earlier = [], reach = 'linked' }: { earlier?: readonly string[]; reach?: 'linked' | 'teams' } = {},
 ): Promise<ReadByRules> {
   const teamIds = links.length > 0 ? links.map(({ team_id }) => team_id) : null;
   const messages = [...earlier, message];
   const facts = links.length > 0 ? await readFacts(ctx, links, reader.userId) : new Map<string, LinkedFacts>();
   const people = await findMembers(ctx, reader.userId, teamIds, messages.toReversed().join('\n'));
   const items = links.map((link) => toLinkedItem(link, facts.get(link.item_id)));
-  const world = { items, userId: reader.userId, people, today: todayIn(reader) };
-  const read = parseAll(messages, world);
+  const beyond = reach === 'teams' && links.length > 0 ? { beyond: new Beyond(linkedProjects(links)) } : {};
+  const world = { items, userId: reader.userId, people, today: todayIn(reader), ...beyond };
+  const read = await readMessages(ctx, links, messages, world);
   const before = subjectsOf(read.slice(0, -1), world);
-  return { outcome: resolve(read.at(-1) ?? [], world, before), world, facts };
+  return { outcome: resolve(read.at(-1) ?? [], world, before, read.at(-2) ?? []), world, facts };
 }

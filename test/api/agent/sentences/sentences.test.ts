@@ -5,7 +5,9 @@ import { isSame, meaning } from './world.js';
 type Row = [world: string, said: string | string[], means: string];
 const read = (name: string): Row[] => JSON.parse(readFileSync(new URL(`${name}.json`, import.meta.url), 'utf8')) as Row[];
 
-const ROWS = ['seen', 'unseen', 'third', 'rules'].flatMap(read).map(([world, said, means]) => [world, said, means] as const);
+const ROWS = ['seen', 'unseen', 'third', 'fourth', 'rules']
+  .flatMap(read)
+  .map(([world, said, means]) => [world, said, means] as const);
 
 it.each(ROWS)('%s: %s', (world, said, means) => {
   const found = meaning(world, ...[said].flat());

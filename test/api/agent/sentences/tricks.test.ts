@@ -4,7 +4,7 @@ import type { LinkedItem } from '../../../../api/agent/grammar/tokens.js';
 import { isMember, meaning, meaningAmong, peopleWith } from './world.js';
 
 type Row = [world: string, said: string | string[], means: string];
-const ROWS = ['seen', 'unseen', 'third', 'rules'].flatMap(
+const ROWS = ['seen', 'unseen', 'third', 'fourth', 'rules'].flatMap(
   (name) => JSON.parse(readFileSync(new URL(`${name}.json`, import.meta.url), 'utf8')) as Row[],
 );
 const WORDS = /[^\p{L}\p{N}'-]+/u;
@@ -82,3 +82,48 @@ it.each(['all tasks', 'everything', 'delete all tasks', 'Bo', 'his tasks', 'it',
       expect(meaningAmong('office', [said], { items })).toMatch(/^([?A]|(set_status|update) evil [^|]*$)/);
   },
 );
+
+const unlinked = (title: string): LinkedItem => ({ ...evil(title), project_id: 'other' });
+
+it.each([
+  'it',
+  'all',
+  'all tasks',
+  'everything',
+  'them',
+  'website into',
+  'the budget',
+  'Bo',
+  'budget needs',
+  'over the budget',
+  'website into review',
+  'login and everything',
+  'tasks of Uma',
+])('a task called “%s” that is not linked changes the meaning of no sentence', (title) => {
+  const others = { unlinked: [unlinked(title)] };
+  const turned = ROWS.flatMap(([world, said]) => {
+    const messages = [said].flat();
+    const found = meaningAmong(world, messages, others);
+    // A sentence that names nothing known may name the new task now: as a question, or by its whole name.
+    return found === meaning(world, ...messages) || /^[?A]/.test(found) ? [] : [`${messages.join(' ')}: ${found}`];
+  });
+  expect(turned).toEqual([]);
+});
+
+it('a title that is not linked never stands for a linked one, and two that fit are a question', () => {
+  expect(meaningAmong('office', ['close the budget'], { unlinked: [unlinked('budget')] })).toBe('set_status bud status=done');
+  expect(meaningAmong('office', ['close the insurance'], { unlinked: [unlinked('The insurance')] })).toMatch(/^\? Which one/);
+  expect(meaningAmong('office', ['close the boat insurance'], { unlinked: [unlinked('Boat insurance')] })).toBe(
+    'set_status evil status=done',
+  );
+  expect(meaningAmong('office', ['close everything'], { unlinked: [unlinked('Anything')] })).not.toContain('evil');
+});
+
+it('a task of a series that is done is meant only by what reopens it', () => {
+  const series = [
+    { ...unlinked('Weekly report'), id: 'old', status: 'done' },
+    { ...unlinked('Weekly report'), id: 'new' },
+  ];
+  expect(meaningAmong('office', ['close the weekly report'], { unlinked: series })).toBe('set_status new status=done');
+  expect(meaningAmong('office', ['reopen the weekly report'], { unlinked: series })).toBe('set_status old status=todo');
+});

@@ -1,7 +1,9 @@
 import { parseAll } from '../../../../api/agent/grammar/parse.js';
 import { PeopleIndex } from '../../../../api/agent/grammar/people.js';
 import { isMeant } from '../../../../api/agent/grammar/filter.js';
-import type { Outcome } from '../../../../api/agent/grammar/outcome.js';
+import type { Asked, Outcome } from '../../../../api/agent/grammar/outcome.js';
+import { Beyond } from '../../../../api/agent/grammar/beyond.js';
+import { WordIndex } from '../../../../api/agent/grammar/match.js';
 import { resolve, subjectsOf } from '../../../../api/agent/grammar/resolve.js';
 import { onlyAssignees } from '../../../../api/agent/grammar/subjects.js';
 import type { LinkedItem } from '../../../../api/agent/grammar/tokens.js';
@@ -80,14 +82,28 @@ export const peopleWith = (user_id: string, name: string): PeopleIndex => new Pe
 interface Others {
   people?: PeopleIndex;
   items?: readonly LinkedItem[];
+  /** More tasks of the team that are not linked. */
+  unlinked?: readonly LinkedItem[];
+}
+
+/** Looks names up among the tasks of the team, as the product does in its database. */
+function lookUp(beyond: Beyond, unlinked: readonly LinkedItem[]): boolean {
+  const phrases = beyond.takeWanted();
+  const titles = new WordIndex(unlinked);
+  for (const { key, words, stems } of phrases)
+    beyond.add(key, [...new Set([...titles.find(words), ...titles.find(stems)])], false);
+  return phrases.length > 0;
 }
 
 /** Reads a message, or the last of several, as the person Ada. */
 function interpret(world: string, messages: readonly string[], others: Others): Outcome {
   const items = [...(WORLDS[world] ?? []), ...(others.items ?? [])];
-  const rules = { items, userId: 'ada', people: others.people ?? people, today: TODAY };
-  const read = parseAll(messages, rules);
-  return resolve(read.at(-1) ?? [], rules, subjectsOf(read.slice(0, -1), rules));
+  const beyond = new Beyond();
+  const rules = { items, userId: 'ada', people: others.people ?? people, today: TODAY, beyond };
+  let read = parseAll(messages, rules);
+  const unlinked = [...UNLINKED, ...(others.unlinked ?? [])].map((each) => ({ ...each, isLinked: false as const }));
+  while (lookUp(beyond, unlinked)) read = parseAll(messages, rules);
+  return resolve(read.at(-1) ?? [], rules, subjectsOf(read.slice(0, -1), rules), read.at(-2) ?? []);
 }
 
 const shownParams = (params: Readonly<Record<string, unknown>>): string =>
@@ -95,11 +111,25 @@ const shownParams = (params: Readonly<Record<string, unknown>>): string =>
     .map(([name, value]) => `${name}=${Array.isArray(value) ? value.join('+') : String(value)}`)
     .join(',');
 
+function shownActivity({ asked, of }: Extract<Asked, { does: 'activity' }>): string {
+  const who =
+    asked.who &&
+    onlyAssignees({ people, userId: 'ada' }, asked.who).map((id) => MEMBERS.find((each) => each.user_id === id)?.names.at(-1));
+  const { from = '', to = TODAY } = asked.days ?? {};
+  const parts = [
+    who && `of ${who.join()}`,
+    of && `${of.type === 'project' ? 'in' : 'of'} ${of.id}`,
+    asked.days && `${from}..${to}`,
+  ];
+  return ['activity', ...parts].filter((part) => part).join(' ');
+}
+
 function shownAnswer(world: string, outcome: Extract<Outcome, { kind: 'ask' }>): string {
   const { asked } = outcome;
   if (asked.does === 'help') return 'H';
   if (asked.does === 'summary') return 'S';
   if (asked.does === 'blocking') return `${asked.end === 'before' ? 'blockers' : 'blocked'}: ${asked.ids.join(' ')}`;
+  if (asked.does === 'activity') return shownActivity(asked);
   if (asked.does === 'about') return `list: ${asked.ids.join(' ')}`;
   const { show, filter } = asked.question;
   if (show === 'load') return 'load';

@@ -1,0 +1,120 @@
+import { foldName } from './fold.js';
+import { phraseStems, WordIndex } from './match.js';
+import type { LinkedItem } from './tokens.js';
+import { innerWords } from './words.js';
+
+/** Different names that one message may look up. */
+const MAX_WANTED = 12;
+
+/** Words by which a message names something that is not linked. */
+export interface Phrase {
+  key: string;
+  /** As they were said: one of them may be an id. */
+  words: readonly string[];
+  /** Those that tell an item from another. */
+  stems: readonly string[];
+}
+
+/** What the words of a phrase may mean. `isCut`: more than were read. */
+interface Found {
+  items: readonly LinkedItem[];
+  isCut: boolean;
+}
+
+const keyOf = (words: readonly string[]): string => words.join(' ');
+
+/** Tasks of the linked projects that are not linked themselves. `isCut`: there are more. */
+export interface CoveredTasks {
+  items: readonly LinkedItem[];
+  isCut: boolean;
+}
+
+/** Of items that words mean, those whose whole title they are. */
+function exactFirst(items: readonly LinkedItem[], words: readonly string[]): readonly LinkedItem[] {
+  const exact = items.filter(({ title }) => foldName(title) === keyOf(words));
+  return exact.length > 0 ? exact : items;
+}
+
+/**
+ * Tasks and projects of the session's teams that are not linked. Their titles are no names in a message, as linked ones are, so that nobody
+ * writes a title that takes a sentence over: they are found by words that a clause says where it names something, and only if nothing
+ * linked has these (docs/decisions/agent.md#tasks-that-are-not-linked).
+ */
+export class Beyond {
+  private readonly found = new Map<string, Found>();
+  private readonly wanted = new Map<string, Phrase>();
+  private count = 0;
+  private covered: { tasks: CoveredTasks; index: WordIndex<LinkedItem> } | undefined;
+
+  /** Marks of the search index are behind, so that nothing found is certain to be all. */
+  isIndexing = false;
+
+  /** `projectIds`: linked projects, whose tasks come before others. */
+  constructor(private readonly projectIds: ReadonlySet<string> = new Set()) {}
+
+  /** Tasks of the linked projects, once they were read. */
+  get coveredTasks(): CoveredTasks | undefined {
+    return this.covered?.tasks;
+  }
+
+  cover(tasks: CoveredTasks): void {
+    this.covered = { tasks, index: new WordIndex(tasks.items) };
+  }
+
+  /** Notes words to look up, and those inside of words that a sentence may have around a name. */
+  want(words: readonly string[]): void {
+    for (const said of [words, innerWords(words)]) {
+      const key = keyOf(said);
+      const { distinctive } = phraseStems(said);
+      if (distinctive.length === 0 || this.found.has(key) || this.wanted.has(key) || this.count >= MAX_WANTED) continue;
+      this.count += 1;
+      this.wanted.set(key, { key, words: said, stems: distinctive });
+    }
+  }
+
+  /** Returns what is to be looked up, and forgets it. */
+  takeWanted(): Phrase[] {
+    const phrases = [...this.wanted.values()];
+    this.wanted.clear();
+    return phrases;
+  }
+
+  add(key: string, items: readonly LinkedItem[], isCut: boolean): void {
+    this.found.set(key, { items, isCut });
+  }
+
+  /** Whether more items have the words than were read. */
+  isCut(words: readonly string[]): boolean {
+    return this.found.get(keyOf(words))?.isCut === true;
+  }
+
+  /** Whether tasks of linked projects have all of these words. */
+  covers(words: readonly string[]): boolean {
+    return (this.covered?.index.find(words).length ?? 0) > 0;
+  }
+
+  /**
+   * The items that words mean: several, if it is open which. A title with words of a sentence around it counts only as a whole, and beside
+   * what the words inside mean.
+   */
+  find(words: readonly string[], linked: WordIndex<LinkedItem>): readonly LinkedItem[] {
+    if (this.isIndexing) return [];
+    const inner = innerWords(words);
+    if (inner.length === words.length) return this.pick(words);
+    const whole = this.pick(words).filter(({ title }) => foldName(title) === keyOf(words));
+    return whole.length === 0 ? [] : [...new Set([...whole, ...linked.find(inner), ...this.pick(inner)])];
+  }
+
+  private pick(words: readonly string[]): readonly LinkedItem[] {
+    const { items, isCut } = this.found.get(keyOf(words)) ?? { items: [], isCut: false };
+    const byId = items.filter(({ id }) => words.length === 1 && id === words[0]);
+    if (byId.length > 0) return byId;
+    // If there are more than were read, one of them alone says nothing.
+    const covered = this.covered && !this.covered.tasks.isCut ? this.covered.index.find(words) : [];
+    if (covered.length > 0) return exactFirst(covered, words);
+    if (isCut) return [];
+    const meant = new WordIndex(items).find(words);
+    const near = meant.filter(({ project_id }) => project_id !== null && this.projectIds.has(project_id));
+    return exactFirst(near.length > 0 ? near : meant, words);
+  }
+}
