@@ -46,8 +46,8 @@ export class Beyond {
   private count = 0;
   private covered: { tasks: CoveredTasks; index: WordIndex<LinkedItem> } | undefined;
 
-  /** Marks of the search index are behind, so that nothing found is certain to be all. */
-  isIndexing = false;
+  /** The index is behind, or the look-up took too long: what was found may not be all, so that it counts as nothing. */
+  isPartial = false;
 
   /** `projectIds`: linked projects, whose tasks come before others. */
   constructor(private readonly projectIds: ReadonlySet<string> = new Set()) {}
@@ -98,7 +98,7 @@ export class Beyond {
    * what the words inside mean.
    */
   find(words: readonly string[], linked: WordIndex<LinkedItem>): readonly LinkedItem[] {
-    if (this.isIndexing) return [];
+    if (this.isPartial) return [];
     const inner = innerWords(words);
     if (inner.length === words.length) return this.pick(words);
     const whole = this.pick(words).filter(({ title }) => foldName(title) === keyOf(words));

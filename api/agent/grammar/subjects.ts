@@ -32,7 +32,8 @@ export class Question extends Error {
 }
 
 const WHICH_TWO = 'Which two tasks do you mean? Write their titles.';
-const INDEXING = 'Changes of the team are still being indexed, so I look among linked items only; write again in a minute.';
+const PARTLY =
+  'I could not look through all tasks of the team now, only among linked items: write again in a minute, or name fewer tasks at once.';
 const TOO_MANY =
   'The linked projects have more tasks than I read for one message. Name the tasks, or write “all linked tasks” for those that you linked.';
 /** Whether words mean linked tasks only, and not those of linked projects. */
@@ -147,7 +148,7 @@ export class SubjectFinder {
   private unknownWords({ written, names }: Extract<Target, { kind: 'unknown' }>): string {
     const { beyond } = this.world;
     const said = quote(written);
-    if (beyond?.isIndexing) return `${INDEXING} No linked item is called ${said}.`;
+    if (beyond?.isPartial) return `${PARTLY} No linked item is called ${said}.`;
     if (beyond && names.some((words) => beyond.isCut(words))) return `Too many tasks of the team have words like ${said}.`;
     return beyond ? `No linked item, and no task of the team, is called ${said}.` : `No linked item is called ${said}.`;
   }

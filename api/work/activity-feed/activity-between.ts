@@ -6,7 +6,7 @@ import type { ActivityChanges } from './schema.js';
 
 /** Newest lines of a time that one question examines, of all teams together; and at least so many of each. */
 export const MAX_LINES = 5_000;
-const MIN_LINES_OF_TEAM = 50;
+const MIN_LINES_OF_TEAM = 200;
 
 /** Which lines: of some of the caller's teams (null for all), of one project or of one item, and by whom. */
 export interface ActivityFilter {
@@ -33,47 +33,46 @@ export interface ActivityLine {
   changes: ActivityChanges | null;
 }
 
+/** SQL: lines of each of the teams $2, or of all of the caller's for null in it. */
+const LINES_OF_TEAM = `(select greatest(${MAX_LINES} / greatest(count(*), 1), ${MIN_LINES_OF_TEAM}) from memberships m
+      where m.user_id = $1 and (m.team_id = any($2) or $2[1] is null))`;
+
 /**
- * SQL: the newest lines of one range of an index, which a comparison of rows has in order. $1 = caller id, $2 = team ids or null, $3 = project or
- * item, $4 = user id or null, $5 = lowest id, $6 = highest id (exclusive), $7 = row limit. One row at least tells how many were examined.
+ * $1 = caller id, $2 = team ids, or null in a list, $3 = project or item, or null, $4 = user id or null, $5 = lowest id, $6 = highest id (exclusive),
+ * $7 = row limit. Functions of the database read the newest lines before $6, by one index and a part of the months at a time; those from $5 on
+ * count. At least one row; `is_cut`: all lines that were read are of the time, so that there may be more.
  */
-const between = (name: string, column: string, type: string, value: string, limit: string): Statement =>
+const between = (name: string, lines: string): Statement =>
   defineStatement({
     name,
     text: /* sql */ `
-with places as materialized (
-  select m.team_id from memberships m where m.user_id = $1 and ($2::uuid[] is null or m.team_id = any($2))
+with read as materialized (
+  select a.*, t.place, t.lines from (
+    select given.id, given.place, ${LINES_OF_TEAM}::int as lines from unnest($2::uuid[]) with ordinality as given(id, place)
+  ) t cross join lateral ${lines} a
 ), examined as materialized (
-  select a.* from ${value === 'p.team_id' ? 'places p' : `(select ${value} as id) p`} cross join lateral (
-    select a.* from activity a
-    where (a.${column}, a.activity_id) >= (${value}, $5::uuid) and (a.${column}, a.activity_id) < (${value}, $6::uuid)
-      and a.${column} is not null and a.activity_id >= $5 and a.activity_id < $6 and $3::${type} is not distinct from $3
-    order by a.${column} desc, a.activity_id desc limit ${limit}
-  ) a where a.team_id in (select p.team_id from places p)
+  select * from read r where r.activity_id >= $5::uuid and ($4::uuid is null or r.user_id = $4)
 )
-select c.examined, l.*, u.name as user_name from (select count(*)::int as examined from examined) c
-left join lateral (
+select exists (select from read r group by r.place having count(*) >= max(r.lines) and min(r.activity_id::text) >= $5::text) as is_cut, l.*, u.name as user_name
+from (select) as one left join lateral (
   select e.activity_id, uuid_extract_timestamp(e.activity_id) as timestamp, e.user_id, e.actor_type, e.action, e.entity_type, e.entity_id,
     e.entity_title, e.summary, e.audit_id
-  from examined e where $4::uuid is null or e.user_id = $4 order by e.activity_id desc limit $7
+  from examined e order by e.activity_id desc limit $7
 ) l on true left join users u on u.user_id = l.user_id
 order by l.activity_id desc`,
   });
 
-const ofTeams = between(
-  'activity_between_of_teams',
-  'team_id',
-  'text',
-  'p.team_id',
-  `(select greatest(${MAX_LINES} / greatest(count(*), 1), ${MIN_LINES_OF_TEAM}) from places)`,
+const ofTeams = between('activity_between_of_teams', 'activity_of_teams($1, t.id, null, null, $3::text, null, $6, t.lines)');
+const ofProject = between(
+  'activity_between_of_project',
+  'activity_of_project($1, t.id, $3::uuid, null, null, null, $6, t.lines)',
 );
-const ofProject = between('activity_between_of_project', 'project_id', 'uuid', '$3::uuid', String(MAX_LINES));
-const ofEntity = between('activity_between_of_entity', 'entity_id', 'text', '$3::text', String(MAX_LINES));
+const ofEntity = between('activity_between_of_entity', 'activity_of_entity($1, t.id, null, null, $3::text, null, $6, t.lines)');
 
-type Row = ActivityLine & { activity_id: string | null; audit_id: string | null; examined: number } & Record<string, unknown>;
+type Row = ActivityLine & { activity_id: string | null; audit_id: string | null; is_cut: boolean } & Record<string, unknown>;
 
 /**
- * Lists what was done in a time, newest first, in teams of the caller. It examines the newest 5,000 lines of that time.
+ * Lists what was done in a time, newest first, in teams of the caller. It examines the newest lines of that time, 5,000 of all teams together.
  * @returns the lines, and whether there may be more that were not examined
  */
 export async function activityBetween(
@@ -82,10 +81,10 @@ export async function activityBetween(
   limit: number,
 ): Promise<{ lines: ActivityLine[]; isCut: boolean }> {
   const statement = entityId !== null ? ofEntity : projectId !== null ? ofProject : ofTeams;
-  const values = [requireUser(ctx), teamIds, entityId ?? projectId, userId, lowestIdAt(from), lowestIdAt(to), limit];
+  const values = [requireUser(ctx), teamIds ?? [null], entityId ?? projectId, userId, lowestIdAt(from), lowestIdAt(to), limit];
   const rows = await run<Row>(ctx.db, statement, values);
   const found = rows.filter((row): row is Row & { activity_id: string } => row.activity_id !== null);
   const causes = await findCauses(ctx, found);
   const lines = found.map((row) => ({ ...row, changes: causes.get(row.audit_id)?.changes ?? null }));
-  return { lines, isCut: (rows[0]?.examined ?? 0) >= MAX_LINES };
+  return { lines, isCut: rows[0]?.is_cut === true };
 }

@@ -26,8 +26,7 @@ export async function talk(app: TestApp, person: Person, ...linked: Link[]) {
   const { db } = app.services;
   const { session_id } = await buildSession(app, person);
   const links = linked.map((link) => (typeof link === 'string' ? { item_type: 'task', item_id: link } : link));
-  if (links.length > 0)
-    await db('agent_links').insert(links.map((link) => ({ ...link, session_id, linked_by: person.user_id })));
+  if (links.length > 0) await db('agent_links').insert(links.map((link) => ({ ...link, session_id, linked_by: person.user_id })));
   return async (message: string, actor?: Actor): Promise<Said> => {
     const ctx = buildContext(app, person);
     const { message_id: messageId } = await submitMessage(actor ? { ...ctx, actor } : ctx, { session_id, message });

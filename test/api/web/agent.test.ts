@@ -1,6 +1,6 @@
 /** The conversation with the agent in a browser without scripts. */
 import type { RunningWorker } from '../../../activities/worker/start-worker.js';
-import { buildProject, buildTask, buildTeam, type TestTeam } from '../../factories/people.js';
+import { buildProject, buildTask, buildTeam, type Person, type TestTeam } from '../../factories/people.js';
 import { startApp, type TestApp } from '../../support/app.js';
 import { queuePrefix, runWorker, until } from '../../support/worker.js';
 import { type Browser, givePasswords, signIn } from './browser.js';
@@ -154,4 +154,36 @@ it('another person’s session is none, and invisible characters show', async ()
   });
   expect(html).toContain('⟨U+202E⟩');
   expect(html).not.toContain('\u202e');
+});
+
+it('the first message names the session, and an answer links what it names', async () => {
+  await send('what is the status of Login 500 & how far is it along with all that was planned for it?');
+  const other = '<b>Title</b> & “more”';
+  const project = await buildProject(app, team);
+  const { task_id: hostile } = await buildTask(app, team, project, { title: other });
+  await browser.post(`${path}/link`, { item_type: 'task', item_id: hostile });
+  await send('summarise');
+  const talk = await until(async () => {
+    const html = await page();
+    return html.includes('2 items are linked') && html;
+  });
+  expect(talk).toContain('<h1><bdi>what is the status of Login 500 &amp; how far is it along with…</bdi></h1>');
+  expect(talk).toContain(`<a href="/app/items/${task_id}"><bdi>“Login 500”</bdi></a>`);
+  expect(talk).toContain(`<a href="/app/items/${hostile}"><bdi>“&lt;b&gt;Title&lt;/b&gt; &amp; “more””</bdi></a>`);
+  await browser.post(`${path}/rename`, { title: 'Mine' }, { from: path });
+  await send('help');
+  expect(await page()).toContain('<h1><bdi>Mine</bdi></h1>');
+});
+
+it('an answer is a change that its user alone follows', async () => {
+  const events = async (person: Person, after = '') =>
+    (await app.as(person).get(`/api/events?types=agent_session${after && `&after=${after}`}`)).body;
+  const [own, other] = [(await events(team.member)).cursor, (await events(team.manager)).cursor];
+  await send('summarise');
+  const answered = await until(async () => {
+    const { events: found } = await events(team.member, own);
+    return found.find(({ type }: { type: string }) => type === 'agent_session.answered');
+  });
+  expect(answered).toMatchObject({ entity_id: path.split('/').at(-1), team_id: null, user_id: team.member.user_id });
+  expect((await events(team.manager, other)).events).toEqual([]);
 });

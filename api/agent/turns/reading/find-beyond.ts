@@ -81,7 +81,7 @@ export async function findBeyond(
   const ids = phrases.flatMap(({ words }) => (words.length === 1 ? words : []));
   const rows = await lookUp(ctx, [userId, rolesFor('agent.link'), [...new Set(teamIds)], queries, ids]);
   if (!rows || rows[0]?.is_indexing) {
-    beyond.isIndexing = true;
+    beyond.isPartial = true;
     return;
   }
   const places = rows.filter((row): row is Row & Place => row.item_id !== null && !linked.has(row.item_id));

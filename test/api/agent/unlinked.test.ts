@@ -1,0 +1,126 @@
+/** Tasks that are not linked, on PostgreSQL: which ones a sentence finds, and which it never does. */
+import type { Actor } from '../../../api/platform/access/actor.js';
+import { drainMarks } from '../../../api/work/search/index-marks.js';
+import { buildProject, buildTask, buildTeam, buildToken, type TestTeam } from '../../factories/people.js';
+import { startApp, type TestApp } from '../../support/app.js';
+import { pretendWorker, talk } from './talk.js';
+
+let app: TestApp;
+let team: TestTeam;
+let project: { project_id: string };
+let linked: { item_type: string; item_id: string };
+const db = () => app.services.db;
+
+beforeAll(async () => {
+  app = await startApp();
+  await pretendWorker(app);
+});
+afterAll(() => app.close());
+beforeEach(async () => {
+  team = await buildTeam(app);
+  project = await buildProject(app, team, { name: 'Harbor' });
+  linked = { item_type: 'project', item_id: project.project_id };
+});
+
+const addTask = async (title: string, fields: Record<string, unknown> = {}, of = { team, project }): Promise<string> =>
+  (await buildTask(app, of.team, of.project, { title, ...fields })).task_id;
+const index = (): Promise<unknown> => drainMarks(db(), [team.team_id], { maxMarks: 10_000, maxMs: 10_000, lockTimeoutMs: 1_000 });
+
+it.each(['indexed', 'not indexed yet'])('finds a task of a linked project by its words, %s', async (state) => {
+  const id = await addTask('Publish the new website');
+  await addTask('Paint the fence');
+  if (state === 'indexed') await index();
+  const say = await talk(app, team.member, linked);
+  const { content, actions } = await say('the website is done');
+  expect(actions).toMatchObject([{ tool: 'task.set_status', entity_id: id, title: 'Publish the new website' }]);
+  expect(content).toContain(`“the website” is the task “Publish the new website” in “Harbor” (${id}), which is not linked.`);
+  expect((await say('assign it to me')).actions).toMatchObject([{ entity_id: id, params: { assigned_to: team.member.user_id } }]);
+});
+
+it('looks beyond the linked project only if nothing in it fits, and asks which of several', async () => {
+  const other = { team, project: await buildProject(app, team, { name: 'Office' }) };
+  const near = await addTask('Order the wheels');
+  const far = await addTask('Order the paint', {}, other);
+  const [left, right] = [await addTask('Left crane', {}, other), await addTask('Right crane', {}, other)];
+  await addTask('Wheels of the old truck', {}, other);
+  await index();
+  const say = await talk(app, team.member, linked);
+  expect((await say('close the wheels')).actions).toMatchObject([{ entity_id: near }]);
+  expect((await say('close the paint')).actions).toMatchObject([{ entity_id: far }]);
+  expect((await say(`close ${far}`)).actions).toMatchObject([{ entity_id: far }]);
+  const asked = await say('close the crane');
+  expect(asked.actions).toEqual([]);
+  expect(asked.content).toMatch(/^Which one do you mean by “the crane”/);
+  expect(asked.mentions.map(({ item_id }) => item_id).sort()).toEqual([left, right].sort());
+  expect((await say('close the left crane and give it to me')).actions).toMatchObject([{ entity_id: left }, { entity_id: left }]);
+  expect((await say('close the submarine')).content).toContain('No linked item, and no task of the team, is called “submarine”');
+});
+
+it('finds no task of another team, although the person is in it, and none in the trash or the archive', async () => {
+  const stranger = await buildTeam(app);
+  const second = await buildTeam(app);
+  await db()('memberships').insert({ team_id: second.team_id, user_id: team.member.user_id, role: 'member' });
+  await addTask('Secret submarine', {}, { team: stranger, project: await buildProject(app, stranger) });
+  await addTask('Other submarine', {}, { team: second, project: await buildProject(app, second) });
+  const trashed = await addTask('Old submarine');
+  const stored = await addTask('Stored submarine');
+  await app.as(team.member).patch(`/api/tasks/${stored}`, { is_archived: true });
+  await app.as(team.member).delete(`/api/tasks/${trashed}`);
+  const say = await talk(app, team.member, linked);
+  for (const message of ['close the submarine', `close ${trashed}`])
+    expect(await say(message)).toMatchObject({ actions: [], mentions: [] });
+});
+
+it('finds nothing once the person is a guest, and nothing for a token that may not read tasks', async () => {
+  await addTask('Renew the insurance');
+  const say = await talk(app, team.member, linked);
+  await buildToken(app, team.member, ['ai:chat']);
+  const { token_id: tokenId } = await db()('personal_access_tokens').where({ user_id: team.member.user_id }).first();
+  const { user_id: userId, email } = team.member;
+  const actor: Actor = { type: 'pat', userId, email, role: 'user', tokenId, scopes: ['ai:chat'], strict: false, mcpOnly: false };
+  expect((await say('close the insurance', actor)).content).toContain('No linked item is called “insurance”');
+  expect((await say('close all tasks', actor)).content).toContain('No task is linked');
+  expect((await say('close the insurance')).actions).toHaveLength(1);
+  await db()('memberships').where({ user_id: userId }).update({ role: 'guest' });
+  expect(await say('close the insurance')).toMatchObject({ actions: [], content: expect.stringContaining('No item is linked') });
+});
+
+it('means the tasks of linked projects by “all”, and linked ones alone by “all linked”', async () => {
+  const [first, second] = [await addTask('One', { priority: 'high' }), await addTask('Two')];
+  const other = { team, project: await buildProject(app, team) };
+  const third = await addTask('Three', {}, other);
+  await addTask('Four', {}, other);
+  const say = await talk(app, team.member, linked, third);
+  const ids = async (message: string) => (await say(message)).actions.map(({ entity_id }) => entity_id).sort();
+  expect(await ids('close all tasks')).toEqual([first, second, third].sort());
+  expect(await ids('close all linked tasks')).toEqual([third]);
+  expect(await ids('close all high priority tasks')).toEqual([first]);
+});
+
+it('takes “everything” of an absent member as their open tasks, and says so', async () => {
+  const of = (person: { user_id: string }) => ({ assigned_to: person.user_id });
+  const open = await addTask('One', of(team.manager));
+  await addTask('Two', of(team.admin));
+  await addTask('Three', { ...of(team.manager), status: 'done' });
+  await db()('users').where({ user_id: team.manager.user_id }).update({ display_name: 'Uma' });
+  const say = await talk(app, team.member, linked);
+  const { content, actions } = await say('Uma is ill, give everything to me');
+  expect(actions).toMatchObject([{ tool: 'task.assign', entity_id: open }]);
+  expect(content).toContain('I take “everything” as the open tasks of “uma”.');
+});
+
+it('asks where more tasks have the words than it reads, and never takes one of them', async () => {
+  const fill = (count: number): Promise<unknown> =>
+    db().raw(
+      `with made as (insert into item_keys select uuidv7()::text, 'task' from generate_series(1, ?::int) returning item_id)
+       , tasks as (insert into tasks (task_id, project_id, team_id, title, created_by)
+         select item_id, ?, ?, 'Part of the machine', ? from made returning task_id)
+       insert into search_dirty (team_id, item_id) select ?, task_id from tasks`,
+      [count, project.project_id, team.team_id, team.member.user_id, team.team_id],
+    );
+  await fill(600);
+  const say = await talk(app, team.member, { item_type: 'task', item_id: await addTask('Something else') });
+  expect((await say('close the machine')).content).toContain('I could not look through all tasks of the team now');
+  await index();
+  expect((await say('close the machine')).content).toContain('Too many tasks of the team have words like “machine”');
+});
