@@ -98,7 +98,7 @@ export const agentSessionRoutes: Endpoint[] = [
     method: 'post',
     path: '/api/ai-workspace/sessions/:session_id/link',
     summary: 'Link an item to a session',
-    description: `The agent reads linked items only, as long as you may write in their team; at most ${MAX_LINKS}. An idea is a note of that kind.`,
+    description: `A model reads linked items only, as long as you may write in their team; at most ${MAX_LINKS}. Without a model a project covers its tasks, and other tasks of the team are found by their words. An idea is a note of that kind.`,
     limit: 'ai_link',
     params: SessionParams,
     body: LinkItem,

@@ -10,7 +10,7 @@ import { DESCRIBED, type LinkedFacts } from './reading/linked-facts.js';
 /** What the agent says without a model. Every sentence is ours; only titles and quotations come from elsewhere. */
 
 export const NOTHING_LINKED =
-  'No item is linked to this session, so there is nothing that I may read or change. Link a task, a project or a note, then write again. Without a link I only answer questions about the tasks of your teams: “what is overdue?”';
+  'No item is linked to this session, so there is nothing that I may read or change. Link a project, a task or a note, then write again. Without a link I only answer questions about the tasks of your teams: “what is overdue?”';
 
 /** Without the scope, nothing of tasks that are not linked. */
 export const MAY_NOT_READ = 'The token that wrote this may not read tasks: it needs the scope tasks:read.';

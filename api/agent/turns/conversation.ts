@@ -96,7 +96,9 @@ const isSent = async (ctx: Context, messageId: string): Promise<boolean> =>
 export function suggestionsFor({ linked_items }: Pick<Session, 'linked_items'>): string[] {
   const titles = linked_items.flatMap(({ item_type, title }) => (item_type === 'task' ? [title] : []));
   const [first, second] = titles;
-  if (first === undefined) return linked_items.length > 0 ? ['Sum up the linked items'] : [];
+  const hasProject = linked_items.some(({ item_type }) => item_type === 'project');
+  const about = hasProject ? ['what is overdue?', 'what happened this week?'] : [];
+  if (first === undefined) return linked_items.length > 0 ? ['Sum up the linked items', ...about] : [];
   return [
     `close ${first}`,
     `assign ${second ?? first} to me`,
