@@ -1,5 +1,6 @@
 import { Temporal } from 'temporal-polyfill';
-import { activityBetween, type ActivityLine, MAX_LINES } from '../../work/activity-feed/activity-between.js';
+import { activityBetween, type ActivityLine } from '../../work/activity-feed/activity-between.js';
+import { MAX_LINES } from '../../work/activity-feed/activity-between.sql.js';
 import type { Context } from '../../platform/context.js';
 import type { DateRange } from '../../platform/written-ranges.js';
 import { recentDays } from '../grammar/asking/past-range.js';
