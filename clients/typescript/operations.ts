@@ -1,4 +1,4 @@
-// Made by npm run client from the document with SHA-256 91eec9cd24b6504af67c45720c7e87f141011d85749a2245cd4b4e3a88530cc1.
+// Made by npm run client from the document with SHA-256 e539b85355ccbc49eadc341ac5c9bab01b7d742ab3fa2ad0664c96436b93ece1.
 /** Operations that send a form with a file, those that send its bytes alone, and those that return bytes. */
 export const UPLOADS: readonly string[] = ['uploadFile'];
 export const STREAMS: readonly string[] = ['uploadBulkInput'];
