@@ -91,8 +91,8 @@ it('means the tasks of linked projects by “all”, and linked ones alone by �
   const third = await addTask('Three', {}, other);
   await addTask('Four', {}, other);
   const say = await talk(app, team.member, linked, third);
-  const ids = async (message: string) => (await say(message)).actions.map(({ entity_id }) => entity_id).sort();
-  expect(await ids('close all tasks')).toEqual([first, second, third].sort());
+  const ids = async (message: string) => (await say(message)).actions.map(({ entity_id }) => entity_id).toSorted();
+  expect(await ids('close all tasks')).toEqual([first, second, third].toSorted());
   expect(await ids('close all linked tasks')).toEqual([third]);
   expect(await ids('close all high priority tasks')).toEqual([first]);
 });
