@@ -18,7 +18,7 @@ export interface TaskEvent {
   task_id: string;
   title: string;
   /** The change that started such an automation; null for a task that had none, which is tried as if it were changed now. */
-  change: Pick<ActivityEntry, 'timestamp' | 'summary'> | null;
+  change: Pick<ActivityEntry, 'timestamp' | 'summary' | 'changes'> | null;
 }
 
 type Place = Pick<AutomationRecord, 'team_id' | 'project_id' | 'trigger_type'>;
@@ -111,18 +111,18 @@ export async function listTaskEvents(
  * Finds tasks by words of their titles, where the automation is.
  * @throws INTERNAL_ERROR 503 after one second of searching
  */
-export async function findTaskEvents(
-  ctx: Context,
-  { team_id, project_id }: Place,
-  query: string,
-  limit: number,
-): Promise<TaskEvent[]> {
+export async function findTaskEvents(ctx: Context, place: Place, query: string, limit: number): Promise<TaskEvent[]> {
+  const { team_id, project_id, trigger_type } = place;
   const { results } = await searchItems(ctx, { query, limit: 3 * limit });
-  return results
-    .filter(
-      (one) =>
-        one.item_type === 'task' && one.team_id === (team_id ?? one.team_id) && one.project_id === (project_id ?? one.project_id),
-    )
-    .slice(0, limit)
-    .map(({ item_id, title }) => ({ task_id: item_id, title, change: null }));
+  const here = results.filter(
+    (one) =>
+      one.item_type === 'task' && one.team_id === (team_id ?? one.team_id) && one.project_id === (project_id ?? one.project_id),
+  );
+  return Promise.all(
+    here.slice(0, limit).map(async ({ item_id, title }) => ({
+      task_id: item_id,
+      title,
+      change: (await findChange(ctx, trigger_type, item_id)) ?? null,
+    })),
+  );
 }

@@ -61,9 +61,12 @@ const readSteps = (run: RunRecord, lines: readonly ShownLine[]) =>
     line: lines[at],
   }));
 
-/** Returns the display fields with their labels. */
-const listDisplayFacts = (facts: Readonly<Record<string, string>>) =>
-  Object.entries(facts).map(([name, value]) => ({ name: name.replace('_', ' '), value }));
+/** Returns the display fields with their labels; of an event that was built again, the task. */
+const listDisplayFacts = (facts: Readonly<Record<string, string>>, rebuilt: Record<string, unknown> | null) => {
+  const { title } = (rebuilt?.['task'] ?? {}) as { title?: string };
+  const shown = { ...facts, ...(title !== undefined && { task: title }) };
+  return Object.entries(shown).map(([name, value]) => ({ name: name.replace('_', ' '), value }));
+};
 
 const backToRun = ({ params }: { params: { run_id: string } }, { message }: FormError): Promise<Redirect> =>
   Promise.resolve({ to: `/app/runs/${params.run_id}`, notice: { kind: 'bad', text: message } });
@@ -99,7 +102,7 @@ export const runPages: Page[] = [
         described,
         steps: readSteps(run, steps),
         hasAutomation: definition !== null,
-        facts: listDisplayFacts(about?.facts ?? {}),
+        facts: listDisplayFacts(about?.facts ?? {}, skipped?.isRebuilt ? skipped.event : null),
         teamNames: mapTeamNames(person),
         team: team?.name ?? 'Personal',
       };

@@ -173,11 +173,12 @@ it('offers tasks whose changes would have started it, before anything was record
   await app.as(team.member).patch(`/api/tasks/${task.task_id}`, { status: 'done' });
   const { html } = await browser.get(pathOf(id));
   expect(html).toContain(`value="task:${task.task_id}" checked`);
+  expect(html).toContain('changed status from To do to Done ·');
   const seen = await read(await send(id, { event: `task:${task.task_id}` }));
   expect(seen).toContain('The condition is true for this event.');
   const found = (await browser.get(`${pathOf(id)}?find=hull`)).html;
   expect(found).toContain(`value="task:${open.task_id}" checked`);
-  expect(found).toContain('As if now: a task was completed');
+  expect(found).toContain('As if it happened now: a task was completed');
   const asIf = await read(await send(id, { event: `task:${open.task_id}` }));
   expect(asIf).toContain('The condition is true for this event.');
   expect(asIf).toContain('Paint the hull');

@@ -61,7 +61,7 @@ it('shows the event of a skipped run, and which part of its condition did not ho
   expect(html).toContain('<code>event.task.priority</code> was <code>&quot;low&quot;</code>');
   expect(html).toContain('The other part held.');
   expect(html).toContain('Built again from what is kept of the change, and from the task as it is now.');
-  expect(html).toContain('Rotate the keys');
+  expect(html).toContain('<dt>task</dt><dd>Rotate the keys</dd>');
 });
 
 it('does not guess between changes of the same moment, nor show what the reader may not read', async () => {
