@@ -115,3 +115,31 @@ it('ticks all rows and counts them; a choice by pointer is saved at once', async
   await page.selectOption('#i-priority', 'urgent');
   await page.waitForSelector('.notice:has-text("Priority changed")');
 });
+
+it('“In other words…” opens a field for how often a task repeats, which is saved with Enter', async () => {
+  const { page } = window;
+  await page.goto(`${path}?show=all`);
+  await page.click('#tasks a >> nth=0');
+  await page.waitForSelector('#i-repeats');
+  expect(await page.isVisible('#i-repeats_words')).toBe(false);
+  await page.click('h1');
+  await page.selectOption('#i-repeats', 'words');
+  expect([await page.isVisible('#i-repeats_words'), await focused('id')]).toEqual([true, 'i-repeats_words']);
+  await page.fill('#i-repeats_words', 'every 2 weeks on monday');
+  await page.press('#i-repeats_words', 'Enter');
+  await page.waitForSelector('.notice:has-text("Repeat changed")');
+  await page.waitForSelector('dd:has-text("Every 2 weeks on Monday, after the last one is done. Next:")');
+  expect(await page.isVisible('#i-repeats_words')).toBe(false);
+});
+
+it('the builder shows the next times of a schedule while its words are typed', async () => {
+  const { page } = window;
+  await page.goto(`/app/automations/new?template=weekly-review&team=${team.team_id}`);
+  await page.fill('#f-schedule_cron', 'every friday at 8:00');
+  await page.waitForSelector('#schedule-check:has-text("Every Friday at 8:00")');
+  expect(await page.locator('#schedule-check time').count()).toBe(3);
+  await page.fill('#f-schedule_timezone', 'Asia/Tokyo');
+  await page.waitForSelector('#schedule-check:has-text("(Asia/Tokyo)")');
+  await page.fill('#f-schedule_cron', 'every friday');
+  await page.waitForSelector('#schedule-check:has-text("Say at which time: add “at 9:00”")');
+});

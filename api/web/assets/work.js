@@ -128,7 +128,10 @@
     isPointer = false;
   });
   document.addEventListener('change', (event) => {
-    if (isPointer && event.target.matches('form[data-saves] select') && !isTyping(event.target.form))
-      event.target.form.requestSubmit();
+    if (!isPointer || !event.target.matches('form[data-saves] select')) return;
+    /* A choice that opens a field is followed by what is typed there. */
+    const opened = event.target.selectedOptions[0]?.dataset.opens;
+    if (opened) document.getElementById(opened).focus();
+    else if (!isTyping(event.target.form)) event.target.form.requestSubmit();
   });
 })();

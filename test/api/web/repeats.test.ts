@@ -72,6 +72,7 @@ describe('the page of a task', () => {
       expect(before).toContain(`>${text}</option>`);
     const { html } = await send({ repeats: 'Every week on Friday', 'was-repeats': '', repeats_words: '' });
     expect(html).toContain('Repeat changed');
+    expect(html).toContain('name="was-repeats_words" value=""');
     expect(html).toContain('<option value="Every week on Friday" selected>');
     expect(html).toMatch(
       /<dt>Repeats<\/dt><dd>Every week on Friday, after the last one is done\. Next: <time datetime="2026-12-04">/,
