@@ -64,13 +64,17 @@ function parse(schema: z.ZodType | undefined, value: unknown): unknown {
   );
 }
 
+/** A message that begins with a place of a definition: the builder takes the place from it, and shows the rest beside its field. */
+const PLACED = /^(?:actions\[\d+\]|(?:condition|[a-z]+_[a-z_]+): )/;
+
 /** Converts an error to a message for the form, in the words of its page. */
 function toProblem({ status, message, detail, extra }: DomainError, me: User | null): FormError {
   const word = (text: string): string => capitalize(plainMessage(text, me));
   // The message of a 429 does not say how long to wait; its detail does.
   if (typeof detail === 'string') {
     const since = extra['changed_since'] as ChangedSince | undefined;
-    return { status, message: word(status === 429 ? detail : message), fields: {}, ...(since && { changedSince: since }) };
+    const said = PLACED.test(message) ? message : word(status === 429 ? detail : message);
+    return { status, message: said, fields: {}, ...(since && { changedSince: since }) };
   }
   const fields = Object.fromEntries(detail.errors.map((error) => [error.field.replace(/^body\./, ''), word(error.message)]));
   return { status, message: 'Check the highlighted fields.', fields };

@@ -5,6 +5,7 @@ import { icon } from '../icons.js';
 import { navigationOf } from '../navigation/places.js';
 import type { Notice, View } from '../page.js';
 import { createFormatter } from '../wording/formatter.js';
+import { plainMessage } from '../wording/plain-message.js';
 import type { StaticFiles } from './static-files.js';
 
 export interface Shell {
@@ -31,7 +32,8 @@ export function createRenderer(files: StaticFiles): Render {
   const eta = new Eta({ views: fileURLToPath(new URL('../views/', import.meta.url)), autoEscape: true, cache: true });
   return ({ view, title, data, isFragment, scripts = [], noticePlaces = [] }, shell) => {
     const isNoticeInside = noticePlaces.some((place) => place === shell.notice?.at);
-    const common = { ...shell, title, isNoticeInside, icon, asset: files.buildAddress, words: createFormatter(shell.me) };
+    const plain = (message: string): string => plainMessage(message, shell.me);
+    const common = { ...shell, title, isNoticeInside, icon, plain, asset: files.buildAddress, words: createFormatter(shell.me) };
     const body = eta.render(view, { problem: undefined, given: {}, ...data, ...common });
     if (isFragment) return body;
     return eta.render('layout', { ...common, body, scripts, navigation: shell.me && navigationOf(shell.me, shell.path) });
