@@ -244,6 +244,30 @@ describe('the form on the page of a view', () => {
     ]);
   });
 
+  it('has the limits of the API', async () => {
+    const view_id = await create();
+    const path = `/app/views/${view_id}`;
+    const form = formOf((await browser.get(path)).html);
+    const many = Array.from({ length: 51 }, (_, at) => `t${at}`);
+    for (const wrong of [
+      { tags: many.join(',') },
+      { columns: many },
+      { columns: ['x'.repeat(81)] },
+      { sort: 'nonsense' },
+      { status: 'nonsense' },
+      { due_after: 'nonsense' },
+      { name: ' ' },
+    ]) {
+      expect([wrong, (await browser.post(path, { ...form, ...wrong })).status]).toEqual([wrong, 422]);
+      expect([wrong, (await browser.post(`${path}/copy`, { ...form, ...wrong }, { from: path })).status]).toEqual([wrong, 422]);
+      const status = 'name' in wrong ? 200 : 422;
+      expect([wrong, (await browser.get(`${path}?${query({ ...form, ...wrong })}`)).status]).toEqual([wrong, status]);
+    }
+    const created = await browser.post('/app/views', { name: 'Many', entity_type: 'task', layout: 'list', tags: many.join(',') });
+    expect(created.status).toBe(422);
+    expect(await db()('saved_views').where({ owner_id: team.member.user_id })).toHaveLength(1);
+  });
+
   it('refuses what has changed meanwhile, and keeps what was typed', async () => {
     const view_id = await create();
     const path = `/app/views/${view_id}`;

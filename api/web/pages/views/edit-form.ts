@@ -3,11 +3,12 @@ import type { User } from '../../../identity/auth/schema.js';
 import type { Context } from '../../../platform/context.js';
 import { listFields } from '../../../work/custom-fields/list-fields.js';
 import { FILTERS_OF, hasCustomFields, parseCustomKey, STATUSES_OF, type ViewEntity } from '../../../work/saved-views/rules.js';
-import { type SavedViewRecord, VIEWER, ViewFilters } from '../../../work/saved-views/schema.js';
+import { type SavedViewRecord, UpdateSavedView, VIEWER, ViewFilters } from '../../../work/saved-views/schema.js';
 import { SORT_FIELDS } from '../../../work/saved-views/sort-fields.js';
 import { TASK_PRIORITIES } from '../../../work/tasks/rules.js';
 import type { Fields } from '../../server/read-form.js';
-import { chosenIn, Checked, listChoices, resolveFilters, ViewForm } from './view-form.js';
+import { parseInput } from '../projects/form-fields.js';
+import { chosenIn, Checked, listChoices, typedFilters, ViewForm } from './view-form.js';
 
 /** Fields of a record that a row of a list can show beside title and status, in the order of the form. */
 const ROW_FIELDS: Readonly<Record<ViewEntity, readonly string[]>> = {
@@ -23,7 +24,9 @@ const USUAL_FIELDS: Readonly<Record<ViewEntity, readonly string[]>> = {
 };
 
 /** What a form changes of a view without saving it. */
-export const ShownForm = ViewForm.omit({ entity_type: true, team_id: true, name: true }).extend({ columns: Checked });
+export const ShownForm = ViewForm.omit({ entity_type: true, team_id: true, name: true }).extend({
+  columns: Checked.pipe(UpdateSavedView.shape.columns.unwrap()),
+});
 /** The form of a view of its own, to be saved. */
 export const CopyForm = ShownForm.extend({ name: ViewForm.shape.name });
 /** The form of a saved view, with the time of the change that it showed. */
@@ -71,15 +74,19 @@ const isSame = (one: unknown, other: unknown): boolean => {
   return text(one) === text(other);
 };
 
-/** What is as the form showed it stays as it is stored: a form cannot write each value, such as a tag with a comma. */
+/**
+ * What is as the form showed it stays as it is stored: a form cannot write each value, such as a tag with a comma.
+ * @throws VALIDATION_ERROR
+ */
 function mergeFilters(view: SavedViewRecord, typed: ViewFilters, shown: ViewFilters): Record<string, unknown> {
   const names = FILTERS_OF[view.entity_type] as readonly (keyof ViewFilters)[];
-  const changed = names.filter((name) => !isSame(typed[name], shown[name])).map((name) => [name, typed[name]] as const);
-  const merged = Object.entries({ ...view.filters, ...Object.fromEntries(changed) });
-  return Object.fromEntries(merged.filter(([, value]) => value !== undefined));
+  const changed = names.filter((name) => !isSame(typed[name], shown[name]));
+  const kept = Object.entries(view.filters).filter(([name]) => !changed.includes(name as keyof ViewFilters));
+  const given = changed.filter((name) => typed[name] !== undefined).map((name) => [name, typed[name]] as const);
+  return { ...Object.fromEntries(kept), ...parseInput(ViewFilters, Object.fromEntries(given)) };
 }
 
-/** Returns the view with what its form changes. Orders after the first one, which the form does not show, stay. */
+/** Returns what a form changes of a view. Orders after the first one, which the form does not show, stay. @throws VALIDATION_ERROR */
 export function mergeForm(view: SavedViewRecord, form: Typed): Changes {
   const shown = ShownForm.safeParse(toFields(view)).data;
   const { sort, direction, layout, is_shared, columns } = form;
@@ -88,7 +95,7 @@ export function mergeForm(view: SavedViewRecord, form: Typed): Changes {
   return {
     is_shared,
     layout,
-    filters: mergeFilters(view, resolveFilters(form), shown ? resolveFilters(shown) : {}),
+    filters: mergeFilters(view, typedFilters(form), shown ? typedFilters(shown) : {}),
     sort: isOrdered ? view.sort : sort === undefined ? [] : [{ field: sort, direction }, ...others],
     columns: shown && isSame(columns, shown.columns) ? view.columns : columns,
   };

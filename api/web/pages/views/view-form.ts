@@ -3,10 +3,11 @@ import type { User } from '../../../identity/auth/schema.js';
 import type { Context } from '../../../platform/context.js';
 import { listProjects } from '../../../work/projects/list-projects.js';
 import { LAYOUTS, VIEW_ENTITIES } from '../../../work/saved-views/rules.js';
-import { CreateSavedView, type ViewFilters } from '../../../work/saved-views/schema.js';
+import { CreateSavedView, ViewFilters } from '../../../work/saved-views/schema.js';
 import { TASK_PRIORITIES } from '../../../work/tasks/rules.js';
 import type { Fields } from '../../server/read-form.js';
 import { namesIn } from '../../wording/names.js';
+import { parseInput } from '../projects/form-fields.js';
 
 /** Choices of one select; the API takes any. */
 const MAX_CHOICES = 200;
@@ -61,14 +62,18 @@ export const ViewForm = z.object({
   layout: z.enum(LAYOUTS),
 });
 
-/** Returns the filters of a form. Those that are left empty are absent: not each entity has all of them. */
-export function resolveFilters(form: Omit<z.output<typeof ViewForm>, 'name' | 'entity_type'>): ViewFilters {
+/** Returns the filters of a form as they were typed. Those that are left empty are absent: not each entity has all of them. */
+export function typedFilters(form: Omit<z.output<typeof ViewForm>, 'name' | 'entity_type'>): ViewFilters {
   const { q, status, priority, assigned_to, project_id, tags, due_after, due_before, custom_fields } = form;
   const given = { q, status, priority, assigned_to, project_id, tags, due_after, due_before, custom_fields };
   const isSet = (value: unknown): boolean =>
     typeof value === 'object' && value !== null ? Object.keys(value).length > 0 : value !== undefined;
   return Object.fromEntries(Object.entries(given).filter(([, value]) => isSet(value)));
 }
+
+/** Returns the filters of a form as the operations take them. @throws VALIDATION_ERROR */
+export const resolveFilters = (form: Parameters<typeof typedFilters>[0]): ViewFilters =>
+  parseInput(ViewFilters, typedFilters(form));
 
 /** Returns what was chosen in a form that is shown again. */
 export const chosenIn = (form: Fields): Record<'status' | 'priority' | 'assigned_to' | 'project_id', string[]> => {
