@@ -32,7 +32,7 @@ const isWordOfGrammar = (words: readonly string[]): boolean =>
 export class PeopleIndex {
   private readonly byRank: readonly ReadonlyMap<string, Member[]>[];
 
-  constructor(members: readonly Member[]) {
+  constructor(private readonly members: readonly Member[]) {
     const ranks = [new Map<string, Member[]>(), new Map<string, Member[]>(), new Map<string, Member[]>()];
     const add = (rank: number, name: string, member: Member): void => {
       const found = ranks[rank]?.get(name) ?? [];
@@ -60,6 +60,13 @@ export class PeopleIndex {
     const found = ranks.flatMap((rank) => rank?.get(name.replace(/^@ ?/, '')) ?? []);
     const fitting = found.filter(({ team_id }) => teamId === undefined || team_id === teamId);
     return [...new Set(fitting.map(({ user_id }) => user_id))];
+  }
+
+  /** A member as others see them, by a name that only they have; else the name. */
+  shown(name: string): string {
+    const [id, ...others] = this.find(name);
+    const names = others.length === 0 ? this.members.find(({ user_id }) => user_id === id)?.names : undefined;
+    return names?.[1] ?? names?.[0] ?? name;
   }
 
   /** Whether a verb stands before the name of another member: `add Mia` is no name where there is a Mia. */

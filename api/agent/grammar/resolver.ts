@@ -53,7 +53,7 @@ export class Resolver {
 
   add(given: Clause): void {
     if (given.does === 'aside' && given.absent) this.absent = { who: given.absent, isEarlier: false };
-    const { clause, note } = followAbsent(given, this.absent);
+    const { clause, note } = followAbsent(given, this.absent, this.world.people);
     if (note) this.finder.notes.add(note);
     this.finder.wantsDone = clause.does === 'status' && clause.status === 'todo';
     this.resolve('target' in clause && clause.target?.kind === 'all' ? withLacking(clause) : clause);

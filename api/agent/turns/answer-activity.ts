@@ -6,6 +6,7 @@ import type { DateRange } from '../../platform/written-ranges.js';
 import { recentDays } from '../grammar/asking/past-range.js';
 import type { ActivityKind } from '../grammar/clauses.js';
 import type { Asked } from '../grammar/outcome.js';
+import type { PeopleIndex } from '../grammar/people.js';
 import { onlyAssignees, quote } from '../grammar/subjects.js';
 import { STATUS_WORDS } from '../grammar/terms.js';
 import { plural } from './answer-words.js';
@@ -115,16 +116,10 @@ async function answerKind(ctx: Context, { asked, of }: AskedActivity, zone: stri
 }
 
 /** Who or what a list is about: `by Mia Chen`, `in the project “Harbor”`. */
-const aboutWords = (lines: readonly ActivityLine[], { asked, of }: AskedActivity): string =>
-  [
-    asked.who &&
-      (asked.who.kind === 'me'
-        ? ' by you'
-        : ` by ${lines[0]?.user_name ?? (asked.who.kind === 'name' ? quote(asked.who.name) : '')}`),
-    of && ` ${of.type === 'project' ? 'in' : 'to'} the ${of.type} ${quote(of.title)}`,
-  ]
-    .filter((part) => typeof part === 'string')
-    .join('');
+function aboutWords({ asked: { who }, of }: AskedActivity, people: PeopleIndex): string {
+  const by = who?.kind === 'me' ? ' by you' : who?.kind === 'name' ? ` by ${people.shown(who.name)}` : '';
+  return of ? `${by} ${of.type === 'project' ? 'in' : 'to'} the ${of.type} ${quote(of.title)}` : by;
+}
 
 /**
  * Answers what was done, from the activity feed of the user's teams: newest first, with times in the user's zone.
@@ -144,7 +139,7 @@ export async function answerActivity(
   const days = asked.days ?? (isOfItem ? {} : recentDays(world.today));
   const place = of === null ? { teamIds } : { teamIds: null, ...(isOfItem ? { entityId: of.id } : { projectId: of.id }) };
   const { lines, isCut } = await activityBetween(ctx, { ...place, userId, ...momentsOf(days, zone) }, MAX_COUNTED + 1);
-  const about = `${aboutWords(lines, question)} ${daysWords(days)}`;
+  const about = `${aboutWords(question, world.people)} ${daysWords(days)}`;
   const cut = isCut ? `\n\nI looked at the newest ${MAX_LINES.toLocaleString('en')} changes of that time only.` : '';
   const named = of ? [{ item_id: of.id, title: of.title }] : [];
   if (lines.length === 0) return { content: `I know of no change${about} (${zone}).${cut}`, mentions: named };

@@ -33,7 +33,7 @@ it('tells what a member did today, in words with the values that changed', async
   );
   expect(content).toContain('priority from medium to high');
   expect(mentions).toEqual([{ item_id: task.task_id, title: 'Order wheels' }]);
-  expect((await say('what did Cara do yesterday?')).content).toMatch(/^I know of no change by “cara” on /);
+  expect((await say('what did Cara do yesterday?')).content).toMatch(/^I know of no change by Cara Voss on /);
   expect((await say('what did Zoe do today?')).content).toContain('is called “zoe”');
 });
 

@@ -51,7 +51,7 @@ it('looks beyond the linked project only if nothing in it fits, and asks which o
   const asked = await say('close the crane');
   expect(asked.actions).toEqual([]);
   expect(asked.content).toMatch(/^Which one do you mean by “the crane”/);
-  expect(asked.mentions.map(({ item_id }) => item_id).sort()).toEqual([left, right].sort());
+  expect(asked.mentions.map(({ item_id }) => item_id).toSorted()).toEqual([left, right].sort());
   expect((await say('close the left crane and give it to me')).actions).toMatchObject([{ entity_id: left }, { entity_id: left }]);
   expect((await say('close the submarine')).content).toContain('No linked item, and no task of the team, is called “submarine”');
 });
@@ -91,7 +91,7 @@ it('means the tasks of linked projects by “all”, and linked ones alone by �
   const third = await addTask('Three', {}, other);
   await addTask('Four', {}, other);
   const say = await talk(app, team.member, linked, third);
-  const ids = async (message: string) => (await say(message)).actions.map(({ entity_id }) => entity_id).toSorted();
+  const ids = async (message: string) => (await say(message)).actions.map(({ entity_id }) => entity_id ?? '').toSorted();
   expect(await ids('close all tasks')).toEqual([first, second, third].toSorted());
   expect(await ids('close all linked tasks')).toEqual([third]);
   expect(await ids('close all high priority tasks')).toEqual([first]);
@@ -106,7 +106,7 @@ it('takes “everything” of an absent member as their open tasks, and says so'
   const say = await talk(app, team.member, linked);
   const { content, actions } = await say('Uma is ill, give everything to me');
   expect(actions).toMatchObject([{ tool: 'task.assign', entity_id: open }]);
-  expect(content).toContain('I take “everything” as the open tasks of “uma”.');
+  expect(content).toContain('I take “everything” as the open tasks of Uma.');
 });
 
 it('asks where more tasks have the words than it reads, and never takes one of them', async () => {

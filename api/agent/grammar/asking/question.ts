@@ -1,5 +1,5 @@
 import { readActivity } from './activity.js';
-import type { BareClause, TaskQuestion } from '../clauses.js';
+import type { BareClause, Target, TaskQuestion } from '../clauses.js';
 import { openOnly, readFilter, withWords } from '../filter.js';
 import type { TaskFilter } from '../terms.js';
 import { type Pattern, pattern, Matcher } from '../pattern.js';
@@ -144,6 +144,10 @@ const firstUnknown = (matcher: Matcher, list: readonly Pattern[]) => {
   return undefined;
 };
 
+/** Several tasks that are not linked: a question lists them. */
+const areUnlinked = (target: Target): boolean =>
+  target.kind === 'named' && target.items.length > 1 && target.items.every(({ isLinked }) => isLinked === false);
+
 /** Questions about one item, and those about who works on something. */
 function readAbout(reading: Reading, tokens: readonly Token[]): BareClause | undefined {
   const matcher = new Matcher(reading, tokens);
@@ -152,10 +156,11 @@ function readAbout(reading: Reading, tokens: readonly Token[]): BareClause | und
   const behind = first(matcher, BEHIND);
   if (behind) return { does: 'blocking', target: behind, end: 'behind' };
   const about = first(matcher, ABOUT);
-  if (about && about.kind !== 'all') return { does: 'about', target: about };
+  if (about && about.kind !== 'all' && !areUnlinked(about)) return { does: 'about', target: about };
   const who = firstUnknown(matcher, WHO);
   if (
     who?.kind === 'it' ||
+    (who?.kind === 'named' && who.items.length === 1 && who.items[0]?.isLinked === false) ||
     (who?.kind === 'named' && who.items.length === 1 && who.items[0]?.title.toLowerCase() === who.written.toLowerCase())
   )
     return { does: 'about', target: who };
@@ -168,6 +173,7 @@ function readAbout(reading: Reading, tokens: readonly Token[]): BareClause | und
       .filter((word) => word !== ''),
     reading,
   );
+  if (asked.kind === 'unknown') for (const said of [rest, ...asked.names]) reading.beyond?.want(said);
   const words = Object.keys(filter).length === 0 && rest.length > 0 ? withWords({}, rest)?.words : undefined;
   return words && { does: 'ask', question: { show: 'list', filter: who ? openOnly({ words }) : { words } } };
 }

@@ -95,22 +95,25 @@ const indexOfPreposition = (tokens: readonly Token[], from: number, last: boolea
 
 /** `TITLE to TARGET`, perhaps with `, due Friday, for Mia` behind it. */
 function readAdded(reading: Reading, tokens: readonly Token[], isOne: boolean): BareClause | undefined {
-  const read = (part: readonly Token[]) => {
+  const cut = (part: readonly Token[]) => {
     const to = indexOfPreposition(part, 1, true);
-    return { to, target: to > 0 ? readTarget(reading, part.slice(to + 1)) : undefined };
+    const read = to > 0 ? readTarget(reading, part.slice(to + 1)) : undefined;
+    return read && { title: part.slice(0, to), of: read.target, isKnown: read.isKnown, given: {} as Given };
   };
-  const plain = { ...read(tokens), given: {} as Given };
+  const whole = cut(tokens);
   const { head, given } = takeModifiers(reading, tokens);
+  // A target with `checklist` in its name was taken as the parent already.
+  const inner = given.parent ? { title: head, of: given.parent } : cut(head);
   // A name that is known is meant as a whole.
-  const { to, target, given: more } = plain.target?.isKnown ? plain : { ...read(head), given };
-  if (!target) return undefined;
-  const list = skipColon(skip(tokens.slice(0, to), 'called|named|titled'));
-  const { project: _project, parent: _parent, related: _related, ...behind } = more;
+  const found = whole?.isKnown ? whole : inner && { ...inner, given };
+  if (!found) return undefined;
+  const list = skipColon(skip(found.title, 'called|named|titled'));
+  const { project: _project, parent: _parent, related: _related, ...behind } = found.given;
   const several = isOne ? oneOf(readNewTask(reading, list)) : readSeveral(reading, list);
   if (!several) return undefined;
   const isGiven = Object.keys(behind).length > 0;
   const tasks = isGiven ? several.tasks.map((task) => ({ ...task, ...behind })) : several.tasks;
-  return subtasks(target.target, { tasks, isOpen: several.isOpen || (isGiven && tasks.length > 1) });
+  return subtasks(found.of, { tasks, isOpen: several.isOpen || (isGiven && tasks.length > 1) });
 }
 const oneOf = (task: NewTask | undefined): Several | undefined => task && { tasks: [task], isOpen: false };
 
