@@ -92,9 +92,9 @@ function bare(tokens: readonly Token[]): readonly Token[] {
   return rest.length > 1 && isNoun(rest.at(-1)) ? rest.slice(0, -1) : rest;
 }
 
-/** Items that are not linked, by words. A possessive behind a name is none of it. */
-const findBeyond = ({ beyond, index }: Reading, words: readonly string[]): readonly LinkedItem[] =>
-  beyond && !words.includes('') ? beyond.find(words, index) : [];
+/** Items that are not linked, by words. The name of a member means nothing else. */
+const findBeyond = ({ beyond, index, people }: Reading, words: readonly string[]): readonly LinkedItem[] =>
+  beyond && !words.includes('') && !people.read(words)?.isKnown ? beyond.find(words, index) : [];
 
 /** One item by its whole title, its id, or the words of its title. */
 function readName(reading: Reading, tokens: readonly Token[]): ReadTarget {
