@@ -14,7 +14,8 @@ export type Asked =
 
 /** What a message comes to. `answer`: no clause, or one that the grammar does not know. */
 export type Outcome =
-  | { kind: 'plan'; actions: ProposedAction[]; notes: string[] }
+  /** `notes`: what to say of it, which names these items. */
+  | { kind: 'plan'; actions: ProposedAction[]; notes: string[]; items: readonly LinkedItem[] }
   | { kind: 'ask'; asked: Asked }
   | { kind: 'question'; text: string; items: readonly LinkedItem[] }
   /** Relations that block the task shall end; `by`: only those to this item. */

@@ -61,5 +61,5 @@ export function resolve(
     if (error instanceof Question) return { kind: 'question', text: error.message, items: error.items };
     throw error;
   }
-  return { kind: 'plan', actions: resolver.actions, notes: resolver.notes };
+  return { kind: 'plan', actions: resolver.actions, ...resolver.notes };
 }

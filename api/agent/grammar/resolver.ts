@@ -17,6 +17,7 @@ import {
   withLacking,
 } from './facts.js';
 import type { Assignee } from './terms.js';
+import type { LinkedItem } from './tokens.js';
 import {
   assigneeOf,
   type Before,
@@ -282,9 +283,9 @@ export class Resolver {
     return { does: 'activity', asked, of: subject?.item ?? null };
   }
 
-  /** What to say of the tasks that were found. */
-  get notes(): string[] {
-    return [...this.finder.notes];
+  /** What to say of the tasks that were found, and those that it names. */
+  get notes(): { notes: string[]; items: LinkedItem[] } {
+    return { notes: [...this.finder.notes], items: [...this.finder.noted] };
   }
 
   /** A clause was not understood, so that “they” may be anything. */

@@ -100,6 +100,8 @@ export type Before = readonly Subject[] | null;
 export class SubjectFinder {
   /** What to say of the tasks that were found. */
   readonly notes = new Set<string>();
+  /** The items that these name, in their order. */
+  readonly noted = new Set<LinkedItem>();
   /** Whether a task that is done is wanted, where one name means several: only that can be reopened. */
   wantsDone = false;
 
@@ -163,7 +165,10 @@ export class SubjectFinder {
         `Which one do you mean by ${quote(written)}: ${list(fitting.map(named), 'or')}? Use its whole title or its id.`,
         fitting,
       );
-    if (item.isLinked === false) this.notes.add(`${quote(written)} is ${named(item)}, which is not linked.`);
+    if (item.isLinked === false) {
+      this.notes.add(`${quote(written)} is ${named(item)}, which is not linked.`);
+      this.noted.add(item);
+    }
     return { id: item.id, item };
   }
 

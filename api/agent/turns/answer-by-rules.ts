@@ -12,6 +12,7 @@ import { answerQuestion } from './answer-question.js';
 import {
   linkMentions,
   lostWords,
+  mentionsOf,
   MAY_NOT_READ,
   NOT_STAGED,
   NOTHING_LINKED,
@@ -64,12 +65,12 @@ async function respond(ctx: Context, turn: ClaimedTurn, links: readonly Readable
   const { outcome } = read;
   if (outcome.kind === 'ask') return answerQuestion(ctx, turn, links, read, outcome.asked);
   if (links.length === 0) return { content: NOTHING_LINKED };
-  if (outcome.kind === 'plan') return propose(ctx, turn, outcome.actions, outcome.notes);
-  if (outcome.kind === 'unblock') return unblock(ctx, turn, outcome);
-  if (outcome.kind === 'question') {
-    const mentions = outcome.items.map(({ id: item_id, title }) => ({ item_id, title }));
-    return { content: `${outcome.text} ${NOT_STAGED}`, mentions };
+  if (outcome.kind === 'plan') {
+    const answer = await propose(ctx, turn, outcome.actions, outcome.notes);
+    return { ...answer, mentions: mentionsOf(outcome.items) };
   }
+  if (outcome.kind === 'unblock') return unblock(ctx, turn, outcome);
+  if (outcome.kind === 'question') return { content: `${outcome.text} ${NOT_STAGED}`, mentions: mentionsOf(outcome.items) };
   const title = links.find(({ item_type }) => item_type === 'task')?.title;
   const content = unclearWords(outcome.unclear ?? turn.content, title, summaryWords(links, read.facts));
   return { content, mentions: linkMentions(links) };

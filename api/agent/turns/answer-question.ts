@@ -6,7 +6,16 @@ import type { TaskQuestion } from '../grammar/clauses.js';
 import type { LinkedItem } from '../grammar/tokens.js';
 import type { ReadableLink } from '../sessions/read-links.js';
 import { answerActivity } from './answer-activity.js';
-import { describe, helpWords, linkMentions, MAY_NOT_READ, NOTHING_LINKED, plural, summaryWords } from './answer-words.js';
+import {
+  describe,
+  helpWords,
+  linkMentions,
+  MAY_NOT_READ,
+  mentionsOf,
+  NOTHING_LINKED,
+  plural,
+  summaryWords,
+} from './answer-words.js';
 import type { ClaimedTurn } from './claim-turn.js';
 import type { Answer, Mentioned } from './end-turn.js';
 import { exceedsExamined, findBlocking, findTasks, type FoundTask, MAX_COUNTED, mayReadTasks } from './find-tasks.js';
@@ -61,8 +70,8 @@ function partWords(teamIds: readonly string[] | null): string {
     : `I looked only at ${count} tasks of your teams, which have more. The search and the saved views look at all.`;
 }
 
-const mentionsOf = (tasks: readonly FoundTask[]): Mentioned[] =>
-  tasks.slice(0, MAX_LISTED).map(({ id, title }) => ({ item_id: id, title }));
+/** The tasks that a list names. */
+const listMentions = (tasks: readonly FoundTask[]): Mentioned[] => mentionsOf(tasks.slice(0, MAX_LISTED));
 
 /** Teams that a session is about; null for all of the user's. */
 const teamsOf = (links: readonly ReadableLink[]): string[] | null =>
@@ -82,13 +91,13 @@ async function answerTasks(
   const tasks = await findTasks(ctx, open, assignees, { teamIds, timezone: zoneOf(turn), today: world.today });
   const found = show === 'load' ? loadWords(tasks) : listWords(tasks, noneWords(filter.words));
   const content = (await exceedsExamined(ctx, teamIds)) ? `${found}\n\n${partWords(teamIds)}` : found;
-  return { content, mentions: show === 'load' ? [] : mentionsOf(tasks) };
+  return { content, mentions: show === 'load' ? [] : listMentions(tasks) };
 }
 
 /** Describes the items that a question is about. */
 function describeItems({ facts }: ReadByRules, items: readonly LinkedItem[]): Answer {
   const lines = items.map((item) => describe({ ...item, item_type: item.type }, facts.get(item.id) ?? item));
-  return { content: lines.join('\n'), mentions: items.map(({ id: item_id, title }) => ({ item_id, title })) };
+  return { content: lines.join('\n'), mentions: mentionsOf(items) };
 }
 
 /** Answers what needs tasks that are not linked. @throws Question a name that means none, or several */
@@ -104,7 +113,7 @@ async function answerBeyond(
     case 'blocking': {
       const tasks = await findBlocking(ctx, asked.ids, asked.end, zoneOf(turn));
       const none = asked.end === 'before' ? 'No task blocks it.' : 'It blocks no task.';
-      return { content: listWords(tasks, none), mentions: mentionsOf(tasks) };
+      return { content: listWords(tasks, none), mentions: listMentions(tasks) };
     }
     case 'activity':
       return answerActivity(ctx, asked, read.world, { teamIds: teamsOf(links), zone: zoneOf(turn) });

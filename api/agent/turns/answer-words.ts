@@ -45,6 +45,10 @@ export function summaryWords(links: readonly ReadableLink[], facts: ReadonlyMap<
   return [`${plural(links.length, 'item is', 'items are')} linked:`, ...lines, ...more].join('\n');
 }
 
+/** Items as an answer names them. */
+export const mentionsOf = (items: readonly { id: string; title: string }[]): Mentioned[] =>
+  items.map(({ id: item_id, title }) => ({ item_id, title }));
+
 /** The items that a summary names. */
 export const linkMentions = (links: readonly ReadableLink[]): Mentioned[] =>
   links.slice(0, DESCRIBED).map(({ item_id, title }) => ({ item_id, title }));

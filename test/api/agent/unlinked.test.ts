@@ -31,7 +31,8 @@ it.each(['indexed', 'not indexed yet'])('finds a task of a linked project by its
   await addTask('Paint the fence');
   if (state === 'indexed') await index();
   const say = await talk(app, team.member, linked);
-  const { content, actions } = await say('the website is done');
+  const { content, actions, mentions } = await say('the website is done');
+  expect(mentions).toEqual([{ item_id: id, title: 'Publish the new website' }]);
   expect(actions).toMatchObject([{ tool: 'task.set_status', entity_id: id, title: 'Publish the new website' }]);
   expect(content).toContain(`“the website” is the task “Publish the new website” in “Harbor” (${id}), which is not linked.`);
   expect((await say('assign it to me')).actions).toMatchObject([{ entity_id: id, params: { assigned_to: team.member.user_id } }]);
