@@ -1,9 +1,9 @@
 import { defineStatement } from '../../../../db/statement.js';
 
 /** Items with the words of one name that are read. Beyond it the name means too many. */
-export const MAX_OF_NAME = 100;
+const MAX_OF_NAME = 100;
 /** Changed items that the index does not have yet, of all teams together. */
-export const MAX_MARKED = 500;
+const MAX_MARKED = 500;
 
 /** Limits the look-up of names to half a second, and returns the limit before. */
 export const lookUpSettingsStatement = defineStatement({
