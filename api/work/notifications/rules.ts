@@ -2,7 +2,6 @@ import type { NoticeFact } from './write-notices.sql.js';
 
 /** How an email lists what a person has not read. */
 export const NOTICE_MAILS = ['soon', 'daily', 'never'] as const;
-export type NoticeMail = (typeof NOTICE_MAILS)[number];
 
 const onOneLine = (text: string): string => text.replaceAll(/\s+/gu, ' ').trim();
 /** Counts steps from 1, as pages do. */
