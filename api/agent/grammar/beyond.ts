@@ -43,6 +43,7 @@ function exactFirst(items: readonly LinkedItem[], words: readonly string[]): rea
 export class Beyond {
   private readonly found = new Map<string, Found>();
   private readonly wanted = new Map<string, Phrase>();
+  private readonly byId = new Map<string, LinkedItem>();
   private count = 0;
   private covered: { tasks: CoveredTasks; index: WordIndex<LinkedItem> } | undefined;
 
@@ -58,6 +59,7 @@ export class Beyond {
   }
 
   cover(tasks: CoveredTasks): void {
+    this.know(tasks.items);
     this.covered = { tasks, index: new WordIndex(tasks.items) };
   }
 
@@ -79,7 +81,17 @@ export class Beyond {
     return phrases;
   }
 
+  private know(items: readonly LinkedItem[]): void {
+    for (const item of items) this.byId.set(item.id, item);
+  }
+
+  /** The items that are not linked among those with these ids. */
+  among(ids: ReadonlySet<unknown>): LinkedItem[] {
+    return [...this.byId.values()].filter(({ id }) => ids.has(id));
+  }
+
   add(key: string, items: readonly LinkedItem[], isCut: boolean): void {
+    this.know(items);
     this.found.set(key, { items, isCut });
   }
 

@@ -74,6 +74,13 @@ export function linkItem(ctx: Context, sessionId: string, link: LinkItem): Promi
   });
 }
 
+/** Lets the agent read all of these items or none. @throws the errors of `linkItem` */
+export function linkItems(ctx: Context, sessionId: string, links: readonly LinkItem[]): Promise<void> {
+  return inTransaction(ctx, async (ctx) => {
+    for (const link of links) await linkItem(ctx, sessionId, link);
+  });
+}
+
 /**
  * Takes an item out of a session of the caller. Needs no right in the item's team: it only takes away.
  * @throws RESOURCE_NOT_FOUND no such session, or the item is not linked

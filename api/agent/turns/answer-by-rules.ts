@@ -2,6 +2,7 @@ import type { TurnView } from '../../../workflows/contracts/turn-contract.js';
 import { type Context, inTransaction, type Services, serviceContext } from '../../platform/context.js';
 import { toDomainError } from '../../platform/database/database-errors.js';
 import { DomainError } from '../../platform/errors.js';
+import type { LinkedItem } from '../grammar/tokens.js';
 import type { ProposedAction } from '../plans/proposal.js';
 import { MAX_ACTIONS } from '../plans/schema.js';
 import { stagePlan } from '../plans/stage-plan.js';
@@ -12,6 +13,7 @@ import { answerQuestion } from './answer-question.js';
 import {
   linkMentions,
   lostWords,
+  linkFirstWords,
   mentionsOf,
   MAY_NOT_READ,
   NOT_STAGED,
@@ -60,11 +62,28 @@ async function unblock(ctx: Context, turn: ClaimedTurn, { id, by }: { id: string
   );
 }
 
+/** Ids that a change names: what it changes, and what its parameters say. */
+const idsIn = ({ entity_id, params }: ProposedAction): unknown[] => [entity_id, ...Object.values(params)];
+
+/** What a message would change, or relate, of items that are not linked: the agent may find these, and proposes nothing about them. */
+function unlinkedIn({ outcome, world }: ReadByRules): LinkedItem[] {
+  if (outcome.kind === 'plan') return world.beyond?.among(new Set(outcome.actions.flatMap(idsIn))) ?? [];
+  return outcome.kind === 'unblock' ? (world.beyond?.among(new Set([outcome.id, outcome.by])) ?? []) : [];
+}
+
+/** Names what must be linked first; pages offer to link it and to send the message again. */
+const offerLinks = (items: readonly LinkedItem[]): Answer => ({
+  content: linkFirstWords(items),
+  mentions: items.map(({ id: item_id, title, type }) => ({ item_id, title, to_link: type === 'project' ? type : 'task' })),
+});
+
 /** What the rules say to a message that they have read. */
 async function respond(ctx: Context, turn: ClaimedTurn, links: readonly ReadableLink[], read: ReadByRules): Promise<Answer> {
   const { outcome } = read;
   if (outcome.kind === 'ask') return answerQuestion(ctx, turn, links, read, outcome.asked);
   if (links.length === 0) return { content: NOTHING_LINKED };
+  const unlinked = unlinkedIn(read);
+  if (unlinked.length > 0) return offerLinks(unlinked);
   if (outcome.kind === 'plan') {
     const answer = await propose(ctx, turn, outcome.actions, outcome.notes);
     return { ...answer, mentions: mentionsOf(outcome.items) };

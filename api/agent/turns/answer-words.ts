@@ -1,5 +1,5 @@
 import { allSentences, nearestSentences } from '../grammar/asking/nearest.js';
-import { quote } from '../grammar/subjects.js';
+import { named, quote } from '../grammar/subjects.js';
 import { STATUS_WORDS } from '../grammar/terms.js';
 import type { Staged } from '../plans/proposal.js';
 import type { ReadableLink } from '../sessions/read-links.js';
@@ -88,3 +88,17 @@ export function planWords({ plan, omitted }: Staged): string {
 }
 
 export const NOT_STAGED = 'Nothing was staged.';
+
+/** Items that the answer names one by one. */
+const NAMED = 10;
+
+/** Says that a change is about items that are not linked, which the person may link. */
+export function linkFirstWords(items: readonly LinkedItem[]): string {
+  const [item, ...others] = items;
+  if (item && others.length === 0)
+    return `That is about ${named(item)}, which is not linked. I propose changes of linked items only: link it, and send the message again. ${NOT_STAGED}`;
+  const lines = items.slice(0, NAMED).map((each) => `- ${named(each)}`);
+  const more = items.length > NAMED ? [`- and ${items.length - NAMED} more`] : [];
+  const head = `That is about ${items.length} items which are not linked. I propose changes of linked items only: link them, and send the message again. ${NOT_STAGED}`;
+  return [head, ...lines, ...more].join('\n');
+}

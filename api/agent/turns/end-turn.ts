@@ -11,6 +11,8 @@ import { notifyAnswered } from './answer-channel.js';
 export interface Mentioned {
   item_id: string;
   title: string;
+  /** The type of an item that the person may link, so that what was asked can be proposed. */
+  to_link?: 'task' | 'project';
 }
 
 /** Most mentions that are kept of an answer: as many as a list shows, and some. */

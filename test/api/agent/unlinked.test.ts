@@ -1,9 +1,9 @@
-/** Tasks that are not linked, on PostgreSQL: which ones a sentence finds, and which it never does. */
+/** Tasks that are not linked, on PostgreSQL: which ones a sentence finds, and that it changes none before they are linked. */
 import type { Actor } from '../../../api/platform/access/actor.js';
 import { drainMarks } from '../../../api/work/search/index-marks.js';
 import { buildProject, buildTask, buildTeam, buildToken, type TestTeam } from '../../factories/people.js';
 import { startApp, type TestApp } from '../../support/app.js';
-import { pretendWorker, talk } from './talk.js';
+import { linkOffered, pretendWorker, type Said, talk } from './talk.js';
 
 let app: TestApp;
 let team: TestTeam;
@@ -24,6 +24,11 @@ beforeEach(async () => {
 
 const addTask = async (title: string, fields: Record<string, unknown> = {}, of = { team, project }): Promise<string> =>
   (await buildTask(app, of.team, of.project, { title, ...fields })).task_id;
+/** What an answer asks to link; it never proposes anything too. */
+const offered = ({ mentions, actions }: Said): string[] => {
+  expect(actions).toEqual([]);
+  return mentions.flatMap(({ item_id, to_link }) => (to_link === undefined ? [] : item_id)).toSorted();
+};
 const index = (): Promise<unknown> => drainMarks(db(), [team.team_id], { maxMarks: 10_000, maxMs: 10_000, lockTimeoutMs: 1_000 });
 
 it.each(['indexed', 'not indexed yet'])('finds a task of a linked project by its words, %s', async (state) => {
@@ -31,11 +36,14 @@ it.each(['indexed', 'not indexed yet'])('finds a task of a linked project by its
   await addTask('Paint the fence');
   if (state === 'indexed') await index();
   const say = await talk(app, team.member, linked);
-  const { content, actions, mentions } = await say('the website is done');
-  expect(mentions).toEqual([{ item_id: id, title: 'Publish the new website' }]);
+  const answer = await say('the website is done');
+  expect(answer.mentions).toEqual([{ item_id: id, title: 'Publish the new website', to_link: 'task' }]);
+  expect(answer).toMatchObject({ actions: [], content: expect.stringContaining('Nothing was staged.') });
+  expect(answer.content).toContain(`the task “Publish the new website” in “Harbor” (${id}), which is not linked.`);
+  expect(offered(await say('assign it to me'))).toEqual([id]);
+  await linkOffered(app, team.member, say.session_id, answer);
+  const { actions } = await say('the website is done');
   expect(actions).toMatchObject([{ tool: 'task.set_status', entity_id: id, title: 'Publish the new website' }]);
-  expect(content).toContain(`“the website” is the task “Publish the new website” in “Harbor” (${id}), which is not linked.`);
-  expect((await say('assign it to me')).actions).toMatchObject([{ entity_id: id, params: { assigned_to: team.member.user_id } }]);
 });
 
 it('looks beyond the linked project only if nothing in it fits, and asks which of several', async () => {
@@ -46,14 +54,15 @@ it('looks beyond the linked project only if nothing in it fits, and asks which o
   await addTask('Wheels of the old truck', {}, other);
   await index();
   const say = await talk(app, team.member, linked);
-  expect((await say('close the wheels')).actions).toMatchObject([{ entity_id: near }]);
-  expect((await say('close the paint')).actions).toMatchObject([{ entity_id: far }]);
-  expect((await say(`close ${far}`)).actions).toMatchObject([{ entity_id: far }]);
+  expect(offered(await say('close the wheels'))).toEqual([near]);
+  expect(offered(await say('close the paint'))).toEqual([far]);
+  expect(offered(await say(`close ${far}`))).toEqual([far]);
   const asked = await say('close the crane');
   expect(asked.actions).toEqual([]);
   expect(asked.content).toMatch(/^Which one do you mean by “the crane”/);
-  expect(asked.mentions.map(({ item_id }) => item_id).toSorted()).toEqual([left, right].sort());
-  expect((await say('close the left crane and give it to me')).actions).toMatchObject([{ entity_id: left }, { entity_id: left }]);
+  expect(asked.mentions.map(({ item_id }) => item_id).toSorted()).toEqual([left, right].toSorted());
+  expect(offered(await say('close the left crane and give it to me'))).toEqual([left]);
+  expect(offered(await say('unblock the left crane'))).toEqual([left]);
   expect((await say('close the submarine')).content).toContain('No linked item, and no task of the team, is called “submarine”');
 });
 
@@ -81,7 +90,7 @@ it('finds nothing once the person is a guest, and nothing for a token that may n
   const actor: Actor = { type: 'pat', userId, email, role: 'user', tokenId, scopes: ['ai:chat'], strict: false, mcpOnly: false };
   expect((await say('close the insurance', actor)).content).toContain('No linked item is called “insurance”');
   expect((await say('close all tasks', actor)).content).toContain('No task is linked');
-  expect((await say('close the insurance')).actions).toHaveLength(1);
+  expect(offered(await say('close the insurance'))).toHaveLength(1);
   await db()('memberships').where({ user_id: userId }).update({ role: 'guest' });
   expect(await say('close the insurance')).toMatchObject({ actions: [], content: expect.stringContaining('No item is linked') });
 });
@@ -92,10 +101,13 @@ it('means the tasks of linked projects by “all”, and linked ones alone by �
   const third = await addTask('Three', {}, other);
   await addTask('Four', {}, other);
   const say = await talk(app, team.member, linked, third);
-  const ids = async (message: string) => (await say(message)).actions.map(({ entity_id }) => entity_id ?? '').toSorted();
-  expect(await ids('close all tasks')).toEqual([first, second, third].toSorted());
-  expect(await ids('close all linked tasks')).toEqual([third]);
-  expect(await ids('close all high priority tasks')).toEqual([first]);
+  expect((await say('close all linked tasks')).actions).toMatchObject([{ entity_id: third }]);
+  expect(offered(await say('close all high priority tasks'))).toEqual([first]);
+  const answer = await say('close all tasks');
+  expect(offered(answer)).toEqual([first, second].toSorted());
+  await linkOffered(app, team.member, say.session_id, answer);
+  const { actions } = await say('close all tasks');
+  expect(actions.map(({ entity_id }) => entity_id ?? '').toSorted()).toEqual([first, second, third].toSorted());
 });
 
 it('takes “everything” of an absent member as their open tasks, and says so', async () => {
@@ -105,6 +117,7 @@ it('takes “everything” of an absent member as their open tasks, and says so'
   await addTask('Three', { ...of(team.manager), status: 'done' });
   await db()('users').where({ user_id: team.manager.user_id }).update({ display_name: 'Uma' });
   const say = await talk(app, team.member, linked);
+  await linkOffered(app, team.member, say.session_id, await say('Uma is ill, give everything to me'));
   const { content, actions } = await say('Uma is ill, give everything to me');
   expect(actions).toMatchObject([{ tool: 'task.assign', entity_id: open }]);
   expect(content).toContain('I take “everything” as the open tasks of Uma.');

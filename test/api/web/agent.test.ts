@@ -78,6 +78,34 @@ it('a new title shows beside the old one, under which the card names the task', 
   expect(talk).toMatch(/<del><bdi>Login 500<\/bdi><\/del>.*<bdi>Delete everything<\/bdi>/s);
 });
 
+it('a change of what is not linked is proposed once the person links it, from the answer', async () => {
+  const other = await buildTask(app, team, await buildProject(app, team), { title: 'Cache the session' });
+  await send('close the cache');
+  const asked = await until(async () => {
+    const html = await page();
+    return html.includes('and resend') && html;
+  });
+  expect(asked).not.toContain('name="plan_hash"');
+  const fields = {
+    message: getValue(asked, 'message'),
+    message_id: getValue(asked, 'message_id'),
+    item: getValue(asked, 'item'),
+  };
+  expect(fields).toMatchObject({ message: 'close the cache', item: `task ${other.task_id}` });
+  const foreign = await buildTeam(app);
+  const hidden = await buildTask(app, foreign, await buildProject(app, foreign), { title: 'Hidden' });
+  const refused = await browser.post(`${path}/link-and-send`, { ...fields, item: `task ${hidden.task_id}` }, { from: path });
+  expect([refused.headers.get('location'), await db()('agent_links').where({ item_id: hidden.task_id })]).toEqual([path, []]);
+  expect((await browser.post(`${path}/link-and-send`, { ...fields, item: 'garbage' }, { from: path })).status).toBe(303);
+  await browser.post(`${path}/link-and-send`, fields, { from: path });
+  const talk = await until(async () => {
+    const html = await page();
+    return html.includes('name="plan_hash"') && html;
+  });
+  expect(talk).toContain('Change status <bdi><strong>Cache the session</strong></bdi>');
+  expect(talk).not.toContain('and resend');
+});
+
 it('alike changes stand under one tick box', async () => {
   const project = await buildProject(app, team);
   for (const title of ['A', 'B', 'C', 'D']) {

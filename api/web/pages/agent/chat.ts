@@ -4,9 +4,9 @@ import { discardPlan } from '../../../agent/plans/decisions/discard-plan.js';
 import { undoPlan } from '../../../agent/plans/decisions/undo-plan.js';
 import { deleteAgentSession, renameAgentSession } from '../../../agent/sessions/change-session.js';
 import { createAgentSession } from '../../../agent/sessions/create-session.js';
-import { linkItem, unlinkItem } from '../../../agent/sessions/link-item.js';
+import { linkItem, linkItems, unlinkItem } from '../../../agent/sessions/link-item.js';
 import { listAgentSessions } from '../../../agent/sessions/read-session.js';
-import { CreateSession, LINK_TYPES, LinkItem, SessionParams, UpdateSession } from '../../../agent/sessions/schema.js';
+import { CreateSession, LINK_TYPES, LinkItem, MAX_LINKS, SessionParams, UpdateSession } from '../../../agent/sessions/schema.js';
 import { stopAgentSession } from '../../../agent/turns/chat.js';
 import { sendMessage } from '../../../agent/turns/conversation.js';
 import { Chat } from '../../../agent/turns/schema.js';
@@ -96,6 +96,11 @@ const sessions: Page[] = [
   }),
 ];
 
+const Message = z.object({
+  message: Typed.pipe(Chat.shape.message),
+  message_id: z.uuid().transform((id) => id.toLowerCase()),
+});
+
 const messages: Page[] = [
   page({
     method: 'post',
@@ -103,7 +108,7 @@ const messages: Page[] = [
     access: 'agent.session',
     limit: 'ai_chat',
     params: SessionParams,
-    form: z.object({ message: Typed.pipe(Chat.shape.message), message_id: z.uuid().transform((id) => id.toLowerCase()) }),
+    form: Message,
     async handle({ ctx, params: { session_id }, form: { message, message_id } }) {
       await sendMessage(ctx, { session_id, message }, message_id, WAIT_MS);
       return { to: `${buildPath(session_id)}#last` };
@@ -129,7 +134,27 @@ const messages: Page[] = [
   }),
 ];
 
+/** `task <id>`, once or often. */
+const Offered = z
+  .union([z.string(), z.array(z.string()).max(MAX_LINKS)])
+  .transform((sent) => [sent].flat().map((text) => ({ item_type: text.split(' ')[0], item_id: text.split(' ')[1] })))
+  .pipe(z.array(z.object({ item_type: z.enum(['task', 'project']), item_id: LinkItem.shape.item_id })));
+
 const links: Page[] = [
+  page({
+    method: 'post',
+    path: '/app/agent/:session_id/link-and-send',
+    access: 'agent.link',
+    limit: 'ai_chat',
+    params: SessionParams,
+    form: Message.extend({ item: Offered }),
+    async handle({ ctx, params: { session_id }, form: { message, message_id, item } }) {
+      await linkItems(ctx, session_id, item);
+      await sendMessage(ctx, { session_id, message }, message_id, WAIT_MS);
+      return { to: `${buildPath(session_id)}#last` };
+    },
+    onError: back,
+  }),
   page({
     method: 'post',
     path: '/app/agent/:session_id/link',

@@ -1,5 +1,6 @@
 import type { PlanRecord } from '../../../agent/plans/decisions/schema.js';
-import { readConversation, suggestionsFor } from '../../../agent/turns/conversation.js';
+import { MAX_LINKS } from '../../../agent/sessions/schema.js';
+import { type Conversation, readConversation, suggestionsFor } from '../../../agent/turns/conversation.js';
 import { lastChanges } from '../../../work/activity-feed/last-changes.js';
 import type { User } from '../../../identity/auth/schema.js';
 import type { Context } from '../../../platform/context.js';
@@ -48,6 +49,14 @@ async function searchLinkable(ctx: Context, query: string, linked: ReadonlySet<s
   return results.filter(({ item_type, item_id }) => LINKABLE.includes(item_type) && !linked.has(item_id)).slice(0, FOUND);
 }
 
+/** The items that the last answer asks to link, and the message that may be resent then; null without any, and for more than fit. */
+function offerOf({ session, mentions }: Pick<Conversation, 'session' | 'mentions'>, linked: ReadonlySet<string>) {
+  const [asked, answer] = session.messages.slice(-2);
+  const items = (mentions.get(answer?.message_id ?? '') ?? []).filter(({ item_id, to_link }) => to_link && !linked.has(item_id));
+  if (asked?.role !== 'user' || items.length === 0 || items.length + linked.size > MAX_LINKS) return null;
+  return { message: asked.content, items };
+}
+
 /**
  * The page of one session.
  * @throws RESOURCE_NOT_FOUND
@@ -59,7 +68,8 @@ export async function conversationView(
   query: string,
   rejected?: RejectedMessage,
 ): Promise<View> {
-  const { session, open, mentions, plans: byId } = await readConversation(ctx, sessionId);
+  const conversation = await readConversation(ctx, sessionId);
+  const { session, open, mentions, plans: byId } = conversation;
   const plans = Object.values(byId);
   const linked = new Set(session.linked_items.map(({ item_id }) => item_id));
   const [found, members, places, changes, versions] = await Promise.all([
@@ -83,6 +93,7 @@ export async function conversationView(
     session: { ...session, messages },
     open,
     cards,
+    offer: open.length > 0 ? null : offerOf(conversation, linked),
     suggestions: session.messages.length === 0 ? suggestionsFor(session) : [],
     q: query,
     found,
