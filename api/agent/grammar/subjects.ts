@@ -182,7 +182,9 @@ export class SubjectFinder {
     const people = onlyAssignees(this.world, filter.assignee);
     // A person's tasks, and those of a project, are their open ones.
     const meant = filter.assignee || filter.due ? openOnly(filter) : filter;
-    const { items = [], isCut = false } = isOfLinked(written) ? {} : (this.world.beyond?.coveredTasks ?? {});
+    // Of linked tasks if there are any: those of linked projects would have to be linked first.
+    const { items = [], isCut = false } =
+      isOfLinked(written) || this.tasks().length > 0 ? {} : (this.world.beyond?.coveredTasks ?? {});
     if (isCut) throw new Question(TOO_MANY);
     return [...this.tasks(), ...items].filter((item) => isMeant(item, meant, people, this.world.today));
   }
