@@ -68,7 +68,8 @@ async function openTurn(
     null,
     caller,
   ];
-  await run(ctx.db, storeMessageStatement, values);
+  // The session of a step has the name of its automation.
+  await run(ctx.db, storeMessageStatement, [...values, null, '']);
   await recordChange(ctx, {
     team_id: step.team_id ?? teamId,
     feature: 'ai_agent',
