@@ -17,6 +17,9 @@ const enqueueStatement = defineStatement({
   text: 'insert into outbox (kind, subject, payload, correlation_id) values ($1, $2, $3, $4)',
 });
 
+/** Wakes the dispatcher after the commit, for rows that a statement of the transaction has written: a person waits for what they start. */
+export const hastenDispatch = (ctx: Context): void => afterCommit(ctx, () => ctx.notifyRelay('dispatch'));
+
 /** Enqueues work in the transaction that caused it. `subject` is for operators who read the table. */
 export async function enqueue<Kind extends OutboxKind>(
   ctx: Context,
@@ -25,5 +28,5 @@ export async function enqueue<Kind extends OutboxKind>(
   payload: OutboxPayloads[Kind],
 ): Promise<void> {
   await run(ctx.db, enqueueStatement, [kind, subject, JSON.stringify(payload), ctx.correlationId]);
-  if (kind !== 'forge.delivery') afterCommit(ctx, () => ctx.notifyRelay('dispatch'));
+  if (kind !== 'forge.delivery') hastenDispatch(ctx);
 }
