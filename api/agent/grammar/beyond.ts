@@ -18,6 +18,7 @@ export interface Phrase {
 /** What the words of a phrase may mean. `isCut`: more than were read. */
 interface Found {
   items: readonly LinkedItem[];
+  index: WordIndex<LinkedItem>;
   isCut: boolean;
 }
 
@@ -92,7 +93,7 @@ export class Beyond {
 
   add(key: string, items: readonly LinkedItem[], isCut: boolean): void {
     this.know(items);
-    this.found.set(key, { items, isCut });
+    this.found.set(key, { items, index: new WordIndex(items), isCut });
   }
 
   /** Whether more items have the words than were read. */
@@ -118,14 +119,14 @@ export class Beyond {
   }
 
   private pick(words: readonly string[]): readonly LinkedItem[] {
-    const { items, isCut } = this.found.get(keyOf(words)) ?? { items: [], isCut: false };
-    const byId = items.filter(({ id }) => words.length === 1 && id === words[0]);
+    const found = this.found.get(keyOf(words));
+    const byId = (found?.items ?? []).filter(({ id }) => words.length === 1 && id === words[0]);
     if (byId.length > 0) return byId;
     // If there are more than were read, one of them alone says nothing.
     const covered = this.covered && !this.covered.tasks.isCut ? this.covered.index.find(words) : [];
     if (covered.length > 0) return exactFirst(covered, words);
-    if (isCut) return [];
-    const meant = new WordIndex(items).find(words);
+    if (!found || found.isCut) return [];
+    const meant = found.index.find(words);
     const near = meant.filter(({ project_id }) => project_id !== null && this.projectIds.has(project_id));
     return exactFirst(near.length > 0 ? near : meant, words);
   }

@@ -50,9 +50,17 @@ interface Titled {
  */
 export class WordIndex<T extends Titled> {
   private readonly stems: readonly { item: T; stems: ReadonlySet<string> }[];
+  /** Places of the items that have a word: a sentence asks for very many spans of words, of which nearly all mean nothing. */
+  private readonly places = new Map<string, number[]>();
 
   constructor(items: readonly T[]) {
     this.stems = items.map((item) => ({ item, stems: titleStems(item.title) }));
+    for (const [place, { stems }] of this.stems.entries())
+      for (const word of stems) {
+        const known = this.places.get(word);
+        if (known) known.push(place);
+        else this.places.set(word, [place]);
+      }
   }
 
   /** The items whose titles have all the words; none for a phrase without words that tell items apart. */
@@ -65,15 +73,22 @@ export class WordIndex<T extends Titled> {
 
   /** Items whose titles have at least one of the words, most of them first. */
   near(words: readonly string[]): T[] {
-    const { distinctive } = phraseStems(words);
-    const scored = this.stems.map(({ item, stems }) => ({ item, score: distinctive.filter((word) => stems.has(word)).length }));
-    return scored
-      .filter(({ score }) => score > 0)
-      .sort((a, b) => b.score - a.score)
-      .map(({ item }) => item);
+    const scores = new Map<number, number>();
+    for (const word of phraseStems(words).distinctive)
+      for (const place of this.places.get(word) ?? []) scores.set(place, (scores.get(place) ?? 0) + 1);
+    return [...scores].sort(([a, more], [b, most]) => most - more || a - b).flatMap(([place]) => this.stems[place]?.item ?? []);
   }
 
   private having(words: readonly string[]): T[] {
-    return this.stems.filter(({ stems }) => words.every((word) => stems.has(word))).map(({ item }) => item);
+    let rarest: readonly number[] | undefined;
+    for (const word of words) {
+      const places = this.places.get(word);
+      if (!places) return [];
+      if (!rarest || places.length < rarest.length) rarest = places;
+    }
+    return (rarest ?? []).flatMap((place) => {
+      const { item, stems } = this.stems[place] as (typeof this.stems)[number];
+      return words.every((word) => stems.has(word)) ? [item] : [];
+    });
   }
 }
