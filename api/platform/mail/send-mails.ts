@@ -27,7 +27,7 @@ const expireStatement = defineStatement({
 });
 
 /** Emails that other people cause in any number. A code or a security email does not wait behind them. */
-const AT_LEISURE: readonly Template[] = ['notice', 'held-mails', 'plans-wait', 'gates-wait', 'team-invitation'];
+const AT_LEISURE: readonly Template[] = ['notice', 'notices', 'held-mails', 'plans-wait', 'gates-wait', 'team-invitation'];
 
 /** $1 = templates that come last. */
 const claimStatement = defineStatement({

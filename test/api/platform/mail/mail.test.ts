@@ -75,17 +75,21 @@ describe('sending', () => {
     expect(await dispatch()).toBe(0);
   });
 
-  it('sends a code before all the mail that other people cause, however long that waits', async () => {
-    const data = { name: 'Ada', title: 'Build', message: 'It is green', url: 'https://assent.test/app' };
-    for (let n = 0; n < 25; n += 1)
-      await inTransaction(context(), (ctx) => queueMail(ctx, { to: `crowd${n}@test.example`, template: 'notice', data }));
-    await makeDue();
-    const { mail_id } = await queue(10);
-    expect(await dispatch()).toBe(10);
-    expect((await toRow(mail_id)).state).toBe('sent');
-    for (let n = 0; n < 2; n += 1) await dispatch();
-    expect(await app.services.db('mails').whereNot({ state: 'sent' })).toEqual([]);
-  });
+  it.each(['notice', 'notices'] as const)(
+    'sends a code before mail that other people cause, however long that waits: %s',
+    async (template) => {
+      const about = { name: 'Ada', url: 'https://assent.test/app' };
+      const data = { ...about, title: 'Build', message: 'It is green', total: 1, messages: ['Bo mentioned you'] };
+      for (let n = 0; n < 25; n += 1)
+        await inTransaction(context(), (ctx) => queueMail(ctx, { to: `crowd${n}@test.example`, template, data }));
+      await makeDue();
+      const { mail_id } = await queue(10);
+      expect(await dispatch()).toBe(10);
+      expect((await toRow(mail_id)).state).toBe('sent');
+      for (let n = 0; n < 2; n += 1) await dispatch();
+      expect(await app.services.db('mails').whereNot({ state: 'sent' })).toEqual([]);
+    },
+  );
 
   it('belongs to the transaction of its cause', async () => {
     const undone = inTransaction(context(), async (ctx) => {
