@@ -32,6 +32,12 @@ export interface NoticeFact {
   timezone: string | null;
 }
 
+/** Whether this transaction writes notices: one does at a time, for two would both count what stands in a group and replace its last one. */
+export const takeTurnStatement = defineStatement({
+  name: 'take_notice_turn',
+  text: `select pg_try_advisory_xact_lock(hashtextextended('personal notices', 0)) as is_ours`,
+});
+
 /**
  * Takes the oldest marks, and returns their number and what is still true of them, in one row: a task that has another assignee since, or a deleted comment, is
  * left out, and so is what a person did themselves, unless an automation did it for them. The next occurrence of a recurring task is no news.

@@ -110,6 +110,19 @@ describe('an assignment', () => {
     expect(await db()('notice_marks').where({ team_id: team.team_id })).toEqual([]);
   });
 
+  it('of very many tasks stands as three notices that count all, also when several workers write them', async () => {
+    const { admin, member } = team;
+    const tasks = Array.from({ length: 60 }, (_, n) => ({ project_id, title: `T${n}`, assigned_to: member.user_id }));
+    await app.as(admin).post('/api/tasks/bulk', tasks);
+    const columns = ['xid', 'kind', 'team_id', 'user_id', 'entity_id'];
+    const marks = await db()('notice_marks').where({ team_id: team.team_id }).select(columns);
+    for (let n = 1; n < 20; n += 1) await db()('notice_marks').insert(marks);
+    await Promise.all(Array.from({ length: 4 }, () => write()));
+    await write();
+    const told = await inbox(member);
+    expect([told.length, told.reduce((sum, { more }) => sum + more, 0)]).toEqual([3, 20 * 60 - 3]);
+  });
+
   it('is lost for those who have left the team', async () => {
     const { admin, member } = team;
     await createTask(admin, 'Crane', { assigned_to: member.user_id });
