@@ -128,7 +128,7 @@ async function handlePage(
   given: Fields,
 ): Promise<PageResult> {
   try {
-    const sent = { page, url, length: request.headers['content-length'] };
+    const sent = { page, url, headers: request.headers };
     return await submitOnce({ ...visit, form: given }, sent, async () => {
       if (page.limit) await limit(page.limit, { ip: ctx.ip, userId: visit.me?.user_id ?? null });
       return page.handle({ ...visit, form: parse(page.form, given) });

@@ -1,4 +1,5 @@
 import { createHmac } from 'node:crypto';
+import type { IncomingHttpHeaders } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
 import { holdKey } from '../../platform/database/hold-key.js';
 import {
@@ -21,23 +22,40 @@ const POLL_MS = 200;
 const SEE_OTHER = 303;
 const NO_ANSWER = 200;
 
-/** Where a form was sent, and the header that says how long the request is. */
+/** Where a form was sent, with the headers of the request. */
 interface Sent {
   page: Page;
   url: string;
-  length: string | undefined;
+  headers: IncomingHttpHeaders;
+}
+
+const BOUNDARY = /;\s*boundary=(?:"([^"]+)"|([^";\s]+))/i;
+
+/**
+ * Bytes of a form with a file, without what separates its parts: a browser makes another separator for each request, and the length differs too in some.
+ * @param fields number of fields before the file
+ */
+function lengthOf(headers: IncomingHttpHeaders, fields: number): number {
+  const [, quoted, plain = ''] = BOUNDARY.exec(headers['content-type'] ?? '') ?? [];
+  const separators = fields + 2;
+  return Number(headers['content-length'] ?? 0) - separators * (quoted ?? plain).length;
 }
 
 /**
  * Returns the key of a form: what one rendered page sends to one address with the same fields is one submission. Undefined for a visitor, and for a
- * form from before its page had keys. A file is known by its name and the length of the request, before it is read. The digest is keyed: a form may hold a password, which could be guessed from a plain one.
+ * form from before its page had keys. A file is known by its name and the length of the form, before it is read. The digest is keyed: a form may hold a password, which could be guessed from a plain one.
  */
-function keyOf({ ctx, form, file }: PageRequest<unknown, unknown, Fields>, { url, length }: Sent): IdempotentRequest | undefined {
+function keyOf(
+  { ctx, form, file }: PageRequest<unknown, unknown, Fields>,
+  { url, headers }: Sent,
+): IdempotentRequest | undefined {
   const { [CSRF_FIELD]: token, ...fields } = form;
   const key = readPageKey(token);
   if (key === undefined || ctx.actor.type === 'system') return undefined;
   const address = createHmac('sha256', ctx.config.JWT_SECRET)
-    .update(`form fields\0${JSON.stringify([url, fields, ...(file ? [file.filename, length] : [])])}`)
+    .update(
+      `form fields\0${JSON.stringify([url, fields, ...(file ? [file.filename, lengthOf(headers, Object.keys(form).length)] : [])])}`,
+    )
     .digest();
   return { userId: ctx.actor.userId, key, address, fingerprint: address, requestId: ctx.requestId };
 }

@@ -251,6 +251,25 @@ describe('parts', () => {
     expect((await send('')).status).toBe(422);
   });
 
+  it('knows a file that is sent twice, whatever separates the parts of each request', async () => {
+    const csrf = readCsrf((await browser.get(path)).html) as string;
+    const send = (boundary: string, text: string) => {
+      const part = (about: string, value: string) =>
+        `--${boundary}\r\nContent-Disposition: form-data; ${about}\r\n\r\n${value}\r\n`;
+      const body = `${part('name="_csrf"', csrf)}${part('name="file"; filename="crane.txt"', text)}--${boundary}--\r\n`;
+      const cookie = [...browser.cookies].map(([key, value]) => `${key}=${value}`).join('; ');
+      const headers = { cookie, origin: app.url, 'content-type': `multipart/form-data; boundary=${boundary}` };
+      return fetch(`${app.url}${path}/files`, { method: 'POST', body, redirect: 'manual', headers });
+    };
+    const sent = [
+      ['----geckoformboundary1f', 'bytes'],
+      ['----geckoformboundary20c', 'bytes'],
+      ['----geckoformboundary20c', 'more bytes'],
+    ] as const;
+    for (const [boundary, text] of sent) expect((await send(boundary, text)).status).toBe(303);
+    expect(await db()('items').where({ title: 'crane.txt' })).toHaveLength(2);
+  });
+
   it('adds a comment, undoes it, and deletes one of the user’s own', async () => {
     const added = await follow(`${path}/comments`, { content: 'Look here' });
     expect(added.html).toContain('Look here');
