@@ -1,21 +1,28 @@
 import { defineStatement, run } from '../../../db/statement.js';
+import { passesIfStrict } from '../../platform/access/require-scope.js';
 import { type Context, requireUser } from '../../platform/context.js';
 import { type NotificationRow, presentNotification } from './present.js';
 import type { ListNotifications, Notification } from './schema.js';
-import { COLUMNS, VISIBLE } from './visible.sql.js';
+import { COLUMNS, mayShow, VISIBLE } from './visible.sql.js';
 
-/** $1 = caller id, $2 = cursor (exclusive) or null, $3 = unread only, $4 = row limit. */
+/** $1 = caller id, $2 = cursor (exclusive) or null, $3 = unread only, $4 = row limit, $5 = whether the caller's token may read tasks. */
 const statement = defineStatement({
   name: 'list_notifications',
   text: /* sql */ `
     select ${COLUMNS} from notifications n
-    where ${VISIBLE} and ($2::uuid is null or n.notification_id < $2) and (not $3 or n.read_at is null)
+    where ${VISIBLE} and ($2::uuid is null or n.notification_id < $2) and (not $3 or n.read_at is null) and ${mayShow('$5')}
     order by n.notification_id desc limit $4`,
 });
 
-/** Lists the caller's notifications, newest first. */
+/** Lists the caller's notifications, newest first; those about tasks only where the caller's token may read tasks. */
 export async function listNotifications(ctx: Context, { before, unread, limit }: ListNotifications): Promise<Notification[]> {
-  const rows = await run<NotificationRow>(ctx.db, statement, [requireUser(ctx), before ?? null, unread, limit]);
+  const rows = await run<NotificationRow>(ctx.db, statement, [
+    requireUser(ctx),
+    before ?? null,
+    unread,
+    limit,
+    passesIfStrict(ctx, 'tasks:read'),
+  ]);
   return rows.map(presentNotification);
 }
 

@@ -2,6 +2,9 @@
 export const VISIBLE = /* sql */ `n.user_id = $1
       and (n.team_id is null or exists (select from memberships m where m.team_id = n.team_id and m.user_id = $1))`;
 
+/** SQL: whether the caller's token may read what a notification quotes: titles and comments of tasks. `mayReadTasks`: the parameter that says so. */
+export const mayShow = (mayReadTasks: `$${number}`): string => `(${mayReadTasks}::boolean or n.item_id is null)`;
+
 /**
  * State of the notification's gate. A run may have several gates. A request is stored in the transaction that opens its gate, and a
  * reminder precedes the next gate, so the last gate opened before the notification is the right one.

@@ -1,10 +1,11 @@
+import type { Scope } from '../../../../api/platform/access/scopes.js';
 import { listMails } from '../../../../api/platform/mail/list-mails.js';
 import { mailNotices } from '../../../../api/work/notifications/mail-notices.js';
 import { mailTime } from '../../../../api/work/notifications/mail-time.js';
 import { wordNotice } from '../../../../api/work/notifications/rules.js';
 import { writeNotices } from '../../../../api/work/notifications/write-notices.js';
 import type { NoticeFact } from '../../../../api/work/notifications/write-notices.sql.js';
-import { buildTeam, leave, type Person, type TestTeam } from '../../../factories/people.js';
+import { buildTeam, buildToken, leave, type Person, type TestTeam } from '../../../factories/people.js';
 import { buildRun } from '../../../factories/runs.js';
 import { startApp, type TestApp } from '../../../support/app.js';
 import { givePasswords, signIn } from '../../web/browser.js';
@@ -160,6 +161,20 @@ describe('a comment', () => {
     await Promise.all([write(), app.as(admin).delete(path), app.as(admin).delete(`/api/comments/${other}`), write()]);
     expect([await messages(member), await messages(manager)]).toEqual([[], []]);
   });
+});
+
+it('a strict token without tasks:read reads no title and no comment in notices', async () => {
+  const { admin, member } = team;
+  const id = await createTask(admin, 'Secret crane', { assigned_to: member.user_id });
+  await comment(admin, id, 'Secret words');
+  await write();
+  const [{ notification_id: first }] = (await app.as(member).get('/api/notifications')).body;
+  const scopes: Scope[] = ['automations:read', 'automations:write'];
+  const strict = app.as(await buildToken(app, member, scopes, { strict: true }));
+  expect((await strict.get('/api/notifications')).body).toEqual([]);
+  expect((await strict.patch(`/api/notifications/${first}`, { read: true })).status).toBe(404);
+  const reader = app.as(await buildToken(app, member, [...scopes, 'tasks:read'], { strict: true }));
+  expect((await reader.get('/api/notifications')).body).toHaveLength(2);
 });
 
 it('a run that fails is told to its creator, a rejected one with who and why; a trial run is not', async () => {
