@@ -1,4 +1,5 @@
 import { type Context, requireUser } from '../../../platform/context.js';
+import { notFound } from '../../../platform/errors.js';
 import { triggersOfEvent } from '../../../platform/events/event-types.js';
 import { listActivity } from '../../../work/activity-feed/list-activity.js';
 import type { ActivityEntry } from '../../../work/activity-feed/schema.js';
@@ -73,15 +74,25 @@ export async function readTask(ctx: Context, taskId: string): Promise<Task> {
 }
 
 /**
+ * Reads a task with which an automation can be tried: the run keeps it where the team of the automation reads it, so it is one of that team.
+ * @throws RESOURCE_NOT_FOUND unknown, or of another team | PERMISSION_DENIED not a member
+ */
+export async function readTaskFor(ctx: Context, { team_id }: Pick<Place, 'team_id'>, taskId: string): Promise<Task> {
+  const task = await readTask(ctx, taskId);
+  if (team_id !== null && task.team_id !== team_id) throw notFound('Task');
+  return task;
+}
+
+/**
  * Builds the event with which an automation is tried for a task: its newest change that starts such an automation, else as if it were changed now.
- * @throws RESOURCE_NOT_FOUND | PERMISSION_DENIED not a member of the task's team
+ * @throws the errors of `readTaskFor`
  */
 export async function buildTaskEvent(
   ctx: Context,
-  { trigger_type }: Pick<Place, 'trigger_type'>,
+  { team_id, trigger_type }: Pick<Place, 'team_id' | 'trigger_type'>,
   taskId: string,
 ): Promise<Record<string, unknown>> {
-  const task = await readTask(ctx, taskId);
+  const task = await readTaskFor(ctx, { team_id }, taskId);
   const change = await findChange(ctx, trigger_type, taskId);
   if (change) return eventOfChange(change, task);
   const changes = AS_IF[trigger_type]?.(task, requireUser(ctx)) ?? {};

@@ -11,7 +11,7 @@ import {
   buildTaskEvent,
   findTaskEvents,
   listTaskEvents,
-  readTask,
+  readTaskFor,
   startsByTask,
   type TaskEvent,
 } from '../../../automation/runs/dispatch/task-events.js';
@@ -86,10 +86,10 @@ async function readResult(ctx: Context, automation: AutomationRecord, runId: str
   return { run, steps, actor, tried, isCurrent, condition };
 }
 
-/** Undefined for a task that is gone, or that the user may not read. */
-async function findTitle(ctx: Context, taskId: string): Promise<string | undefined> {
+/** Undefined for a task that is gone, of another team, or one that the user may not read. */
+async function findTitle(ctx: Context, automation: AutomationRecord, taskId: string): Promise<string | undefined> {
   try {
-    return (await readTask(ctx, taskId)).title;
+    return (await readTaskFor(ctx, automation, taskId)).title;
   } catch (error) {
     if (error instanceof DomainError && error.status < 500) return undefined;
     throw error;
@@ -103,7 +103,7 @@ async function listTasks(ctx: Context, automation: AutomationRecord, query: stri
     : findTaskEvents(ctx, automation, query, MAX_TASKS));
   const [, taskId] = TASK_EVENT.exec(chosen) ?? [];
   if (taskId === undefined || found.some(({ task_id }) => task_id === taskId)) return found;
-  const title = await findTitle(ctx, taskId);
+  const title = await findTitle(ctx, automation, taskId);
   return title === undefined ? found : [{ task_id: taskId, title, change: null }, ...found];
 }
 

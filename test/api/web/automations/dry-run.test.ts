@@ -238,3 +238,15 @@ it('is for those who may start the automation', async () => {
   const real = await buildRun(app, team, { automation: { automation_id: mine } });
   expect((await browser.get(`${pathOf(mine)}/${real.run_id}`)).status).toBe(404);
 });
+
+it('takes no task of another team of the user, which the team of the automation would read in the run', async () => {
+  const other = await buildTeam(app);
+  await app.services.db('memberships').insert({ team_id: other.team_id, user_id: team.member.user_id, role: 'member' });
+  const theirs = await buildTask(app, other, await buildProject(app, other), { title: 'Secret hull' });
+  const id = await create();
+  const answer = await send(id, { event: `task:${theirs.task_id}` });
+  expect([answer.status, answer.html.includes('Secret hull')]).toEqual([404, false]);
+  expect(await runsOf(id)).toEqual([]);
+  const own = await create({ team_id: null });
+  expect((await send(own, { event: `task:${theirs.task_id}` })).status).toBe(303);
+});
