@@ -21,6 +21,9 @@ const uneven = ({ every, unit }: WrittenRepeat): WrittenSchedule => ({
 /** Minute, hour, day of month, month, day of week; or what the words lack. */
 function toFields(repeat: WrittenRepeat): string[] | WrittenSchedule {
   const { unit, every, byDay, byMonthDay, time, start } = repeat;
+  const isWithinDay = unit === 'minute' || unit === 'hour';
+  if (isWithinDay && time !== null)
+    return { problem: `A schedule of ${unit}s begins at the full hour: leave out the time of day` };
   if (unit === 'minute') {
     const minutes = step(every, 60);
     return minutes === undefined ? uneven(repeat) : [minutes, '*', '*', '*', '*'];

@@ -33,6 +33,8 @@ it.each([
   ['every year at 9', 'Say on which day of the year: add “on 1 december”'],
   ['every 7 minutes', 'A schedule cannot run every 7 minutes: choose a number that divides 60'],
   ['every 5 hours', 'A schedule cannot run every 5 hours: choose a number that divides 24'],
+  ['every 2 hours at 9:30', 'A schedule of hours begins at the full hour: leave out the time of day'],
+  ['every 15 minutes at 9', 'A schedule of minutes begins at the full hour: leave out the time of day'],
   ['every 2 weeks on monday at 9', 'A schedule cannot skip weeks: choose days of the week or of the month'],
   ['every last day of the month at 9', 'A schedule cannot count days from the end of a month: choose the 28th, or the 1st'],
   ['every first monday at 9', 'A schedule cannot count the weeks of a month: choose days of the month, or every week'],
