@@ -163,6 +163,30 @@ describe('a comment', () => {
   });
 });
 
+it('an edit is told in place of the old text that was not read; no email quotes the old text, or a task in the trash', async () => {
+  const { admin, member, manager } = team;
+  const id = await createTask(member, 'Crane', { assigned_to: manager.user_id });
+  const said = await comment(admin, id, `@${await nameOf(manager)} hunter2`);
+  await write();
+  expect((await app.as(admin).patch(`/api/comments/${said}`, { content: 'never mind' })).status).toBe(200);
+  const who = await nameOf(admin);
+  expect(await messages(member)).toEqual([`${who} commented on “Crane”: never mind`]);
+  // It names the manager no more.
+  expect((await messages(manager)).join()).not.toContain('hunter2');
+  const isRead = await app.as(member).post('/api/notifications/read', {});
+  expect(isRead.status).toBe(200);
+  await app.as(admin).patch(`/api/comments/${said}`, { content: 'Again' });
+  expect(await messages(member)).toEqual([`${who} commented on “Crane”: never mind`]);
+  const other = await comment(admin, id, 'Old words');
+  await write();
+  await app.as(admin).delete(`/api/tasks/${id}`);
+  await db()('notifications')
+    .where({ comment_id: other })
+    .update({ mail_at: new Date(0) });
+  await mailNotices(app.services);
+  expect(await listMails(app.services, member.email)).toEqual([]);
+});
+
 it('a strict token without tasks:read reads no title and no comment in notices', async () => {
   const { admin, member } = team;
   const id = await createTask(admin, 'Secret crane', { assigned_to: member.user_id });
