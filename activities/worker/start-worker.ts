@@ -27,7 +27,7 @@ import { startWebhooks } from './webhook-loop.js';
 const POLL_MS = 1_000;
 /** A due mail wakes the dispatcher; this interval expires old mails. */
 const MAIL_POLL_MS = 30_000;
-/** A change that concerns a person wakes the loop; this interval only repeats a failed pass. */
+/** A change that concerns a person wakes the loop; this interval looks for notices whose email is due. */
 const NOTICE_POLL_MS = 30_000;
 /** Pause between two passes of the relay that only dropped events. */
 const PAUSE_MS = 20;
@@ -88,7 +88,6 @@ function startMails(services: Services): Loop | undefined {
   if (!smtp) return undefined;
   const pass = async (): Promise<number> => {
     await queueDigests(services);
-    await mailNotices(services);
     return sendMails(services, smtp.send);
   };
   const loop = startLoop('mails', pass, MAIL_POLL_MS, services.log);
@@ -99,6 +98,16 @@ function startMails(services: Services): Loop | undefined {
       smtp.close();
     },
   };
+}
+
+/** Starts the loop that writes notices, and queues the emails that list those left unread. */
+function startNotices(services: Services): Loop {
+  const pass = async (): Promise<number> => {
+    const more = await writeNotices(services);
+    await mailNotices(services);
+    return more;
+  };
+  return startLoop('notices', pass, NOTICE_POLL_MS, services.log);
 }
 
 /** Starts the loop that sends audit entries to a log sink, if one is set, on a pool of its own, which ends with it. */
@@ -173,7 +182,7 @@ export function startWorker(config: Config, log: Logger, onReady: () => void, tr
   const deliveries = startDeliveries(outbox, () => relay.wake(), log);
   const mails = startMails(relayServices);
   const sealer = startSealer({ db: sealerDb, log });
-  const notices = startLoop('notices', () => writeNotices(relayServices), NOTICE_POLL_MS, log);
+  const notices = startNotices(relayServices);
   const indexer = startIndexer(open('assent-indexer', 1), log);
   const auditStream = startAuditStream(config.AUDIT_OTLP_ENDPOINT ? open('assent-audit-stream', 1) : undefined, services);
   const relay = startRelay(outbox, { dispatch, deliveries, sealer, indexer, notices, mails }, log);
