@@ -20,6 +20,13 @@ const VALUES: Readonly<Record<string, readonly string[]>> = {
   'event.task.priority': TASK_PRIORITIES,
   'project.status': PROJECT_STATUSES,
 };
+/** The same of what a change of a task says: from which value, to which. */
+const VALUES_OF_CHANGES: Readonly<Record<string, readonly string[]>> = Object.fromEntries(
+  ['from', 'to'].flatMap((end) => [
+    [`event.changes.status.${end}`, TASK_STATUSES],
+    [`event.changes.priority.${end}`, TASK_PRIORITIES],
+  ]),
+);
 
 /** Comparisons of a row, in words. */
 export const COMPARISONS = {
@@ -100,7 +107,7 @@ function* listLeaves(value: unknown, path: string, left: number): Generator<Cond
 export function listConditionFields(triggerType: string): ConditionField[] {
   const sample = TRIGGERS.find(({ key }) => key === triggerType)?.sample_payload ?? {};
   return [...listLeaves(sample, 'event', MAX_STEPS), ...BESIDE].map((field) => {
-    const values = VALUES[field.path];
+    const values = VALUES[field.path] ?? (triggerType.startsWith('task.') ? VALUES_OF_CHANGES[field.path] : undefined);
     return values ? { ...field, values } : field;
   });
 }
