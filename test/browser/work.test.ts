@@ -143,3 +143,48 @@ it('the builder shows the next times of a schedule while its words are typed', a
   await page.fill('#f-schedule_cron', 'every friday');
   await page.waitForSelector('#schedule-check:has-text("Say at which time: add “at 9:00”")');
 });
+
+it('text and choices of other forms stay when one form is sent', async () => {
+  const { page } = window;
+  const { project_id } = await buildProject(app, team);
+  const { task_id } = await buildTask(app, team, { project_id }, { title: 'Drafts' });
+  await page.goto(`/app/items/${task_id}`);
+  await page.fill('#c-content', 'A comment that is not sent yet');
+  await page.selectOption('#i-priority', 'urgent');
+  await page.locator('form[data-saves] button').click();
+  await page.waitForSelector('.notice:has-text("Priority changed")');
+  expect(await page.inputValue('#c-content')).toBe('A comment that is not sent yet');
+  await page.selectOption('#i-priority', 'low');
+  await page.locator('form:has(#c-content) button').click();
+  await page.waitForSelector('article.comment:has-text("A comment that is not sent yet")');
+  expect([await page.inputValue('#c-content'), await page.inputValue('#i-priority')]).toEqual(['', 'low']);
+  await page.goto(`/app/items/${task_id}`);
+  expect(await page.inputValue('#i-priority')).toBe('urgent');
+});
+
+it('a board and a list show what others change, unless something is typed or ticked there', async () => {
+  const { page } = window;
+  for (const [at, rows] of [
+    [`${path}/board`, '.board li'],
+    [`${path}?show=all`, '#tasks li'],
+  ] as const) {
+    const asked = page.waitForResponse((response) => response.url().includes('live') && !response.url().includes('/app/live'));
+    await page.goto(at);
+    await asked;
+    const title = `By another at ${rows}`;
+    await app.as(team.manager).post('/api/tasks', { project_id: path.split('/').at(-1), title });
+    // A page asks by itself once a minute, which is later.
+    await page.locator(rows, { hasText: title }).waitFor({ timeout: 30_000 });
+  }
+});
+
+it('Reject on the list of approvals shows that list again', async () => {
+  const { page } = window;
+  const { run_id } = await buildRun(app, team, { creator: team.manager });
+  await db()('gates').where({ run_id }).update({ required_role: 'member' });
+  await page.goto('/app/approvals');
+  await page.locator(`button[formaction="/app/runs/${run_id}/reject"]`).click();
+  await page.waitForSelector('.notice:has-text("Rejected")');
+  expect([await page.locator('button header').count(), await page.locator('h1').count()]).toEqual([0, 1]);
+  expect(await page.locator(`[formaction="/app/runs/${run_id}/reject"]`).count()).toBe(0);
+});

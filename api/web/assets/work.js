@@ -113,11 +113,76 @@
   });
   document.addEventListener('htmx:after:swap', count);
 
+  /* Whether a field holds what the page did not bring. */
+  const isChanged = (field) => {
+    if (field.type === 'checkbox' || field.type === 'radio') return field.checked !== field.defaultChecked;
+    if (!field.options) return field.value !== field.defaultValue;
+    return field.value !== (([...field.options].find((one) => one.defaultSelected) ?? field.options[0])?.value ?? '');
+  };
+  const fieldsOf = (selector) => [...document.querySelectorAll(selector)].filter((field) => field.form && field.name);
+  const EDITED = 'main textarea, main select, main input:not([type=hidden], [type=file], [type=password])';
+
   /* Whether a field of another form holds what would be lost with the page. */
   const isTyping = (form) =>
-    [...document.querySelectorAll('main textarea, main input:not([type=hidden], [type=checkbox], [type=radio])')].some(
-      (field) => field.form !== form && field.value !== field.defaultValue,
+    fieldsOf('main textarea, main input:not([type=hidden], [type=checkbox], [type=radio])').some(
+      (field) => field.form !== form && isChanged(field),
     );
+
+  /* What is typed, chosen or ticked in other forms comes back when the answer to one has replaced the page, as long as the page brings the same value. */
+  const DRAFTS = 'assent-drafts';
+  const DRAFTS_LIFE_MS = 5 * 60_000;
+  const isWork = () => /^\/app\/(items|projects|cycles|views)\//.test(location.pathname);
+  const keyOf = (field) =>
+    [field.form.getAttribute('action'), field.name, field.type === 'checkbox' || field.type === 'radio' ? field.value : ''].join(
+      ' ',
+    );
+  const given = (field) => field.defaultValue ?? '';
+  const keepDrafts = (sent) => {
+    const user = document.body.dataset.user;
+    const drafts = fieldsOf(EDITED)
+      .filter((field) => field.form !== sent && field.form.method === 'post' && isChanged(field))
+      .map((field) => [
+        keyOf(field),
+        given(field),
+        field.type === 'checkbox' || field.type === 'radio' ? field.checked : field.value,
+      ]);
+    sessionStorage.removeItem(DRAFTS);
+    if (drafts.length > 0)
+      sessionStorage.setItem(
+        DRAFTS,
+        JSON.stringify({ user, path: location.pathname, until: Date.now() + DRAFTS_LIFE_MS, drafts }),
+      );
+  };
+  const bringDrafts = () => {
+    const kept = JSON.parse(sessionStorage.getItem(DRAFTS) ?? 'null');
+    if (!kept || kept.path !== location.pathname) return;
+    sessionStorage.removeItem(DRAFTS);
+    if (kept.until < Date.now() || kept.user !== document.body.dataset.user) return;
+    for (const [key, before, value] of kept.drafts) {
+      const field = fieldsOf(EDITED).find((one) => keyOf(one) === key && given(one) === before && !isChanged(one));
+      if (!field) continue;
+      if (typeof value === 'boolean') field.checked = value;
+      else field.value = value;
+      for (let around = field.closest('details'); around; around = around.parentElement.closest('details')) around.open = true;
+    }
+    count();
+  };
+  document.addEventListener('submit', ({ target }) => {
+    if (isWork() && target.method === 'post') keepDrafts(target);
+  });
+  document.addEventListener('htmx:after:swap', bringDrafts);
+  document.addEventListener('DOMContentLoaded', bringDrafts);
+
+  /* Lists and boards follow the changes of others, while nothing is typed, ticked or dragged on the page. */
+  const isIdle = () =>
+    !dragged && !document.activeElement?.matches('main :is(input, textarea, select)') && !fieldsOf(EDITED).some(isChanged);
+  document.addEventListener(
+    'live',
+    ({ target }) => {
+      if (target.matches?.('[data-follows]') && isIdle()) target.dispatchEvent(new Event('follow'));
+    },
+    true,
+  );
 
   /* A choice by pointer is saved at once, unless text is typed elsewhere. Arrow keys change a choice on the way to another, so the keyboard has its button. */
   let isPointer = false;
