@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Knex } from 'knex';
 import { MIGRATION_NAMES, migrationSource } from '../migrations/index.js';
 import { run } from '../statement.js';
@@ -37,6 +38,27 @@ async function adoptFirstVersion(db: Knex): Promise<void> {
   });
 }
 
+/** PostgreSQL did not grant a lock in time, or ended a deadlock. */
+const LOCKED = new Set(['55P03', '40P01']);
+const MAX_ATTEMPTS = 60;
+const PAUSE_MS = 1_000;
+
+/**
+ * Applies the migrations that are missing. While the service holds a table, each attempt waits for it no longer than a request may wait; the next
+ * one goes on where this one stopped.
+ */
+async function applyMissing(db: Knex): Promise<void> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      await db.migrate.latest({ migrationSource });
+      return;
+    } catch (error) {
+      if (!LOCKED.has((error as { code?: string }).code ?? '') || attempt === MAX_ATTEMPTS) throw error;
+      await sleep(PAUSE_MS);
+    }
+  }
+}
+
 /**
  * Brings the schema to that of this build. Leaves a newer schema alone on which this build can run, as after a step back to the version before.
  * @returns the applied migrations, and those of a newer version
@@ -51,6 +73,6 @@ export async function migrateSchema(db: Knex): Promise<{ applied: string[]; newe
     if (problem) throw new SchemaError(problem);
     return { applied: [], newer };
   }
-  const [, applied] = (await db.migrate.latest({ migrationSource })) as [number, string[]];
-  return { applied, newer };
+  await applyMissing(db);
+  return { applied: MIGRATION_NAMES.filter((name) => !state.applied.includes(name)), newer };
 }

@@ -3,6 +3,7 @@ import { readSchemaState, SchemaError } from '../../../db/schema/check-schema.js
 import { migrateSchema } from '../../../db/schema/migrate-schema.js';
 import { NAMES } from '../../../db/schema/version-0-1-0.js';
 import { cloneDatabase, type TestDatabase } from '../../support/database.js';
+import { until } from '../../support/worker.js';
 import { migrateTo } from '../upgrade/load-fixture.js';
 
 let database: TestDatabase;
@@ -33,6 +34,21 @@ describe('a database of version 0.1.0', () => {
     expect(await migrateSchema(database.db)).toEqual({ applied: MIGRATION_NAMES.slice(1), newer: [] });
     expect(await state()).toEqual({ applied: MIGRATION_NAMES, oldestVersion: '0.1.0' });
     expect(await migrateSchema(database.db)).toEqual({ applied: [], newer: [] });
+  });
+
+  it('waits for a table of the running service no longer than a request may, and goes on when it is free', async () => {
+    await goBackToFirstVersion();
+    const holder = await database.db.transaction();
+    await holder.raw('lock table users in access share mode');
+    const waiting = async (): Promise<number> => {
+      const text = `select count(*)::int as count from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
+      return (await database.db.raw(text)).rows[0].count;
+    };
+    const migrated = migrateSchema(database.db);
+    await until(async () => (await waiting()) > 0);
+    await until(async () => (await waiting()) === 0);
+    await holder.rollback();
+    expect(await migrated).toEqual({ applied: MIGRATION_NAMES.slice(1), newer: [] });
   });
 
   it('adopts the baseline once, however many migrate steps run', async () => {
