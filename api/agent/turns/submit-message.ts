@@ -3,7 +3,7 @@ import { run } from '../../../db/statement.js';
 import { callerJson, type Context, inTransaction, requireUser } from '../../platform/context.js';
 import { conflict, DomainError, notFound } from '../../platform/errors.js';
 import { newId } from '../../platform/ids.js';
-import { hastenDispatch } from '../../platform/outbox/outbox.js';
+import { wakeDispatcher } from '../../platform/outbox/outbox.js';
 import { recordChange } from '../../platform/changes/record-change.js';
 import { checkWorkers } from '../../platform/telemetry/check-workers.js';
 import { lockAgentSession } from '../sessions/load-session.js';
@@ -71,7 +71,7 @@ export async function submitMessage(ctx: Context, { session_id, message }: Chat,
       const caller = JSON.stringify(callerJson(ctx));
       const values = [messageId, session_id, userId, message, teamId, provider, model, ctx.correlationId, tokenId, caller];
       await run(ctx.db, storeMessageStatement, [...values, DEFAULT_TITLE, titleFrom(message)]);
-      hastenDispatch(ctx);
+      wakeDispatcher(ctx);
       await recordChange(ctx, {
         team_id: teamId,
         feature: 'ai_agent',

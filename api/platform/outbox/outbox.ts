@@ -18,7 +18,7 @@ const enqueueStatement = defineStatement({
 });
 
 /** Wakes the dispatcher after the commit, for rows that a statement of the transaction has written: a person waits for what they start. */
-export const hastenDispatch = (ctx: Context): void => afterCommit(ctx, () => ctx.notifyRelay('dispatch'));
+export const wakeDispatcher = (ctx: Context): void => afterCommit(ctx, () => ctx.notifyRelay('dispatch'));
 
 /** Enqueues work in the transaction that caused it. `subject` is for operators who read the table. */
 export async function enqueue<Kind extends OutboxKind>(
@@ -28,5 +28,5 @@ export async function enqueue<Kind extends OutboxKind>(
   payload: OutboxPayloads[Kind],
 ): Promise<void> {
   await run(ctx.db, enqueueStatement, [kind, subject, JSON.stringify(payload), ctx.correlationId]);
-  if (kind !== 'forge.delivery') hastenDispatch(ctx);
+  if (kind !== 'forge.delivery') wakeDispatcher(ctx);
 }

@@ -51,7 +51,7 @@ export const takeMarksStatement = defineStatement({
     ), actors as materialized (
       select distinct on (l.owner_id, l.xid, l.entity_type, l.entity_id) l.owner_id, l.xid, l.entity_type, l.entity_id, l.actor_id, l.actor_type
       from (select distinct team_id, xid from taken where kind <> 'run_ended') c
-      join live_changes l on l.owner_id = c.team_id and l.xid = c.xid and l.change_id >= uuid_at(now() - interval '1 day')
+      join live_changes l on l.owner_id = c.team_id and l.xid = c.xid and l.change_id >= uuid_at((select min(uuid_extract_timestamp(k.mark)) from taken k) - interval '1 day')
       where l.entity_type in ('task', 'comment')
       order by l.owner_id, l.xid, l.entity_type, l.entity_id, l.change_id desc
     ), said as materialized (

@@ -43,10 +43,13 @@ export const zoneOf = ({ timezone }: Pick<Reader, 'timezone'>): string => zoneNa
 /** YYYY-MM-DD where a user is. */
 const todayIn = (reader: Pick<Reader, 'timezone'>): string => Temporal.Now.plainDateISO(zoneOf(reader)).toString();
 
-/** Reads what the user wrote before a message of a session. */
+/** A longer message says nothing of what “it” means: it would be read again with each that follows. */
+const MAX_EARLIER = 2_000;
+
+/** Reads what the user wrote before a message of a session, as far as no message is too long for that. */
 export async function readEarlier({ db }: Pick<Context, 'db'>, sessionId: string, position: number): Promise<string[]> {
   const rows = await run<{ content: string }>(db, earlierStatement, [sessionId, position, EARLIER]);
-  return rows.map(({ content }) => content);
+  return rows.slice(rows.findLastIndex(({ content }) => content.length > MAX_EARLIER) + 1).map(({ content }) => content);
 }
 
 /** Times that a message is read again with what was looked up: a second look-up finds what the first one made readable. */

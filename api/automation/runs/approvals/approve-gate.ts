@@ -1,7 +1,7 @@
 import { run } from '../../../../db/statement.js';
 import { rolesFrom } from '../../../platform/access/access.js';
 import { type Context, inTransaction, requireUser, callerJson } from '../../../platform/context.js';
-import { hastenDispatch } from '../../../platform/outbox/outbox.js';
+import { wakeDispatcher } from '../../../platform/outbox/outbox.js';
 import { conflict } from '../../../platform/errors.js';
 import { approveStatement } from './approve-gate.sql.js';
 import { decisionChange } from './decision-change.js';
@@ -44,7 +44,7 @@ export function approveGate(ctx: Context, runId: string, given: ApproveGate): Pr
     ];
     const [approval] = await run<{ needed: number; decided_at: Date }>(ctx.db, approveStatement, [...values, ...traces]);
     if (!approval) throw approvalExpired(runId, gate);
-    hastenDispatch(ctx);
+    wakeDispatcher(ctx);
     if (versions) await knowVersions(ctx.db, [runId, gate.gate_index], versions);
     return {
       run_id: runId,
