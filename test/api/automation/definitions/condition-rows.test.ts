@@ -23,7 +23,7 @@ it('knows the fields of every trigger with what they hold', () => {
       { path: 'event.task.tags', kind: 'list' },
       { path: 'event.task.due_date', kind: 'text' },
       { path: 'event.task.description', kind: 'any' },
-      { path: 'event.changes.status.to', kind: 'text' },
+      { path: 'event.changes.status.to', kind: 'text', values: ['todo', 'in_progress', 'in_review', 'done'] },
       { path: 'event.task.status', kind: 'text', values: ['todo', 'in_progress', 'in_review', 'done'] },
       { path: 'actor.email', kind: 'text' },
     ]),
@@ -40,6 +40,7 @@ it('knows the fields of every trigger with what they hold', () => {
 
 it('reads the values of a status and a priority as pages show them, and refuses others', () => {
   expect(write(row('event.task.status', 'is', 'In review'))).toBe('event.task.status == "in_review"');
+  expect(write(row('event.changes.status.to', 'is', 'In review'))).toBe('event.changes.status.to == "in_review"');
   expect(write(row('event.task.status', 'none_of', 'To do, in-progress'))).toBe(
     '!(event.task.status in ["todo", "in_progress"])',
   );
