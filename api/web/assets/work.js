@@ -113,9 +113,10 @@
   });
   document.addEventListener('htmx:after:swap', count);
 
+  const isBox = ({ type }) => type === 'checkbox' || type === 'radio';
   /* Whether a field holds what the page did not bring. */
   const isChanged = (field) => {
-    if (field.type === 'checkbox' || field.type === 'radio') return field.checked !== field.defaultChecked;
+    if (isBox(field)) return field.checked !== field.defaultChecked;
     if (!field.options) return field.value !== field.defaultValue;
     return field.value !== (([...field.options].find((one) => one.defaultSelected) ?? field.options[0])?.value ?? '');
   };
@@ -132,20 +133,13 @@
   const DRAFTS = 'assent-drafts';
   const DRAFTS_LIFE_MS = 5 * 60_000;
   const isWork = () => /^\/app\/(items|projects|cycles|views)\//.test(location.pathname);
-  const keyOf = (field) =>
-    [field.form.getAttribute('action'), field.name, field.type === 'checkbox' || field.type === 'radio' ? field.value : ''].join(
-      ' ',
-    );
+  const keyOf = (field) => [field.form.getAttribute('action'), field.name, isBox(field) ? field.value : ''].join(' ');
   const given = (field) => field.defaultValue ?? '';
   const keepDrafts = (sent) => {
     const user = document.body.dataset.user;
     const drafts = fieldsOf(EDITED)
       .filter((field) => field.form !== sent && field.form.method === 'post' && isChanged(field))
-      .map((field) => [
-        keyOf(field),
-        given(field),
-        field.type === 'checkbox' || field.type === 'radio' ? field.checked : field.value,
-      ]);
+      .map((field) => [keyOf(field), given(field), isBox(field) ? field.checked : field.value]);
     sessionStorage.removeItem(DRAFTS);
     if (drafts.length > 0)
       sessionStorage.setItem(
