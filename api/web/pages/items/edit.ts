@@ -10,7 +10,7 @@ import { invalidFields } from '../../../platform/errors.js';
 import type { User } from '../../../identity/auth/schema.js';
 import { page, type Page, type Redirect, requireUser } from '../../page.js';
 import type { Undo } from '../../server/undo.js';
-import { changedFields, listFields, parseInput, Version } from '../projects/form-fields.js';
+import { changedFields, listFields, parseInput, splitTags, Version } from '../projects/form-fields.js';
 import { backPath, itemPath } from '../projects/paths.js';
 import { readRepeat } from './repeat-form.js';
 import { again } from './show-item.js';
@@ -31,12 +31,6 @@ const TASK_FIELDS = [
 const PROJECT_FIELDS = ['name', 'description', 'status', 'start_date', 'end_date'] as const;
 /** Fields that an empty text clears. */
 const CLEARED = new Set<string>(['description', 'assigned_to', 'due_date', 'estimated_hours', 'start_date', 'end_date']);
-
-const splitTags = (text: string): string[] =>
-  text
-    .split(',')
-    .map((tag) => tag.trim().replace(/^#/, ''))
-    .filter((tag) => tag !== '');
 
 const MAX_ESTIMATE_HOURS = 1_000;
 

@@ -10,7 +10,7 @@ import { updateTask } from '../../../work/tasks/write/update-task.js';
 import type { Fields } from '../../server/read-form.js';
 import type { Changed, ChangedTask } from '../../server/undo.js';
 import { type EachResult, eachTask } from './each-task.js';
-import { parseInput } from './form-fields.js';
+import { parseInput, splitTags } from './form-fields.js';
 
 /** Says in a select that the task gets no assignee; an empty value leaves the assignee as it is. */
 const NOBODY = 'nobody';
@@ -30,12 +30,6 @@ const textIn = (form: Fields, name: string): string => {
   const value = form[name];
   return typeof value === 'string' ? value.trim() : '';
 };
-
-const splitTags = (text: string): string[] =>
-  text
-    .split(',')
-    .map((tag) => tag.trim().replace(/^#/, ''))
-    .filter((tag) => tag !== '');
 
 /** Returns what a form changes. @throws INVALID_REQUEST nothing | VALIDATION_ERROR */
 function readChange(form: Fields): TickedChange {

@@ -8,7 +8,14 @@ export const Version = z.coerce.number().pipe(z.int().min(1).max(2_147_483_647))
 /** Browsers send every line break of a text as CRLF. */
 export const Typed = z.string().transform((text) => text.replaceAll('\r\n', '\n'));
 
-/** Check boxes: one is sent as a string, several as a list, none as nothing. */
+/** Reads tags as people type them: between commas, with or without `#`. */
+export const splitTags = (text: string): string[] =>
+  text
+    .split(',')
+    .map((tag) => tag.trim().replace(/^#/, ''))
+    .filter((tag) => tag !== '');
+
+/** Check boxes and selects: one is sent as a string, several as a list, none as nothing. */
 export const Ticked = z.preprocess((value) => (value === undefined ? [] : [value].flat()), z.array(z.string()));
 
 /**

@@ -7,8 +7,8 @@ import { type SavedViewRecord, UpdateSavedView, VIEWER, ViewFilters } from '../.
 import { SORT_FIELDS } from '../../../work/saved-views/sort-fields.js';
 import { TASK_PRIORITIES } from '../../../work/tasks/rules.js';
 import type { Fields } from '../../server/read-form.js';
-import { parseInput } from '../projects/form-fields.js';
-import { chosenIn, Checked, listChoices, typedFilters, ViewForm } from './view-form.js';
+import { parseInput, Ticked } from '../projects/form-fields.js';
+import { chosenIn, listChoices, typedFilters, ViewForm } from './view-form.js';
 
 /** Fields of a record that a row of a list can show beside title and status, in the order of the form. */
 const ROW_FIELDS: Readonly<Record<ViewEntity, readonly string[]>> = {
@@ -25,7 +25,7 @@ const USUAL_FIELDS: Readonly<Record<ViewEntity, readonly string[]>> = {
 
 /** What a form changes of a view without saving it. */
 export const ShownForm = ViewForm.omit({ entity_type: true, team_id: true, name: true }).extend({
-  columns: Checked.pipe(UpdateSavedView.shape.columns.unwrap()),
+  columns: Ticked.pipe(UpdateSavedView.shape.columns.unwrap()),
 });
 /** The form of a view of its own, to be saved. */
 export const CopyForm = ShownForm.extend({ name: ViewForm.shape.name });
@@ -120,7 +120,7 @@ export async function listEditChoices(ctx: Context, me: User, view: SavedViewRec
   const nameOf = (field: string): string => (parseCustomKey(field) ?? field).replaceAll('_', ' ');
   const named = (names: readonly string[]): Choice[] => names.map((name) => [name, nameOf(name)]);
   const chosen = chosenIn(given);
-  const columns = Checked.safeParse(given['columns']).data ?? [];
+  const columns = Ticked.safeParse(given['columns']).data ?? [];
   const sort = typeof given['sort'] === 'string' && given['sort'] !== '' ? [given['sort']] : [];
   return {
     chosen: { ...chosen, columns },

@@ -7,13 +7,11 @@ import { CreateSavedView, ViewFilters } from '../../../work/saved-views/schema.j
 import { TASK_PRIORITIES } from '../../../work/tasks/rules.js';
 import type { Fields } from '../../server/read-form.js';
 import { namesIn } from '../../wording/names.js';
-import { parseInput } from '../projects/form-fields.js';
+import { parseInput, Ticked } from '../projects/form-fields.js';
 
 /** Choices of one select; the API takes any. */
 const MAX_CHOICES = 200;
 
-/** Check boxes and selects: one is sent as a string, several as a list, none as nothing. */
-export const Checked = z.preprocess((value) => (value === undefined ? [] : [value].flat()), z.array(z.string()));
 const orNothing = (value: unknown): unknown => (value === '' ? undefined : value);
 const Optional = (max: number) => z.preprocess(orNothing, z.string().max(max).optional());
 
@@ -49,10 +47,10 @@ export const ViewForm = z.object({
     .optional()
     .transform((value) => value !== undefined),
   q: Optional(500),
-  status: Checked,
-  priority: Checked.pipe(z.array(z.enum(TASK_PRIORITIES))),
-  assigned_to: Checked,
-  project_id: Checked,
+  status: Ticked,
+  priority: Ticked.pipe(z.array(z.enum(TASK_PRIORITIES))),
+  assigned_to: Ticked,
+  project_id: Ticked,
   tags: Listed,
   due_after: Optional(40),
   due_before: Optional(40),
@@ -77,7 +75,7 @@ export const resolveFilters = (form: Parameters<typeof typedFilters>[0]): ViewFi
 
 /** Returns what was chosen in a form that is shown again. */
 export const chosenIn = (form: Fields): Record<'status' | 'priority' | 'assigned_to' | 'project_id', string[]> => {
-  const chosen = (name: string): string[] => Checked.safeParse(form[name]).data ?? [];
+  const chosen = (name: string): string[] => Ticked.safeParse(form[name]).data ?? [];
   return {
     status: chosen('status'),
     priority: chosen('priority'),
