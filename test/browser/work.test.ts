@@ -69,7 +69,7 @@ it('a card moves by Shift and an arrow, which is announced, and by drag; the arr
   await page.keyboard.press('ArrowUp');
   await page.keyboard.press('Shift+ArrowRight');
   await page.waitForSelector('.notice:has-text("Moved to In progress")');
-  await page.waitForFunction(`document.activeElement.closest('[data-status]')?.dataset.status === 'in_progress'`);
+  await page.locator('[data-status=in_progress] :focus').waitFor();
   expect(await focused('textContent')).toBe(title);
   expect(await page.textContent('body > p.unseen[role=status]')).toContain('Moved to In progress');
   expect(await db()('tasks').where({ title, team_id: team.team_id }).first('status')).toEqual({ status: 'in_progress' });

@@ -5,7 +5,7 @@ import type { FieldFilter } from '../../custom-fields/filter.js';
 import type { ValueColumn } from '../../custom-fields/rules.js';
 import type { ViewEntity } from '../rules.js';
 import type { ViewFilters } from '../schema.js';
-import { namePlan } from './kept-plans.js';
+import { KeptPlans } from './kept-plans.js';
 import { SOURCES, sortKey } from './sources.sql.js';
 
 /** A field to sort or group by: a column of the record, or the values of custom fields with one key. */
@@ -126,6 +126,9 @@ function buildHitsSql(
   return `${seats}, hits as materialized (select h.* from seats m cross join lateral (${rows('w.team_id = m.team_id', end)}) h)`;
 }
 
+/** Of this process: its connections keep them. */
+const keptPlans = new KeptPlans();
+
 /** A part of a view's results. `maxBytes` of records, but for a single one. */
 interface ResultsPage {
   limit: number;
@@ -169,7 +172,7 @@ export function resultsCall(view: ResolvedView, { limit, offset, maxBytes }: Res
       select k.n, ${source.record} as record, sum(octet_length(${source.record})) over (order by k.n rows unbounded preceding) as bytes
       from page k ${source.join('k.id')} offset 0
     ) r`;
-  return { statement: { name: hasPlainFilters(view) ? namePlan(text) : '', text }, values: $.values };
+  return { statement: { name: hasPlainFilters(view) ? keptPlans.nameOf(text) : '', text }, values: $.values };
 }
 
 /** Groups whose rows are counted. */
