@@ -1,4 +1,5 @@
-/* Keys, the palette and the list of keys. Without this file the same pages are reached by links: /app/search and /app/keys. */
+/* Keys, the palette, its choosers for tasks, and the list of keys. Without this file the same pages are reached by links, and tasks change by their
+   forms. */
 (() => {
   const OFF = 'assent-single-keys-off';
   const PROJECT = 'assent-project';
@@ -11,6 +12,23 @@
   const input = palette.querySelector('input');
   const results = document.getElementById('palette-results');
   const status = palette.querySelector('[role=status]');
+  const say = (text) => document.dispatchEvent(new CustomEvent('say', { detail: text }));
+
+  const PLACEHOLDERS = { status: 'Status…', assignee: 'Assign to…', priority: 'Priority…', due: 'Due… such as next friday', cycle: 'Cycle…' };
+  const placeholder = input.placeholder;
+  /* What one row, card or page says of its task: version and id. Ticked rows come first, then the one in focus, then the page's own task. */
+  const findTasks = () => {
+    const ticked = [...document.querySelectorAll('input[form=bulk][name=task]:checked')].map((box) => box.value);
+    if (ticked.length > 0) return ticked;
+    const row = document.activeElement?.closest('[data-task]');
+    if (row) return [row.dataset.task];
+    const form = document.querySelector('main form[action^="/app/items/"][action$="/task"]:has([name=version])');
+    if (!form) return [];
+    return [`${form.elements.version.value}:${decodeURIComponent(form.getAttribute('action').split('/')[3])}`];
+  };
+  /* The tasks that the open palette is for, and the kind of change that it chooses among; empty for all. */
+  let tasks = [];
+  let kind = '';
 
   /* The palette: a combobox over a list that the service fills. */
   const options = () => [...results.querySelectorAll('[role=option]')];
@@ -37,6 +55,11 @@
   const fill = async () => {
     const mine = ++asked;
     const query = new URLSearchParams({ q: input.value, project: project(), back: `${location.pathname}${location.search}` });
+    if (tasks.length > 0) {
+      query.set('task', tasks[0].slice(tasks[0].indexOf(':') + 1));
+      query.set('tasks', String(Math.min(tasks.length, 100)));
+    }
+    if (kind !== '') query.set('act', kind);
     const answer = await fetch(`/app/palette?${query}`).catch(() => null);
     if (mine !== asked) return;
     /* Signed out meanwhile: the page says so. */
@@ -49,6 +72,13 @@
     const text = await answer.text();
     if (mine !== asked) return;
     results.innerHTML = text;
+    const change = document.getElementById('palette-change');
+    for (const task of change ? tasks : []) {
+      const field = document.createElement('input');
+      Object.assign(field, { type: 'hidden', name: 'task', value: task });
+      change.append(field);
+    }
+    if (change) htmx.process(change);
     status.textContent = results.firstElementChild?.dataset.said ?? '';
     /* Enter creates a task only for those who asked for one. */
     choose(options().find((one) => !('unasked' in one.dataset)));
@@ -56,11 +86,15 @@
     if (opensNext) chosen()?.click();
     opensNext = false;
   };
-  const open = () => {
-    if (palette.open) return input.select();
+  const open = (act = '', text = '') => {
+    if (palette.open && act === '') return input.select();
+    if (!palette.open) tasks = findTasks();
+    kind = act;
     keys.close();
-    palette.showModal();
-    input.value = '';
+    if (!palette.open) palette.showModal();
+    input.placeholder = PLACEHOLDERS[kind] ?? placeholder;
+    input.value = text;
+    input.focus();
     results.replaceChildren();
     choose();
     isStale = true;
@@ -97,8 +131,23 @@
   });
   /* A link to a place on this page loads nothing. */
   results.addEventListener('click', (event) => {
-    if (event.target.closest('[role=option]')) palette.close();
+    const option = event.target.closest('[role=option]');
+    if (option?.dataset.act) open(option.dataset.act);
+    else if (option) palette.close();
   });
+  /* A key of a task opens its chooser; what is to be done at once is the only option of its list. */
+  const changeTasks = async (act) => {
+    tasks = findTasks();
+    if (tasks.length === 0) {
+      if (document.querySelector('main [data-task]')) say('Put the focus on a task first, by j or k');
+      return;
+    }
+    if (act in PLACEHOLDERS) return open(act);
+    kind = act;
+    input.value = '';
+    await fill();
+    if (!palette.open) chosen()?.click();
+  };
 
   /* The list of keys is the page that has it. */
   const listKeys = async () => {
@@ -128,6 +177,7 @@
     const element = document.querySelector(`[data-keys="${CSS.escape(pressed)}"]`);
     if (!element) return false;
     if (element.matches('input')) element.focus();
+    else if (element.dataset.act) void changeTasks(element.dataset.act);
     else if (element.getAttribute('href') === '/app/keys') void listKeys();
     else element.click();
     return true;
@@ -144,8 +194,15 @@
     if (!areOn() || palette.open || keys.open) return;
     const before = first && performance.now() - first.at < PAIR_MS ? `${first.key} ` : '';
     first = null;
-    if (act(before + event.key)) event.preventDefault();
-    else if (document.querySelector(`[data-keys^="${CSS.escape(event.key)} "]`))
+    /* Scripts of lists take theirs first. */
+    const isTaken = before === '' && !document.dispatchEvent(new CustomEvent('key', { cancelable: true, detail: event.key }));
+    if (isTaken || act(before + event.key)) event.preventDefault();
+    else if (before === '' && event.key === 'c') {
+      event.preventDefault();
+      const line = document.querySelector('main form.quick:not([action$="/subtasks"]) input[name=text]');
+      if (line) line.focus();
+      else open('', 'new task: ');
+    } else if (document.querySelector(`[data-keys^="${CSS.escape(event.key)} "]`))
       first = { key: event.key, at: performance.now() };
   });
 

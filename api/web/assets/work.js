@@ -3,14 +3,7 @@
   const ARROWS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
   const main = () => document.getElementById('main');
 
-  /* What is said stays outside of the part that is replaced. */
-  const said = document.createElement('p');
-  said.className = 'unseen';
-  said.setAttribute('role', 'status');
-  const say = (text) => {
-    said.textContent = text;
-  };
-  document.addEventListener('DOMContentLoaded', () => document.body.append(said));
+  const say = (text) => document.dispatchEvent(new CustomEvent('say', { detail: text }));
 
   /* Where the focus goes when the answer to a form has replaced the page. */
   let next = null;
@@ -26,35 +19,62 @@
     }
   });
 
-  /* Boards. */
-  const columnOf = (card) => card.closest('[data-status]');
-  const cardsOf = (column) => [...column.querySelectorAll('li:not(.none)')];
-  const move = (card, column) => {
+  /* Boards, and lists in manual order. */
+  const columnOf = (card) => card.closest('[data-status], #tasks');
+  const listOf = (column) => (column.matches('ul') ? column : column.querySelector('ul'));
+  const cardsOf = (column) => [...listOf(column).querySelectorAll(':scope > li:not(.none)')];
+  const isManual = (column) => column.closest('[data-manual]') !== null;
+  const idOf = (card) => card?.dataset.task?.slice(card.dataset.task.indexOf(':') + 1);
+  const hide = (fields) =>
+    Object.entries(fields)
+      .filter(([, value]) => value !== undefined)
+      .map(([name, value]) => Object.assign(document.createElement('input'), { type: 'hidden', name, value }));
+  /* Sends a card to a column, and to a place among its cards if there is one; without, the column's order says where. */
+  const move = (card, column, at) => {
     const form = document.getElementById('move');
-    if (!form || !column || column === columnOf(card)) return;
-    const { task } = card.dataset;
+    const isSame = column === columnOf(card);
+    if (!form || !column || (isSame && at === undefined)) return;
+    const id = idOf(card);
     const title = card.querySelector('a').textContent;
+    const others = cardsOf(column).filter((one) => one !== card);
+    const [after, before] = at === undefined ? [] : [idOf(others[at - 1]), idOf(others[at])];
+    if (isSame && cardsOf(column).indexOf(card) === at) return;
     /* The card goes at once; the answer shows where it really is. */
-    column.querySelector('ul').prepend(card);
+    listOf(column).insertBefore(card, others[at ?? 0] ?? others.at(-1)?.nextSibling ?? listOf(column).firstChild);
     const button = document.createElement('button');
     button.name = 'to';
-    button.value = `${column.dataset.status}:${task}`;
+    button.value = `${card.dataset.state ?? column.dataset.status}:${card.dataset.task}`;
     button.hidden = true;
-    const id = task.slice(task.indexOf(':') + 1);
-    next = () =>
-      [...document.querySelectorAll('[data-task]')].find((one) => one.dataset.task.endsWith(`:${id}`))?.querySelector('a');
-    say(`${title}: moving to ${column.dataset.name}`);
-    form.append(button);
+    next = () => [...document.querySelectorAll('[data-task]')].find((one) => idOf(one) === id)?.querySelector('a');
+    say(isSame ? `${title}: moving to place ${at + 1} of ${others.length + 1}` : `${title}: moving to ${column.dataset.name}`);
+    form.append(button, ...hide({ after, before, same: isSame ? 'yes' : undefined }));
     form.requestSubmit(button);
   };
 
   let dragged = null;
-  const mark = (column) => {
-    for (const one of document.querySelectorAll('.board .over')) if (one !== column) one.classList.remove('over');
-    column?.classList.add('over');
+  /* The place of the pointer among the cards of a column that are not dragged; undefined where the order is not manual. */
+  const placeAt = (column, y) => {
+    if (!isManual(column)) return undefined;
+    const others = cardsOf(column).filter((one) => one !== dragged);
+    const at = others.findIndex((one) => {
+      const { top, height } = one.getBoundingClientRect();
+      return y < top + height / 2;
+    });
+    return at < 0 ? others.length : at;
   };
+  const mark = (column, at) => {
+    for (const one of document.querySelectorAll('.over, .drop-before, .drop-after'))
+      one.classList.remove('over', 'drop-before', 'drop-after');
+    if (!column) return;
+    column.classList.add('over');
+    const others = cardsOf(column).filter((one) => one !== dragged);
+    if (at === undefined) return;
+    if (others[at]) others[at].classList.add('drop-before');
+    else others.at(-1)?.classList.add('drop-after');
+  };
+  const dropTarget = (event) => dragged && event.target.closest?.(dragged.closest('.board') ? '[data-status]' : '#tasks');
   document.addEventListener('dragstart', (event) => {
-    dragged = event.target.closest?.('[data-task]') ?? null;
+    dragged = event.target.closest?.('[data-task][draggable]') ?? null;
     dragged?.classList.add('dragged');
   });
   document.addEventListener('dragend', () => {
@@ -63,15 +83,31 @@
     mark(null);
   });
   document.addEventListener('dragover', (event) => {
-    const column = dragged && event.target.closest?.('[data-status]');
+    const column = dropTarget(event);
     if (column) event.preventDefault();
-    if (dragged) mark(column);
+    if (dragged) mark(column, column ? placeAt(column, event.clientY) : undefined);
   });
   document.addEventListener('drop', (event) => {
-    const column = event.target.closest?.('[data-status]');
-    if (!dragged || !column) return;
+    const column = dropTarget(event);
+    if (!column) return;
     event.preventDefault();
-    move(dragged, column);
+    if (column === columnOf(dragged) && !isManual(column)) say('In this order cards do not move within a column');
+    else move(dragged, column, placeAt(column, event.clientY));
+  });
+  /* Shift with an arrow up or down takes a card or a row one place further. */
+  const shift = (card, step) => {
+    const column = columnOf(card);
+    if (!isManual(column)) return say('Choose the manual order to move it up or down');
+    const at = cardsOf(column).indexOf(card) + step;
+    if (at < 0 || at >= cardsOf(column).length) return say(`It is the ${step < 0 ? 'first' : 'last'} one here`);
+    move(card, column, at);
+  };
+  document.addEventListener('keydown', (event) => {
+    const row = event.target.closest?.('#tasks > li[data-task]');
+    const step = { ArrowUp: -1, ArrowDown: 1 }[event.key];
+    if (!row || !step || !event.shiftKey || event.ctrlKey || event.metaKey || event.altKey) return;
+    event.preventDefault();
+    shift(row, step);
   });
 
   /* An arrow key goes to the next card; with Shift it takes the card to the next column. */
@@ -85,8 +121,9 @@
     event.preventDefault();
     if (event.shiftKey) {
       const column = columns[at + across];
-      if (!card.dataset.task || across === 0) return;
-      if (column) move(card, column);
+      if (!card.dataset.task) return;
+      if (across === 0) shift(card, down);
+      else if (column) move(card, column);
       else say('There is no column on that side');
       return;
     }

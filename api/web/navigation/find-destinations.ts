@@ -19,7 +19,7 @@ const wordsIn = (text: string): string[] =>
     .filter(Boolean);
 
 /** Returns those of which every word of the query begins a word, those that match by their label first. */
-function matching<T extends Pick<Action, 'label' | 'words'>>(query: string, all: readonly T[]): T[] {
+export function matching<T extends Pick<Action, 'label' | 'words'>>(query: string, all: readonly T[]): T[] {
   const wanted = wordsIn(query);
   const holds = (text: string): boolean => {
     const words = wordsIn(text);

@@ -1,4 +1,17 @@
+import type { IconName } from '../icons.js';
 import { PLACES } from './places.js';
+
+/** Kinds of changes of a task, each with its key: some happen at once, the others open a chooser. */
+export const TASK_ACTS = [
+  { act: 'done', key: 'e', does: 'Mark as done, or reopen', icon: 'check' },
+  { act: 'mine', key: 'i', does: 'Assign to me', icon: 'person' },
+  { act: 'status', key: 's', does: 'Set status', icon: 'check' },
+  { act: 'assignee', key: 'a', does: 'Assign to', icon: 'person' },
+  { act: 'priority', key: 'p', does: 'Set priority', icon: 'warn' },
+  { act: 'due', key: 'd', does: 'Set due date', icon: 'clock' },
+  { act: 'cycle', key: 'C', does: 'Move to cycle', icon: 'cycle' },
+] as const satisfies readonly { act: string; key: string; does: string; icon: IconName }[];
+export type TaskAct = (typeof TASK_ACTS)[number]['act'];
 
 interface Key {
   /** Keys that are pressed one after the other, as they are printed. */
@@ -13,13 +26,38 @@ export const KEY_GROUPS: readonly { name: string; keys: readonly Key[] }[] = [
   {
     name: 'Anywhere',
     keys: [
-      { presses: ['Ctrl K'], does: 'Open the palette: pages, items, actions and new tasks' },
+      { presses: ['Ctrl K'], does: 'Open the palette: tasks, pages, items, actions and new tasks' },
+      { presses: ['c'], does: 'New task' },
+      { presses: ['z'], does: 'Undo the last change, while the page offers it' },
       { presses: ['/'], does: 'Search' },
       { presses: ['?'], does: 'List the keys' },
       { presses: ['Esc'], does: 'Close what is open' },
     ],
   },
   { name: 'Go to', keys: placeKeys.filter(({ presses }) => presses.length > 1) },
+  {
+    name: 'In lists and boards',
+    keys: [
+      { presses: ['j'], does: 'Next row or card, as Arrow down' },
+      { presses: ['k'], does: 'Previous row or card, as Arrow up' },
+      { presses: ['Enter'], does: 'Open it' },
+      { presses: ['x'], does: 'Tick it, or not' },
+      { presses: ['Esc'], does: 'Untick all' },
+      { presses: ['Shift Arrow down'], does: 'Move it down, where the order is manual' },
+      { presses: ['Shift Arrow up'], does: 'Move it up, where the order is manual' },
+      { presses: ['Shift Arrow right'], does: 'Move a card to the next column' },
+      { presses: ['Shift Arrow left'], does: 'Move a card to the previous column' },
+    ],
+  },
+  {
+    name: 'With a task: ticked, in focus, or open',
+    keys: [
+      ...TASK_ACTS.map(({ key, does }) => ({ presses: [key === key.toUpperCase() ? `Shift ${key}` : key], does })),
+      { presses: ['j'], does: 'Open the next task of the list that you came from' },
+      { presses: ['k'], does: 'Open the previous one' },
+      { presses: ['u'], does: 'Back to that list' },
+    ],
+  },
   {
     name: 'In the palette',
     keys: [

@@ -2,6 +2,7 @@ import { fileURLToPath } from 'node:url';
 import { Eta } from 'eta';
 import type { User } from '../../identity/auth/schema.js';
 import { icon } from '../icons.js';
+import { TASK_ACTS } from '../navigation/keys.js';
 import { navigationOf } from '../navigation/places.js';
 import type { Notice, View } from '../page.js';
 import { createFormatter } from '../wording/formatter.js';
@@ -36,6 +37,6 @@ export function createRenderer(files: StaticFiles): Render {
     const common = { ...shell, title, isNoticeInside, icon, plain, asset: files.buildAddress, words: createFormatter(shell.me) };
     const body = eta.render(view, { problem: undefined, given: {}, ...data, ...common });
     if (isFragment) return body;
-    return eta.render('layout', { ...common, body, scripts, navigation: shell.me && navigationOf(shell.me, shell.path) });
+    return eta.render('layout', { ...common, body, scripts, navigation: shell.me && navigationOf(shell.me, shell.path), taskActs: TASK_ACTS });
   };
 }

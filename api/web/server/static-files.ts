@@ -27,6 +27,7 @@ const sources = (): Record<string, string> => {
     'app.css': own('app.css'),
     'app.js': own('app.js'),
     'keys.js': own('keys.js'),
+    'rows.js': own('rows.js'),
     'kept.js': own('kept.js'),
     'work.js': own('work.js'),
     'builder.js': own('builder.js'),

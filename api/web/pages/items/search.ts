@@ -1,12 +1,15 @@
 import { z } from 'zod';
 import type { User } from '../../../identity/auth/schema.js';
 import { isAllowed, type Seat } from '../../../platform/access/access.js';
+import { ClampedInt, TaskId } from '../../../platform/fields.js';
 import type { Context } from '../../../platform/context.js';
 import { toDomainError } from '../../../platform/database/database-errors.js';
 import { getProject } from '../../../work/projects/get-project.js';
 import type { ProjectRecord } from '../../../work/projects/schema.js';
 import { searchItems } from '../../../work/search/search-items.js';
 import { ITEM_TYPES } from '../../../work/graph/item-place.js';
+import { TASK_ACTS } from '../../navigation/keys.js';
+import { loadTaskActions } from '../projects/task-actions.js';
 import { findDestinations } from '../../navigation/find-destinations.js';
 import { page, type Page, requireUser } from '../../page.js';
 import { backPath, projectPath } from '../projects/paths.js';
@@ -31,6 +34,11 @@ const Query = z.object({
 const PaletteQuery = Query.extend({
   project: z.uuid().optional().catch(undefined),
   back: z.string().max(2_000).optional().catch(undefined),
+  /** The first of the tasks that an action would change, and their number. */
+  task: TaskId.optional().catch(undefined),
+  tasks: ClampedInt(1, 100, 1).catch(1),
+  /** The chooser that is open. */
+  act: z.enum(TASK_ACTS.map(({ act }) => act)).optional().catch(undefined),
 });
 
 const NEW_TASK = /^(?:new|add|create)\s+task\b:?\s*/i;
@@ -75,12 +83,19 @@ export const searchPages: Page[] = [
     query: PaletteQuery,
     async handle({ ctx, me, query }) {
       const [user, { q }] = [requireUser({ me }), query];
+      const { task: taskId, tasks: count, act } = query;
+      const tasks = taskId === undefined ? null : await loadTaskActions(ctx, user, { taskId, count, q, act });
+      const here = backPath(query.back, '/app');
+      if (act !== undefined) {
+        const data = { tasks, act, here, pages: [], actions: [], items: [], creates: undefined };
+        return { view: 'items/palette', title: 'Palette', isFragment: true, data };
+      }
       const [found, creates] = await Promise.all([
         q === '' ? undefined : searchItems(ctx, { query: q, limit: SHOWN_IN_PALETTE }),
         taskToCreate(ctx, user, query),
       ]);
       const { pages, actions } = findDestinations(user, q);
-      const data = { pages, actions, items: found?.results ?? [], creates };
+      const data = { tasks, act, here, pages, actions, items: found?.results ?? [], creates };
       return { view: 'items/palette', title: 'Palette', isFragment: true, data };
     },
   }),

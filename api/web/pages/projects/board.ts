@@ -6,8 +6,10 @@ import { CycleParams } from '../../../work/cycles/schema.js';
 import { readCycle } from '../../../work/cycles/read-cycle.js';
 import { getProject } from '../../../work/projects/get-project.js';
 import { ProjectParams, type ProjectRecord } from '../../../work/projects/schema.js';
+import { MANUAL_ORDER } from '../../../work/saved-views/sort-fields.js';
 import { countGroups } from '../../../work/saved-views/results/list-groups.js';
 import { listMatches } from '../../../work/saved-views/results/list-results.js';
+import { placeInOrder } from '../../../work/tasks/order/manual-key.js';
 import { listTasks } from '../../../work/tasks/read/list-tasks.js';
 import { TASK_PRIORITIES, TASK_STATUSES, type TaskStatus } from '../../../work/tasks/rules.js';
 import type { Task } from '../../../work/tasks/schema.js';
@@ -19,7 +21,7 @@ import { loadProject, loadTeam } from './project.js';
 import { quickAdd } from './quick-add.js';
 
 /** Cards of one column; the list shows the others. */
-const MAX_CARDS = 25;
+const MAX_CARDS = 50;
 /** Tasks of a cycle that are read for its board. */
 const MAX_TASKS = 500;
 
@@ -61,7 +63,7 @@ async function showProjectBoard(
   { problem, given = {} }: Refused = {},
 ): Promise<View> {
   const around = await loadProject(ctx, me, projectId);
-  const { sort = 'priority' } = filters;
+  const { sort = MANUAL_ORDER } = filters;
   const source = (show: TaskStatus | 'all') => toSource(around.project, { ...filters, sort, show });
   const [{ groups }, ...found] = await Promise.all([
     countGroups(ctx, { ...source('all'), group_by: 'status' }),
@@ -81,7 +83,8 @@ async function showProjectBoard(
     query,
     here: `${projectPath(projectId)}/board${query}`,
     filters,
-    sorts: sortChoices('priority'),
+    sorts: sortChoices(MANUAL_ORDER),
+    isManual: sort === MANUAL_ORDER,
     isFiltered: isFiltered(filters),
     priorities: TASK_PRIORITIES,
     problem,
@@ -105,7 +108,11 @@ async function showCycleBoard(ctx: Context, me: User, cycleId: string): Promise<
   const data = {
     cycle,
     teamName,
-    columns: toColumns(flatten(JSON.parse(body) as Nested[]), () => canWrite),
+    columns: toColumns(
+      flatten(JSON.parse(body) as Nested[]).toSorted((a, b) => placeInOrder(a) - placeInOrder(b)),
+      () => canWrite,
+    ),
+    isManual: true,
     isCut: more,
     names,
     here: `/app/cycles/${cycleId}/board`,

@@ -1,14 +1,17 @@
 import { z } from 'zod';
+import type { User } from '../../../identity/auth/schema.js';
 import type { Context } from '../../../platform/context.js';
 import { TaskId } from '../../../platform/fields.js';
 import { ProjectParams } from '../../../work/projects/schema.js';
 import { TASK_STATUSES } from '../../../work/tasks/rules.js';
 import { trashTask } from '../../../work/tasks/write/trash-task.js';
+import { placeTask } from '../../../work/tasks/order/place-task.js';
 import { updateTask } from '../../../work/tasks/write/update-task.js';
-import { type Notice, page, type Page } from '../../page.js';
+import { type Notice, page, type Page, requireUser } from '../../page.js';
 import type { Fields } from '../../server/read-form.js';
 import type { Changed, Undo } from '../../server/undo.js';
 import { changeTicked } from './change-ticked.js';
+import { type ButtonChange, CHANGED_BY_BUTTON, describeChange } from './describe-change.js';
 import { describeLeft, type EachResult, eachTask } from './each-task.js';
 import { Ticked, Version } from './form-fields.js';
 import { backPath, itemPath, projectPath } from './paths.js';
@@ -38,17 +41,35 @@ async function toNotice(ctx: Context, found: EachResult<Changed, unknown>, chang
   return { kind: left === '' ? 'good' : 'bad', text, undo };
 }
 
-async function noticeOfChange(ctx: Context, rows: Changed[], form: Fields, projectId: string): Promise<Notice> {
-  const found = await changeTicked(ctx, { rows, form, projectId });
+async function noticeOfChange(ctx: Context, rows: Changed[], form: Fields, projectId?: string): Promise<Notice> {
+  const found = await changeTicked(ctx, { rows, form, ...(projectId !== undefined && { projectId }) });
   // A task that had the values already keeps its version, so there is nothing to take back.
   const tasks = found.done.flatMap(({ result }) => (result === undefined ? [] : [result]));
   return toNotice(ctx, found, 'changed', tasks.length > 0 ? { kind: 'revert_tasks', tasks } : undefined);
+}
+
+/** Makes the change of a button of the palette, and says of a single task what became of it. */
+async function noticeOfButton(ctx: Context, me: User, rows: Changed[], change: ButtonChange): Promise<Notice> {
+  const notice = await noticeOfChange(ctx, rows, { [change.field]: change.value });
+  const [row, ...others] = rows;
+  if (notice.kind === 'bad' || !row || others.length > 0) return notice;
+  return notice.undo === undefined
+    ? { kind: 'good', text: 'It is so already' }
+    : { ...notice, text: await describeChange(ctx, me, row[0], change) };
 }
 
 async function trashTicked(ctx: Context, rows: Changed[]): Promise<Notice> {
   const found = await eachTask(ctx, rows, ([id, version]) => trashTask(ctx, id, version));
   return toNotice(ctx, found, 'in the trash', { kind: 'restore_tasks', ids: found.done.map(({ item: [id] }) => id) });
 }
+
+/** `priority:high`: what a button of the palette changes. */
+const Change = z
+  .string()
+  .max(200)
+  .regex(/^[a-z_]+:./)
+  .transform((text): unknown => ({ field: text.slice(0, text.indexOf(':')), value: text.slice(text.indexOf(':') + 1) }))
+  .pipe(z.object({ field: z.enum(CHANGED_BY_BUTTON), value: z.string() }));
 
 /** `done:3:task-id`: what a button of a card or a row makes of a task. */
 const Move = z
@@ -81,14 +102,41 @@ export const bulkTaskPages: Page[] = [
   }),
   page({
     method: 'post',
+    path: '/app/tasks/change',
+    access: 'task.write',
+    form: z.object({ task: Rows, change: Change, back: z.string().max(2_000).optional() }),
+    async handle({ ctx, me, form: { task, change, back } }) {
+      const [first] = task;
+      const notice = await noticeOfButton(ctx, requireUser({ me }), task, change);
+      return { to: backPath(back, itemPath(first?.[0] ?? '')), notice };
+    },
+    onError: ({ form }, { message, fields }) => {
+      const text = Object.values(fields)[0] ?? message;
+      return Promise.resolve({ to: backPath(form['back'], '/app'), notice: { kind: 'bad', text } });
+    },
+  }),
+  page({
+    method: 'post',
     path: '/app/tasks/move',
     access: 'task.write',
-    form: z.object({ to: Move, back: z.string().max(2_000).optional() }),
-    async handle({ ctx, form: { to, back } }) {
+    form: z.object({
+      to: Move,
+      back: z.string().max(2_000).optional(),
+      after: TaskId.optional(),
+      before: TaskId.optional(),
+      same: z.string().optional(),
+    }),
+    async handle({ ctx, form: { to, back, after, before, same } }) {
       const { status, version, task_id } = to;
-      const after = await updateTask(ctx, task_id, { status, version });
-      const undo = after === version ? undefined : { kind: 'revert_tasks' as const, tasks: [[task_id, after] as Changed] };
-      return { to: backPath(back, itemPath(task_id)), notice: { kind: 'good', text: `Moved to ${MOVED[status]}`, undo } };
+      const isPlaced = after !== undefined || before !== undefined;
+      // A task that is put elsewhere in its column keeps the status that it may have got meanwhile: then its version has changed too.
+      const fields = same === undefined ? { status, version } : { version };
+      const left = isPlaced
+        ? await placeTask(ctx, task_id, { after, before }, fields)
+        : await updateTask(ctx, task_id, fields);
+      const undo = left === version ? undefined : { kind: 'revert_tasks' as const, tasks: [[task_id, left] as Changed] };
+      const text = same === undefined ? `Moved to ${MOVED[status]}` : 'Moved';
+      return { to: backPath(back, itemPath(task_id)), notice: { kind: 'good', text, undo } };
     },
     onError: ({ form }, { message, changedSince }) => {
       const text = changedSince ? 'The task has changed since you opened the page, so it stays where it is.' : message;

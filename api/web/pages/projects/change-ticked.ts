@@ -12,10 +12,10 @@ import type { Changed, ChangedTask } from '../../server/undo.js';
 import { type EachResult, eachTask } from './each-task.js';
 import { parseInput, splitTags } from './form-fields.js';
 
-/** Says in a select that the task gets no assignee; an empty value leaves the assignee as it is. */
-const NOBODY = 'nobody';
-/** Says in a select that the task is in no cycle. */
-const BACKLOG = 'backlog';
+/** Says in a form that the task gets no assignee or no due date; an empty value leaves the field as it is. */
+export const NOTHING = 'nobody';
+/** Says in a form that the task is in no cycle. */
+export const BACKLOG = 'backlog';
 
 /** What a form makes of each ticked task. */
 interface TickedChange {
@@ -35,7 +35,7 @@ const textIn = (form: Fields, name: string): string => {
 function readChange(form: Fields): TickedChange {
   const given = ['status', 'priority', 'assigned_to', 'due_date'].flatMap((name) => {
     const value = form[name];
-    return value === undefined || value === '' ? [] : [[name, value === NOBODY ? null : value] as const];
+    return value === undefined || value === '' ? [] : [[name, value === NOTHING ? null : value] as const];
   });
   const [add, remove] = [splitTags(textIn(form, 'add_tag')), splitTags(textIn(form, 'remove_tag'))];
   const cycle = textIn(form, 'cycle');
@@ -47,9 +47,10 @@ function readChange(form: Fields): TickedChange {
 }
 
 /** Checks once what would fail for each task. @throws the errors of `readCycle` | INVALID_REQUEST | RESOURCE_CONFLICT */
-async function checkCycle(ctx: Context, cycleId: string, projectId: string): Promise<void> {
+async function checkCycle(ctx: Context, cycleId: string, projectId: string | undefined): Promise<void> {
   const cycle = await readCycle(ctx, 'cycle.write', cycleId);
-  if (!mayHold(cycle, { team_id: cycle.team_id, project_id: projectId })) throw invalid('The cycle is one of another project');
+  if (projectId !== undefined && !mayHold(cycle, { team_id: cycle.team_id, project_id: projectId }))
+    throw invalid('The cycle is one of another project');
   if (cycle.status === 'completed') throw conflict('The cycle is completed; its tasks cannot change');
 }
 
@@ -81,12 +82,12 @@ async function changeOne(
 }
 
 /**
- * Changes the ticked tasks of a project, each by itself. The result of a task is what takes it back.
+ * Changes the ticked tasks of a project, or of several, each by itself. The result of a task is what takes it back.
  * @throws INVALID_REQUEST nothing to change, or a cycle of another project | VALIDATION_ERROR | the errors of `readCycle`
  */
 export async function changeTicked(
   ctx: Context,
-  { rows, form, projectId }: { rows: Changed[]; form: Fields; projectId: string },
+  { rows, form, projectId }: { rows: Changed[]; form: Fields; projectId?: string },
 ): Promise<EachResult<Changed, ChangedTask | undefined>> {
   const change = readChange(form);
   if (typeof change.cycle === 'string') await checkCycle(ctx, change.cycle, projectId);

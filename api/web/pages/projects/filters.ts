@@ -1,13 +1,22 @@
 import { z } from 'zod';
 import { Text } from '../../../platform/fields.js';
 import type { ViewSource } from '../../../work/saved-views/results/resolve-view.js';
+import { MANUAL_ORDER } from '../../../work/saved-views/sort-fields.js';
 import { VIEWER, type ViewFilters } from '../../../work/saved-views/schema.js';
 import { TASK_PRIORITIES, TASK_STATUSES } from '../../../work/tasks/rules.js';
 
 /** Orders that the list of a project offers, with the direction that people mean. */
-const SORTS = { created_at: 'desc', due_date: 'asc', priority: 'desc', title: 'asc', updated_at: 'desc' } as const;
+const SORTS = {
+  [MANUAL_ORDER]: 'asc',
+  created_at: 'desc',
+  due_date: 'asc',
+  priority: 'desc',
+  title: 'asc',
+  updated_at: 'desc',
+} as const;
 type Sort = keyof typeof SORTS;
 const SORT_NAMES: Readonly<Record<Sort, string>> = {
+  [MANUAL_ORDER]: 'Manual order',
   created_at: 'Newest first',
   due_date: 'Due date',
   priority: 'Priority',

@@ -10,6 +10,7 @@ import { getProject } from '../../../work/projects/get-project.js';
 import { ProjectParams, type ProjectRecord } from '../../../work/projects/schema.js';
 import { createView } from '../../../work/saved-views/create-view.js';
 import { CreateSavedView } from '../../../work/saved-views/schema.js';
+import { MANUAL_ORDER } from '../../../work/saved-views/sort-fields.js';
 import { listMatches } from '../../../work/saved-views/results/list-results.js';
 import type { Task } from '../../../work/tasks/schema.js';
 import { TASK_PRIORITIES, TASK_STATUSES } from '../../../work/tasks/rules.js';
@@ -79,6 +80,7 @@ async function showProject(
     cycles,
     filters,
     sorts: sortChoices('created_at'),
+    isManual: filters.sort === MANUAL_ORDER,
     isFiltered: isFiltered(filters),
     tasks: JSON.parse(body as string) as Task[],
     statuses: TASK_STATUSES,

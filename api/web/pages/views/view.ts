@@ -9,6 +9,7 @@ import { checkView } from '../../../work/saved-views/check-view.js';
 import { createView } from '../../../work/saved-views/create-view.js';
 import { countGroups } from '../../../work/saved-views/results/list-groups.js';
 import { listMatches } from '../../../work/saved-views/results/list-results.js';
+import { MANUAL_ORDER } from '../../../work/saved-views/sort-fields.js';
 import { parseCustomKey } from '../../../work/saved-views/rules.js';
 import { SavedViewParams, type SavedViewRecord, ViewFilters } from '../../../work/saved-views/schema.js';
 import { updateView } from '../../../work/saved-views/update-view.js';
@@ -84,9 +85,11 @@ async function showView(
   // What was refused is in the form, and the page shows what is saved.
   const view = problem ? saved : applyForm(saved, given);
   const isBoard = view.layout === 'board' && view.entity_type === 'task';
+  const isManual = isBoard ? view.sort.length === 0 || view.sort[0]?.field === MANUAL_ORDER : false;
+  const sort = isManual ? [{ field: MANUAL_ORDER, direction: 'asc' as const }] : view.sort;
   const window = isBoard ? { limit: CARDS, offset: 0 } : { limit: ROWS, offset };
   const [{ body, count, more, truncated }, counted, names, form] = await Promise.all([
-    listMatches(ctx, view, window),
+    listMatches(ctx, { ...view, sort }, window),
     view.group_by === null || isBoard ? undefined : countGroups(ctx, view),
     fieldNames(ctx, view),
     loadForm(ctx, user, saved, given),
@@ -103,6 +106,8 @@ async function showView(
     view,
     about: describeView(view, { people, ...createFormatter(user) }),
     owner: people[view.owner_id],
+    writes,
+    isManual,
     results,
     columns: isBoard ? toColumns(results as unknown as Task[], ({ team_id }) => writes.has(team_id)) : columnsOf(view),
     here: backPath(`${path}${toQuery(edits, 0)}`, path),

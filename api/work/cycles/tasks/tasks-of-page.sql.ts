@@ -1,13 +1,14 @@
 import { defineStatement } from '../../../../db/statement.js';
+import { manualKey } from '../../tasks/order/manual-key.js';
 
-const COLUMNS = 't.task_id, t.title, t.status, t.priority, t.due_date::text as due_date, t.assigned_to';
+const COLUMNS = 't.task_id, t.title, t.status, t.priority, t.due_date::text as due_date, t.assigned_to, t.version';
 
 /** $1 = cycle id, $2 = row limit. Open tasks first. */
 export const shownTasksStatement = defineStatement({
   name: 'shown_tasks_of_cycle',
   text: /* sql */ `
     select ${COLUMNS} from tasks t where t.cycle_id = $1 and t.deleted_at is null
-    order by t.status = 'done', t.position nulls last, t.created_at, t.task_id limit $2`,
+    order by t.status = 'done', ${manualKey('t')}, t.created_at, t.task_id limit $2`,
 });
 
 /** $1 = team id, $2 = project id or null for all, $3 = row limit. The newest open tasks without a cycle. */

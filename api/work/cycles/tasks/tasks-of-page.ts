@@ -13,6 +13,7 @@ interface ShownTask {
   priority: string;
   due_date: string | null;
   assigned_to: string | null;
+  version: number;
 }
 
 /** Rows of each list on the page of a cycle. */

@@ -2,7 +2,9 @@ import { buildValuesSql, withValues, withValuesBefore } from '../../custom-field
 import { FOUND_RECORD, recordsById } from '../../items/work-item.sql.js';
 import { PROJECT_JSON } from '../../projects/project-json.js';
 import { listTaskColumns } from '../../tasks/columns.js';
+import { manualKey } from '../../tasks/order/manual-key.js';
 import { STATUSES_OF, type ViewEntity } from '../rules.js';
+import { MANUAL_ORDER } from '../sort-fields.js';
 
 /** SQL of one entity: live rows as `w`, their columns by the names of the API, and the record of an id. */
 interface Source {
@@ -41,6 +43,7 @@ export const SOURCES: Readonly<Record<ViewEntity, Source>> = {
     live: 'w.deleted_at is null',
     columns: {
       ...same([...COMMON, ...listTaskColumns('sorted')]),
+      [MANUAL_ORDER]: manualKey('w'),
       // A text: a date comes before the times of its day.
       due_date: 'w.due_date collate "C"',
     },

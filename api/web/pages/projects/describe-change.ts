@@ -1,0 +1,38 @@
+import { listMembers } from '../../../identity/teams/list-members.js';
+import type { User } from '../../../identity/auth/schema.js';
+import type { Context } from '../../../platform/context.js';
+import { readCycle } from '../../../work/cycles/read-cycle.js';
+import { getTask } from '../../../work/tasks/read/get-task.js';
+import type { Task } from '../../../work/tasks/schema.js';
+import { createFormatter } from '../../wording/formatter.js';
+import { BACKLOG, NOTHING } from './change-ticked.js';
+
+/** Fields that one button of the palette changes. */
+export const CHANGED_BY_BUTTON = ['status', 'assigned_to', 'priority', 'due_date', 'cycle'] as const;
+export interface ButtonChange {
+  field: (typeof CHANGED_BY_BUTTON)[number];
+  value: string;
+}
+
+async function nameAssignee(ctx: Context, me: User, taskId: string, userId: string): Promise<string> {
+  if (userId === me.user_id) return 'you';
+  const { team_id } = JSON.parse((await getTask(ctx, taskId)).json) as Task;
+  return (await listMembers(ctx, team_id)).find(({ user_id }) => user_id === userId)?.display_name ?? 'a member';
+}
+
+/** Says what a button has made of one task: `Assigned to Mia`. The change has succeeded, so what it names is there. */
+export async function describeChange(ctx: Context, me: User, taskId: string, { field, value }: ButtonChange): Promise<string> {
+  const { formatStatus, day } = createFormatter(me);
+  switch (field) {
+    case 'status':
+      return value === 'done' ? 'Marked as done' : `Moved to ${formatStatus(value)}`;
+    case 'priority':
+      return `Priority is now ${value}`;
+    case 'due_date':
+      return value === NOTHING ? 'The due date is removed' : `Due ${day(value)}`;
+    case 'assigned_to':
+      return value === NOTHING ? 'Nobody is assigned' : `Assigned to ${await nameAssignee(ctx, me, taskId, value)}`;
+    case 'cycle':
+      return value === BACKLOG ? 'Moved to the backlog' : `Moved to ${(await readCycle(ctx, 'cycle.read', value)).name}`;
+  }
+}

@@ -1,0 +1,183 @@
+import { listMembers } from '../../../identity/teams/list-members.js';
+import type { User } from '../../../identity/auth/schema.js';
+import { isAllowed, type Seat } from '../../../platform/access/access.js';
+import type { Context } from '../../../platform/context.js';
+import { toDomainError } from '../../../platform/database/database-errors.js';
+import { plusDays, readDate } from '../../../platform/written-days.js';
+import { listCycles } from '../../../work/cycles/list-cycles.js';
+import { mayHold } from '../../../work/cycles/rules.js';
+import { getTask } from '../../../work/tasks/read/get-task.js';
+import { TASK_PRIORITIES, TASK_STATUSES } from '../../../work/tasks/rules.js';
+import type { Task } from '../../../work/tasks/schema.js';
+import type { IconName } from '../../icons.js';
+import { matching } from '../../navigation/find-destinations.js';
+import { TASK_ACTS, type TaskAct } from '../../navigation/keys.js';
+import { createFormatter } from '../../wording/formatter.js';
+import { BACKLOG, NOTHING } from './change-ticked.js';
+
+/** Actions that are shown at once beside pages and items; a chooser of one kind shows all of them. */
+const MAX_SHOWN = 6;
+/** Cycles of one state that are offered. */
+const MAX_CYCLES = 100;
+
+/** A change that the palette makes of tasks, or a kind of change, which opens its chooser. */
+interface TaskAction {
+  label: string;
+  icon: IconName;
+  /** Other words that find it. */
+  words: string;
+  act: TaskAct;
+  /** `field:value` as the form sends it; absent: opens the chooser of `act`. */
+  change?: string;
+  /** The task has this value. */
+  isCurrent?: boolean;
+}
+
+/** What the palette does with tasks. */
+export interface TaskActions {
+  /** `“Fix the crane”`, or `3 tasks`. */
+  title: string;
+  actions: TaskAction[];
+}
+
+/** The first of the tasks that an action is for, their number, and which chooser is open. */
+interface Wanted {
+  taskId: string;
+  count: number;
+  q: string;
+  act: TaskAct | undefined;
+}
+
+/** Reads the task. Undefined if it is not there any more, not the user's to change, or no task at all. */
+async function findTask(ctx: Context, me: User, taskId: string): Promise<Task | undefined> {
+  const found = await getTask(ctx, taskId).catch((error: unknown) => {
+    if (toDomainError(error).status < 500) return undefined;
+    throw error;
+  });
+  if (found === undefined) return undefined;
+  const task = JSON.parse(found.json) as Task;
+  const role = me.teams.find(({ team_id }) => team_id === task.team_id)?.role;
+  return isAllowed('task.write', (role ?? null) as Seat | null) ? task : undefined;
+}
+
+function statusActions(task: Task, { formatStatus }: ReturnType<typeof createFormatter>): TaskAction[] {
+  return TASK_STATUSES.map((status) => ({
+    act: 'status',
+    label: `Set status to ${formatStatus(status)}`,
+    icon: 'check',
+    words: 'move state',
+    change: `status:${status}`,
+    isCurrent: task.status === status,
+  }));
+}
+
+const priorityActions = (task: Task): TaskAction[] =>
+  TASK_PRIORITIES.toReversed().map((priority) => ({
+    act: 'priority',
+    label: `Set priority to ${priority}`,
+    icon: 'warn',
+    words: 'importance',
+    change: `priority:${priority}`,
+    isCurrent: task.priority === priority,
+  }));
+
+async function assigneeActions(ctx: Context, me: User, task: Task): Promise<TaskAction[]> {
+  const members = (await listMembers(ctx, task.team_id)).filter(({ user_id }) => user_id !== me.user_id);
+  const people = [
+    { id: me.user_id, name: 'me', words: `${me.display_name} take mine` },
+    ...members.map(({ user_id, display_name, username }) => ({ id: user_id, name: display_name, words: username })),
+    { id: NOTHING, name: 'nobody', words: 'unassign remove assignee' },
+  ];
+  return people.map(({ id, name, words }) => ({
+    act: 'assignee',
+    label: `Assign to ${name}`,
+    icon: 'person',
+    words: `give ${words}`,
+    change: `assigned_to:${id}`,
+    isCurrent: (task.assigned_to ?? NOTHING) === id,
+  }));
+}
+
+/** Days that a chooser offers, and the one that was typed. */
+function dueActions(task: Task, q: string, { today, day }: ReturnType<typeof createFormatter>): TaskAction[] {
+  const words = q.toLowerCase().split(/\s+/).filter(Boolean);
+  const typed = readDate(words[0] === 'due' ? words.slice(1) : words, today);
+  const isRead = typeof typed === 'object' && typed.date !== null;
+  const days: [label: string, date: string, words: string][] = [
+    ...(isRead ? [[`Due ${day(typed.date as string)}`, typed.date as string, q] as [string, string, string]] : []),
+    [`Due today, ${day(today)}`, today, 'date'],
+    [`Due tomorrow, ${day(plusDays(today, 1))}`, plusDays(today, 1), 'date'],
+    [`Due in a week, ${day(plusDays(today, 7))}`, plusDays(today, 7), 'date next'],
+  ];
+  const known = new Map(days.map((one) => [one[1], one] as const).toReversed());
+  const dated = days.filter((one) => known.get(one[1]) === one);
+  return [
+    ...dated.map(([label, date, more]): TaskAction => ({
+      act: 'due',
+      label,
+      icon: 'clock',
+      words: `deadline ${more}`,
+      change: `due_date:${date}`,
+      isCurrent: task.due_date?.slice(0, 10) === date,
+    })),
+    { act: 'due', label: 'No due date', icon: 'clock', words: 'remove clear', change: `due_date:${NOTHING}`, isCurrent: !task.due_date },
+  ];
+}
+
+async function cycleActions(ctx: Context, task: Task): Promise<TaskAction[]> {
+  const found = await Promise.all(
+    (['active', 'planned'] as const).map((status) =>
+      listCycles(ctx, { team_id: task.team_id, status, limit: MAX_CYCLES, offset: 0 }),
+    ),
+  );
+  const cycles = found.flat().filter((cycle) => mayHold(cycle, task));
+  const targets = [...cycles.map(({ cycle_id, name }) => ({ id: cycle_id, name })), { id: BACKLOG, name: 'the backlog' }];
+  return targets.map(({ id, name }) => ({
+    act: 'cycle',
+    label: `Move to ${id === BACKLOG ? '' : 'cycle '}${name}`,
+    icon: 'cycle',
+    words: 'sprint',
+    change: `cycle:${id}`,
+    isCurrent: (task.cycle_id ?? BACKLOG) === id,
+  }));
+}
+
+/** What stands first: the next step of the task, and the choosers. */
+function openActions(task: Task, me: User): TaskAction[] {
+  const isDone = task.status === 'done';
+  return [
+    {
+      act: 'done',
+      label: isDone ? 'Reopen' : 'Mark as done',
+      icon: 'check',
+      words: 'finish close complete',
+      change: `status:${isDone ? 'todo' : 'done'}`,
+    },
+    { act: 'mine', label: 'Assign to me', icon: 'person', words: 'take mine', change: `assigned_to:${me.user_id}` },
+    ...TASK_ACTS.flatMap(({ act, does, icon }) =>
+      act === 'done' || act === 'mine' ? [] : [{ act, label: `${does}…`, icon, words: '' } as const],
+    ),
+  ];
+}
+
+/**
+ * Returns what the palette does with tasks, the first of which says what is offered: the choosers without a query, else the changes that match it.
+ * Null if it is none that the user may change.
+ */
+export async function loadTaskActions(ctx: Context, me: User, { taskId, count, q, act }: Wanted): Promise<TaskActions | null> {
+  const task = await findTask(ctx, me, taskId);
+  if (!task) return null;
+  const words = createFormatter(me);
+  const title = count > 1 ? `${count} tasks` : `“${task.title}”`;
+  const first = openActions(task, me);
+  if (act === 'done' || act === 'mine') return { title, actions: first.filter((one) => one.act === act) };
+  if (act === undefined && q === '') return { title, actions: first };
+  const [assignees, cycles] = await Promise.all([
+    act === undefined || act === 'assignee' ? assigneeActions(ctx, me, task) : [],
+    act === undefined || act === 'cycle' ? cycleActions(ctx, task) : [],
+  ]);
+  const all = [...statusActions(task, words), ...assignees, ...priorityActions(task), ...dueActions(task, q, words), ...cycles];
+  const shown = count > 1 ? all.map((one) => ({ ...one, isCurrent: false })) : all;
+  if (act !== undefined) return { title, actions: matching(q, shown.filter((one) => one.act === act)) };
+  return { title, actions: matching(q, [...first, ...shown]).slice(0, MAX_SHOWN) };
+}

@@ -1,0 +1,45 @@
+import { defineStatement } from '../../../../db/statement.js';
+import { manualKey } from './manual-key.js';
+import { MAX_SHIFTED } from './rules.js';
+
+const PLACE = manualKey('t');
+
+/**
+ * $1 = project id. Moves in one project wait for each other, so that each sees the places that the one before has left. Changes of tasks do not wait:
+ * they take a key share at most.
+ */
+export const lockOrderStatement = defineStatement({
+  name: 'lock_manual_order',
+  text: 'select 1 from projects where project_id = $1 and deleted_at is null for no key update',
+});
+
+/** $1 = task ids, $2 = caller id, $3 = roles that may read. Returns the place of each live task that the caller may read. */
+export const placesStatement = defineStatement({
+  name: 'places_of_tasks',
+  text: /* sql */ `
+    select t.task_id, t.project_id, ${PLACE} as place
+    from tasks t join memberships m on m.team_id = t.team_id and m.user_id = $2 and m.role = any($3::text[])
+    where t.task_id = any((select $1::text[])::text[]) and t.deleted_at is null`,
+});
+
+/** $1 = project id, $2 = id of a task of it, $3 = id of the task that moves. Returns the tasks that follow the second, in order. */
+export const followingStatement = defineStatement({
+  name: 'tasks_behind',
+  text: /* sql */ `
+    select t.task_id, ${PLACE} as place
+    from tasks a join tasks t on t.project_id = a.project_id
+    where a.task_id = $2 and a.project_id = $1 and t.deleted_at is null and t.task_id <> all(array[$2, $3])
+      and (${PLACE}, t.created_at, t.task_id) > (${manualKey('a')}, a.created_at, a.task_id)
+    order by ${PLACE}, t.created_at, t.task_id limit ${MAX_SHIFTED + 1}`,
+});
+
+/** $1 = project id, $2 = id of a task of it, $3 = id of the task that moves. Returns the task before the second. */
+export const precedingStatement = defineStatement({
+  name: 'task_before',
+  text: /* sql */ `
+    select t.task_id, ${PLACE} as place
+    from tasks a join tasks t on t.project_id = a.project_id
+    where a.task_id = $2 and a.project_id = $1 and t.deleted_at is null and t.task_id <> all(array[$2, $3])
+      and (${PLACE}, t.created_at, t.task_id) < (${manualKey('a')}, a.created_at, a.task_id)
+    order by ${PLACE} desc, t.created_at desc, t.task_id desc limit 1`,
+});

@@ -1,0 +1,119 @@
+import { buildProject, buildTask, buildTeam, type TestTeam } from '../../factories/people.js';
+import { startApp, type TestApp } from '../../support/app.js';
+import { createCycle } from '../work/cycles/support.js';
+import { type Browser, givePasswords, readCsrf, signIn } from './browser.js';
+
+// What the palette and the keys do with tasks.
+
+let app: TestApp;
+let team: TestTeam;
+let browser: Browser;
+let project: { project_id: string };
+let taskId: string;
+const db = () => app.services.db;
+const row = () => db()('tasks').where({ task_id: taskId }).first();
+const ask = async (query: Record<string, string>, who = browser): Promise<string> =>
+  (await who.get(`/app/palette?${String(new URLSearchParams({ task: taskId, ...query }))}`)).html;
+const labels = (html: string): string[] => [...html.matchAll(/<bdi>([^<]*)<\/bdi><\/span>/g)].map(([, label = '']) => label);
+const change = async (what: string, task: string | string[] = `1:${taskId}`) => {
+  const answer = await browser.post('/app/tasks/change', { task, change: what, back: '/app/cycles' }, { from: '/app/cycles' });
+  return (await browser.get(answer.headers.get('location') ?? '')).html;
+};
+const undo = async (html: string) => {
+  const packed = /name="undo" value="([^"]*)"/.exec(html)?.[1] ?? '';
+  await browser.post('/app/undo', { undo: packed, back: '/app' }, { from: '/app' });
+};
+
+beforeAll(async () => {
+  app = await startApp({ LOGIN_OTP: 'off' });
+});
+afterAll(() => app.close());
+beforeEach(async () => {
+  team = await buildTeam(app);
+  project = await buildProject(app, team);
+  taskId = (await buildTask(app, team, project, { title: '<i>Fix</i> the crane' })).task_id;
+  await givePasswords(app);
+  browser = await signIn(app, team.member);
+});
+
+describe('actions of a task', () => {
+  it('stand first in the palette, by their kinds without a query and as changes that match one', async () => {
+    const html = await ask({ q: '' });
+    expect(html).toContain('aria-label="“&lt;i&gt;Fix&lt;/i&gt; the crane”"');
+    expect(labels(html).slice(0, 3)).toEqual(['Mark as done', 'Assign to me', 'Set status…']);
+    expect(labels(await ask({ q: 'urgent' }))[0]).toBe('Set priority to urgent');
+    expect(labels(await ask({ q: 'done' })).slice(0, 2)).toEqual(['Mark as done', 'Set status to Done']);
+    expect(labels(await ask({ q: 'due in 3 weeks' }))[0]).toMatch(/^Due \d/);
+    expect(labels(await ask({ q: 'assign nobody' }))[0]).toBe('Assign to nobody');
+    expect(await ask({ q: '', tasks: '3' })).toContain('aria-label="3 tasks"');
+  });
+
+  it('are those of one kind in a chooser, where the present value is marked', async () => {
+    const html = await ask({ act: 'status' });
+    expect(labels(html)).toEqual(['To do', 'In progress', 'In review', 'Done'].map((name) => `Set status to ${name}`));
+    expect(html).toContain('Set status to To do</bdi></span> <small><bdi>now</bdi>');
+    expect(labels(await ask({ act: 'priority', q: 'ur' }))).toEqual(['Set priority to urgent']);
+    const { display_name } = await db()('users').where({ user_id: team.manager.user_id }).first('display_name');
+    expect(labels(await ask({ act: 'assignee' }))).toEqual(
+      expect.arrayContaining(['Assign to me', 'Assign to nobody', `Assign to ${display_name as string}`]),
+    );
+    expect(labels(await ask({ act: 'due', q: 'next friday' }))[0]).toMatch(/^Due \d/);
+    expect(await ask({ act: 'password' })).toContain('Pages');
+  });
+
+  it('change the task and say what became of it, each with Undo', async () => {
+    const cycle = await createCycle(app.as(team.member), { team_id: team.team_id, name: 'Spring' });
+    const cases = [
+      ['status:done', 'Marked as done', { status: 'done' }],
+      ['priority:urgent', 'Priority is now urgent', { priority: 'urgent' }],
+      ['due_date:2031-05-01', 'Due 1 May', { due_date: '2031-05-01' }],
+      [`assigned_to:${team.member.user_id}`, 'Assigned to you', { assigned_to: team.member.user_id }],
+      [`cycle:${cycle.cycle_id}`, 'Moved to Spring', { cycle_id: cycle.cycle_id }],
+    ] as const;
+    for (const [what, said, values] of cases) {
+      const before = await row();
+      const html = await change(what, `${before.version}:${taskId}`);
+      expect([what, html.includes(`<span>${said}</span>`)]).toEqual([what, true]);
+      expect(await row()).toMatchObject(values);
+      await undo(html);
+      const field = Object.keys(values)[0] as string;
+      expect([what, (await row())[field]]).toEqual([what, before[field]]);
+    }
+    const { version } = await row();
+    expect(await change('due_date:nobody', `${version}:${taskId}`)).toContain('It is so already');
+  });
+
+  it('change several tasks together, and leave alone what has changed since', async () => {
+    const other = await buildTask(app, team, await buildProject(app, team), { title: 'Another' });
+    await app.as(team.admin).patch(`/api/tasks/${taskId}`, { priority: 'low' });
+    const html = await change('status:in_review', [`1:${taskId}`, `1:${other.task_id}`]);
+    expect(html).toContain('One task changed. “&lt;i&gt;Fix&lt;/i&gt; the crane” was left alone: changed since you opened the list.');
+    expect(await row()).toMatchObject({ status: 'todo' });
+    expect(await db()('tasks').where({ task_id: other.task_id }).first('status')).toEqual({ status: 'in_review' });
+  });
+
+  it.each(['status:gone', 'priority:', 'due_date:never', 'assigned_to:x', 'cycle:x', 'title:x', '', 'version:9', `cycle:${'x'.repeat(300)}`])(
+    'refuse the change %j in words',
+    async (what) => {
+      expect(await change(what)).toContain('class="notice bad"');
+      expect(await row()).toMatchObject({ version: 1 });
+    },
+  );
+
+  it('are not offered to guests and strangers, nor done by them', async () => {
+    const other = await buildTeam(app);
+    await givePasswords(app);
+    for (const who of [await signIn(app, team.guest), await signIn(app, other.member)]) {
+      for (const query of [{ q: '' }, { q: 'done' }, { act: 'assignee' }] as Record<string, string>[]) {
+        const html = await ask(query, who);
+        expect([html.includes('palette-change'), html.includes('crane')]).toEqual([false, query['q'] === undefined && html.includes('crane')]);
+      }
+      const csrf = readCsrf((await who.get('/app')).html) ?? null;
+      await who.post('/app/tasks/change', { task: `1:${taskId}`, change: 'status:done' }, { csrf });
+    }
+    const foreign = await createCycle(app.as(other.member), { team_id: other.team_id });
+    expect(await change(`cycle:${foreign.cycle_id}`)).toContain('class="notice bad"');
+    expect((await browser.post('/app/tasks/change', { task: `1:${taskId}`, change: 'status:done' }, { csrf: null })).status).toBe(403);
+    expect(await row()).toMatchObject({ version: 1, status: 'todo', cycle_id: null });
+  });
+});
