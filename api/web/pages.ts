@@ -30,6 +30,7 @@ import { notificationPages } from './pages/work/notifications.js';
 import { auditPages } from './pages/teams/audit.js';
 import type { Page } from './page.js';
 import { passwordPages } from './pages/account/password.js';
+import { notePages } from './pages/projects/notes.js';
 import { boardPages } from './pages/projects/board.js';
 import { bulkTaskPages } from './pages/projects/bulk.js';
 import { projectListPages } from './pages/projects/list.js';
@@ -82,6 +83,7 @@ export const PAGES: readonly Page[] = [
   ...runPages,
   ...projectListPages,
   ...projectPages,
+  ...notePages,
   ...boardPages,
   ...bulkTaskPages,
   ...itemPages,

@@ -171,6 +171,19 @@
   };
   document.addEventListener('DOMContentLoaded', openAt);
 
+  /* What a reader has hidden stays so for them in this browser; the palette finds it again. */
+  const user = document.body.dataset.user;
+  const keyOf = (name) => `assent-hidden-${name}`;
+  for (const name of ['first-steps'])
+    if (user && localStorage.getItem(keyOf(name)) === user) document.documentElement.classList.add(`hides-${name}`);
+  document.addEventListener('click', ({ target }) => {
+    const name = target.closest('[data-hides]')?.dataset.hides;
+    if (!name) return;
+    localStorage.setItem(keyOf(name), user);
+    document.documentElement.classList.add(`hides-${name}`);
+    document.getElementById('main').focus();
+  });
+
   /* Buttons that only work with a script are hidden until there is one. */
   document.documentElement.classList.add('scripted');
 })();

@@ -230,4 +230,26 @@
     if (opened) document.getElementById(opened).focus();
     else if (!isTyping(event.target.form)) event.target.form.requestSubmit();
   });
+
+  /* A filter applies when it is chosen: at once by pointer, after a pause by keys, which go from choice to choice. The next page has the focus there. */
+  const FILTER = 'assent-filter';
+  const PAUSE_MS = 700;
+  let pause;
+  document.addEventListener('change', ({ target }) => {
+    if (!target.matches('form[data-applies] :is(select, [type=date])')) return;
+    clearTimeout(pause);
+    /* The year of a date is typed digit by digit. */
+    if (!isPointer && target.type === 'date') return;
+    const apply = () => {
+      sessionStorage.setItem(FILTER, target.id);
+      target.form.requestSubmit();
+    };
+    if (isPointer) apply();
+    else pause = setTimeout(apply, PAUSE_MS);
+  });
+  document.addEventListener('DOMContentLoaded', () => {
+    const id = sessionStorage.getItem(FILTER);
+    sessionStorage.removeItem(FILTER);
+    if (id) document.getElementById(id)?.focus({ preventScroll: true });
+  });
 })();

@@ -17,6 +17,7 @@ const ANYWHERE: readonly Action[] = [
   { label: 'New automation', path: '/app/automations/new', icon: 'plus', words: 'create add template trigger' },
   { label: 'New view', path: '/app/views#h-new', icon: 'plus', words: 'create add save filter' },
   { label: 'New access token', path: '/app/account/tokens#h-new', icon: 'plus', words: 'create add api mcp' },
+  { label: 'First steps', path: '/app?steps=all', icon: 'check', words: 'tour example help begin' },
   { label: 'Failed runs', path: '/app/runs?show=failed', icon: 'bolt', words: 'dead letter errors' },
 ];
 
@@ -37,6 +38,13 @@ export const TEAM_ACTIONS: readonly TeamAction[] = [
     icon: 'plus',
     ability: 'project.write',
     words: 'create add',
+  },
+  {
+    label: (team) => `New note in ${team}`,
+    path: (id) => `/app/notes?team=${id}#h-new`,
+    icon: 'plus',
+    ability: 'item.write',
+    words: 'create add write',
   },
   {
     label: (team) => `New cycle in ${team}`,

@@ -60,6 +60,7 @@ const MORE: readonly Place[] = [
   { path: '/app/runs', label: 'Runs', icon: 'bolt', keys: 'g r', words: 'automations dead letter failed history' },
   { path: '/app/agent', label: 'Agent', icon: 'talk', keys: 'g m', words: 'chat sessions assistant' },
   { path: '/app/runners', label: 'Runners', icon: 'device', words: 'machines jobs commands' },
+  { path: '/app/notes', label: 'Notes', icon: 'talk', keys: 'g n', words: 'minutes texts ideas markdown' },
   { path: '/app/cycle-time', label: 'Cycle time', icon: 'clock', words: 'chart report lead' },
   {
     path: '/app/bulk',

@@ -16,7 +16,11 @@ const values = <S extends z.ZodType>(value: S) => z.array(value).max(MAX_FILTER_
 const Due = Text.max(40).optional().meta({ example: '2026-12-01' });
 /** Stands for the viewer. */
 export const VIEWER = 'me';
-const Assignee = z.string().overwrite((value) => (value === VIEWER ? value : (Id.safeParse(value).data ?? NO_ID)));
+/** Stands for tasks that nobody is assigned. */
+export const UNASSIGNED = 'none';
+const Assignee = z
+  .string()
+  .overwrite((value) => (value === VIEWER || value === UNASSIGNED ? value : (Id.safeParse(value).data ?? NO_ID)));
 const FieldValue = z.union([Text.max(2_000), z.number(), z.boolean()]);
 
 /** A record would drop this key without a word, and the view would be wider than asked for. */
@@ -27,7 +31,7 @@ export const ViewFilters = z
   .object({
     status: values(Status),
     priority: values(Priority),
-    assigned_to: values(Assignee).meta({ description: 'Ids of users; `me` is the viewer' }),
+    assigned_to: values(Assignee).meta({ description: 'Ids of users; `me` is the viewer, `none` finds tasks without an assignee' }),
     tags: values(Text.max(50)).meta({ description: 'Any of them' }),
     project_id: values(Id),
     due_before: Due,

@@ -177,10 +177,12 @@ describe('a newcomer without scripts', () => {
     expect(approved).not.toContain('Read and decide');
     worker = await runWorker(app);
     const done = await until(async () => {
-      const page = (await browser.get('/app')).html;
+      const page = (await browser.get('/app?steps=all')).html;
       return page.includes('Approved, and done.') && page;
     });
     expect(done).toContain('5 of 5');
+    // Nothing is left to do, so the home page has no steps any more.
+    expect((await browser.get('/app')).html).not.toContain('First steps');
     expect(done).not.toMatch(/allow_self_approval|on its way/);
     expect(done).toContain('Harbour &amp; sons');
     const sent = await db()('tasks').where({ title: 'Send the newsletter', created_by: nora.user_id }).first();

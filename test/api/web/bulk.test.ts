@@ -59,6 +59,19 @@ it('cancels a job, and says so when it has ended meanwhile', async () => {
   }
 });
 
+it('exports a table of the kind that its choice names, whatever the boxes say', async () => {
+  const { html } = await manager.get('/app/bulk');
+  const boxes = [...html.matchAll(/name="entities" value="([a-z_]+)" checked/g)].map(([, entity = '']) => entity);
+  const formats = [...html.matchAll(/<option value="(csv:[a-z_]+)"/g)].map(([, format = '']) => format);
+  expect(formats.length).toBe(boxes.length);
+  for (const format of formats) {
+    const { status, headers } = await manager.post('/app/bulk/export', form({ format, entities: boxes }));
+    expect([format, status]).toEqual([format, 303]);
+    expect((await manager.get(headers.get('location') ?? '')).html).toContain('Export to CSV');
+  }
+  expect((await manager.post('/app/bulk/export', form({ format: 'csv:users', entities: boxes }))).status).toBe(422);
+});
+
 it('keeps what was chosen when it refuses a form', async () => {
   const { status, html } = await manager.post('/app/bulk/export', form({ format: 'csv', entities: ['tasks', 'notes'] }));
   expect(status).toBe(422);

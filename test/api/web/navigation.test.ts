@@ -72,6 +72,7 @@ describe('destinations', () => {
   it('match by the begins of words, in any order, the label first', () => {
     expect(labels(findDestinations(user('admin'), 'harb new').actions)).toEqual([
       'New project in Harbour',
+      'New note in Harbour',
       'New cycle in Harbour',
     ]);
     expect(labels(findDestinations(user('admin'), 'SECR').actions)).toEqual(['Secrets of Harbour']);

@@ -410,7 +410,7 @@ describe('boards', () => {
     const { task_id } = await buildTask(app, team, project, { title: 'Movable' });
     await app.as(team.member).post(
       '/api/tasks/bulk',
-      Array.from({ length: 27 }, (_, at) => ({ title: `Row ${at}`, ...project })),
+      Array.from({ length: 52 }, (_, at) => ({ title: `Row ${at}`, ...project })),
     );
     const board = `${path}/board`;
     const { html } = await browser.get(board);

@@ -18,8 +18,16 @@ const MAX_PROJECTS = 500;
 /** A filter that holds nonsense does not count. */
 export const TeamFilter = z.object({ team: z.uuid().optional().catch(undefined) });
 
+/** A table has one kind of records, which its choice names: `csv:tasks`. Boxes count for the other formats. */
+const TABLE = 'csv:';
+const withKind = (form: unknown): unknown => {
+  const { format, ...fields } = form as Fields;
+  if (typeof format !== 'string' || !format.startsWith(TABLE)) return form;
+  return { ...fields, format: 'csv', entities: format.slice(TABLE.length) };
+};
+
 /** Check boxes: one is sent as a string, several as a list. */
-const ExportForm = z
+const ChosenExport = z
   .object({
     team_id: Id,
     format: z.enum(EXPORT_FORMATS),
@@ -33,6 +41,7 @@ const ExportForm = z
     path: ['entities'],
     error: 'Choose one kind of records for CSV',
   });
+const ExportForm = z.preprocess(withKind, ChosenExport);
 
 async function loadProjects(ctx: Context, team_id: string): Promise<{ project_id: string; name: string }[]> {
   const texts = await listProjects(ctx, { team_id, limit: MAX_PROJECTS, offset: 0 });

@@ -15,7 +15,7 @@ import { TASK_PRIORITIES, TASK_STATUSES, type TaskStatus } from '../../../work/t
 import type { Task } from '../../../work/tasks/schema.js';
 import { type FormError, page, type Page, requireUser, type View } from '../../page.js';
 import type { Fields } from '../../server/read-form.js';
-import { isFiltered, sortChoices, TaskFilters, toQuery, toSource } from './filters.js';
+import { calendarOf, filterData, TaskFilters, toQuery, toSource } from './filters.js';
 import { projectPath } from './paths.js';
 import { loadProject, loadTeam } from './project.js';
 import { quickAdd } from './quick-add.js';
@@ -64,7 +64,7 @@ async function showProjectBoard(
 ): Promise<View> {
   const around = await loadProject(ctx, me, projectId);
   const { sort = MANUAL_ORDER } = filters;
-  const source = (show: TaskStatus | 'all') => toSource(around.project, { ...filters, sort, show });
+  const source = (show: TaskStatus | 'all') => toSource(around.project, { ...filters, sort, show }, calendarOf(me));
   const [{ groups }, ...found] = await Promise.all([
     countGroups(ctx, { ...source('all'), group_by: 'status' }),
     ...TASK_STATUSES.map((status) => listMatches(ctx, source(status), { limit: MAX_CARDS, offset: 0 })),
@@ -82,10 +82,8 @@ async function showProjectBoard(
     base: projectPath(projectId),
     query,
     here: `${projectPath(projectId)}/board${query}`,
-    filters,
-    sorts: sortChoices(MANUAL_ORDER),
+    ...filterData({ ...filters, show: undefined }, MANUAL_ORDER, me, around.names),
     isManual: sort === MANUAL_ORDER,
-    isFiltered: isFiltered(filters),
     priorities: TASK_PRIORITIES,
     problem,
     given,

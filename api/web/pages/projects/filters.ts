@@ -1,9 +1,12 @@
 import { z } from 'zod';
+import type { User } from '../../../identity/auth/schema.js';
+import { mondayOf, plusDays } from '../../../platform/written-days.js';
 import { Text } from '../../../platform/fields.js';
 import type { ViewSource } from '../../../work/saved-views/results/resolve-view.js';
 import { MANUAL_ORDER } from '../../../work/saved-views/sort-fields.js';
-import { VIEWER, type ViewFilters } from '../../../work/saved-views/schema.js';
+import { UNASSIGNED, VIEWER, type ViewFilters } from '../../../work/saved-views/schema.js';
 import { TASK_PRIORITIES, TASK_STATUSES } from '../../../work/tasks/rules.js';
+import { createFormatter } from '../../wording/formatter.js';
 
 /** Orders that the list of a project offers, with the direction that people mean. */
 const SORTS = {
@@ -25,10 +28,39 @@ const SORT_NAMES: Readonly<Record<Sort, string>> = {
 };
 
 /** Returns the orders as a form offers them, the page's own first, with an empty value. */
-export const sortChoices = (own: Sort): [value: string, name: string][] => [
+const sortChoices = (own: Sort): [value: string, name: string][] => [
   ['', SORT_NAMES[own]],
   ...Object.entries(SORT_NAMES).filter(([field]) => field !== own),
 ];
+
+/** Days that a list can be due in, which move with the calendar. */
+const DUE_NAMES = { overdue: 'Overdue', today: 'Due today', week: 'Due this week', next_7: 'Due in the next 7 days' } as const;
+type Due = keyof typeof DUE_NAMES;
+const DUE_CHOICES = Object.entries(DUE_NAMES);
+
+/** The calendar of the user who filters. */
+interface Calendar {
+  today: string;
+  /** Day on which the week begins. */
+  weekStart: string;
+}
+const DAYS_FROM_MONDAY: Readonly<Record<string, number>> = { saturday: -2, sunday: -1 };
+
+/** Returns the days around a range, neither of which belongs to it. */
+function dueRange(due: Due, { today, weekStart }: Calendar): Pick<ViewFilters, 'due_after' | 'due_before'> {
+  const around = (first: string, days: number) => ({ due_after: plusDays(first, -1), due_before: plusDays(first, days) });
+  const shift = DAYS_FROM_MONDAY[weekStart] ?? 0;
+  switch (due) {
+    case 'overdue':
+      return { due_before: today };
+    case 'today':
+      return around(today, 1);
+    case 'week':
+      return around(plusDays(mondayOf(plusDays(today, -shift)), shift), 7);
+    case 'next_7':
+      return around(today, 8);
+  }
+}
 
 const OPEN_STATUSES = TASK_STATUSES.filter((status) => status !== 'done');
 
@@ -39,8 +71,9 @@ const lenient = <T extends z.ZodType>(schema: T) =>
 /** The filters of a project's tasks as its form sends them. `show` is a status, or `all`; without it, all but those that are done. */
 export const TaskFilters = z.object({
   show: lenient(z.enum(['all', ...TASK_STATUSES])),
-  assigned_to: lenient(z.union([z.literal(VIEWER), z.uuid()])),
+  assigned_to: lenient(z.union([z.enum([VIEWER, UNASSIGNED]), z.uuid()])),
   priority: lenient(z.enum(TASK_PRIORITIES)),
+  due: lenient(z.enum(Object.keys(DUE_NAMES) as Due[])),
   tag: lenient(Text.trim().max(50)),
   due_before: lenient(z.iso.date()),
   due_after: lenient(z.iso.date()),
@@ -53,9 +86,16 @@ export type TaskFilters = z.output<typeof TaskFilters>;
 const shownStatuses = (show: TaskFilters['show']): string[] | undefined =>
   show === undefined ? [...OPEN_STATUSES] : show === 'all' ? undefined : [show];
 
-/** Returns the same filters in the form of a saved view. */
-export function toViewFilters(projectId: string, given: TaskFilters): ViewFilters {
-  const { show, assigned_to, priority, tag, due_before, due_after, q } = given;
+/** Returns the later of two days, or the earlier one; a day that is not given does not count. */
+const latest = (...days: (string | undefined)[]) => days.filter((day) => day !== undefined).toSorted().at(-1);
+const earliest = (...days: (string | undefined)[]) => days.filter((day) => day !== undefined).toSorted()[0];
+
+/** Returns the same filters in the form of a saved view, which has the days of a range of the calendar. */
+export function toViewFilters(projectId: string, given: TaskFilters, calendar: Calendar): ViewFilters {
+  const { show, assigned_to, priority, tag, due, q } = given;
+  const range = due === undefined ? {} : dueRange(due, calendar);
+  const due_before = earliest(given.due_before, range.due_before);
+  const due_after = latest(given.due_after, range.due_after);
   const filters: ViewFilters = {
     project_id: [projectId],
     status: shownStatuses(show),
@@ -75,16 +115,16 @@ export function toSort({ sort = 'created_at' }: TaskFilters): { field: string; d
 }
 
 /** Returns what a list of a project's tasks looks up. */
-export const toSource = (project: { project_id: string; team_id: string }, given: TaskFilters): ViewSource => ({
+export const toSource = (project: { project_id: string; team_id: string }, given: TaskFilters, calendar: Calendar): ViewSource => ({
   entity_type: 'task',
   team_id: project.team_id,
-  filters: toViewFilters(project.project_id, given),
+  filters: toViewFilters(project.project_id, given, calendar),
   sort: toSort(given),
   group_by: null,
 });
 
 /** Returns whether the filters leave tasks out. */
-export const isFiltered = (given: TaskFilters): boolean => toQuery({ ...given, sort: undefined }) !== '';
+const isFiltered = (given: TaskFilters): boolean => toQuery({ ...given, sort: undefined }) !== '';
 
 /** Returns the query of an address with these filters: empty, or with its question mark. */
 export function toQuery(given: TaskFilters, more: Record<string, string | number | undefined> = {}): string {
@@ -94,3 +134,45 @@ export function toQuery(given: TaskFilters, more: Record<string, string | number
   const query = String(new URLSearchParams(entries as [string, string][]));
   return query === '' ? '' : `?${query}`;
 }
+
+/** What the words of a filter depend on. */
+interface FilterNames {
+  names: Readonly<Record<string, string>>;
+  formatStatus: (status: string) => string;
+  day: (date: string) => string;
+}
+
+/** Returns the filters that leave tasks out, in words, each with the query of an address without it. */
+function describeFilters(given: TaskFilters, { names, formatStatus, day }: FilterNames): { label: string; without: string }[] {
+  const { show, assigned_to, priority, due, tag, due_after, due_before, q } = given;
+  const assignee = (id: string): string =>
+    id === VIEWER ? 'Assigned to me' : id === UNASSIGNED ? 'Unassigned' : `Assigned to ${names[id] ?? 'a former member'}`;
+  const labels: Partial<Record<keyof TaskFilters, string | undefined>> = {
+    q: q && `“${q}”`,
+    show: show && (show === 'all' ? 'All tasks' : formatStatus(show)),
+    assigned_to: assigned_to && assignee(assigned_to),
+    priority: priority && `Priority ${priority}`,
+    due: due && DUE_NAMES[due],
+    tag: tag && `#${tag}`,
+    due_after: due_after && `Due after ${day(due_after)}`,
+    due_before: due_before && `Due before ${day(due_before)}`,
+  };
+  return Object.entries(labels).flatMap(([name, label]) =>
+    label ? [{ label, without: toQuery({ ...given, [name]: undefined }) }] : [],
+  );
+}
+
+/** What the pages of a project show of its filters. */
+export function filterData(given: TaskFilters, own: Sort, me: User, names: Readonly<Record<string, string>>) {
+  const { formatStatus, day } = createFormatter(me);
+  return {
+    filters: given,
+    sorts: sortChoices(own),
+    dues: DUE_CHOICES,
+    isFiltered: isFiltered(given),
+    chips: describeFilters(given, { names, formatStatus, day }),
+  };
+}
+
+/** Returns the calendar of a user. */
+export const calendarOf = (me: User): Calendar => ({ today: createFormatter(me).today, weekStart: me.preferences.week_start });

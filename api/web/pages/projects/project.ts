@@ -16,7 +16,7 @@ import type { Task } from '../../../work/tasks/schema.js';
 import { TASK_PRIORITIES, TASK_STATUSES } from '../../../work/tasks/rules.js';
 import { type FormError, page, type Page, requireUser, type View } from '../../page.js';
 import type { Fields } from '../../server/read-form.js';
-import { isFiltered, sortChoices, TaskFilters, toQuery, toSort, toSource, toViewFilters } from './filters.js';
+import { calendarOf, filterData, TaskFilters, toQuery, toSort, toSource, toViewFilters } from './filters.js';
 import { backPath, projectPath } from './paths.js';
 import { quickAdd } from './quick-add.js';
 
@@ -72,16 +72,14 @@ async function showProject(
 ): Promise<View> {
   const around = await loadProject(ctx, me, projectId);
   const [{ body, count, more }, cycles] = await Promise.all([
-    listMatches(ctx, toSource(around.project, filters), { limit: ROWS, offset }),
+    listMatches(ctx, toSource(around.project, filters, calendarOf(me)), { limit: ROWS, offset }),
     loadCycles(ctx, around),
   ]);
   const data = {
     ...around,
     cycles,
-    filters,
-    sorts: sortChoices('created_at'),
+    ...filterData(filters, 'created_at', me, around.names),
     isManual: filters.sort === MANUAL_ORDER,
-    isFiltered: isFiltered(filters),
     tasks: JSON.parse(body as string) as Task[],
     statuses: TASK_STATUSES,
     priorities: TASK_PRIORITIES,
@@ -132,14 +130,14 @@ export const projectPages: Page[] = [
     params: ProjectParams,
     query: TaskFilters,
     form: z.object({ name: CreateSavedView.shape.name, is_shared: z.string().optional() }),
-    async handle({ ctx, params, query, form }) {
+    async handle({ ctx, me, params, query, form }) {
       const project = JSON.parse(await getProject(ctx, params.project_id)) as ProjectRecord;
       const { view_id } = await createView(ctx, {
         name: form.name,
         is_shared: form.is_shared !== undefined,
         entity_type: 'task',
         team_id: project.team_id,
-        filters: toViewFilters(project.project_id, query),
+        filters: toViewFilters(project.project_id, query, calendarOf(requireUser({ me }))),
         sort: toSort(query),
       });
       return { to: `/app/views/${view_id}`, notice: { kind: 'good', text: 'View saved' } };

@@ -1,5 +1,6 @@
-import { parseCustomKey } from '../../../work/saved-views/rules.js';
-import { type SavedViewRecord, VIEWER, ViewFilters } from '../../../work/saved-views/schema.js';
+import { type SavedViewRecord, UNASSIGNED, VIEWER, ViewFilters } from '../../../work/saved-views/schema.js';
+import { MANUAL_ORDER } from '../../../work/saved-views/sort-fields.js';
+import { nameSortField } from '../../wording/sort-names.js';
 
 /** What a description needs of the page: names by id, and how statuses and days are written. */
 export interface ViewNames {
@@ -9,7 +10,6 @@ export interface ViewNames {
 }
 
 const ENTITIES = { task: 'Tasks', project: 'Projects', work_item: 'Work items' } as const;
-const getName = (field: string): string => (parseCustomKey(field) ?? field).replace(/_(at|id)$/, '').replaceAll('_', ' ');
 
 /** Returns the filters and the order of a view in words, one phrase each: `Tasks`, `priority urgent or high`, `by due date, descending`. */
 export function describeView(
@@ -20,7 +20,7 @@ export function describeView(
   const some = (label: string, values: readonly string[] = []): string[] =>
     values.length > 0 ? [`${label} ${values.join(' or ')}`] : [];
   const persons = given.assigned_to?.map((id) =>
-    id === VIEWER ? 'you' : (people[id] ?? 'a former member').replace(/^You$/, 'you'),
+    id === VIEWER ? 'you' : id === UNASSIGNED ? 'nobody' : (people[id] ?? 'a former member').replace(/^You$/, 'you'),
   );
   return [
     ENTITIES[entity_type],
@@ -34,9 +34,11 @@ export function describeView(
     ...(given.due_after ? [`due after ${day(given.due_after)}`] : []),
     ...(given.due_before ? [`due before ${day(given.due_before)}`] : []),
     ...(given.q ? [`with “${given.q}”`] : []),
-    ...Object.entries(given.custom_fields ?? {}).flatMap(([key, values]) => some(getName(key), values.map(String))),
+    ...Object.entries(given.custom_fields ?? {}).flatMap(([key, values]) => some(nameSortField(key), values.map(String))),
     ...sort
       .slice(0, 1)
-      .map(({ field, direction }) => `by ${getName(field)}, ${direction === 'asc' ? 'ascending' : 'descending'}`),
+      .map(({ field, direction }) =>
+        field === MANUAL_ORDER ? 'in manual order' : `by ${nameSortField(field)}, ${direction === 'asc' ? 'ascending' : 'descending'}`,
+      ),
   ];
 }

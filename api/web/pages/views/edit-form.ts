@@ -3,10 +3,11 @@ import type { User } from '../../../identity/auth/schema.js';
 import type { Context } from '../../../platform/context.js';
 import { listFields } from '../../../work/custom-fields/list-fields.js';
 import { FILTERS_OF, hasCustomFields, parseCustomKey, STATUSES_OF, type ViewEntity } from '../../../work/saved-views/rules.js';
-import { type SavedViewRecord, UpdateSavedView, VIEWER, ViewFilters } from '../../../work/saved-views/schema.js';
+import { type SavedViewRecord, UpdateSavedView, UNASSIGNED, VIEWER, ViewFilters } from '../../../work/saved-views/schema.js';
 import { SORT_FIELDS } from '../../../work/saved-views/sort-fields.js';
 import { TASK_PRIORITIES } from '../../../work/tasks/rules.js';
 import type { Fields } from '../../server/read-form.js';
+import { nameSortField } from '../../wording/sort-names.js';
 import { parseInput, Ticked } from '../projects/form-fields.js';
 import { chosenIn, listChoices, typedFilters, ViewForm } from './view-form.js';
 
@@ -117,8 +118,7 @@ export async function listEditChoices(ctx: Context, me: User, view: SavedViewRec
     team_id !== null && hasCustomFields(entity_type) ? listFields(ctx, { team_id, entity_type }) : [],
   ]);
   const custom = fields.filter(({ is_archived }) => !is_archived).map(({ key, name }): Choice => [`custom_field:${key}`, name]);
-  const nameOf = (field: string): string => (parseCustomKey(field) ?? field).replaceAll('_', ' ');
-  const named = (names: readonly string[]): Choice[] => names.map((name) => [name, nameOf(name)]);
+  const named = (names: readonly string[]): Choice[] => names.map((name) => [name, nameSortField(name)]);
   const chosen = chosenIn(given);
   const columns = Ticked.safeParse(given['columns']).data ?? [];
   const sort = typeof given['sort'] === 'string' && given['sort'] !== '' ? [given['sort']] : [];
@@ -127,10 +127,10 @@ export async function listEditChoices(ctx: Context, me: User, view: SavedViewRec
     filters: FILTERS_OF[entity_type],
     statuses: { [entity_type]: STATUSES_OF[entity_type] },
     priorities: TASK_PRIORITIES,
-    people: withChosen([[VIEWER, 'The viewer'], ...people], chosen.assigned_to, () => 'a former member'),
+    people: withChosen([[VIEWER, 'The viewer'], [UNASSIGNED, 'Nobody'], ...people], chosen.assigned_to, () => 'a former member'),
     projects: withChosen(projects, chosen.project_id, () => 'another project'),
-    columns: withChosen([...named(ROW_FIELDS[entity_type]), ...custom], columns, nameOf),
-    sortFields: withChosen([...named(SORT_FIELDS[entity_type]), ...custom], sort, nameOf),
-    laterSort: view.sort.slice(1).map(({ field }) => nameOf(field)),
+    columns: withChosen([...named(ROW_FIELDS[entity_type]), ...custom], columns, nameSortField),
+    sortFields: withChosen([...named(SORT_FIELDS[entity_type].filter((field) => field !== 'position')), ...custom], sort, nameSortField),
+    laterSort: view.sort.slice(1).map(({ field }) => nameSortField(field)),
   };
 }

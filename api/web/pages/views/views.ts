@@ -4,12 +4,13 @@ import { deleteView } from '../../../work/saved-views/delete-view.js';
 import { listViews } from '../../../work/saved-views/list-views.js';
 import { STATUSES_OF, VIEW_ENTITIES } from '../../../work/saved-views/rules.js';
 import { SORT_FIELDS } from '../../../work/saved-views/sort-fields.js';
-import { SavedViewParams, VIEWER } from '../../../work/saved-views/schema.js';
+import { SavedViewParams, UNASSIGNED, VIEWER } from '../../../work/saved-views/schema.js';
 import { setDefault } from '../../../work/saved-views/set-default.js';
 import { TASK_PRIORITIES } from '../../../work/tasks/rules.js';
 import { type FormError, page, type Page, type PageRequest, requireUser, type View } from '../../page.js';
 import type { Fields } from '../../server/read-form.js';
 import { mapTeamNames } from '../../wording/names.js';
+import { nameSortField } from '../../wording/sort-names.js';
 import { listChoices, chosenIn, resolveFilters, ViewForm } from './view-form.js';
 
 /** Views of one page of the list; nobody has more of their own. */
@@ -32,10 +33,10 @@ async function showViews(
     entities: VIEW_ENTITIES,
     statuses: { task: STATUSES_OF.task, project: STATUSES_OF.project },
     priorities: TASK_PRIORITIES,
-    sortFields: SORT_FIELDS.task.map((field) => [field, field.replaceAll('_', ' ')]),
+    sortFields: SORT_FIELDS.task.filter((field) => field !== 'position').map((field) => [field, nameSortField(field)]),
     chosen: chosenIn(given),
     projects: choices.projects,
-    people: [[VIEWER, 'The viewer'], ...choices.people],
+    people: [[VIEWER, 'The viewer'], [UNASSIGNED, 'Nobody'], ...choices.people],
   };
   return { view: 'views/views', title: 'Views', data };
 }

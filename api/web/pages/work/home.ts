@@ -1,3 +1,4 @@
+import { z } from 'zod';
 import { getFirstSteps } from '../../../identity/example/get-first-steps.js';
 import { isAdmitted } from '../../../platform/access/access.js';
 import { describeRuns } from '../../../automation/runs/describe-runs.js';
@@ -20,7 +21,9 @@ export const homePages: Page[] = [
     method: 'get',
     path: '/app',
     access: 'account.read',
-    async handle({ ctx, me, pending }) {
+    // All steps, also those that are done or hidden.
+    query: z.object({ steps: z.string().optional().catch(undefined) }),
+    async handle({ ctx, me, pending, query }) {
       const [runs, { tasks, total }, invitations] = await Promise.all([
         searchRuns(ctx, { limit: FEW }),
         listNextTasks(ctx, FEW),
@@ -45,7 +48,9 @@ export const homePages: Page[] = [
         view: 'work/home',
         title: 'Home',
         data: {
-          steps,
+          // After the last step nothing is left to do here.
+          steps: steps?.next === null && query.steps === undefined ? null : steps,
+          areStepsAsked: query.steps !== undefined,
           invitations,
           gates,
           waits: mine.length,

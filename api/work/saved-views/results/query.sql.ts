@@ -4,7 +4,7 @@ import { idsWithAll } from '../../custom-fields/filter.sql.js';
 import type { FieldFilter } from '../../custom-fields/filter.js';
 import type { ValueColumn } from '../../custom-fields/rules.js';
 import type { ViewEntity } from '../rules.js';
-import type { ViewFilters } from '../schema.js';
+import { UNASSIGNED, type ViewFilters } from '../schema.js';
 import { KeptPlans } from './kept-plans.js';
 import { SOURCES, sortKey } from './sources.sql.js';
 
@@ -67,6 +67,15 @@ function groupText(entity: ViewEntity, group: OrderField, alias: string): string
   return `coalesce(${group.columns.map((column) => GROUP_TEXT[column](`${alias}.${column}`)).join(', ')})`;
 }
 
+function anyAssignee(values: readonly string[] | undefined, $: Parameters): string[] {
+  if (!values || values.length === 0) return [];
+  const named = `w.assigned_to = any(${$.add(
+    values.filter((value) => value !== UNASSIGNED),
+    'uuid[]',
+  )})`;
+  return [values.includes(UNASSIGNED) ? `(w.assigned_to is null or ${named})` : named];
+}
+
 /** Conditions of the filters: any value of one, all of them. An empty list filters nothing. */
 function buildConditions({ entity, filters }: ResolvedView, $: Parameters): string {
   const { status, priority, assigned_to, tags, project_id, due_before, due_after } = filters;
@@ -76,7 +85,7 @@ function buildConditions({ entity, filters }: ResolvedView, $: Parameters): stri
     SOURCES[entity].live,
     ...any('w.status', status, 'text'),
     ...any('w.priority', priority, 'text'),
-    ...any('w.assigned_to', assigned_to, 'uuid'),
+    ...anyAssignee(assigned_to, $),
     ...any('w.project_id', project_id, 'uuid'),
     ...(tags && tags.length > 0 ? [`w.tags && ${$.add(tags, 'text[]')}`] : []),
     ...(due_before === undefined ? [] : [`w.due_date collate "C" < ${$.add(due_before, 'text')}`]),

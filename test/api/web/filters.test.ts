@@ -1,0 +1,94 @@
+import { buildProject, buildTask, buildTeam, type TestTeam } from '../../factories/people.js';
+import { startApp, type TestApp } from '../../support/app.js';
+import { type Browser, givePasswords, signIn } from './browser.js';
+
+// The filters of a project's list and board.
+
+let app: TestApp;
+let team: TestTeam;
+let browser: Browser;
+let path: string;
+let projectId: string;
+const rowsOf = (html: string): string[] => [...html.matchAll(/<strong>([A-Z][a-z ]+)<\/strong>/g)].map(([, title = '']) => title).toSorted();
+const day = (days: number): string => new Date(Date.now() + days * 86_400_000).toISOString().slice(0, 10);
+const list = async (query: string): Promise<string[]> => rowsOf((await browser.get(`${path}${query}`)).html);
+
+beforeAll(async () => {
+  app = await startApp({ LOGIN_OTP: 'off' });
+  team = await buildTeam(app);
+  const project = await buildProject(app, team);
+  projectId = project.project_id;
+  path = `/app/projects/${projectId}`;
+  await givePasswords(app);
+  browser = await signIn(app, team.member);
+  const tasks = [
+    { title: 'Late', due_date: day(-1) },
+    { title: 'Late and done', due_date: day(-1), status: 'done' },
+    { title: 'Now', due_date: day(0) },
+    { title: 'In a week', due_date: day(7) },
+    { title: 'Far', due_date: day(40) },
+    { title: 'Mine', assigned_to: team.member.user_id },
+  ];
+  for (const task of tasks) await buildTask(app, team, project, task);
+});
+afterAll(() => app.close());
+
+describe('filters of tasks', () => {
+  it('find tasks by days that move with the calendar', async () => {
+    expect(await list('?due=overdue')).toEqual(['Late']);
+    expect(await list('?due=today')).toEqual(['Now']);
+    expect(await list('?due=next_7')).toEqual(['In a week', 'Now']);
+    expect(await list('?due=next_7&due_after=2020-01-01')).toEqual(['In a week', 'Now']);
+    expect((await list('?due=week')).includes('Now')).toBe(true);
+    expect((await list('?due=week')).includes('Far')).toBe(false);
+    expect(await list('?due=never')).toHaveLength(5);
+  });
+
+  it.each(['monday', 'saturday', 'sunday'])('take seven days for a week that begins on %s', async (week_start) => {
+    await app.as(team.member).patch('/api/auth/me', { preferences: { week_start } });
+    const project = await buildProject(app, team);
+    for (let at = -7; at <= 7; at += 1) await buildTask(app, team, project, { title: 'Day', due_date: day(at) });
+    const { html } = await browser.get(`/app/projects/${project.project_id}?due=week`);
+    const days = [...html.matchAll(/<time datetime="([^"]+)"/g)].map(([, date = '']) => date).toSorted();
+    expect(days).toHaveLength(7);
+    const first = new Date(days[0] as string).toLocaleDateString('en', { weekday: 'long', timeZone: 'UTC' });
+    expect([first.toLowerCase(), days.includes(day(0))]).toEqual([week_start, true]);
+  });
+
+  it('find what nobody is assigned, also in a saved view', async () => {
+    expect(await list('?assigned_to=none')).toEqual(['Far', 'In a week', 'Late', 'Now']);
+    const saved = await browser.post(`${path}/views?assigned_to=none&due=overdue`, { name: 'Free and late' }, { from: path });
+    const view = (await browser.get(saved.headers.get('location') ?? '')).html;
+    expect([rowsOf(view).includes('Late'), rowsOf(view).includes('Mine')]).toEqual([true, false]);
+    expect(view).toContain('assigned to nobody');
+    const stored = await app.services.db('saved_views').where({ name: 'Free and late', team_id: team.team_id }).first();
+    expect(stored.filters).toMatchObject({ assigned_to: ['none'], due_before: day(0) });
+    const both = await app.as(team.member).post('/api/saved-views', {
+      name: 'Mine or free',
+      entity_type: 'task',
+      team_id: team.team_id,
+      filters: { assigned_to: ['none', 'me'], project_id: [projectId], status: ['todo'] },
+    });
+    const results = await app.as(team.member).get(`/api/saved-views/${both.body.view_id}/results`);
+    expect((results.body as unknown as { title: string }[]).map(({ title }) => title)).toHaveLength(5);
+  });
+
+  it('show as chips, each of which removes its own filter', async () => {
+    const { html } = await browser.get(`${path}?show=todo&assigned_to=none&due=overdue&tag=%3Cb%3E&sort=title`);
+    const chips = [...html.matchAll(/<li><a href="([^"]+)" class="chip"><bdi>([^<]+)</g)].map(([, href, label]) => [label, href]);
+    expect(chips.map(([label]) => label)).toEqual(['To do', 'Unassigned', 'Overdue', '#&lt;b&gt;']);
+    expect(chips[1]?.[1]).toBe(`${path}?show=todo&amp;due=overdue&amp;tag=%3Cb%3E&amp;sort=title`);
+    expect((await browser.get(path)).html).not.toContain('class="chips"');
+    expect((await browser.get(`${path}/board?priority=high`)).html).toContain(`<li><a href="${path}/board" class="chip">`);
+  });
+});
+
+describe('the order of a saved view', () => {
+  it('is offered in words', async () => {
+    const { html } = await browser.get('/app/views');
+    const sorts = /<select id="f-sort"[^>]*>(.*?)<\/select>/s.exec(html)?.[1] ?? '';
+    expect(sorts).toContain('>time of completion<');
+    expect(sorts).toContain('>manual order<');
+    expect(sorts).not.toMatch(/>[a-z]+ at<|>position<|_[a-z]*</);
+  });
+});

@@ -1,0 +1,279 @@
+import type { Browser, Locator, Page } from 'playwright-core';
+import { givePasswords } from '../api/web/browser.js';
+import { PASSWORD } from '../factories/accounts.js';
+import { buildProject, buildTeam, type TestTeam } from '../factories/people.js';
+import { startApp, type TestApp } from '../support/app.js';
+import { findFaults, launch, openWindow, type Window } from './chromium.js';
+
+// Lists and boards by keys alone.
+
+import.meta.jest.setTimeout(180_000);
+
+describe('rows and cards by keys', () => {
+  let app: TestApp;
+  let team: TestTeam;
+  let browser: Browser | undefined;
+  let window: Window;
+  let page: Page;
+  let path: string;
+  let projectId: string;
+  const db = () => app.services.db;
+
+  beforeAll(async () => {
+    app = await startApp({ LOGIN_OTP: 'off' });
+    team = await buildTeam(app);
+    await givePasswords(app);
+    browser = await launch();
+    window = await openWindow(browser, app.url);
+    ({ page } = window);
+    await page.goto('/app/sign-in');
+    await page.fill('[name=email]', team.member.email);
+    await page.fill('[name=password]', PASSWORD);
+    await page.press('[name=password]', 'Enter');
+    await page.waitForURL(`${app.url}/app`);
+  });
+  beforeEach(async () => {
+    projectId = (await buildProject(app, team)).project_id;
+    path = `/app/projects/${projectId}`;
+    const rows = Array.from({ length: 40 }, (_, at) => ({ title: `Row ${String(at + 1).padStart(2, '0')}`, project_id: projectId }));
+    await app.as(team.member).post('/api/tasks/bulk', rows);
+  });
+  afterEach(() => expect(window.complaints).toEqual([]));
+  afterAll(async () => {
+    await browser?.close();
+    await app.close();
+  });
+
+  /** The title of the row or card in focus. */
+  const inFocus = async (): Promise<string | undefined> =>
+    /Row \d\d/.exec((await page.locator('li:has(:focus)').first().textContent({ timeout: 5_000 }).catch(() => '')) ?? '')?.[0];
+  const press = async (...keys: string[]) => {
+    for (const key of keys) await page.keyboard.press(key);
+  };
+  const notice = (text: string) => page.locator('.notice', { hasText: text }).waitFor();
+  const taskOf = (title: string) => db()('tasks').where({ title, project_id: projectId }).first();
+  const openList = () => page.goto(`${path}?sort=title`);
+
+  it('j, k and arrows move a focus that is seen, x ticks, Escape unticks, Enter opens; then j, k and u go along the list', async () => {
+    await openList();
+    await press('j');
+    expect(await inFocus()).toBe('Row 01');
+    await press('j', 'ArrowDown', 'k', 'ArrowUp', 'j');
+    expect(await inFocus()).toBe('Row 02');
+    const seen = page.locator('#tasks li:has(a:focus)');
+    expect(await seen.evaluate('element => getComputedStyle(element).boxShadow')).not.toBe('none');
+    expect(await findFaults(page)).toEqual([]);
+    await press('x', 'j', 'x');
+    expect(await page.textContent('[data-ticked-tasks]')).toBe('2 ticked');
+    await press('Escape');
+    expect(await page.textContent('[data-ticked-tasks]')).toBe('Ticked tasks');
+    await press('Enter');
+    await page.waitForSelector('h1:has-text("Row 03")');
+    await press('j');
+    await page.waitForSelector('h1:has-text("Row 04")');
+    await press('k');
+    await page.waitForSelector('h1:has-text("Row 03")');
+    await press('u');
+    await page.waitForURL(`${app.url}${path}?sort=title`);
+  });
+
+  it('a chooser changes the task in focus; the focus and the scroll position stay, and z takes the change back', async () => {
+    await openList();
+    for (let at = 0; at < 30; at += 1) await press('j');
+    expect(await inFocus()).toBe('Row 30');
+    const scroll = await page.evaluate<number>('scrollY');
+    expect(scroll).toBeGreaterThan(0);
+    await press('p');
+    await page.waitForSelector('#palette-results [aria-selected=true]:has-text("urgent")');
+    expect(await findFaults(page)).toEqual([]);
+    await page.keyboard.type('hi');
+    await page.waitForSelector('#palette-results [aria-selected=true]:has-text("Set priority to high")');
+    await press('Enter');
+    await notice('Priority is now high');
+    expect(await inFocus()).toBe('Row 30');
+    expect(await page.evaluate('scrollY')).toBe(scroll);
+    expect(await page.textContent('body > p.unseen[role=status]')).toContain('Priority is now high');
+    expect(await taskOf('Row 30')).toMatchObject({ priority: 'high' });
+    await press('z');
+    await notice('The change was undone');
+    expect(await taskOf('Row 30')).toMatchObject({ priority: 'medium' });
+    expect(await inFocus()).toBe('Row 30');
+  });
+
+  it('e marks as done, and the next row comes into focus; i and a assign, d sets a day by words, C a cycle', async () => {
+    await app.as(team.member).post('/api/sprints', { team_id: team.team_id, name: 'Spring' });
+    await openList();
+    await press('j', 'j', 'e');
+    await notice('Marked as done');
+    expect(await inFocus()).toBe('Row 03');
+    expect(await taskOf('Row 02')).toMatchObject({ status: 'done' });
+    await press('i');
+    await notice('Assigned to you');
+    expect(await taskOf('Row 03')).toMatchObject({ assigned_to: team.member.user_id });
+    await press('d');
+    await page.waitForSelector('#palette-results [role=option]');
+    await page.keyboard.type('2031-05-01');
+    await page.waitForSelector('#palette-results [aria-selected=true]:has-text("1 May")');
+    await press('Enter');
+    await notice('Due 1 May');
+    await press('Shift+C');
+    await page.waitForSelector('#palette-results [role=option]:has-text("Spring")');
+    await page.keyboard.type('spring');
+    await page.waitForSelector('#palette-results [aria-selected=true]:has-text("Spring")');
+    await press('Enter');
+    await notice('Moved to Spring');
+    expect((await taskOf('Row 03')).cycle_id).not.toBeNull();
+  });
+
+  it('Ctrl K lists the actions of ticked tasks first, and of the open task; a kind opens its chooser', async () => {
+    await openList();
+    await press('j', 'x', 'j', 'x', 'Control+k');
+    await page.waitForSelector('#palette-results [role=group][aria-label="2 tasks"]');
+    expect(await page.textContent('#palette-results [aria-selected=true] .grow')).toBe('Mark as done');
+    await press('ArrowDown', 'ArrowDown', 'Enter');
+    await page.waitForSelector('#palette-results [aria-selected=true]:has-text("Set status to To do")');
+    await press('ArrowDown', 'Enter');
+    await notice('2 tasks changed');
+    expect(await taskOf('Row 02')).toMatchObject({ status: 'in_progress' });
+    await page.goto(`/app/items/${(await taskOf('Row 05')).task_id}`);
+    await press('Control+k');
+    await page.waitForSelector('#palette-results [role=group][aria-label="“Row 05”"]');
+    await page.keyboard.type('urgent');
+    await page.waitForSelector('#palette-results [aria-selected=true]:has-text("Set priority to urgent")');
+    await press('Enter');
+    await notice('Priority is now urgent');
+    await press('s');
+    await page.waitForSelector('#palette-results [aria-selected=true]:has-text("To do")');
+    await press('Escape');
+    expect(await page.locator('dialog[open]').count()).toBe(0);
+  });
+
+  it('nothing happens while text is typed, with a modifier key, without a task, or with keys turned off', async () => {
+    await openList();
+    await press('c');
+    await page.keyboard.type('jexisa');
+    expect(await page.inputValue('#f-text')).toBe('jexisa');
+    await page.fill('#f-text', '');
+    await page.click('h1');
+    await press('e', 's', 'x');
+    expect(await page.locator('dialog[open], input[form=bulk]:checked').count()).toBe(0);
+    await press('j', 'Alt+e', 'Control+i', 'Alt+s');
+    expect(await page.locator('dialog[open]').count()).toBe(0);
+    await page.evaluate(`localStorage.setItem('assent-single-keys-off', '1')`);
+    await press('j', 'e', 's');
+    expect([await inFocus(), await page.locator('dialog[open]').count()]).toEqual(['Row 01', 0]);
+    await page.evaluate(`localStorage.removeItem('assent-single-keys-off')`);
+    expect(await db()('tasks').where({ project_id: projectId, version: 1 })).toHaveLength(40);
+  });
+
+  it('Shift with an arrow moves a row of the manual order and a card in its column, which is announced, and Undo takes it back', async () => {
+    await page.goto(`${path}?sort=manual_order`);
+    await press('j', 'j', 'Shift+ArrowDown');
+    await notice('Moved');
+    expect(await inFocus()).toBe('Row 02');
+    const titles = async (rows: string) => (await page.locator(rows).allTextContents()).slice(0, 4);
+    expect(await titles('#tasks strong')).toEqual(['Row 01', 'Row 03', 'Row 02', 'Row 04']);
+    await page.goto(`${path}/board`);
+    const cards = '[data-status=todo] li > a';
+    expect(await titles(cards)).toEqual(['Row 01', 'Row 03', 'Row 02', 'Row 04']);
+    await page.locator(cards).nth(1).focus();
+    await press('Shift+ArrowUp');
+    await notice('Moved');
+    expect([await inFocus(), await titles(cards)]).toEqual(['Row 03', ['Row 03', 'Row 01', 'Row 02', 'Row 04']]);
+    expect(await page.textContent('body > p.unseen[role=status]')).toContain('Moved');
+    await press('z');
+    await notice('The change was undone');
+    expect(await titles(cards)).toEqual(['Row 01', 'Row 03', 'Row 02', 'Row 04']);
+    await page.locator(cards).first().focus();
+    await press('Shift+ArrowUp');
+    expect(await page.textContent('body > p.unseen[role=status]')).toContain('It is the first one here');
+    await page.goto(`${path}/board?sort=priority`);
+    await page.locator(cards).first().focus();
+    await press('Shift+ArrowDown');
+    expect(await page.textContent('body > p.unseen[role=status]')).toContain('Choose the manual order');
+  });
+
+  /** Drags to the upper edge of an element, without scrolling between. */
+  const drag = async (from: Locator, to: Locator) => {
+    const [start, end] = [await from.boundingBox(), await to.boundingBox()];
+    if (!start || !end) throw new Error('There is nothing to drag');
+    await page.mouse.move(start.x + start.width / 2, start.y + start.height / 2);
+    await page.mouse.down();
+    await page.mouse.move(end.x + end.width / 2, end.y + 6, { steps: 5 });
+    await page.mouse.move(end.x + end.width / 2, end.y + 4);
+    await page.mouse.up();
+  };
+
+  it('a card and a row are dragged to a place', async () => {
+    await page.setViewportSize({ width: 1280, height: 1200 });
+    await page.goto(`${path}/board`);
+    const cards = page.locator('[data-status=todo] li');
+    await drag(cards.nth(3), cards.nth(0));
+    await notice('Moved');
+    expect((await page.locator('[data-status=todo] li > a').allTextContents()).slice(0, 3)).toEqual(['Row 04', 'Row 01', 'Row 02']);
+    await cards.nth(1).dragTo(page.locator('[data-status=in_progress] ul'));
+    await notice('Moved to In progress');
+    await page.goto(`${path}?sort=manual_order`);
+    const rows = page.locator('#tasks > li');
+    await drag(rows.nth(2), rows.nth(0));
+    await notice('Moved');
+    expect(await page.locator('#tasks strong').first().textContent()).toBe('Row 02');
+    await page.setViewportSize({ width: 1280, height: 720 });
+  });
+
+  it('two people who move one card: the second is told, and the card stays where the first has put it', async () => {
+    await page.goto(`${path}/board`);
+    const card = page.locator('[data-status=todo] li', { hasText: 'Row 05' }).locator('a');
+    await card.focus();
+    const { task_id } = await taskOf('Row 05');
+    await app.as(team.manager).patch(`/api/tasks/${task_id}`, { status: 'done' });
+    await press('Shift+ArrowUp');
+    await notice('The task has changed since you opened the page, so it stays where it is.');
+    expect(await page.locator('[data-status=done] li', { hasText: 'Row 05' }).count()).toBe(1);
+    expect(await taskOf('Row 05')).toMatchObject({ status: 'done', position: null });
+  });
+
+  it('a filter applies when it is chosen, by pointer and by keys, with the focus where it was; its chip removes it', async () => {
+    await page.goto(path);
+    await page.click('h1');
+    await page.selectOption('#f-priority', 'high');
+    await page.waitForURL(/priority=high/);
+    await page.locator('.chips a', { hasText: 'Priority high' }).waitFor();
+    await page.locator('#f-priority:focus').waitFor();
+    await press('ArrowDown');
+    await page.waitForURL(/priority=urgent/);
+    await page.locator('#f-priority:focus').waitFor();
+    expect(await findFaults(page)).toEqual([]);
+    await page.click('.chips a');
+    await page.locator('.chips').waitFor({ state: 'detached' });
+    expect(new URL(page.url()).searchParams.get('priority')).toBeNull();
+  });
+
+  it('shows the whole placeholder of the search wherever there is a field, and no header is wider than its page', async () => {
+    await page.goto('/app/cycles');
+    for (const width of [390, 700, 1000, 1060, 1100, 1280, 1700]) {
+      await page.setViewportSize({ width, height: 800 });
+      const [text, room, overflow] = await page.evaluate<[number, number, number]>(`(() => {
+        const field = document.getElementById('find');
+        const style = getComputedStyle(field);
+        const pen = document.createElement('canvas').getContext('2d');
+        pen.font = style.font;
+        const room = field.clientWidth - parseFloat(style.paddingLeft) - parseFloat(style.paddingRight);
+        const isShown = field.getClientRects().length > 0;
+        return [isShown ? pen.measureText(field.placeholder).width : 0, isShown ? room : 0, document.documentElement.scrollWidth - innerWidth];
+      })()`);
+      expect([width, text <= room, overflow <= 0]).toEqual([width, true, true]);
+    }
+    await page.setViewportSize({ width: 1280, height: 720 });
+  });
+
+  it('hides the first steps for this reader until they are asked for', async () => {
+    await page.goto('/app');
+    await page.click('[data-hides=first-steps]');
+    expect(await page.isVisible('#h-steps')).toBe(false);
+    await page.reload();
+    expect(await page.isVisible('#h-steps')).toBe(false);
+    await page.goto('/app?steps=all');
+    expect(await page.isVisible('#h-steps')).toBe(true);
+  });
+});
