@@ -35,7 +35,10 @@ describe('rows and cards by keys', () => {
   beforeEach(async () => {
     projectId = (await buildProject(app, team)).project_id;
     path = `/app/projects/${projectId}`;
-    const rows = Array.from({ length: 40 }, (_, at) => ({ title: `Row ${String(at + 1).padStart(2, '0')}`, project_id: projectId }));
+    const rows = Array.from({ length: 40 }, (_, at) => ({
+      title: `Row ${String(at + 1).padStart(2, '0')}`,
+      project_id: projectId,
+    }));
     await app.as(team.member).post('/api/tasks/bulk', rows);
   });
   afterEach(() => expect(window.complaints).toEqual([]));
@@ -46,7 +49,13 @@ describe('rows and cards by keys', () => {
 
   /** The title of the row or card in focus. */
   const inFocus = async (): Promise<string | undefined> =>
-    /Row \d\d/.exec((await page.locator('li:has(:focus)').first().textContent({ timeout: 5_000 }).catch(() => '')) ?? '')?.[0];
+    /Row \d\d/.exec(
+      (await page
+        .locator('li:has(:focus)')
+        .first()
+        .textContent({ timeout: 5_000 })
+        .catch(() => '')) ?? '',
+    )?.[0];
   const press = async (...keys: string[]) => {
     for (const key of keys) await page.keyboard.press(key);
   };
@@ -210,7 +219,11 @@ describe('rows and cards by keys', () => {
     const cards = page.locator('[data-status=todo] li');
     await drag(cards.nth(3), cards.nth(0));
     await notice('Moved');
-    expect((await page.locator('[data-status=todo] li > a').allTextContents()).slice(0, 3)).toEqual(['Row 04', 'Row 01', 'Row 02']);
+    expect((await page.locator('[data-status=todo] li > a').allTextContents()).slice(0, 3)).toEqual([
+      'Row 04',
+      'Row 01',
+      'Row 02',
+    ]);
     await cards.nth(1).dragTo(page.locator('[data-status=in_progress] ul'));
     await notice('Moved to In progress');
     await page.goto(`${path}?sort=manual_order`);

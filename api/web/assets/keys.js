@@ -14,7 +14,13 @@
   const status = palette.querySelector('[role=status]');
   const say = (text) => document.dispatchEvent(new CustomEvent('say', { detail: text }));
 
-  const PLACEHOLDERS = { status: 'Status…', assignee: 'Assign to…', priority: 'Priority…', due: 'Due… such as next friday', cycle: 'Cycle…' };
+  const PLACEHOLDERS = {
+    status: 'Status…',
+    assignee: 'Assign to…',
+    priority: 'Priority…',
+    due: 'Due… such as next friday',
+    cycle: 'Cycle…',
+  };
   const placeholder = input.placeholder;
   /* What one row, card or page says of its task: version and id. Ticked rows come first, then the one in focus, then the page's own task. */
   const findTasks = () => {

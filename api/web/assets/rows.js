@@ -47,7 +47,9 @@
     const box = current()?.querySelector('input[type=checkbox]');
     if (!box) return false;
     box.click();
-    say(`${box.checked ? 'Ticked' : 'Unticked'}, ${document.querySelectorAll('input[form=bulk][name=task]:checked').length} in all`);
+    say(
+      `${box.checked ? 'Ticked' : 'Unticked'}, ${document.querySelectorAll('input[form=bulk][name=task]:checked').length} in all`,
+    );
     return true;
   };
 

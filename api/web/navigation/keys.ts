@@ -34,7 +34,6 @@ export const KEY_GROUPS: readonly { name: string; keys: readonly Key[] }[] = [
       { presses: ['Esc'], does: 'Close what is open' },
     ],
   },
-  { name: 'Go to', keys: placeKeys.filter(({ presses }) => presses.length > 1) },
   {
     name: 'In lists and boards',
     keys: [
@@ -58,6 +57,7 @@ export const KEY_GROUPS: readonly { name: string; keys: readonly Key[] }[] = [
       { presses: ['u'], does: 'Back to that list' },
     ],
   },
+  { name: 'Go to', keys: placeKeys.filter(({ presses }) => presses.length > 1) },
   {
     name: 'In the palette',
     keys: [

@@ -37,6 +37,12 @@ export function createRenderer(files: StaticFiles): Render {
     const common = { ...shell, title, isNoticeInside, icon, plain, asset: files.buildAddress, words: createFormatter(shell.me) };
     const body = eta.render(view, { problem: undefined, given: {}, ...data, ...common });
     if (isFragment) return body;
-    return eta.render('layout', { ...common, body, scripts, navigation: shell.me && navigationOf(shell.me, shell.path), taskActs: TASK_ACTS });
+    return eta.render('layout', {
+      ...common,
+      body,
+      scripts,
+      navigation: shell.me && navigationOf(shell.me, shell.path),
+      taskActs: TASK_ACTS,
+    });
   };
 }

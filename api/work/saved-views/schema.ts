@@ -31,7 +31,9 @@ export const ViewFilters = z
   .object({
     status: values(Status),
     priority: values(Priority),
-    assigned_to: values(Assignee).meta({ description: 'Ids of users; `me` is the viewer, `none` finds tasks without an assignee' }),
+    assigned_to: values(Assignee).meta({
+      description: 'Ids of users; `me` is the viewer, `none` finds tasks without an assignee',
+    }),
     tags: values(Text.max(50)).meta({ description: 'Any of them' }),
     project_id: values(Id),
     due_before: Due,

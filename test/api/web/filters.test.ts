@@ -9,7 +9,8 @@ let team: TestTeam;
 let browser: Browser;
 let path: string;
 let projectId: string;
-const rowsOf = (html: string): string[] => [...html.matchAll(/<strong>([A-Z][a-z ]+)<\/strong>/g)].map(([, title = '']) => title).toSorted();
+const rowsOf = (html: string): string[] =>
+  [...html.matchAll(/<strong>([A-Z][a-z ]+)<\/strong>/g)].map(([, title = '']) => title).toSorted();
 const day = (days: number): string => new Date(Date.now() + days * 86_400_000).toISOString().slice(0, 10);
 const list = async (query: string): Promise<string[]> => rowsOf((await browser.get(`${path}${query}`)).html);
 

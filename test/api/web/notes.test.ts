@@ -25,7 +25,12 @@ beforeEach(async () => {
 it('are created in a project or a team, listed, searched, and edited on their page with a version', async () => {
   const form = { title: 'Minutes', content: 'One\r\ntwo', team_id: team.team_id, project_id: project.project_id };
   const at = location(await browser.post('/app/notes', form));
-  expect(await notes().first()).toMatchObject({ title: 'Minutes', content: 'One\ntwo', project_id: project.project_id, item_type: 'note' });
+  expect(await notes().first()).toMatchObject({
+    title: 'Minutes',
+    content: 'One\ntwo',
+    project_id: project.project_id,
+    item_type: 'note',
+  });
   await browser.post('/app/notes', { ...form, title: 'Of the team', project_id: '' });
   const { html } = await browser.get('/app/notes');
   expect([html.includes('Minutes'), html.includes('Of the team'), html.includes('Harbour ·')]).toEqual([true, true, true]);

@@ -87,18 +87,27 @@ describe('actions of a task', () => {
     const other = await buildTask(app, team, await buildProject(app, team), { title: 'Another' });
     await app.as(team.admin).patch(`/api/tasks/${taskId}`, { priority: 'low' });
     const html = await change('status:in_review', [`1:${taskId}`, `1:${other.task_id}`]);
-    expect(html).toContain('One task changed. “&lt;i&gt;Fix&lt;/i&gt; the crane” was left alone: changed since you opened the list.');
+    expect(html).toContain(
+      'One task changed. “&lt;i&gt;Fix&lt;/i&gt; the crane” was left alone: changed since you opened the list.',
+    );
     expect(await row()).toMatchObject({ status: 'todo' });
     expect(await db()('tasks').where({ task_id: other.task_id }).first('status')).toEqual({ status: 'in_review' });
   });
 
-  it.each(['status:gone', 'priority:', 'due_date:never', 'assigned_to:x', 'cycle:x', 'title:x', '', 'version:9', `cycle:${'x'.repeat(300)}`])(
-    'refuse the change %j in words',
-    async (what) => {
-      expect(await change(what)).toContain('class="notice bad"');
-      expect(await row()).toMatchObject({ version: 1 });
-    },
-  );
+  it.each([
+    'status:gone',
+    'priority:',
+    'due_date:never',
+    'assigned_to:x',
+    'cycle:x',
+    'title:x',
+    '',
+    'version:9',
+    `cycle:${'x'.repeat(300)}`,
+  ])('refuse the change %j in words', async (what) => {
+    expect(await change(what)).toContain('class="notice bad"');
+    expect(await row()).toMatchObject({ version: 1 });
+  });
 
   it('are not offered to guests and strangers, nor done by them', async () => {
     const other = await buildTeam(app);
@@ -106,14 +115,19 @@ describe('actions of a task', () => {
     for (const who of [await signIn(app, team.guest), await signIn(app, other.member)]) {
       for (const query of [{ q: '' }, { q: 'done' }, { act: 'assignee' }] as Record<string, string>[]) {
         const html = await ask(query, who);
-        expect([html.includes('palette-change'), html.includes('crane')]).toEqual([false, query['q'] === undefined && html.includes('crane')]);
+        expect([html.includes('palette-change'), html.includes('crane')]).toEqual([
+          false,
+          query['q'] === undefined && html.includes('crane'),
+        ]);
       }
       const csrf = readCsrf((await who.get('/app')).html) ?? null;
       await who.post('/app/tasks/change', { task: `1:${taskId}`, change: 'status:done' }, { csrf });
     }
     const foreign = await createCycle(app.as(other.member), { team_id: other.team_id });
     expect(await change(`cycle:${foreign.cycle_id}`)).toContain('class="notice bad"');
-    expect((await browser.post('/app/tasks/change', { task: `1:${taskId}`, change: 'status:done' }, { csrf: null })).status).toBe(403);
+    expect((await browser.post('/app/tasks/change', { task: `1:${taskId}`, change: 'status:done' }, { csrf: null })).status).toBe(
+      403,
+    );
     expect(await row()).toMatchObject({ version: 1, status: 'todo', cycle_id: null });
   });
 });

@@ -38,7 +38,10 @@ const PaletteQuery = Query.extend({
   task: TaskId.optional().catch(undefined),
   tasks: ClampedInt(1, 100, 1).catch(1),
   /** The chooser that is open. */
-  act: z.enum(TASK_ACTS.map(({ act }) => act)).optional().catch(undefined),
+  act: z
+    .enum(TASK_ACTS.map(({ act }) => act))
+    .optional()
+    .catch(undefined),
 });
 
 const NEW_TASK = /^(?:new|add|create)\s+task\b:?\s*/i;

@@ -131,9 +131,7 @@ export const bulkTaskPages: Page[] = [
       const isPlaced = after !== undefined || before !== undefined;
       // A task that is put elsewhere in its column keeps the status that it may have got meanwhile: then its version has changed too.
       const fields = same === undefined ? { status, version } : { version };
-      const left = isPlaced
-        ? await placeTask(ctx, task_id, { after, before }, fields)
-        : await updateTask(ctx, task_id, fields);
+      const left = isPlaced ? await placeTask(ctx, task_id, { after, before }, fields) : await updateTask(ctx, task_id, fields);
       const undo = left === version ? undefined : { kind: 'revert_tasks' as const, tasks: [[task_id, left] as Changed] };
       const text = same === undefined ? `Moved to ${MOVED[status]}` : 'Moved';
       return { to: backPath(back, itemPath(task_id)), notice: { kind: 'good', text, undo } };

@@ -87,7 +87,11 @@ const shownStatuses = (show: TaskFilters['show']): string[] | undefined =>
   show === undefined ? [...OPEN_STATUSES] : show === 'all' ? undefined : [show];
 
 /** Returns the later of two days, or the earlier one; a day that is not given does not count. */
-const latest = (...days: (string | undefined)[]) => days.filter((day) => day !== undefined).toSorted().at(-1);
+const latest = (...days: (string | undefined)[]) =>
+  days
+    .filter((day) => day !== undefined)
+    .toSorted()
+    .at(-1);
 const earliest = (...days: (string | undefined)[]) => days.filter((day) => day !== undefined).toSorted()[0];
 
 /** Returns the same filters in the form of a saved view, which has the days of a range of the calendar. */
@@ -115,7 +119,11 @@ export function toSort({ sort = 'created_at' }: TaskFilters): { field: string; d
 }
 
 /** Returns what a list of a project's tasks looks up. */
-export const toSource = (project: { project_id: string; team_id: string }, given: TaskFilters, calendar: Calendar): ViewSource => ({
+export const toSource = (
+  project: { project_id: string; team_id: string },
+  given: TaskFilters,
+  calendar: Calendar,
+): ViewSource => ({
   entity_type: 'task',
   team_id: project.team_id,
   filters: toViewFilters(project.project_id, given, calendar),

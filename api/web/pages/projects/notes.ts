@@ -41,7 +41,9 @@ type Project = Pick<ProjectRecord, 'project_id' | 'name' | 'team_id'>;
 
 async function loadPlace(ctx: Context, me: User, { team, project }: NoteFilter) {
   const here = project === undefined ? undefined : (JSON.parse(await getProject(ctx, project)) as Project);
-  const chosen = [here?.team_id, team, me.preferences.default_team_id].map((id) => me.teams.find(({ team_id }) => team_id === id));
+  const chosen = [here?.team_id, team, me.preferences.default_team_id].map((id) =>
+    me.teams.find(({ team_id }) => team_id === id),
+  );
   const current = chosen.find((one) => one !== undefined) ?? me.teams[0];
   const projects = current ? await listProjects(ctx, { team_id: current.team_id, limit: MAX_PROJECTS, offset: 0 }) : [];
   return { here, current, projects: projects.map((json) => JSON.parse(json) as Project) };

@@ -112,15 +112,24 @@ function dueActions(task: Task, q: string, { today, day }: ReturnType<typeof cre
   const known = new Map(days.map((one) => [one[1], one] as const).toReversed());
   const dated = days.filter((one) => known.get(one[1]) === one);
   return [
-    ...dated.map(([label, date, more]): TaskAction => ({
+    ...dated.map(
+      ([label, date, more]): TaskAction => ({
+        act: 'due',
+        label,
+        icon: 'clock',
+        words: `deadline ${more}`,
+        change: `due_date:${date}`,
+        isCurrent: task.due_date?.slice(0, 10) === date,
+      }),
+    ),
+    {
       act: 'due',
-      label,
+      label: 'No due date',
       icon: 'clock',
-      words: `deadline ${more}`,
-      change: `due_date:${date}`,
-      isCurrent: task.due_date?.slice(0, 10) === date,
-    })),
-    { act: 'due', label: 'No due date', icon: 'clock', words: 'remove clear', change: `due_date:${NOTHING}`, isCurrent: !task.due_date },
+      words: 'remove clear',
+      change: `due_date:${NOTHING}`,
+      isCurrent: !task.due_date,
+    },
   ];
 }
 
@@ -178,6 +187,13 @@ export async function loadTaskActions(ctx: Context, me: User, { taskId, count, q
   ]);
   const all = [...statusActions(task, words), ...assignees, ...priorityActions(task), ...dueActions(task, q, words), ...cycles];
   const shown = count > 1 ? all.map((one) => ({ ...one, isCurrent: false })) : all;
-  if (act !== undefined) return { title, actions: matching(q, shown.filter((one) => one.act === act)) };
+  if (act !== undefined)
+    return {
+      title,
+      actions: matching(
+        q,
+        shown.filter((one) => one.act === act),
+      ),
+    };
   return { title, actions: matching(q, [...first, ...shown]).slice(0, MAX_SHOWN) };
 }

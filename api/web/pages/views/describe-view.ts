@@ -38,7 +38,9 @@ export function describeView(
     ...sort
       .slice(0, 1)
       .map(({ field, direction }) =>
-        field === MANUAL_ORDER ? 'in manual order' : `by ${nameSortField(field)}, ${direction === 'asc' ? 'ascending' : 'descending'}`,
+        field === MANUAL_ORDER
+          ? 'in manual order'
+          : `by ${nameSortField(field)}, ${direction === 'asc' ? 'ascending' : 'descending'}`,
       ),
   ];
 }

@@ -130,7 +130,11 @@ export async function listEditChoices(ctx: Context, me: User, view: SavedViewRec
     people: withChosen([[VIEWER, 'The viewer'], [UNASSIGNED, 'Nobody'], ...people], chosen.assigned_to, () => 'a former member'),
     projects: withChosen(projects, chosen.project_id, () => 'another project'),
     columns: withChosen([...named(ROW_FIELDS[entity_type]), ...custom], columns, nameSortField),
-    sortFields: withChosen([...named(SORT_FIELDS[entity_type].filter((field) => field !== 'position')), ...custom], sort, nameSortField),
+    sortFields: withChosen(
+      [...named(SORT_FIELDS[entity_type].filter((field) => field !== 'position')), ...custom],
+      sort,
+      nameSortField,
+    ),
     laterSort: view.sort.slice(1).map(({ field }) => nameSortField(field)),
   };
 }

@@ -32,7 +32,10 @@ async function findGap(
   if (!before) throw conflict('The list has changed since you opened it. Look at it, then move the task again');
   const [previous] = await run<Row<Placed>>(ctx.db, precedingStatement, of(before));
   if (!previous) return { low: undefined, next: [before] };
-  return { low: previous.place, next: await run<Row<Placed>>(ctx.db, followingStatement, [before.project_id, previous.task_id, taskId]) };
+  return {
+    low: previous.place,
+    next: await run<Row<Placed>>(ctx.db, followingStatement, [before.project_id, previous.task_id, taskId]),
+  };
 }
 
 /**
