@@ -58,6 +58,12 @@ const UNLINKED: WorldTask[] = [
 const WORLDS: Readonly<Record<string, readonly WorldTask[]>> = {
   office: LINKED,
   one: LINKED.filter(({ id }) => id === 'log'),
+  bugs: [
+    task('b1', 'Search finds nothing', 'todo', 'medium', null, 'bo', { tags: ['bug'] }),
+    task('b2', 'Checkout crashes', 'in_progress', 'urgent', null, 'uma', { tags: ['bug'] }),
+    task('b3', 'Typo on the home page', 'todo', 'low', null, null, { tags: ['bug'] }),
+    task('b4', 'Write the questions and answers', 'todo', 'medium', null, 'mia'),
+  ],
   many: Array.from({ length: 50 }, (_, n) =>
     task(`m${n}`, `Order part ${n} of the machine and test it`, 'todo', 'low', null, null),
   ),
