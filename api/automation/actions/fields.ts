@@ -1,7 +1,11 @@
 import { Text } from '../../platform/fields.js';
-import { normaliseDate } from '../../platform/dates.js';
+import { isDueDate } from './written-due.js';
 
-/** A date or a date-time. Validated here, so that a bad one is rejected when the automation is saved. */
-export const DateText = Text.refine((value) => normaliseDate(value) !== null, 'must be an ISO 8601 date or date-time').meta({
-  example: '2026-12-01',
+/** A due date, also in words: they count from the day of the run. Validated here, so that a bad one is rejected when the automation is saved. */
+export const DateText = Text.refine(
+  isDueDate,
+  'must be an ISO 8601 date or date-time, or words such as “in 3 days” or “next friday”',
+).meta({
+  description: 'A date, a date-time, or words that count from the day when a run starts, in the time zone of the automation',
+  example: 'in 3 days',
 });

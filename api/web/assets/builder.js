@@ -35,7 +35,25 @@
     if (target.id === 'f-trigger_type') document.getElementById('schedule').open = target.value === 'schedule';
   });
 
+  /* A list of people grows by a choice; without this file their names are typed. */
+  const showChoices = () => {
+    for (const choice of document.querySelectorAll('#builder [data-append]')) choice.hidden = false;
+  };
+  document.addEventListener('change', ({ target }) => {
+    const field = target.dataset?.append && document.getElementById(target.dataset.append);
+    if (!field || target.value === '') return;
+    field.value = [...field.value.split('\n').filter((line) => line.trim() !== ''), target.value].join('\n');
+    target.value = '';
+    field.dispatchEvent(new Event('input', { bubbles: true }));
+  });
+  /* Another action is shown at once; without this file a button does so. */
+  document.addEventListener('change', ({ target }) => {
+    if (target.matches?.('#builder select[name$=".as"]')) target.parentElement.querySelector('button').click();
+  });
+  showChoices();
+
   document.addEventListener('htmx:after:swap', () => {
+    showChoices();
     const step = document.querySelector('#builder [data-focus]');
     if (!step) return;
     step.removeAttribute('data-focus');

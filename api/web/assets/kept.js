@@ -49,6 +49,7 @@
     if (target.getAttribute('action') !== '/app/sign-out') return;
     drop();
     sessionStorage.removeItem(USER);
+    for (const key of Object.keys(sessionStorage)) if (key.startsWith('assent-draft')) sessionStorage.removeItem(key);
   });
   document.addEventListener('htmx:after:swap', keep);
   keep();

@@ -31,6 +31,7 @@ const sources = (): Record<string, string> => {
     'kept.js': own('kept.js'),
     'work.js': own('work.js'),
     'builder.js': own('builder.js'),
+    'drafts.js': own('drafts.js'),
     'logo.svg': own('logo.svg'),
   };
 };

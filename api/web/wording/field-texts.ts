@@ -32,4 +32,52 @@ export const FIELD_TEXTS: Readonly<Record<string, Readonly<Record<string, FieldT
     },
   },
   [DELAY]: { seconds: { label: 'Wait for', hint: '30 days at most' } },
+  notify: {
+    user_ids: { label: 'To these people', hint: 'One name on each line. Leave it empty if you choose a role' },
+    role: {
+      label: 'Or to everyone who is',
+      hint: 'Leave it empty if you name people',
+      options: { guest: 'in the team', member: 'a member, manager or admin', manager: 'a manager or admin', admin: 'an admin' },
+    },
+    channel: { label: 'By', hint: 'In the app when empty', options: { in_app: 'a notification in the app', email: 'email' } },
+  },
+  assign_task: { assigned_to: { label: 'Assignee', hint: 'The name of a member' } },
+  create_relation: {
+    source_id: { label: 'Item', hint: 'The id of an item, or a field of the event such as {{event.task.task_id}}' },
+    target_id: { label: 'Related item', hint: 'As above' },
+  },
 };
+
+/** How fields are worded that several actions have. */
+const COMMON: Readonly<Record<string, FieldText>> = {
+  assigned_to: { label: 'Assignee', hint: 'The name of a member; nobody when empty' },
+  project_id: { label: 'Project', hint: 'The name of a project' },
+  task_id: { label: 'Task', hint: 'The id of a task, or a field of the event' },
+  parent_task_id: { label: 'Parent task' },
+  cycle_id: { label: 'Cycle' },
+  due_date: { label: 'Due', hint: 'A date, or words that count from the day of the run: in 3 days, next friday' },
+  status: {
+    label: 'Status',
+    options: { todo: 'To do', in_progress: 'In progress', in_review: 'In review', done: 'Done' },
+  },
+  priority: { label: 'Priority', options: { low: 'Low', medium: 'Medium', high: 'High', urgent: 'Urgent' } },
+  relation_type: { label: 'Relation' },
+  estimated_hours: { label: 'Estimate in hours' },
+  actual_hours: { label: 'Hours spent' },
+  is_archived: { label: 'Archived' },
+  url: { label: 'Address' },
+};
+
+/** Returns how a parameter is worded; undefined if its name says enough. */
+export const fieldText = (type: string, name: string): FieldText | undefined => {
+  const [own, common] = [FIELD_TEXTS[type], COMMON].map((texts) =>
+    texts && Object.hasOwn(texts, name) ? texts[name] : undefined,
+  );
+  return own ?? common;
+};
+
+/** Returns the label of a parameter. */
+export function fieldLabel(type: string, name: string): string {
+  const label = fieldText(type, name)?.label ?? name.replaceAll('_', ' ');
+  return label.charAt(0).toUpperCase() + label.slice(1);
+}

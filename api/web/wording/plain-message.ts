@@ -35,6 +35,8 @@ const TIME = /\b\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:Z|[+-]\d{2}
 const BYTES = /\b(\d+) bytes\b/g;
 /** A place in a definition, such as `actions[0].params.title`. */
 const STEP = /\bactions(?:\[|\.)(\d+)\]?(?:\.params)?(?:\.(\w+))?/g;
+/** A gate by its place, where a page is about one run. */
+const GATE = /^Gate \d+(?= (?:was|of) )/;
 /** A name alone: no part of a longer name, a quotation, a template or a path. */
 const FIELD = new RegExp(String.raw`(?<![\w.:“"'{\`/-])(\ban? )?(${Object.keys(FIELD_NAMES).join('|')})(?![\w.”"'}\`/-])`, 'g');
 
@@ -60,5 +62,6 @@ export function plainMessage(message: string, me: User | null): string {
       const step = `step ${Number(at) + 1}`;
       return name === undefined ? step : `${step}, ${FIELD_NAMES[name] ?? name.replaceAll('_', ' ')}`;
     })
+    .replace(GATE, 'The gate')
     .replace(FIELD, (_text, article: string | undefined, name: string) => withArticle(article, FIELD_NAMES[name] as string));
 }

@@ -28,7 +28,7 @@ const claimStatement = defineStatement({
   name: 'claim_run',
   text: /* sql */ `
     with ${CLAIM}
-    select run.*, v.actions from run
+    select run.*, v.actions, v.schedule_timezone from run
     join automation_versions v on v.automation_id = run.automation_id and v.version = run.automation_version`,
 });
 

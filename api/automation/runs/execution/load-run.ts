@@ -28,16 +28,19 @@ export interface RunRow {
   correlation_id: string;
   /** First run of the chain, for a replay. */
   first_run_id: string | null;
+  queued_at: Date;
   finished_at: Date | null;
   /** Actions of the version that the run is pinned to. */
   actions: Record<string, unknown>[];
+  /** Time zone of that version: words for days count from the day there. */
+  schedule_timezone: string;
   /** What the last gate before the step released, with its hash; null before the first gate, and if an older version opened it. */
   staged?: string | null;
   staged_hash?: string | null;
 }
 
 const SELECT_RUN = /* sql */ `
-    select r.*, v.actions from automation_runs r
+    select r.*, v.actions, v.schedule_timezone from automation_runs r
     join automation_versions v on v.automation_id = r.automation_id and v.version = r.automation_version
     where r.run_id = $1`;
 

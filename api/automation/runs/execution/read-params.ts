@@ -3,7 +3,9 @@ import { buildSentence, ZOD_MESSAGES } from '../../../platform/validation/messag
 import type { ActionDescription } from '../../../gate/contract/action-type.js';
 import { ActionRefused } from '../../../gate/contract/action-refused.js';
 import { withDefaults } from '../../actions/registry.js';
+import { withDueDate } from '../../actions/written-due.js';
 import { renderTemplates } from '../../language/template.js';
+import { dayIn } from '../../../work/tasks/recurrence/next-date.js';
 import { readTail, replaceMarks } from '../staging/tail.js';
 import type { RunRow } from './load-run.js';
 
@@ -17,7 +19,7 @@ export function storedParams(run: Pick<RunRow, 'actions'>, index: number): Recor
 }
 
 /** What parameters are filled in from. */
-export type FilledRun = Pick<RunRow, 'actions' | 'event' | 'event_truncated' | 'project_id'>;
+export type FilledRun = Pick<RunRow, 'actions' | 'event' | 'event_truncated' | 'project_id' | 'queued_at' | 'schedule_timezone'>;
 
 /** Values of secrets by name. */
 type Secrets = Pick<ReadonlyMap<string, string>, 'get'>;
@@ -33,9 +35,13 @@ const secretMissing = (name: string, sends: boolean): ActionRefused =>
  * @throws ActionRefused
  */
 export function renderFromEvent(type: ActionDescription, run: FilledRun, index: number, secrets?: Secrets): Fields {
-  const filled = withDefaults(type.type, storedParams(run, index), run.event, run);
+  const written = storedParams(run, index);
+  const filled = withDefaults(type.type, written, run.event, run);
   const result = renderTemplates(filled, run.event, secrets ? { secrets: (name) => secrets.get(name) } : {});
-  if (result.ok) return (type.complete?.(result.value as Fields, run.event) ?? result.value) as Fields;
+  if (result.ok) {
+    const params = withDueDate(result.value as Fields, written, () => dayIn(run.schedule_timezone, run.queued_at));
+    return type.complete?.(params, run.event) ?? params;
+  }
   if ('secretMissing' in result) throw secretMissing(result.secretMissing, type.secrets !== undefined);
   if ('missing' in result) {
     const why = run.event_truncated ? ': it was too large to be kept whole, and was cut' : '';

@@ -21,7 +21,7 @@ with ${CLAIM}, step as (
   from step where a.run_id = step.run_id and a.index = step.index and step.status not in ('succeeded', 'failed', 'skipped')
     and (step.due_at is null or step.due_at <= now())
 )
-select run.*, v.actions, gate.staged, gate.staged_hash, gate.rules as gate,
+select run.*, v.actions, v.schedule_timezone, gate.staged, gate.staged_hash, gate.rules as gate,
   (select ${STEP_JSON('step')} from step) as step,
   (select json_agg(${STEP_JSON('a')} order by a.index) from run_actions a where a.run_id = run.run_id) as steps,
   (select json_build_object('email', u.email, 'role', u.role, 'is_active', u.status = 'active', 'seat', m.role)

@@ -9,7 +9,10 @@ import { presentSteps, collectWanted } from './describe-gates.js';
 import { fillIn } from './stage-tail.js';
 import { readTail, type StagedStep, type StoredTail } from './tail.js';
 
-type ShownRun = Pick<RunRow, 'run_id' | 'team_id' | 'creator_id' | 'project_id' | 'event' | 'event_truncated' | 'actions'>;
+type ShownRun = Pick<
+  RunRow,
+  'run_id' | 'team_id' | 'creator_id' | 'project_id' | 'event' | 'event_truncated' | 'queued_at' | 'schedule_timezone' | 'actions'
+>;
 
 /** $1 = run id. */
 const tailsStatement = defineStatement({

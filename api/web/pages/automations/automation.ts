@@ -40,6 +40,13 @@ async function findProjectName(
   return names[project_id] ?? null;
 }
 
+/** Returns warnings as sentences of the page, which names the trigger itself. */
+const listWarnings = async (ctx: Context, automation: AutomationRecord & Parameters<typeof findWarnings>[1]): Promise<string[]> =>
+  (await findWarnings(ctx, automation)).map((text) => {
+    const said = text.replace(`events of ${automation.trigger_type} have`, 'events of this trigger have');
+    return said.charAt(0).toUpperCase() + said.slice(1);
+  });
+
 export const automationPages: Page[] = [
   page({
     method: 'get',
@@ -58,7 +65,7 @@ export const automationPages: Page[] = [
       const [about, project, warnings] = await Promise.all([
         describeRuns(ctx, runs),
         findProjectName(ctx, automation),
-        rights.mayChange ? findWarnings(ctx, automation) : [],
+        rights.mayChange ? listWarnings(ctx, automation) : [],
       ]);
       const team = person.teams.find(({ team_id }) => team_id === automation.team_id);
       const shown = { automation, steps, runs, about, names, project, warnings, ...rights };

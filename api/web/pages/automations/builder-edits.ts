@@ -1,7 +1,7 @@
 import { GATE } from '../../../automation/actions/rules.js';
 import { availableActions } from '../../../automation/actions/registry.js';
 import type { Fields } from '../../server/read-form.js';
-import { type BuilderForm, type FormStep, newStep } from './builder-form.js';
+import { type BuilderForm, type FormStep, newStep, withType } from './builder-form.js';
 import { addConditionRow } from './condition-form.js';
 import { SUGGESTED_GATE } from './draft.js';
 
@@ -31,7 +31,13 @@ function added(steps: readonly FormStep[], type: unknown): Edited['focus'] | For
   return [...steps, newStep(known.type, known.type === GATE ? SUGGESTED_GATE.params : {})];
 }
 
-/** Returns the form after a button: `add`, `gate`, `row`, or `up`, `down`, `remove` and `secret` with the number of a step, as `up:1`. */
+/** Returns the steps with another action in one of them. */
+function retyped(steps: readonly FormStep[], at: number, type: unknown): FormStep[] {
+  const known = availableActions().find((each) => each.type === type && each.type !== GATE);
+  return steps.map((step, index) => (known && index === at && step.type !== GATE ? withType(step, known.type) : step));
+}
+
+/** Returns the form after a button: `add`, `gate`, `row`, or `up`, `down`, `remove`, `type` and `secret` with the number of a step, as `up:1`. */
 export function editForm(form: BuilderForm, op: string, given: Fields): Edited {
   const [verb, number = ''] = op.split(':');
   const at = /^\d{1,2}$/.test(number) ? Number(number) : -1;
@@ -52,6 +58,8 @@ export function editForm(form: BuilderForm, op: string, given: Fields): Edited {
       return result(moved(steps, at, at - 1), Math.max(0, at - 1));
     case 'down':
       return result(moved(steps, at, at + 1), Math.min(steps.length - 1, at + 1));
+    case 'type':
+      return result(retyped(steps, at, given[`s${at}.as`]), at);
     case 'remove':
       return result(
         steps.filter((_step, index) => index !== at),

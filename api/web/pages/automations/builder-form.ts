@@ -1,5 +1,5 @@
 import { readSchedule, type WrittenSchedule } from '../../../automation/definitions/schedule/written-schedule.js';
-import { invalidFields } from '../../../platform/errors.js';
+import { type FieldError, invalidFields } from '../../../platform/errors.js';
 import type { Fields } from '../../server/read-form.js';
 import { type Draft, type DraftAction, TEXT_FIELDS } from './draft.js';
 import { conditionErrors, type ConditionForm, conditionForm, readConditionForm } from './condition-form.js';
@@ -21,6 +21,8 @@ export interface FormStep {
   on_failure: string;
   max_attempts: string;
   params: FormParam[];
+  /** What was typed for another action, before this one was chosen: it comes back with that one, and is not saved. */
+  aside: FormParam[];
 }
 
 /** The builder's form: texts as typed, so that a page shows again what cannot be read yet. */
@@ -31,12 +33,12 @@ export interface BuilderForm {
   steps: FormStep[];
 }
 
-const STEP_FIELD = /^s(\d{1,2})\.(?:(type|name|on_failure|max_attempts)|([pju])\.(.+))$/s;
+const STEP_FIELD = /^s(\d{1,2})\.(?:(type|name|on_failure|max_attempts)|(?:(k)\.)?([pju])\.(.+))$/s;
 
-/** Returns the name of a parameter's field: `s0.p.title`, or `s0.j.title` where it holds JSON; `s0.u.title` is that of its unit. */
+/** Returns the name of a parameter's field: `s0.p.title`, or `s0.j.title` where it holds JSON; `s0.u.title` is that of its unit. `s0.k.p.title` is kept aside. */
 export const paramFieldName = (index: number, name: string, isJson: boolean): string => `s${index}.${isJson ? 'j' : 'p'}.${name}`;
 
-const emptyStep = (): FormStep => ({ type: '', name: '', on_failure: '', max_attempts: '', params: [] });
+const emptyStep = (): FormStep => ({ type: '', name: '', on_failure: '', max_attempts: '', params: [], aside: [] });
 
 /** Reads the fields that a browser sent. Unknown ones do not count. */
 export function readBuilderForm(given: Fields): BuilderForm {
@@ -45,11 +47,12 @@ export function readBuilderForm(given: Fields): BuilderForm {
   const steps: FormStep[] = [];
   const unitOf = (at: string, name: string): string => text(`s${at}.u.${name}`);
   for (const [name, value] of Object.entries(given)) {
-    const [, at, own, mark, param] = STEP_FIELD.exec(name) ?? [];
+    const [, at, own, kept, mark, param] = STEP_FIELD.exec(name) ?? [];
     if (at === undefined || typeof value !== 'string') continue;
     const step = (steps[Number(at)] ??= emptyStep());
     if (own) step[own as 'type'] = value;
-    else if (param && mark !== 'u') step.params.push({ name: param, isJson: mark === 'j', text: value, unit: unitOf(at, param) });
+    else if (param && mark !== 'u')
+      step[kept ? 'aside' : 'params'].push({ name: param, isJson: mark === 'j', text: value, unit: unitOf(at, param) });
   }
   const typed = fields as BuilderForm['fields'];
   const { text: condition, rows } = readConditionForm(given, typed.condition, typed.trigger_type);
@@ -59,7 +62,7 @@ export function readBuilderForm(given: Fields): BuilderForm {
 const kindOf = (type: string, { name, isJson }: FormParam): FieldKind =>
   isJson ? 'json' : (paramFields(type).find((field) => field.name === name)?.kind ?? 'json');
 
-function decodeStep(step: FormStep, index: number, errors: { field: string; message: string; type: string }[]): DraftAction {
+function decodeStep(step: FormStep, index: number, errors: FieldError[]): DraftAction {
   const params: [string, unknown][] = [];
   for (const param of step.params) {
     const read = decodeParam(kindOf(step.type, param), param.text, param.unit);
@@ -85,11 +88,12 @@ const orNull = (text: string): string | null => (text === '' ? null : text);
 
 /**
  * Returns the definition that a form describes, not checked yet.
+ * @param found what else is wrong with it
  * @throws VALIDATION_ERROR naming the form's fields whose text cannot be read
  */
-export function toDraft({ fields, rows, steps }: BuilderForm): Draft {
+export function toDraft({ fields, rows, steps }: BuilderForm, found: readonly FieldError[] = []): Draft {
   const wrong = Object.entries(conditionErrors({ text: fields.condition, rows }, fields.trigger_type));
-  const errors = wrong.map(([field, message]) => ({ field, message, type: 'custom' }));
+  const errors: FieldError[] = [...found, ...wrong.map(([field, message]) => ({ field, message, type: 'custom' }))];
   const actions = steps.map((step, index) => decodeStep(step, index, errors));
   const schedule = readTimes(fields);
   if ('problem' in schedule) errors.push({ field: 'schedule_cron', message: schedule.problem, type: 'custom' });
@@ -113,6 +117,7 @@ function toStep({ type, name, params, on_failure, retry }: DraftAction): FormSte
     name: name ?? '',
     on_failure: on_failure ?? '',
     max_attempts: retry === undefined ? '' : String(retry.max_attempts),
+    aside: [],
     params: Object.entries(params).map(([key, value]) => {
       const field = fields.find((each) => each.name === key);
       const { kind, ...written } = encodeParam(field ?? { kind: 'json', options: [] }, value);
@@ -127,6 +132,18 @@ export const toForm = (draft: Draft): BuilderForm => ({
   rows: conditionForm(draft.condition ?? '', draft.trigger_type).rows,
   steps: draft.actions.map(toStep),
 });
+
+/**
+ * Returns a step with another action: what both take stays, and what only the old one takes is kept aside. A gate releases what follows it, so it
+ * becomes no other action, and none becomes a gate.
+ */
+export function withType(step: FormStep, type: string): FormStep {
+  const names = paramFields(type).map(({ name }) => name);
+  const filled = step.params.filter(({ text }) => text !== '');
+  const all = [...filled, ...step.aside.filter(({ name }) => !filled.some((param) => param.name === name))];
+  const isTaken = ({ name }: FormParam): boolean => names.includes(name);
+  return { ...step, type, params: all.filter(isTaken), aside: all.filter((param) => !isTaken(param)) };
+}
 
 /** Returns a new step of a type. */
 export const newStep = (type: string, params: Record<string, unknown> = {}): FormStep => toStep({ type, params });

@@ -1,6 +1,7 @@
 import { isAllowed, type Seat } from '../../../platform/access/access.js';
-import { GATE } from '../../../automation/actions/rules.js';
+import { DELAY, GATE } from '../../../automation/actions/rules.js';
 import { availableActions, outboundTypes } from '../../../automation/actions/registry.js';
+import { getWorkAction } from '../../../automation/actions/work-actions.js';
 import type { AutomationRecord } from '../../../automation/definitions/schema.js';
 import { TRIGGERS } from '../../../automation/language/triggers.js';
 import type { User } from '../../../identity/auth/schema.js';
@@ -9,12 +10,15 @@ import type { FormError, View } from '../../page.js';
 import { type BuilderForm, type FormStep, paramFieldName } from './builder-form.js';
 import { showConditionRows } from './condition-form.js';
 import { checkOnSample } from './condition.js';
-import { listChoices } from './named-ids.js';
+import { isNeeded } from './missing-fields.js';
+import { type Choices, listChoices, namesFor, withNames } from './named-ids.js';
 import { checkTyped } from './schedule.js';
 import { paramFields, UNITS } from './param-fields.js';
 
-/** Empty optional fields that a step shows at once if it requires none. */
+/** Empty fields that a step shows at once if it has none to begin with. */
 const FEW = 4;
+/** Actions beside those on work items whose fields a browser may keep: people paste secrets into the others. */
+const KEPT = ['notify', 'move_to_cycle'];
 /** Unit of an empty duration. */
 const DEFAULT_UNIT = 'hours';
 
@@ -51,13 +55,21 @@ function fieldErrors(problem: FormError | undefined): Record<string, string> {
   const [, index, param, why] = /^actions\[(\d+)\](?:\.params)?(?:\.(\w+))?[^\s:]*:?\s(.+)$/s.exec(problem.message) ?? [];
   if (index !== undefined && why) {
     found.push([`s${index}`, problem.message]);
-    if (param) found.push([`s${index}.p.${param}`, why], [`s${index}.j.${param}`, why]);
+    const said = why.charAt(0).toUpperCase() + why.slice(1);
+    if (param) found.push([`s${index}.p.${param}`, said], [`s${index}.j.${param}`, said]);
   }
   return Object.fromEntries(found);
 }
 
-/** Returns a step with a field for each parameter: those that are required or filled, then the others. */
-function toStepView(step: FormStep, index: number, errors: Readonly<Record<string, string>>) {
+/** What the fields of a step depend on besides it. */
+interface Around {
+  fields: BuilderForm['fields'];
+  errors: Readonly<Record<string, string>>;
+  choices: Choices;
+}
+
+/** Returns a step with a field for each parameter: those that are required, filled or looked for first, then the others. */
+function toStepView(step: FormStep, index: number, { fields: own, errors, choices }: Around) {
   const known = paramFields(step.type);
   const unknown = step.params
     .filter(({ name }) => !known.some((field) => field.name === name))
@@ -66,6 +78,8 @@ function toStepView(step: FormStep, index: number, errors: Readonly<Record<strin
       label: name,
       kind: 'json' as const,
       isRequired: false,
+      isDefaulted: false,
+      isMain: false,
       hint: null,
       options: [],
       optionTexts: {},
@@ -79,25 +93,28 @@ function toStepView(step: FormStep, index: number, errors: Readonly<Record<strin
       ...field,
       kind: isJson ? 'json' : field.kind,
       input,
-      text: typed?.text ?? '',
+      isRequired: isNeeded(field, step.type, own),
+      text: isJson ? (typed?.text ?? '') : withNames(field.name, typed?.text ?? '', choices),
+      names: namesFor(field.name),
       unit: typed ? typed.unit || 'seconds' : DEFAULT_UNIT,
       unitInput: `s${index}.u.${field.name}`,
       units: Object.keys(UNITS),
       error: errors[input],
     };
   });
-  const isFilled = ({ text, isRequired, error }: (typeof fields)[number]): boolean =>
-    text !== '' || isRequired || error !== undefined;
-  const rest = fields.filter((field) => !isFilled(field));
-  const few = fields.some(({ isRequired }) => isRequired) ? 0 : FEW;
+  const isFirst = ({ text, isRequired, isMain, error }: (typeof fields)[number]): boolean =>
+    text !== '' || isRequired || isMain || error !== undefined;
+  const rest = fields.filter((field) => !isFirst(field));
+  const few = rest.length < fields.length ? 0 : FEW;
   const action = availableActions().find(({ type }) => type === step.type);
   return {
     ...step,
     index,
     label: action?.label ?? step.type,
     isGate: step.type === GATE,
+    isKept: [GATE, DELAY, ...KEPT].includes(step.type) || getWorkAction(step.type) !== undefined,
     takesSecrets: outboundTypes()[step.type]?.secrets !== undefined,
-    fields: [...fields.filter(isFilled), ...rest.slice(0, few)],
+    fields: [...fields.filter(isFirst), ...rest.slice(0, few)],
     more: rest.slice(few),
     error: errors[`s${index}`],
     errors,
@@ -116,13 +133,14 @@ function listTeams(me: User, { automation, teamId }: Target): { team_id: string;
 export async function showBuilder(ctx: Context, me: User, target: Target, shown: Shown): Promise<View> {
   const { form, json, problem, focus = null, isActive = false, changeNote = '' } = shown;
   const errors = fieldErrors(problem);
+  const choices = await listChoices(ctx, me, target.teamId);
   const { automation, template } = target;
   const data = {
     target,
     path: automation ? `/app/automations/${automation.automation_id}/edit` : '/app/automations/new',
     teams: listTeams(me, target),
     fields: form.fields,
-    steps: form.steps.map((step, index) => toStepView(step, index, errors)),
+    steps: form.steps.map((step, index) => toStepView(step, index, { fields: form.fields, errors, choices })),
     hasGate: form.steps.some(({ type }) => type === GATE),
     isFree: form.steps.length > 0 && form.steps[0]?.type !== GATE,
     json,
@@ -139,8 +157,8 @@ export async function showBuilder(ctx: Context, me: User, target: Target, shown:
     schedule: checkTyped(form.fields.schedule_cron, form.fields.schedule_timezone),
     triggers: TRIGGERS.filter(({ available }) => available),
     actions: availableActions().map(({ type, label }) => ({ type, label })),
-    ...(await listChoices(ctx, me, target.teamId)),
+    ...choices,
   };
   const title = automation ? `Edit ${automation.name}` : 'New automation';
-  return { view: 'automations/builder', title, data, scripts: ['builder.js'] };
+  return { view: 'automations/builder', title, data, scripts: ['builder.js', 'drafts.js'] };
 }

@@ -9,13 +9,14 @@ import { updateAutomation } from '../../../automation/definitions/update-automat
 import type { User } from '../../../identity/auth/schema.js';
 import { isAllowed, type Seat } from '../../../platform/access/access.js';
 import type { Context } from '../../../platform/context.js';
-import { forbidden } from '../../../platform/errors.js';
-import { Id } from '../../../platform/fields.js';
+import { forbidden, invalid } from '../../../platform/errors.js';
+import { Id, Text } from '../../../platform/fields.js';
 import { type FormError, page, type Page, type PageResult, type Redirect, requireUser } from '../../page.js';
 import type { Fields } from '../../server/read-form.js';
 import { createFormatter } from '../../wording/formatter.js';
 import { editForm } from './builder-edits.js';
 import { type BuilderForm, readBuilderForm, toDraft, toForm } from './builder-form.js';
+import { findMissing } from './missing-fields.js';
 import { withNamedIds } from './named-ids.js';
 import { describeClashes, looserGates, rebaseDraft } from './rebase.js';
 import { type Shown, showBuilder, type Target } from './builder-view.js';
@@ -27,13 +28,18 @@ import { TEMPLATES } from './templates.js';
 const FORM_BYTES = 256 * 1024;
 
 const BuilderFields = z.looseObject({ op: z.string().max(20).default('show') });
-const EditFields = BuilderFields.extend({ version: VersionField });
+const EditFields = BuilderFields.extend({ version: VersionField, change_note: Text.trim().max(500).default('') });
 
 const textOf = (given: Fields, name: string): string => (typeof given[name] === 'string' ? (given[name] as string) : '');
 
-/** Returns the definition that was sent, of whichever tab. @throws VALIDATION_ERROR */
-const sentDraft = (given: Fields): Draft =>
-  given['view'] === 'json' ? readDraft(textOf(given, 'json')) : toDraft(readBuilderForm(given));
+/** Returns the definition that was sent, of whichever tab; names are ids in it. @throws VALIDATION_ERROR */
+async function readSent(ctx: Context, me: User, teamId: string | null, given: Fields): Promise<Draft> {
+  if (given['view'] === 'json') return readDraft(textOf(given, 'json'));
+  const sent = readBuilderForm(given);
+  const { form, errors } = await withNamedIds(ctx, me, teamId, sent);
+  // Only what is saved has to be complete.
+  return toDraft(form, given['op'] === 'save' ? [...findMissing(sent), ...errors] : errors);
+}
 
 /** What a page shows again of what was sent. */
 const shownAgain = (given: Fields): Omit<Shown, 'form'> => ({
@@ -45,10 +51,11 @@ const shownAgain = (given: Fields): Omit<Shown, 'form'> => ({
 async function showEdited(ctx: Context, me: User, target: Target, op: string, given: Fields): Promise<PageResult> {
   const again = shownAgain(given);
   if (op === 'json' || (given['view'] === 'json' && op !== 'form')) {
-    const draft = sentDraft(given);
+    const draft = await readSent(ctx, me, target.teamId, given);
     return showBuilder(ctx, me, target, { ...again, form: toForm(draft), json: writeDraft(draft) });
   }
-  if (op === 'form') return showBuilder(ctx, me, target, { ...again, form: toForm(sentDraft(given)) });
+  if (op === 'form')
+    return showBuilder(ctx, me, target, { ...again, form: toForm(await readSent(ctx, me, target.teamId, given)) });
   const { form, focus } = editForm(readBuilderForm(given), op, given);
   return showBuilder(ctx, me, target, { ...again, form, focus });
 }
@@ -92,24 +99,26 @@ async function saveEdited(
   automation: AutomationRecord,
   { version, ...given }: z.output<typeof EditFields>,
 ): Promise<Redirect> {
-  const draft = parseDraft(await withNamedIds(ctx, me, automation.team_id, sentDraft(given)));
+  const draft = parseDraft(await readSent(ctx, me, automation.team_id, given));
   const current = draftOf(automation);
   const changed = DRAFT_FIELDS.filter((field) => !isDeepStrictEqual(draft[field], current[field]));
   const to = automationPath(automation.automation_id);
   if (changed.length === 0 && version === automation.version)
     return { to, notice: { kind: 'good', text: 'Nothing was changed.' } };
   const fields = Object.fromEntries(changed.map((field) => [field, draft[field]])) as UpdateAutomation;
-  const change_note = textOf(given, 'change_note').trim() || null;
+  const change_note = given.change_note || null;
   const saved = await updateAutomation(ctx, automation.automation_id, { ...fields, version, change_note });
   return { to, notice: { kind: 'good', text: `Saved as version ${saved.version}.${looserGates(draft, current)}` } };
 }
 
 /** Goes on from a version that another user saved, and that this one has read: `op` names it. */
 async function showRebased(ctx: Context, me: User, target: Target, given: z.output<typeof EditFields>): Promise<PageResult> {
-  const version = VersionField.parse(given.op.slice('rebase:'.length));
+  const { data: version } = VersionField.safeParse(given.op.slice('rebase:'.length));
+  if (version === undefined) throw invalid('This button is unknown; reload the page');
   const [theirs, base] = await Promise.all([version, given.version].map((each) => readVersion(ctx, target, each)));
   const current = { ...draftOf(target.automation as AutomationRecord), ...theirs };
-  const { draft, clashes } = rebaseDraft(sentDraft(given), base ?? {}, current);
+  const sent = await readSent(ctx, me, target.teamId, given);
+  const { draft, clashes } = rebaseDraft(sent, base ?? {}, current);
   const message = describeClashes(clashes, draft, current);
   const problem = message === undefined ? {} : { problem: { status: 409, message, fields: {} } };
   const json = given['view'] === 'json' ? { json: writeDraft(draft) } : {};
@@ -134,7 +143,7 @@ const newPages: Page[] = [
       const target = newTarget(person, query.team, chosen?.key ?? null);
       if (query.template === undefined) {
         const data = { templates: TEMPLATES, team: target.teamId ?? 'personal' };
-        return { view: 'automations/templates', title: 'New automation', data };
+        return { view: 'automations/templates', title: 'New automation', data, scripts: ['drafts.js'] };
       }
       const draft = chosen?.draft ?? blankDraft();
       const schedule_timezone = draft.schedule_timezone ?? createFormatter(person).timeZone;
@@ -151,7 +160,7 @@ const newPages: Page[] = [
       const target = sentTarget(requireUser({ me }), given);
       if (given.op !== 'save') return showEdited(ctx, requireUser({ me }), target, given.op, given);
       const team_id = target.teamId;
-      const draft = parseDraft(await withNamedIds(ctx, requireUser({ me }), team_id, sentDraft(given)));
+      const draft = parseDraft(await readSent(ctx, requireUser({ me }), team_id, given));
       const is_active = given['is_active'] === 'yes';
       const { automation_id } = await createAutomation(ctx, { ...draft, team_id, is_active });
       const next = is_active ? 'It is enabled.' : 'Try it with a dry run, then enable it.';

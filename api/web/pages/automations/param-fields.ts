@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { FIELD_TEXTS } from '../../wording/field-texts.js';
+import { fieldLabel, fieldText } from '../../wording/field-texts.js';
 import { buildParamsSchema } from '../../../automation/actions/list-action-types.js';
 import { availableActions } from '../../../automation/actions/registry.js';
 
@@ -12,6 +12,10 @@ export interface ParamField {
   label: string;
   kind: FieldKind;
   isRequired: boolean;
+  /** It may be left out because the event has it. */
+  isDefaulted: boolean;
+  /** It is shown at once, empty or not. */
+  isMain: boolean;
   hint: string | null;
   options: readonly string[];
   /** Words of the options that have some. */
@@ -80,16 +84,18 @@ function buildFields(type: string): ParamField[] {
     const described = [schema, ...alternatives(schema)].find((each) => typeof each['description'] === 'string');
     const isDefaulted = action.defaulted?.some((each) => each === name) ?? false;
     const hint = (described?.['description'] as string | undefined)?.replaceAll('`', '') ?? null;
-    const text = FIELD_TEXTS[type]?.[name];
+    const text = fieldText(type, name);
     const { kind, options } = kindOf(schema);
     return {
       name,
-      label: text?.label ?? capitalize(name.replaceAll('_', ' ')),
+      label: fieldLabel(type, name),
       kind: kind === 'number' && SECONDS.test(name) ? 'duration' : kind,
       options,
       optionTexts: text?.options ?? {},
       isRequired: required.includes(name),
-      hint: text?.hint ?? hint ?? (isDefaulted ? `Default: the ${name.replace('_id', '')} of the event` : null),
+      isDefaulted,
+      isMain: MAIN.includes(name),
+      hint: isDefaulted ? `The ${name.replace('_id', '')} of the event when empty` : (text?.hint ?? hint),
     };
   });
 }
@@ -97,13 +103,36 @@ function buildFields(type: string): ParamField[] {
 /** Name of a parameter that counts seconds. */
 const SECONDS = /(?:^|_)seconds$/;
 
-const capitalize = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
+/** What people look for first, in the order in which a step shows it behind what it requires. */
+const MAIN = [
+  'title',
+  'project_id',
+  'assigned_to',
+  'status',
+  'priority',
+  'due_date',
+  'user_ids',
+  'role',
+  'message',
+  'content',
+  'method',
+  'url',
+  'headers',
+  'body',
+  'instruction',
+  'cycle_id',
+];
+/** Returns the place of a field in a step. */
+const placeOf = ({ name, isRequired }: ParamField): number => {
+  const place = MAIN.indexOf(name);
+  return (isRequired ? 0 : 100) + (place < 0 ? MAIN.length : place);
+};
 
 const known = new Map<string, ParamField[]>();
 
-/** Returns the parameters of an action as form fields, in the order of its schema; none for an unknown action. */
+/** Returns the parameters of an action as form fields: required ones first, then what people look for; none for an unknown action. */
 export function paramFields(type: string): readonly ParamField[] {
-  const fields = known.get(type) ?? buildFields(type);
+  const fields = known.get(type) ?? buildFields(type).sort((a, b) => placeOf(a) - placeOf(b));
   // Types come from callers: only those of the catalogue are kept.
   if (fields.length > 0) known.set(type, fields);
   return fields;

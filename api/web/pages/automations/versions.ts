@@ -7,6 +7,7 @@ import { namesIn } from '../../wording/names.js';
 import { wordDiff } from '../../wording/word-diff.js';
 import { page, type Page, requireUser } from '../../page.js';
 import { compareVersions } from './compare-versions.js';
+import { namesOfIds } from './named-ids.js';
 
 const PAGE_SIZE = 50;
 /** Texts that one comparison shows word by word. */
@@ -36,10 +37,12 @@ export const automationVersionPages: Page[] = [
     query: z.object({ from: Version, to: Version, offset: Offset }),
     async handle({ ctx, me, params: { automation_id }, query }) {
       const automation = await getAutomation(ctx, automation_id);
-      const [found, rights, names] = await Promise.all([
+      const person = requireUser({ me });
+      const [found, rights, names, ids] = await Promise.all([
         listVersions(ctx, automation_id, { limit: PAGE_SIZE + 1, offset: query.offset }),
         findRights(ctx, automation),
-        namesIn(ctx, requireUser({ me }), [automation]),
+        namesIn(ctx, person, [automation]),
+        namesOfIds(ctx, person, automation.team_id),
       ]);
       const versions = found.slice(0, PAGE_SIZE);
       const to = query.to ?? versions[0]?.version ?? automation.version;
@@ -51,7 +54,7 @@ export const automationVersionPages: Page[] = [
         names,
         from,
         to,
-        diff: compareVersions(old, fresh, wordDiff(MAX_COMPARISONS)),
+        diff: compareVersions(old, fresh, { compare: wordDiff(MAX_COMPARISONS), names: ids }),
         next: found.length > versions.length ? query.offset + versions.length : undefined,
         ...rights,
       };

@@ -40,7 +40,13 @@ async function findDefinition(ctx: Context, run: RunRecord): Promise<VersionReco
 async function splitLines(ctx: Context, run: RunRecord, definition: VersionRecord | null, creatorId: string) {
   const compare = wordDiff();
   const actions = run.actions.map(({ type, index }) => definition?.actions[index] ?? { type });
-  const steps = await describeSteps(ctx, { ...run, creator_id: creatorId, actions: actions as Record<string, unknown>[] });
+  const steps = await describeSteps(ctx, {
+    ...run,
+    queued_at: new Date(run.queued_at),
+    schedule_timezone: definition?.schedule_timezone ?? 'UTC',
+    creator_id: creatorId,
+    actions: actions as Record<string, unknown>[],
+  });
   const gate = run.status === 'paused' ? await describeGate(ctx, run.run_id) : undefined;
   return {
     steps: showLines(steps, compare),

@@ -148,7 +148,7 @@ describe('a new automation', () => {
     const task = { 's1.type': 'create_task', 's1.p.title': 'Grease', 's1.p.project_id': 'crane 4 Overhaul' };
     const send = (given: Record<string, string>) => browser.post(NEW, { ...fields, ...task, ...given }, { from: start() });
     const refused = await send({ 's1.p.assigned_to': 'Nobody Here' });
-    expect([refused.status, refused.html.includes('Choose one of the list')]).toEqual([400, true]);
+    expect([refused.status, refused.html.includes('Nobody in the team is called “Nobody Here”')]).toEqual([422, true]);
     expect(refused.html).toMatch(/value="Nobody Here"[^>]*aria-invalid="true"/);
     const saved = await send({ 's1.p.assigned_to': name });
     expect((await row(idIn(saved))).actions[1]).toMatchObject({ params: { project_id, assigned_to: team.guest.user_id } });

@@ -1,0 +1,173 @@
+import { buildProject, buildTask, buildTeam, type TestTeam } from '../../../factories/people.js';
+import { startApp, type TestApp } from '../../../support/app.js';
+import { type Browser, givePasswords, signIn } from '../browser.js';
+import { readFields } from './form.js';
+
+// The fields of a step: people by name, what is needed first, due dates in words, and another action in its place.
+
+let app: TestApp;
+let team: TestTeam;
+let browser: Browser;
+
+beforeAll(async () => {
+  app = await startApp({ LOGIN_OTP: 'off' });
+});
+afterAll(() => app.close());
+beforeEach(async () => {
+  team = await buildTeam(app);
+  await givePasswords(app);
+  browser = await signIn(app, team.member);
+});
+
+const NEW = '/app/automations/new';
+const start = () => `${NEW}?team=${team.team_id}&template=blank`;
+const row = (automation_id: string) => app.services.db('automations').where({ automation_id }).first();
+const idIn = (answer: { headers: Headers }): string =>
+  answer.headers.get('location')?.slice('/app/automations/'.length) as string;
+const nameOf = async (user_id: string) => (await app.services.db('users').where({ user_id }).first()).display_name as string;
+const blank = async () => ({ ...readFields((await browser.get(start())).html), name: 'Built' });
+const send = (fields: Record<string, string>, op = 'save') => browser.post(NEW, { ...fields, op }, { from: start() });
+
+it('shows people and projects by name, in the form, on its page and in what versions changed', async () => {
+  const { project_id } = await buildProject(app, team, { name: 'Crane 4' });
+  const [guest, manager] = [await nameOf(team.guest.user_id), await nameOf(team.manager.user_id)];
+  const fields = {
+    ...(await blank()),
+    's1.type': 'create_task',
+    's1.p.title': 'Grease it',
+    's1.p.project_id': 'crane 4',
+    's1.p.assigned_to': guest,
+    's2.type': 'notify',
+    's2.p.user_ids': `${guest}\r\n${manager}`,
+    's2.p.message': 'Greased',
+  };
+  const id = idIn(await send(fields));
+  expect((await row(id)).actions.slice(1)).toMatchObject([
+    { params: { project_id, assigned_to: team.guest.user_id } },
+    { params: { user_ids: [team.guest.user_id, team.manager.user_id] } },
+  ]);
+  const path = `/app/automations/${id}`;
+  const edited = readFields((await browser.get(`${path}/edit`)).html);
+  expect(edited).toMatchObject({
+    's1.p.assigned_to': guest,
+    's1.p.project_id': 'Crane 4',
+    's2.p.user_ids': `${guest}\r\n${manager}`,
+  });
+  const saved = await browser.post(
+    `${path}/edit`,
+    { ...edited, 's1.p.assigned_to': manager, op: 'save' },
+    { from: `${path}/edit` },
+  );
+  expect(saved.status).toBe(303);
+  const versions = (await browser.get(`${path}/versions`)).html;
+  expect([versions.includes(guest), versions.includes(manager), versions.includes('<dt>Assignee</dt>')]).toEqual([
+    true,
+    true,
+    true,
+  ]);
+  for (const html of [versions, (await browser.get(path)).html]) {
+    expect(html).not.toContain(team.guest.user_id);
+    expect(html).not.toContain(project_id);
+  }
+  const json = await browser.post(`${path}/edit`, { ...edited, op: 'json' }, { from: `${path}/edit` });
+  expect(readFields(json.html)['json']).toContain(team.guest.user_id);
+});
+
+it('knows no one of another team, and tells two of one name apart', async () => {
+  const other = await buildTeam(app);
+  const task = { ...(await blank()), 's1.type': 'assign_task' };
+  const stranger = await send({ ...task, 's1.p.assigned_to': await nameOf(other.member.user_id) });
+  const known = (await nameOf(other.member.user_id)) === (await nameOf(team.member.user_id));
+  expect(stranger.status).toBe(known ? 303 : 422);
+  const { email } = await app.services.db('users').where({ user_id: other.member.user_id }).first();
+  expect((await send({ ...task, 's1.p.assigned_to': email })).html).toContain('Nobody in the team is called');
+  for (const { user_id } of [team.guest, team.manager])
+    await app.services.db('users').where({ user_id }).update({ display_name: 'Kim Same' });
+  expect((await send({ ...task, 's1.p.assigned_to': 'kim same' })).html).toContain('Several have the name');
+  const { email: manager } = await app.services.db('users').where({ user_id: team.manager.user_id }).first();
+  const saved = await send({ ...task, 's1.p.assigned_to': `Kim Same (${manager})` });
+  expect((await row(idIn(saved))).actions[1].params).toEqual({ assigned_to: team.manager.user_id });
+});
+
+it('shows what people look for at once, required fields first, and names each that is empty', async () => {
+  const { html } = await send({ ...(await blank()), add_type: 'create_task' }, 'add');
+  const [, first = ''] = /id="step-1"[^]*?<div class="params">([^]*?)<details class="more-fields"/.exec(html) ?? [];
+  const labels = [...first.matchAll(/<label for="f-s1\.p\.[^>]+>([^<]+?) ?</g)].map(([, label]) => label);
+  expect(labels.slice(0, 6)).toEqual(['Title', 'Project', 'Assignee', 'Status', 'Priority', 'Due']);
+  const fields = { ...(await blank()), trigger_type: 'schedule', schedule_cron: 'every monday at 9:00', name: ' ' };
+  const refused = await send({ ...fields, 's1.type': 'create_task', 's2.type': 'notify', 's2.p.message': 'x' });
+  expect(refused.status).toBe(422);
+  for (const text of [
+    'A name is required',
+    'Title is required',
+    'Project is required: the events of this trigger have none',
+    'Name people, or choose a role',
+  ])
+    expect(refused.html).toContain(text);
+  expect(refused.html).toMatch(/name="s1\.p\.title"[^>]*aria-invalid="true"/);
+});
+
+it('takes due dates in words, which count from the day of the run', async () => {
+  const { project_id } = await buildProject(app, team);
+  const task = await buildTask(app, team, { project_id }, { title: 'Old' });
+  const fields = { ...(await blank()), 's1.type': 'create_task', 's1.p.title': 'Follow up', 's1.p.due_date': 'in 3 days' };
+  const id = idIn(await send(fields));
+  expect((await row(id)).actions[1].params.due_date).toBe('in 3 days');
+  const path = `/app/automations/${id}/dry-run`;
+  const event_json = JSON.stringify({ type: 'task.completed', project_id, task: { task_id: task.task_id } });
+  const before = new Date();
+  const answer = await browser.post(path, { version: '1', event: 'own', event_json }, { from: path });
+  const { html } = await browser.get(answer.headers.get('location') as string);
+  const days = [before, new Date()].map((day) => new Date(day.getTime() + 3 * 86_400_000).toISOString().slice(0, 10));
+  expect(days.some((day) => html.includes(day))).toBe(true);
+  for (const [text, why] of [
+    ['someday', 'or words such as “in 3 days”'],
+    ['31 february', 'or words such as “in 3 days”'],
+  ]) {
+    const refused = await send({ ...fields, 's1.p.due_date': text as string });
+    expect([text, refused.status, refused.html.includes(why as string)]).toEqual([text, 400, true]);
+  }
+});
+
+it('keeps what was typed for another action, and saves only what the chosen one takes', async () => {
+  const add = await send({ ...(await blank()), add_type: 'create_task' }, 'add');
+  const typed = { ...readFields(add.html), 's1.p.title': 'Grease it', 's1.p.priority': 'high' };
+  const changed = readFields((await send({ ...typed, 's1.as': 'add_comment' }, 'type:1')).html);
+  expect(changed).toMatchObject({ 's1.type': 'add_comment', 's1.k.p.title': 'Grease it' });
+  const again = readFields((await send({ ...changed, 's1.p.content': 'Said', 's1.as': 'create_task' }, 'type:1')).html);
+  expect(again).toMatchObject({
+    's1.type': 'create_task',
+    's1.p.title': 'Grease it',
+    's1.p.priority': 'high',
+    's1.k.p.content': 'Said',
+  });
+  const saved = await send(again);
+  expect((await row(idIn(saved))).actions[1]).toMatchObject({ params: { title: 'Grease it', priority: 'high' } });
+  expect((await row(idIn(saved))).actions[1].params.content).toBeUndefined();
+  // A gate stays a gate.
+  const gate = readFields((await send({ ...again, 's0.as': 'delay' }, 'type:0')).html);
+  expect(gate['s0.type']).toBe('require_approval');
+});
+
+it('answers a button that no page has, and texts of any length, with a message', async () => {
+  const id = idIn(await send(await blank()));
+  const path = `/app/automations/${id}/edit`;
+  const fields = readFields((await browser.get(path)).html);
+  expect((await browser.post(path, { ...fields, op: 'rebase:x' }, { from: path })).status).toBe(400);
+  const long = 'x'.repeat(3_000);
+  for (const name of [
+    'name',
+    'description',
+    'condition',
+    'schedule_cron',
+    'schedule_timezone',
+    'change_note',
+    's0.p.message',
+    's0.name',
+    's0.max_attempts',
+  ]) {
+    const answer = await browser.post(path, { ...fields, name: 'Other', [name]: long, op: 'save' }, { from: path });
+    expect([name, answer.status >= 400 && answer.status < 500]).toEqual([name, true]);
+    expect(answer.html).not.toMatch(/Too big|expected string|actions\[|actions\.\d/);
+  }
+});
