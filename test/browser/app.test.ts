@@ -1,4 +1,5 @@
 import type { Browser } from 'playwright-core';
+import { invitationPath } from '../../api/identity/teams/invitations/invitation-link.js';
 import { PAGES } from '../../api/web/pages.js';
 import { givePasswords } from '../api/web/browser.js';
 import { Authenticator, buildAccount, mailedCode, PASSWORD } from '../factories/accounts.js';
@@ -87,6 +88,8 @@ describe('the web app in a browser', () => {
     const operation = { system: 'payments', name: 'deploy', target: null, arguments: { note: HOSTILE, list: [HOSTILE] } };
     const { request_id } = await buildRequest(app, team, team.member, { title: 'Release', reason: HOSTILE, operation });
     await app.as(team.manager).post('/api/auth/tokens', { name: HOSTILE, scopes: ['tasks:read'] });
+    const invited = await app.as(team.admin).post(`/api/teams/${team.team_id}/members`, { email: 'new@test.example' });
+    const { invitation_id } = invited.body as { invitation_id: string };
     await db('users').where({ user_id: team.manager.user_id }).update({ role: 'admin' });
     const leaving = `/api/admin/users/${team.guest.user_id}/deprovision`;
     const { job_id } = (await app.as(team.manager).post(leaving, { reason: HOSTILE })).body;
@@ -156,6 +159,7 @@ describe('the web app in a browser', () => {
     };
     const runner_job_id = await buildRunnerJob(app, team, ended_job, `\u001B[31m${HOSTILE}\u001B[0m\n`.repeat(200));
     return {
+      invitation_id,
       request_id,
       bulk_job_id,
       runner_job_id,
@@ -184,7 +188,9 @@ describe('the web app in a browser', () => {
     const ids = await writeHostileText();
     // The palette is a part of every page; test/browser/keys.test.ts opens it.
     const shown = PAGES.filter(({ method, path }) => method === 'get' && path !== '/app/palette').map(({ path }) =>
-      path.replace(/:(\w+)/g, (_, name) => ids[path.startsWith('/app/bulk') ? `bulk_${name}` : name] ?? 'x'),
+      path === '/app/invitations/:invitation_id'
+        ? invitationPath(app.services.config, ids['invitation_id'] as string)
+        : path.replace(/:(\w+)/g, (_, name) => ids[path.startsWith('/app/bulk') ? `bulk_${name}` : name] ?? 'x'),
     );
     paths = [
       ...shown,

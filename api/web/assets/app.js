@@ -16,6 +16,9 @@
     }, 2000);
   };
 
+  for (const field of document.querySelectorAll('[data-time-zone]'))
+    field.value = Intl.DateTimeFormat().resolvedOptions().timeZone ?? '';
+
   document.addEventListener('click', (event) => {
     const copy = event.target.closest('[data-copy]');
     if (copy) {

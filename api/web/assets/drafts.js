@@ -63,7 +63,7 @@
     if (!found) return;
     form.replaceWith(found);
     window.htmx?.process(found);
-    const gap = draft.fields.some(
+    const gap = found.querySelector('[data-draft=no] :is(textarea, input:not([type=hidden]))');
       ([name, value]) =>
         /^s\d+\.type$/.test(name) && found.querySelector(`[name="${name}"]`)?.closest('[data-draft=no]') && value,
     );

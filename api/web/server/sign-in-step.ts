@@ -6,8 +6,8 @@ import { encryptField, decryptField } from '../../platform/crypto/encryption.js'
  * browser keeps it for ten minutes: encrypted, unreadable for scripts, bound to this browser, deleted after sign-in.
  */
 export type Step =
-  | { kind: 'two-factor' | 'mailed-code'; email: string; password: string; next: string }
-  | { kind: 'sign-up'; email: string; name: string }
+  | { kind: 'two-factor' | 'mailed-code'; email: string; password: string; next: string; timezone: string }
+  | { kind: 'sign-up'; email: string; name: string; next: string }
   | { kind: 'reset'; email: string };
 
 const LIFE_MS = 10 * 60_000;

@@ -2,6 +2,7 @@ import { readContent } from '../../../api/gate/requests/content.js';
 import { buildRequest } from '../../factories/requests.js';
 import { planHash, readPlan } from '../../../api/agent/plans/plan-content.js';
 import { canonicalJson } from '../../../api/gate/staging/canonical.js';
+import { invitationPath } from '../../../api/identity/teams/invitations/invitation-link.js';
 import { PAGES } from '../../../api/web/pages.js';
 import { buildSession, staged } from '../../factories/agent.js';
 import { buildProject, buildTask, buildTeam, type TestTeam } from '../../factories/people.js';
@@ -173,7 +174,8 @@ beforeAll(async () => {
   const dryRun = { automation: rejected, status: 'succeeded', fields: { is_test: true } } as const;
   dryRunId = (await buildRun(app, team, dryRun)).run_id;
   runs = [waiting, failed, rejected].map(({ run_id }) => run_id);
-  await app.as(team.manager).post(`/api/teams/${team.team_id}/members`, { email: 'new@test.example' });
+  const invited = await app.as(team.manager).post(`/api/teams/${team.team_id}/members`, { email: 'new@test.example' });
+  const invitationId = invited.body.invitation_id as string;
   await app.as(team.manager).post('/api/auth/tokens', { name: 'x', scopes: ['tasks:read'] });
   cycleId = (await createCycle(app.as(team.manager), project)).cycle_id;
   await app.as(team.manager).post(`/api/sprints/${cycleId}/tasks`, { task_ids: [taskId] });
@@ -230,6 +232,7 @@ beforeAll(async () => {
           ? [taskId, projectId, noteId].map((id) => path.replace(':item_id', id))
           : [
               path
+                .replace('/app/invitations/:invitation_id', invitationPath(app.services.config, invitationId))
                 .replace(':session_id', sessionId)
                 .replace(':action_id', plan.action_id)
                 .replace(':file_id', fileId)

@@ -7,6 +7,7 @@ import { type Context, requireUser } from '../../../platform/context.js';
 import { conflict, invalid } from '../../../platform/errors.js';
 import { recordChange } from '../../../platform/changes/record-change.js';
 import { queueMail } from '../../../platform/mail/queue-mail.js';
+import { invitationPath } from './invitation-link.js';
 import { INVITATION_COLUMNS, type InvitationRow, present } from './present.js';
 import type { Invitation } from './schema.js';
 
@@ -80,14 +81,20 @@ async function checkQuota(ctx: Context, teamId: string): Promise<void> {
 }
 
 /** Emails the invitation. Beyond the daily limit the address sees it in the app only; the inviting team is not told. */
-async function mailInvitation(ctx: Context, team: Team, email: string, role: Seat): Promise<void> {
+async function mailInvitation(ctx: Context, team: Team, email: string, { role, invitation_id }: InvitationRow): Promise<void> {
   const [counted] = await run<{ mailed: number; own: number }>(ctx.db, countMails, [email, requireUser(ctx)]);
   if (!counted || counted.own > MAX_DAILY_MAILS_OF_USER || counted.mailed > MAX_DAILY_MAILS) return;
   const by = (await User.query(ctx.db).findById(requireUser(ctx)).select('display_name')) as User;
   await queueMail(ctx, {
     to: email,
     template: 'team-invitation',
-    data: { team: team.name, by: by.display_name, role, days: LIFE_DAYS, url: webAddress(ctx.config, '/app/invitations') },
+    data: {
+      team: team.name,
+      by: by.display_name,
+      role,
+      days: LIFE_DAYS,
+      url: webAddress(ctx.config, invitationPath(ctx.config, invitation_id)),
+    },
     usefulMinutes: LIFE_DAYS * 24 * 60,
   });
 }
@@ -116,6 +123,6 @@ export async function invitePerson(ctx: Context, team: Team, invitee: Invitee, r
     summary: `invited ${row.email ?? 'a user'}`,
     details: { invitation_id: row.invitation_id, ...invitee, role },
   });
-  await mailInvitation(ctx, team, email, role);
+  await mailInvitation(ctx, team, email, row);
   return present(row);
 }

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { adoptTimeZone } from '../../../identity/auth/adopt-time-zone.js';
 import { Code, type SignedIn } from '../../../identity/auth/schema.js';
 import { verifyTwoFactor } from '../../../identity/auth/two-factor/verify-two-factor.js';
 import { resendLoginCode, verifyLoginCode } from '../../../identity/auth/verify-login-code.js';
@@ -28,14 +29,15 @@ function show(kind: Kind, { step }: Pick<PageRequest, 'step'>, problem?: FormErr
 }
 
 async function answer(
-  { step, deviceToken }: Pick<PageRequest, 'step' | 'deviceToken'>,
+  { ctx, step, deviceToken }: Pick<PageRequest, 'ctx' | 'step' | 'deviceToken'>,
   kind: Kind,
   verify: (credentials: { email: string; password: string; device_token: string | undefined }) => Promise<SignedIn>,
 ): Promise<PageResult> {
   const challenge = getStep(step, kind);
   if (!challenge) return RESTART_SIGN_IN;
-  const { email, password, next } = challenge;
+  const { email, password, next, timezone } = challenge;
   const signedIn = await verify({ email, password, device_token: deviceToken });
+  await adoptTimeZone(ctx, signedIn.user.user_id, timezone);
   return { to: next, signIn: signedIn.token, deviceToken: signedIn.device_token };
 }
 
@@ -53,7 +55,7 @@ export const challengePages: Page[] = [
     limit: 'two_factor_verify',
     form: z.object({ code: Code.min(1) }),
     handle: ({ ctx, form, ...visit }) =>
-      answer(visit, 'two-factor', (credentials) =>
+      answer({ ctx, ...visit }, 'two-factor', (credentials) =>
         verifyTwoFactor(ctx, { ...credentials, code: form.code, trust_device: false }),
       ),
     onError: (visit, problem) => show('two-factor', visit, problem),
@@ -71,7 +73,7 @@ export const challengePages: Page[] = [
     limit: 'login_otp_verify',
     form: z.object({ code: Code.min(1), trust_device: z.literal('on').optional() }),
     handle: ({ ctx, form, ...visit }) =>
-      answer(visit, 'mailed-code', (credentials) =>
+      answer({ ctx, ...visit }, 'mailed-code', (credentials) =>
         verifyLoginCode(ctx, { ...credentials, code: form.code, trust_device: form.trust_device === 'on' }),
       ),
     onError: (visit, problem) => show('mailed-code', visit, problem),

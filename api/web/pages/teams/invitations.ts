@@ -1,15 +1,40 @@
+import { z } from 'zod';
 import { acceptInvitation } from '../../../identity/teams/invitations/accept-invitation.js';
 import { declineInvitation } from '../../../identity/teams/invitations/decline-invitation.js';
 import { listOwnInvitations } from '../../../identity/teams/invitations/list-own-invitations.js';
 import { revokeInvitation } from '../../../identity/teams/invitations/revoke-invitation.js';
 import { InvitationParams, TeamInvitationParams } from '../../../identity/teams/invitations/schema.js';
+import { readLinkedInvitation } from '../../../identity/teams/invitations/invitation-link.js';
 import { page, type Page } from '../../page.js';
 
 /** Invitations per page. */
 export const SHOWN = { limit: 100, offset: 0 };
 
-/** Target of the invitation email's link. The link grants nothing: the address of the signed-in user decides. */
+const Key = z.object({ key: z.string().max(100).catch('') });
+
+/** The page that an invitation's email leads to, before and after signing in. It grants nothing: the address of the signed-in user decides. */
+const linkPage = page({
+  method: 'get',
+  path: '/app/invitations/:invitation_id',
+  access: 'anyone',
+  params: InvitationParams,
+  query: Key,
+  async handle({ ctx, me, params: { invitation_id }, query: { key } }) {
+    const invitation = await readLinkedInvitation(ctx, invitation_id, key);
+    const own = me && invitation ? await listOwnInvitations(ctx, SHOWN) : [];
+    const data = {
+      invitation,
+      here: `/app/invitations/${invitation_id}?key=${encodeURIComponent(key)}`,
+      isMine: own.some((each) => each.invitation_id === invitation_id),
+      isMember: me?.teams.some(({ team_id }) => team_id === invitation?.team_id) ?? false,
+    };
+    const title = invitation ? `Invitation to ${invitation.team_name}` : 'Invitation';
+    return { view: 'teams/invitation-link', title, data, ...(!invitation && { status: 404 }) };
+  },
+});
+
 export const invitationPages: Page[] = [
+  linkPage,
   page({
     method: 'get',
     path: '/app/invitations',
@@ -26,8 +51,10 @@ export const invitationPages: Page[] = [
     access: 'invitation.accept',
     params: InvitationParams,
     async handle({ ctx, params }) {
+      const own = await listOwnInvitations(ctx, SHOWN);
       await acceptInvitation(ctx, params.invitation_id);
-      return { to: '/app/teams', notice: { kind: 'good', text: 'Welcome to the team.' } };
+      const team = own.find(({ invitation_id }) => invitation_id === params.invitation_id);
+      return { to: team ? `/app/teams/${team.team_id}` : '/app/teams', notice: { kind: 'good', text: 'Welcome to the team.' } };
     },
     onError: (_visit, { message }) => Promise.resolve({ to: '/app/invitations', notice: { kind: 'bad', text: message } }),
   }),
