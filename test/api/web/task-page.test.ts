@@ -1,5 +1,6 @@
 import { buildProject, buildTask, buildTeam, type TestTeam } from '../../factories/people.js';
 import { startApp, type TestApp } from '../../support/app.js';
+import { createCycle } from '../work/cycles/support.js';
 import { type Browser, givePasswords, readCsrf, signIn } from './browser.js';
 
 // Editing a task in its page, as a browser without scripts does.
@@ -74,9 +75,24 @@ describe('fields', () => {
     expect([none.html.includes('Nothing was changed'), none.html.includes('name="undo"')]).toEqual([true, false]);
   });
 
-  it('of an outdated form: says who changed what, keeps the typed text, shows the rest as it is stored', async () => {
+  it('of an outdated form are saved onto the newest version, as long as nobody changed the same ones', async () => {
     const old = await version();
     await app.as(team.admin).patch(`/api/tasks/${taskId}`, { status: 'done', priority: 'low' });
+    const mine = { version: old, title: 'Mine', 'was-title': 'Fix it', status: 'done', 'was-status': 'todo' };
+    const saved = await follow(`${path}/task`, mine);
+    expect(saved.html).toContain('Title and status changed');
+    expect(await taskRow()).toMatchObject({ title: 'Mine', status: 'done', priority: 'low', version: 3 });
+    await undo(saved.html);
+    expect(await taskRow()).toMatchObject({ title: 'Fix it', status: 'done', priority: 'low' });
+    const same = await follow(`${path}/task`, { version: old, priority: 'low', 'was-priority': 'medium' });
+    expect(same.html).toContain('Nothing was changed');
+    const unknown = await browser.post(`${path}/task`, { version: old, priority: 'high' }, { from: path });
+    expect([unknown.status, (await taskRow()).priority]).toEqual([409, 'low']);
+  });
+
+  it('that others changed too: says who, shows both values, keeps the typed text, saves it when sent again', async () => {
+    const old = await version();
+    await app.as(team.admin).patch(`/api/tasks/${taskId}`, { status: 'done', title: 'Theirs' });
     const typed = {
       version: old,
       title: 'My long title',
@@ -89,16 +105,76 @@ describe('fields', () => {
     const name = (await db()('users').where({ user_id: team.admin.user_id }).first('display_name')).display_name as string;
     for (const part of [
       `<strong>${name}</strong>`,
-      'status',
-      'priority',
+      '<strong>Title</strong>: now <q>Theirs</q>, yours <q>My long title</q>',
+      'name="was-title" value="Theirs"',
       'value="My long title"',
       '<option value="done" selected>',
     ])
       expect(stale.html).toContain(part);
+    expect(stale.html).not.toContain('<strong>Description</strong>');
     expect(stale.html).toMatch(/name="description"[^>]*>\s*Mine</);
-    expect(await taskRow()).toMatchObject({ title: 'Fix it', status: 'done' });
-    await follow(`${path}/task`, { ...typed, version: hidden(stale.html, 'version') });
-    expect(await taskRow()).toMatchObject({ title: 'My long title', status: 'done', priority: 'low' });
+    expect(await taskRow()).toMatchObject({ title: 'Theirs', description: 'Old\ntext' });
+    await follow(`${path}/task`, { ...typed, version: hidden(stale.html, 'version'), 'was-title': 'Theirs' });
+    expect(await taskRow()).toMatchObject({ title: 'My long title', description: 'Mine', status: 'done' });
+    const twice = await browser.post(`${path}/task`, { ...typed, title: 'Other', 'was-title': ['a', 'b'] }, { from: path });
+    expect(twice.status).toBe(409);
+  });
+
+  it('that many change at once are all saved; of one and the same field one is, and the others hear of it', async () => {
+    const old = await version();
+    const csrf = readCsrf((await browser.get(path)).html) ?? '';
+    const send = (fields: Record<string, string>) => browser.post(`${path}/task`, { version: old, ...fields }, { csrf });
+    const others = [
+      { title: 'Raced', 'was-title': 'Fix it' },
+      { status: 'in_review', 'was-status': 'todo' },
+      { priority: 'urgent', 'was-priority': 'medium' },
+      { tags: 'x', 'was-tags': 'a' },
+    ];
+    const answers = await Promise.all(others.map(send));
+    expect(answers.map(({ status }) => status)).toEqual([303, 303, 303, 303]);
+    expect(await taskRow()).toMatchObject({ title: 'Raced', status: 'in_review', priority: 'urgent', tags: ['x'], version: 5 });
+    const met = await Promise.all(['One', 'Two', 'Three'].map((title) => send({ title, 'was-title': 'Raced', version: '5' })));
+    expect(met.map(({ status }) => status).toSorted()).toEqual([303, 409, 409]);
+    expect((await taskRow()).version).toBe(6);
+  });
+
+  it('of a stranger from another team are refused, with the version of the task or without', async () => {
+    const stranger = await buildTeam(app);
+    await givePasswords(app);
+    const other = await signIn(app, stranger.admin);
+    for (const old of [await version(), '7']) {
+      const csrf = readCsrf((await other.get('/app')).html) ?? '';
+      const answer = await other.post(`${path}/task`, { version: old, title: 'Theft', 'was-title': 'Fix it' }, { csrf });
+      expect([answer.status, answer.html.includes('Fix it')]).toEqual([403, false]);
+    }
+    expect(await taskRow()).toMatchObject({ title: 'Fix it', version: 1 });
+  });
+
+  it('hold the cycle of a task: its open ones, and Undo; another team’s, a completed one and no id are refused', async () => {
+    const member = app.as(team.member);
+    const cycle = await createCycle(member, { ...project, name: 'Spring' });
+    const foreign = await buildTeam(app);
+    const theirs = await createCycle(app.as(foreign.member), { ...(await buildProject(app, foreign)), name: 'Elsewhere' });
+    const shown = await browser.get(path);
+    expect(shown.html).toContain(`<option value="${cycle.cycle_id}">Spring</option>`);
+    expect(shown.html).not.toContain('Elsewhere');
+    const put = (cycle_id: string, more = {}) =>
+      version().then((now) => ({ version: now, cycle_id, 'was-cycle_id': hidden(shown.html, 'was-cycle_id'), ...more }));
+    const saved = await follow(`${path}/task`, await put(cycle.cycle_id, { priority: 'high', 'was-priority': 'medium' }));
+    expect(saved.html).toContain('Priority and cycle changed');
+    expect(await taskRow()).toMatchObject({ cycle_id: cycle.cycle_id, priority: 'high' });
+    await undo(saved.html);
+    expect(await taskRow()).toMatchObject({ cycle_id: null, priority: 'medium' });
+    for (const wrong of [theirs.cycle_id, 'x', '00000000-0000-4000-8000-000000000000']) {
+      const answer = await browser.post(`${path}/task`, await put(wrong), { from: path });
+      expect([answer.status >= 400 && answer.status < 500, (await taskRow()).cycle_id]).toEqual([true, null]);
+    }
+    const old = await version();
+    await member.post(`/api/sprints/${cycle.cycle_id}/tasks`, { task_ids: [taskId] });
+    const out = await follow(`${path}/task`, { version: old, title: 'Beside', 'was-title': 'Fix it' });
+    expect(out.html).toContain(`<option value="${cycle.cycle_id}" selected>Spring</option>`);
+    await follow(`${path}/task`, { version: await version(), cycle_id: '', 'was-cycle_id': cycle.cycle_id });
+    expect(await taskRow()).toMatchObject({ cycle_id: null, title: 'Beside' });
   });
 
   it('of effort and place: an estimate with a comma or a point, and another project of the team with its subtasks', async () => {

@@ -2,9 +2,7 @@ import { z } from 'zod';
 import { WorkItemParams } from '../../../work/items/schema.js';
 import { updateProject } from '../../../work/projects/update-project.js';
 import { UpdateProject } from '../../../work/projects/schema.js';
-import { UpdateTask } from '../../../work/tasks/schema.js';
 import { getWorkItem } from '../../../work/items/get-work-item.js';
-import { updateTask } from '../../../work/tasks/write/update-task.js';
 import type { Context } from '../../../platform/context.js';
 import { invalidFields } from '../../../platform/errors.js';
 import type { User } from '../../../identity/auth/schema.js';
@@ -12,22 +10,10 @@ import { page, type Page, type Redirect, requireUser } from '../../page.js';
 import type { Undo } from '../../server/undo.js';
 import { changedFields, listFields, parseInput, splitTags, Version } from '../projects/form-fields.js';
 import { backPath, itemPath } from '../projects/paths.js';
-import { readRepeat } from './repeat-form.js';
+import { saveTask } from './save-task.js';
 import { again } from './show-item.js';
+import { TASK_FIELDS } from './task-texts.js';
 
-const TASK_FIELDS = [
-  'title',
-  'description',
-  'status',
-  'assigned_to',
-  'priority',
-  'due_date',
-  'tags',
-  'estimated_hours',
-  'project_id',
-  'repeats',
-  'repeats_words',
-] as const;
 const PROJECT_FIELDS = ['name', 'description', 'status', 'start_date', 'end_date'] as const;
 /** Fields that an empty text clears. */
 const CLEARED = new Set<string>(['description', 'assigned_to', 'due_date', 'estimated_hours', 'start_date', 'end_date']);
@@ -59,14 +45,20 @@ const EditForm = z.looseObject({ version: Version });
 const TASK_BYTES = 64 * 1024;
 const PROJECT_BYTES = 144 * 1024;
 
-interface Edited {
-  fields: Parameters<typeof changedFields>[1];
-  /** Returns the version after; the one before if nothing got another value. */
-  save: (ctx: Context, itemId: string, input: Record<string, unknown>, version: number, me: User) => Promise<number>;
-  undo: (itemId: string, after: number) => Undo;
+/** A posted form: which item, what it changed, and all that it sent. */
+interface Edit {
+  itemId: string;
+  changed: Record<string, string>;
+  form: z.output<typeof EditForm>;
 }
 
-const editPage = (type: 'task' | 'project', formBytes: number, { fields, save, undo }: Edited): Page =>
+interface Edited {
+  fields: Parameters<typeof changedFields>[1];
+  /** Returns what takes the change back; undefined if nothing got another value. */
+  save: (ctx: Context, me: User, edit: Edit) => Promise<Undo | undefined>;
+}
+
+const editPage = (type: 'task' | 'project', formBytes: number, { fields, save }: Edited): Page =>
   page({
     method: 'post',
     path: `/app/items/:item_id/${type}`,
@@ -79,9 +71,9 @@ const editPage = (type: 'task' | 'project', formBytes: number, { fields, save, u
       const to = backPath(form['back'], itemPath(item_id));
       const unchanged: Redirect = { to, notice: { kind: 'good', text: 'Nothing was changed' } };
       if (Object.keys(changed).length === 0) return unchanged;
-      const after = await save(ctx, item_id, toInput(changed), form.version, requireUser({ me }));
-      if (after === form.version) return unchanged;
-      return { to, notice: { kind: 'good', text: `${listFields(Object.keys(changed))} changed`, undo: undo(item_id, after) } };
+      const undo = await save(ctx, requireUser({ me }), { itemId: item_id, changed, form });
+      if (!undo) return unchanged;
+      return { to, notice: { kind: 'good', text: `${listFields(Object.keys(changed))} changed`, undo } };
     },
     onError: again(type),
   });
@@ -89,19 +81,17 @@ const editPage = (type: 'task' | 'project', formBytes: number, { fields, save, u
 export const editPages: Page[] = [
   editPage('task', TASK_BYTES, {
     fields: TASK_FIELDS,
-    async save(ctx, id, { repeats, repeats_words: own, ...input }, version, me) {
-      const text = own || repeats;
-      const repeat = typeof text === 'string' ? await readRepeat(ctx, me, id, text.trim(), input['due_date']) : {};
-      return updateTask(ctx, id, { ...parseInput(UpdateTask, { ...input, ...repeat }), version });
+    async save(ctx, me, { itemId, changed, form }) {
+      const task = await saveTask(ctx, me, { taskId: itemId, changed, version: form.version, toInput }, form);
+      return task && { kind: 'revert_tasks', tasks: [task] };
     },
-    undo: (id, after) => ({ kind: 'revert_tasks', tasks: [[id, after]] }),
   }),
   editPage('project', PROJECT_BYTES, {
     fields: PROJECT_FIELDS,
-    async save(ctx, id, input, version) {
-      await updateProject(ctx, id, parseInput(UpdateProject, input), { version });
-      return (await getWorkItem(ctx, id)).version;
+    async save(ctx, _me, { itemId, changed, form: { version } }) {
+      await updateProject(ctx, itemId, parseInput(UpdateProject, toInput(changed)), { version });
+      const after = (await getWorkItem(ctx, itemId)).version;
+      return after === version ? undefined : { kind: 'revert_project', project: [itemId, after] };
     },
-    undo: (id, after) => ({ kind: 'revert_project', project: [id, after] }),
   }),
 ];

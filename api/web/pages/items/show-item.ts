@@ -9,8 +9,10 @@ import { TASK_PRIORITIES, TASK_STATUSES } from '../../../work/tasks/rules.js';
 import { type FormError, requireUser, type View } from '../../page.js';
 import type { Fields } from '../../server/read-form.js';
 import { nameField } from '../projects/form-fields.js';
+import { loadCycles } from '../projects/project.js';
 import { formText } from './field-form.js';
 import { loadItem } from './load-item.js';
+import { findCollisions, taskTexts } from './task-texts.js';
 import { loadRepeat } from './repeat-form.js';
 import type { RelationChoice } from './relation-target.js';
 
@@ -41,12 +43,14 @@ const VIEWS: Readonly<Record<string, string>> = { task: 'items/task', project: '
 /** Renders the page of an item; its other forms keep working when one was rejected. */
 export async function itemView(ctx: Context, me: User, itemId: string, rejected?: RejectedForm): Promise<View> {
   const data = await loadItem(ctx, me, itemId);
-  const [members, projects, project, repeat] = await Promise.all([
+  const [members, projects, project, repeat, cycles] = await Promise.all([
     data.task ? listMembers(ctx, data.item.team_id) : [],
     data.task && data.canWrite ? listPlaces(ctx, data.item.team_id) : [],
     data.item.type === 'project' ? getProject(ctx, itemId) : undefined,
     data.task ? loadRepeat(ctx, me, data.task) : undefined,
+    data.task ? loadCycles(ctx, { project: data.task, canWrite: data.canWrite }) : [],
   ]);
+  const stored = data.task && repeat && taskTexts(data.task, repeat.stored);
   return {
     view: VIEWS[data.item.type] ?? 'items/item',
     title: data.item.title,
@@ -57,6 +61,9 @@ export async function itemView(ctx: Context, me: User, itemId: string, rejected?
       members,
       projects,
       repeat,
+      cycles,
+      stored,
+      met: stored && rejected?.problem.changedSince ? findCollisions(rejected.typed, stored) : [],
       nameField,
       project: project === undefined ? undefined : (JSON.parse(project) as ProjectRecord),
       formText,

@@ -46,8 +46,11 @@ function readChange(form: Fields): TickedChange {
   return { patch: parseInput(UpdateTask, Object.fromEntries(given)), add, remove, cycle: to };
 }
 
-/** Checks once what would fail for each task. @throws the errors of `readCycle` | INVALID_REQUEST | RESOURCE_CONFLICT */
-async function checkCycle(ctx: Context, cycleId: string, projectId: string | undefined): Promise<void> {
+/**
+ * Checks that a cycle may get a task of the project, once for all of a form; of any project without one.
+ * @throws the errors of `readCycle` | INVALID_REQUEST | RESOURCE_CONFLICT
+ */
+export async function checkCycle(ctx: Context, cycleId: string, projectId: string | undefined): Promise<void> {
   const cycle = await readCycle(ctx, 'cycle.write', cycleId);
   if (projectId !== undefined && !mayHold(cycle, { team_id: cycle.team_id, project_id: projectId }))
     throw invalid('The cycle is one of another project');
@@ -64,15 +67,14 @@ function changeTags(tags: readonly string[], { add, remove }: TickedChange): str
 }
 
 /** Changes one task, its fields before its cycle, and returns what takes it back; undefined if nothing got another value. */
-async function changeOne(
+export async function changeTask(
   ctx: Context,
   [id, version]: Changed,
   state: TaskState | undefined,
-  change: TickedChange,
+  change: Pick<TickedChange, 'patch' | 'cycle'>,
 ): Promise<ChangedTask | undefined> {
-  const tags = state && changeTags(state.tags, change);
   // Checks the version also where no field changes.
-  const after = await updateTask(ctx, id, { ...change.patch, ...(tags && { tags }), version });
+  const after = await updateTask(ctx, id, { ...change.patch, version });
   const hasFields = after !== version;
   const from = state?.cycle_id ?? null;
   if (change.cycle === undefined || change.cycle === from) return hasFields ? [id, after] : undefined;
@@ -94,5 +96,9 @@ export async function changeTicked(
   const isLookedUp = change.cycle !== undefined || change.add.length + change.remove.length > 0;
   const ids = rows.map(([id]) => id);
   const states = isLookedUp ? await readTaskStates(ctx, ids) : new Map<string, TaskState>();
-  return eachTask(ctx, rows, (row) => changeOne(ctx, row, states.get(row[0]), change));
+  return eachTask(ctx, rows, (row) => {
+    const state = states.get(row[0]);
+    const tags = state && changeTags(state.tags, change);
+    return changeTask(ctx, row, state, { ...change, patch: { ...change.patch, ...(tags && { tags }) } });
+  });
 }

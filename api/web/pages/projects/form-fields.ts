@@ -18,17 +18,19 @@ export const splitTags = (text: string): string[] =>
 /** Check boxes and selects: one is sent as a string, several as a list, none as nothing. */
 export const Ticked = z.preprocess((value) => (value === undefined ? [] : [value].flat()), z.array(z.string()));
 
+/** Returns the text of a field; undefined for a field that was not sent, or was sent twice. */
+export const readText = (form: Fields, name: string): string | undefined =>
+  typeof form[name] === 'string' ? form[name].replaceAll('\r\n', '\n') : undefined;
+
 /**
  * Returns the fields that the user changed: those whose text differs from what the form showed in `was-<name>`. A field without that counts as
  * changed.
  */
 export function changedFields(form: Fields, names: readonly string[]): Record<string, string> {
-  const read = (name: string): string | undefined =>
-    typeof form[name] === 'string' ? form[name].replaceAll('\r\n', '\n') : undefined;
   return Object.fromEntries(
     names.flatMap((name) => {
-      const typed = read(name);
-      return typed === undefined || typed === read(`was-${name}`) ? [] : [[name, typed]];
+      const typed = readText(form, name);
+      return typed === undefined || typed === readText(form, `was-${name}`) ? [] : [[name, typed]];
     }),
   );
 }
@@ -36,6 +38,7 @@ export function changedFields(form: Fields, names: readonly string[]): Record<st
 const NAMES: Readonly<Record<string, string>> = {
   assigned_to: 'assignee',
   completed_at: 'time of completion',
+  cycle_id: 'cycle',
   estimated_hours: 'estimate',
   project_id: 'project',
   recurrence: 'repeat',

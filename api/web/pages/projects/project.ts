@@ -54,7 +54,10 @@ export async function loadProject(ctx: Context, me: User, projectId: string) {
 }
 
 /** Cycles that may get tasks of a project, for those who may move them. */
-async function loadCycles(ctx: Context, { project, canWrite }: { project: ProjectRecord; canWrite: boolean }) {
+export async function loadCycles(
+  ctx: Context,
+  { project, canWrite }: { project: Pick<ProjectRecord, 'team_id' | 'project_id'>; canWrite: boolean },
+) {
   if (!canWrite) return [];
   const { team_id } = project;
   const found = await Promise.all(
