@@ -188,3 +188,74 @@ it('Reject on the list of approvals shows that list again', async () => {
   expect([await page.locator('button header').count(), await page.locator('h1').count()]).toEqual([0, 1]);
   expect(await page.locator(`[formaction="/app/runs/${run_id}/reject"]`).count()).toBe(0);
 });
+
+describe('the page of a task', () => {
+  let taskId: string;
+  let other: ReturnType<typeof app.as>;
+  const open = async () => {
+    const { page } = window;
+    const follows = page.waitForResponse((response) => response.url().includes('/app/live'));
+    await page.goto(`/app/items/${taskId}`);
+    await follows;
+  };
+  beforeEach(async () => {
+    const project = await buildProject(app, team);
+    taskId = (await buildTask(app, team, project, { title: 'Followed', description: 'Before' })).task_id;
+    other = app.as(team.manager);
+  });
+
+  it('shows what others change, comment and add, without a new page', async () => {
+    const { page } = window;
+    await open();
+    await page.evaluate('window.isSame = true');
+    await other.patch(`/api/tasks/${taskId}`, { title: 'Renamed', priority: 'urgent', description: 'After' });
+    await other.post(`/api/tasks/${taskId}/comments`, { content: 'From another' });
+    await page.locator('h1', { hasText: 'Renamed' }).waitFor({ timeout: 30_000 });
+    await page.locator('#part-text', { hasText: 'After' }).waitFor();
+    await page.locator('#part-comments', { hasText: 'From another' }).waitFor({ timeout: 30_000 });
+    expect([await page.inputValue('#i-priority'), await page.evaluate('window.isSame')]).toEqual(['urgent', true]);
+    await other.post('/api/tasks', { project_id: await projectOf(), title: 'Below', parent_task_id: taskId });
+    await page.locator('#part-subtasks', { hasText: 'Below' }).waitFor({ timeout: 30_000 });
+  });
+
+  it('keeps what is typed, says what another changed there, and shows it when asked', async () => {
+    const { page } = window;
+    await open();
+    await page.fill('#c-content', 'A draft');
+    await page.focus('#i-tags');
+    await page.selectOption('#i-priority', 'low');
+    await other.patch(`/api/tasks/${taskId}`, { status: 'done', priority: 'urgent' });
+    const line = page.locator('[data-news=priority]');
+    await line.waitFor({ timeout: 30_000 });
+    expect(await line.textContent()).toMatch(/ changed the priority — show$/);
+    expect([await page.inputValue('#i-status'), await page.inputValue('#i-priority')]).toEqual(['done', 'low']);
+    expect(await page.inputValue('#c-content')).toBe('A draft');
+    await line.locator('text=show').click();
+    expect(await line.textContent()).toContain('It is now: Urgent');
+    await page.locator('form[data-saves] button[type=submit]').click();
+    await page.waitForSelector('.collision:has-text("Priority: now “Urgent”, yours “Low”"), .collision:has-text("Priority")');
+    expect([await page.inputValue('#i-priority'), await page.inputValue('#c-content')]).toEqual(['low', 'A draft']);
+  });
+
+  it('completes the names of members by keys, shows mentions, and sends with Ctrl and Enter', async () => {
+    const { page } = window;
+    const { username } = await db()('users').where({ user_id: team.manager.user_id }).first('username');
+    await open();
+    await page.locator('#c-content').pressSequentially(`Ask @${(username as string).slice(0, 4)}`);
+    await page.locator(`#mention-names [data-name="${username}"]`).waitFor();
+    expect(await focused('getAttribute("aria-activedescendant")')).toBe('mention-name-0');
+    while ((await page.locator('#mention-names [aria-selected=true]').getAttribute('data-name')) !== username)
+      await page.keyboard.press('ArrowDown');
+    await page.keyboard.press('Enter');
+    expect([await page.inputValue('#c-content'), await page.locator('#mention-names').count()]).toEqual([`Ask @${username} `, 0]);
+    await page.keyboard.press('Control+Enter');
+    await page.locator('#part-comments .mention', { hasText: `@${username}` }).waitFor();
+    await page.locator('form.quick input[name=text]').pressSequentially('Call @');
+    await page.locator('#mention-names li').first().waitFor();
+    expect(await focused('getAttribute("role")')).toBe('combobox');
+    await page.keyboard.press('Escape');
+    expect([await page.locator('#mention-names').count(), await focused('getAttribute("role")')]).toEqual([0, null]);
+  });
+
+  const projectOf = async () => (await db()('tasks').where({ task_id: taskId }).first('project_id')).project_id as string;
+});

@@ -41,6 +41,17 @@
     }
   });
 
+  /* Ctrl or Command with Enter sends a text of several lines, where the form has one thing to do. */
+  document.addEventListener('keydown', (event) => {
+    if (event.key !== 'Enter' || !(event.ctrlKey || event.metaKey) || event.isComposing || event.repeat) return;
+    if (!event.target.matches?.('textarea')) return;
+    const { form } = event.target;
+    const buttons = form ? [...form.elements].filter((one) => one.type === 'submit') : [];
+    if (form?.method !== 'post' || buttons.length !== 1 || buttons[0].disabled) return;
+    event.preventDefault();
+    form.requestSubmit(buttons[0]);
+  });
+
   /* A button is off while its form is on its way. It is read with the form's fields, so it goes off after them. A file that is saved leaves the page
      as it is, so every button comes back. */
   const RESUME_MS = 5_000;

@@ -157,6 +157,7 @@
     if (!field.options) return field.value !== field.defaultValue;
     return field.value !== (([...field.options].find((one) => one.defaultSelected) ?? field.options[0])?.value ?? '');
   };
+  globalThis.assentForms = { isChanged };
   const fieldsOf = (selector) => [...document.querySelectorAll(selector)].filter((field) => field.form && field.name);
   const EDITED = 'main textarea, main select, main input:not([type=hidden], [type=file], [type=password])';
 

@@ -30,6 +30,8 @@ const sources = (): Record<string, string> => {
     'rows.js': own('rows.js'),
     'kept.js': own('kept.js'),
     'work.js': own('work.js'),
+    'follow.js': own('follow.js'),
+    'mention.js': own('mention.js'),
     'builder.js': own('builder.js'),
     'drafts.js': own('drafts.js'),
     'logo.svg': own('logo.svg'),

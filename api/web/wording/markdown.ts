@@ -1,5 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import MarkdownIt from 'markdown-it';
+import { MENTION } from '../../work/comments/rules.js';
 
 /** Raw HTML is shown as text. Images are links: loading one would tell another server who reads the page. */
 const parser = new MarkdownIt('default', { html: false, linkify: true, breaks: true });
@@ -39,6 +40,37 @@ for (const rule of ['td_open', 'th_open'] as const) {
   };
 }
 
+/** What a rendering knows beside the text. */
+interface Known {
+  /** User names that a mention can mean, in lower case. */
+  names?: ReadonlySet<string>;
+}
+
+// Mentions of the members that the caller named stand out, but not in links and code.
+parser.core.ruler.push('mentions', (state) => {
+  const { names } = state.env as Known;
+  if (!names?.size) return;
+  const text = (content: string) => Object.assign(new state.Token('text', '', 0), { content });
+  for (const block of state.tokens) {
+    let inLink = 0;
+    block.children = (block.children ?? []).flatMap((token) => {
+      if (token.type === 'link_open') inLink += 1;
+      if (token.type === 'link_close') inLink -= 1;
+      if (token.type !== 'text' || inLink > 0 || !token.content.includes('@')) return [token];
+      const found = [...token.content.matchAll(MENTION)].filter(([, name = '']) => names.has(name.toLowerCase()));
+      let end = 0;
+      const parts = found.flatMap((match) => {
+        const before = text(token.content.slice(end, match.index));
+        end = match.index + match[0].length;
+        return [before, Object.assign(new state.Token('mention', '', 0), { content: match[0] })];
+      });
+      return [...parts, text(token.content.slice(end))];
+    });
+  }
+});
+parser.renderer.rules['mention'] = (tokens, index) =>
+  `<bdi class="mention">${parser.utils.escapeHtml(tokens[index]?.content ?? '')}</bdi>`;
+
 /** Longer texts are shown as they are: some inputs cost the parser the square of their length, and every other request waits meanwhile. */
 const MAX_RENDERED = 20_000;
 /** The same for all texts of one page. */
@@ -55,16 +87,16 @@ function splitCells(text: string): number {
 }
 
 /** Returns a text written in Markdown as safe HTML; undefined if it is too long to render, or its tables are too large. */
-export const renderMarkdown = (text: string): string | undefined =>
-  text.length <= MAX_RENDERED && splitCells(text) <= MAX_CELLS ? parser.render(text) : undefined;
+export const renderMarkdown = (text: string, known: Known = {}): string | undefined =>
+  text.length <= MAX_RENDERED && splitCells(text) <= MAX_CELLS ? parser.render(text, { ...known }) : undefined;
 
 /** Renders the texts of one page in order, as far as they are not too long together. Other requests are answered between two texts. */
-export async function renderTexts(texts: string[]): Promise<(string | undefined)[]> {
+export async function renderTexts(texts: string[], known: Known = {}): Promise<(string | undefined)[]> {
   const rendered: (string | undefined)[] = [];
   let left = MAX_RENDERED_OF_PAGE;
   for (const text of texts) {
     left -= text.length;
-    rendered.push(left < 0 ? undefined : renderMarkdown(text));
+    rendered.push(left < 0 ? undefined : renderMarkdown(text, known));
     await setImmediate();
   }
   return rendered;

@@ -37,11 +37,12 @@ export const itemPages: Page[] = [
     path: '/app/items/:item_id',
     access: 'item.read',
     params: WorkItemParams,
-    async handle({ ctx, me, params }) {
+    query: z.object({ live: z.unknown().optional() }),
+    async handle({ ctx, me, params, query }) {
       const person = requireUser({ me });
       const view = await itemView(ctx, person, params.item_id);
-      // Opening a task marks its notifications as read, but not while impersonating.
-      if (!person.impersonated_by) await markNotifications(ctx, { item_id: params.item_id });
+      // Opening a task marks its notifications as read, but not while impersonating, nor when the page asks by itself.
+      if (!person.impersonated_by && query.live === undefined) await markNotifications(ctx, { item_id: params.item_id });
       return view;
     },
   }),

@@ -1,6 +1,7 @@
 import type { z } from 'zod';
 import { listActivity } from '../../../work/activity-feed/list-activity.js';
 import type { User } from '../../../identity/auth/schema.js';
+import { listMembers } from '../../../identity/teams/list-members.js';
 import { listComments } from '../../../work/comments/list-comments.js';
 import { withReplies } from '../../../work/comments/read-replies.js';
 import type { CommentRecord } from '../../../work/comments/schema.js';
@@ -106,7 +107,7 @@ export async function loadItem(ctx: Context, me: User, itemId: string) {
   const item = JSON.parse(json) as z.output<typeof WholeWorkItem>;
   const seat = (me.teams.find(({ team_id }) => team_id === item.team_id)?.role ?? null) as Seat | null;
   const projectId = item.type === 'project' ? null : item.project_id;
-  const [{ relations }, activity, runs, task, comments, inside, file, names, places, fields] = await Promise.all([
+  const [{ relations }, activity, runs, task, comments, inside, file, names, places, fields, members] = await Promise.all([
     listRelations(ctx, itemId),
     listActivity(ctx, { entity_id: itemId, limit: ACTIVITY }),
     listRunsOfItem(ctx, itemId, RUNS),
@@ -118,10 +119,13 @@ export async function loadItem(ctx: Context, me: User, itemId: string) {
     // A live item’s project belongs to its team, so who may read the item may read the project.
     projectId === null ? undefined : findPlaces(ctx, [projectId]),
     loadFields(ctx, item),
+    item.type === 'task' ? listMembers(ctx, item.team_id) : [],
   ]);
   const text = item.content ?? item.description ?? '';
   const written = comments.flatMap((comment) => [comment, ...(comment.replies as CommentRecord[])]);
-  const [html, ...rendered] = await renderTexts([text, ...written.map(({ content }) => content)]);
+  const [html, ...rendered] = await renderTexts([text, ...written.map(({ content }) => content)], {
+    names: new Set(members.map(({ username }) => username.toLowerCase())),
+  });
   const htmlById = Object.fromEntries(written.map(({ comment_id }, at) => [comment_id, rendered[at]]));
   return {
     item,
@@ -140,6 +144,7 @@ export async function loadItem(ctx: Context, me: User, itemId: string) {
     inside,
     file,
     names,
+    members,
     teamNames: mapTeamNames(me),
     canWrite: isAllowed('item.write', seat),
   };

@@ -1,5 +1,4 @@
 import type { User } from '../../../identity/auth/schema.js';
-import { listMembers } from '../../../identity/teams/list-members.js';
 import type { Context } from '../../../platform/context.js';
 import { getProject } from '../../../work/projects/get-project.js';
 import { listProjects } from '../../../work/projects/list-projects.js';
@@ -43,8 +42,7 @@ const VIEWS: Readonly<Record<string, string>> = { task: 'items/task', project: '
 /** Renders the page of an item; its other forms keep working when one was rejected. */
 export async function itemView(ctx: Context, me: User, itemId: string, rejected?: RejectedForm): Promise<View> {
   const data = await loadItem(ctx, me, itemId);
-  const [members, projects, project, repeat, cycles] = await Promise.all([
-    data.task ? listMembers(ctx, data.item.team_id) : [],
+  const [projects, project, repeat, cycles] = await Promise.all([
     data.task && data.canWrite ? listPlaces(ctx, data.item.team_id) : [],
     data.item.type === 'project' ? getProject(ctx, itemId) : undefined,
     data.task ? loadRepeat(ctx, me, data.task) : undefined,
@@ -54,11 +52,10 @@ export async function itemView(ctx: Context, me: User, itemId: string, rejected?
   return {
     view: VIEWS[data.item.type] ?? 'items/item',
     title: data.item.title,
-    scripts: ['work.js'],
+    scripts: data.task ? ['work.js', 'follow.js', 'mention.js'] : ['work.js'],
     data: {
       ...data,
       rejected,
-      members,
       projects,
       repeat,
       cycles,

@@ -88,7 +88,7 @@ async function showProjectBoard(
     problem,
     given,
   };
-  return { view: 'projects/board', title: `Board of ${around.project.name}`, data, scripts: ['work.js'] };
+  return { view: 'projects/board', title: `Board of ${around.project.name}`, data, scripts: ['work.js', 'mention.js'] };
 }
 
 interface Nested extends Task {

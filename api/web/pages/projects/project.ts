@@ -96,7 +96,7 @@ async function showProject(
     viewProblem,
     viewGiven,
   };
-  return { view: 'projects/project', title: around.project.name, data, scripts: ['work.js'] };
+  return { view: 'projects/project', title: around.project.name, data, scripts: ['work.js', 'mention.js'] };
 }
 
 export const projectPages: Page[] = [

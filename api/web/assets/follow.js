@@ -1,0 +1,162 @@
+/* The page of a task follows the changes of others. What is typed stays: a line beside it says what changed. Without this file the page is as it was loaded. */
+(() => {
+  const { isChanged } = globalThis.assentForms;
+
+  /* What a reader sees of an element, apart from times that pass and what each rendering has of its own. */
+  const sign = (element) => {
+    const copy = element.cloneNode(true);
+    for (const own of copy.querySelectorAll('[name=_csrf], [name=version], [data-news]')) own.remove();
+    for (const time of copy.querySelectorAll('time')) time.textContent = time.dateTime;
+    const values = [...copy.querySelectorAll('[value], [href], [selected]')].map((one) =>
+      [one.getAttribute('value'), one.getAttribute('href'), one.hasAttribute('selected')].join(' '),
+    );
+    return [copy.textContent.replace(/\s+/g, ' '), ...values].join('\n');
+  };
+  const FIELD = 'input:not([type=hidden]), textarea, select';
+  const isBusy = (element) =>
+    element.contains(document.activeElement?.closest(FIELD) ?? null) ||
+    [...element.querySelectorAll(FIELD)].some((field) => field.name && !field.name.startsWith('was-') && isChanged(field));
+
+  /* Puts the newer element in the place of the shown one; what was open or had the focus still is and has. */
+  const put = (shown, newer) => {
+    const opened = [...shown.querySelectorAll('details')].map((one) => one.open);
+    for (const [at, one] of [...newer.querySelectorAll('details')].entries()) one.open ||= opened[at] ?? false;
+    if (shown.matches('details')) newer.open ||= shown.open;
+    const focusable = 'a, button, summary';
+    const focus = shown.contains(document.activeElement)
+      ? [...shown.querySelectorAll(focusable)].indexOf(document.activeElement)
+      : -1;
+    shown.replaceWith(newer);
+    globalThis.htmx?.process(newer);
+    if (focus >= 0) newer.querySelectorAll(focusable)[focus]?.focus();
+  };
+  const update = (shown, newer) => {
+    if (sign(shown) === sign(newer)) return false;
+    put(shown, newer);
+    return true;
+  };
+
+  const button = (text, act) => {
+    const made = document.createElement('button');
+    made.type = 'button';
+    made.className = 'link';
+    made.textContent = text;
+    made.addEventListener('click', act);
+    return made;
+  };
+  /* How a field shows a value: the label of its choice. */
+  const wordOf = (field, value) =>
+    (field.options ? [...field.options].find((one) => one.value === value)?.textContent : value) || 'nothing';
+
+  /* Gives a field that nobody edits its newer value. */
+  const take = (field, newer, was) => {
+    if (field.options) field.innerHTML = newer.innerHTML;
+    else field.value = field.defaultValue = newer.defaultValue;
+    was.value = was.defaultValue = newer.form.elements.namedItem(was.name).value;
+  };
+  const tell = (field, newer, was, by) => {
+    const form = field.form;
+    const name = was.name.slice('was-'.length);
+    const value = newer.form.elements.namedItem(was.name).value;
+    const label = form.querySelector(`label[for="${field.id}"]`)?.firstChild?.textContent.trim() || name;
+    form.querySelector(`[data-news="${name}"]`)?.remove();
+    const line = document.createElement('p');
+    line.className = 'news-of-field fine';
+    line.dataset.news = name;
+    line.setAttribute('role', 'status');
+    const what = label.replace(/,.*| \(.*/, '').toLowerCase();
+    line.append(`${by} changed the ${what} — `);
+    line.append(
+      button('show', () => {
+        line.replaceChildren(`It is now: ${wordOf(newer, value)} `);
+        line.append(
+          button('Use it', () => {
+            take(field, newer, was);
+            line.remove();
+            field.focus();
+          }),
+        );
+        line.lastChild.focus();
+      }),
+    );
+    field.after(line);
+  };
+  /* Brings newer values into a form in which something is typed, field by field. */
+  const merge = (shown, newer, by) => {
+    let has = false;
+    for (const was of shown.querySelectorAll('[name^="was-"]')) {
+      const name = was.name.slice('was-'.length);
+      const find = (form) => form.elements.namedItem(name) ?? form.elements.namedItem(`field-${name}`);
+      const [field, other, value] = [find(shown), find(newer), newer.elements.namedItem(was.name)?.value];
+      if (!(field instanceof HTMLElement) || !(other instanceof HTMLElement) || value === undefined || value === was.value)
+        continue;
+      if (shown.querySelector(`[data-news="${name}"]`)?.dataset.value === value) continue;
+      has = true;
+      if (!isChanged(field) || field.value === value) take(field, other, was);
+      else {
+        tell(field, other, was, by);
+        shown.querySelector(`[data-news="${name}"]`).dataset.value = value;
+      }
+    }
+    return has;
+  };
+  /* Of a list in which something is typed, only the other entries are replaced. */
+  const mergeList = (shown, newer) => {
+    let [has, last] = [false, null];
+    for (const entry of [...newer.children]) {
+      const own = entry.id && shown.querySelector(`:scope > #${CSS.escape(entry.id)}`);
+      if (own) {
+        const isSame = isBusy(own) || !update(own, entry);
+        has ||= !isSame;
+        last = isSame ? own : entry;
+      } else if (entry.id) {
+        if (last) last.after(entry);
+        else shown.prepend(entry);
+        globalThis.htmx?.process(entry);
+        [has, last] = [true, entry];
+      }
+    }
+    return has;
+  };
+
+  const apply = (page, mark, newMark) => {
+    const by = newMark.dataset.by;
+    let has = false;
+    for (const part of document.querySelectorAll('[data-part]')) {
+      const newer = page.getElementById(part.id);
+      if (!newer) continue;
+      has = (isBusy(part) ? mergeList(part, newer) : update(part, newer)) || has;
+    }
+    for (const form of document.querySelectorAll('form[data-merges]')) {
+      const newer = page.getElementById(form.id);
+      if (!newer) continue;
+      has = (isBusy(form) ? merge(form, newer, by) : update(form, newer)) || has;
+    }
+    /* What is deleted is what is shown. */
+    const [version, newVersion] = [document, page].map((one) => one.querySelector('form.delete [name=version]'));
+    if (version && newVersion && !document.querySelector('[data-news]')) version.value = newVersion.value;
+    if (has) mark.textContent = `${by} changed the task`;
+  };
+
+  let isAsking = false;
+  document.addEventListener(
+    'live',
+    async ({ target: mark }) => {
+      if (!mark.matches?.('[data-follows-page]') || isAsking) return;
+      isAsking = true;
+      try {
+        const answer = await fetch(`${mark.dataset.followsPage}?live`);
+        if (!answer.ok || answer.redirected) return;
+        const page = new DOMParser().parseFromString(await answer.text(), 'text/html');
+        const newMark = page.querySelector('[data-follows-page]');
+        /* A form that was sent meanwhile has replaced the page. */
+        if (newMark && mark.isConnected) apply(page, mark, newMark);
+      } catch {
+        /* The next change asks again. */
+      } finally {
+        isAsking = false;
+      }
+    },
+    true,
+  );
+})();
