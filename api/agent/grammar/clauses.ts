@@ -87,6 +87,10 @@ export type Clause = { written: string } & (
   | { does: 'unprioritize'; target: Target; priority: Priority }
   /** A question of ours, because the clause leaves something open. */
   | { does: 'doubt'; text: string }
+  /** What no plan can do with the target; `date`: when it was wanted. */
+  | { does: 'cannot'; what: 'cycle' | 'remind'; target: Target; date?: WrittenDate }
+  /** A text that may be a note of its own, or a comment on what it names. */
+  | { does: 'which_note'; text: string; items: readonly LinkedItem[] }
   | { does: 'unclear' }
 );
 

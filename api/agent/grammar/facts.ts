@@ -1,5 +1,6 @@
 import { addTo } from '../../platform/calendar-days.js';
 import type { Duration, WrittenDate } from '../../platform/written-days.js';
+import type { ProposedAction } from '../plans/proposal.js';
 import type { Clause, FieldClause, Target } from './clauses.js';
 import { capital, named, Question, type Subject } from './subjects.js';
 import { type Assignee, type Priority, PRIORITIES } from './terms.js';
@@ -51,6 +52,24 @@ export function projectAmong(items: readonly LinkedItem[]): string | null {
   const candidates = linked.length > 0 ? linked : of('task');
   if (candidates.length > 1) throw new Question('Several projects are linked. In which one? Name it: “… in the project X”.');
   return candidates[0] ?? null;
+}
+
+/** Returns the action that renames an item. @throws Question it is neither a task nor a project, or a project that is not linked */
+export function renaming({ id, item }: Subject, title: string): ProposedAction {
+  const type = item?.type ?? 'task';
+  if (item && type === 'project') requireLinked(item);
+  if (type === 'project') return { tool: 'project.update', entity_id: id, params: { name: title } };
+  if (type !== 'task') throw new Question('I can rename tasks and projects only.');
+  return { tool: 'task.update', entity_id: id, params: { title } };
+}
+
+/** Where a note is created. @throws Question several places are linked */
+export function placeOfNote(items: readonly LinkedItem[]): { project_id: string } | { team_id: string | undefined } {
+  const project = projectAmong(items);
+  if (project) return { project_id: project };
+  if (new Set(items.map(({ team_id }) => team_id)).size > 1)
+    throw new Question('In which project? The linked items belong to several teams.');
+  return { team_id: items[0]?.team_id };
 }
 
 /** @throws Question for a project that is not linked: it is found, but not changed */

@@ -113,7 +113,9 @@ class MessageReader {
   private textClause(): BareClause | undefined {
     const { tokens } = this.reading.message;
     const head = readTextHead(this.reading, tokens, this.at);
-    return head && head.build(this.textFrom(head.from));
+    if (!head) return undefined;
+    const text = this.textFrom(head.from);
+    return head.build(text, tokens.slice(head.from, this.at), this.isFirst);
   }
 
   /** What the rest of a line is about. */

@@ -2,7 +2,9 @@ import { MAX_ACTIONS } from '../plans/schema.js';
 import type { Tool } from '../../gate/work-actions/catalogue.js';
 import type { ProposedAction } from '../plans/proposal.js';
 import { type Absent, followAbsent } from './absence.js';
+import { sayCannot, sayWhichNote } from './cannot.js';
 import type { Clause, Does, NewTask, Target } from './clauses.js';
+import { PriorityKeeper } from './keeping.js';
 import type { Asked, Outcome } from './outcome.js';
 import {
   checkDeletion,
@@ -10,7 +12,9 @@ import {
   type Facts,
   fieldsOf,
   joinedTo,
+  placeOfNote,
   projectAmong,
+  renaming,
   requireLinked,
   requireTask,
   shifted,
@@ -39,6 +43,7 @@ export class Resolver {
   private readonly finder: SubjectFinder;
   /** Facts of linked tasks as the actions before leave them. */
   private readonly changed = new Map<string, Facts>();
+  private readonly keeper = new PriorityKeeper();
   private absent: Absent;
 
   constructor(
@@ -94,6 +99,10 @@ export class Resolver {
       }
       case 'doubt':
         throw new Question(clause.text);
+      case 'cannot':
+        throw sayCannot(clause, this.finder.find(clause.target, this.before));
+      case 'which_note':
+        throw sayWhichNote(clause);
       case 'aside':
         if (clause.target) this.before = this.finder.find(clause.target, this.before);
         return undefined;
@@ -107,9 +116,11 @@ export class Resolver {
       case 'unblock':
         return undefined;
       default:
-        return this.onTasks(clause.target, 'task.update', (subject) =>
-          fieldsOf(clause, this.factsOf(subject), (project) => this.projectOf(project)),
-        );
+        return this.onTasks(clause.target, 'task.update', (subject) => {
+          const facts = this.factsOf(subject);
+          const isKept = this.keeper.keeps(clause, subject.item, facts);
+          return isKept ? null : fieldsOf(clause, facts, (project) => this.projectOf(project));
+        });
     }
   }
 
@@ -117,14 +128,16 @@ export class Resolver {
     return { ...item, ...this.changed.get(id) };
   }
 
-  private onTasks(target: Target, tool: Tool, buildParams: (subject: Subject) => Params): void {
+  private onTasks(target: Target, tool: Tool, buildParams: (subject: Subject) => Params | null): void {
     const subjects = this.finder.find(target, this.before);
     for (const subject of subjects) {
       requireTask(subject);
       const params = buildParams(subject);
+      if (!params) continue;
       this.propose({ tool, entity_id: subject.id, params });
       this.changed.set(subject.id, { ...this.changed.get(subject.id), ...(params as Facts) });
     }
+    this.keeper.refuseAll(subjects.length);
     this.before = subjects;
   }
 
@@ -188,26 +201,14 @@ export class Resolver {
 
   private note(title: string, text: string): void {
     if (title === '') throw new Question('What is the title of the note?');
-    const teams = new Set(this.world.items.map(({ team_id }) => team_id));
-    const project = projectAmong(this.world.items);
-    if (!project && teams.size > 1) throw new Question('In which project? The linked items belong to several teams.');
-    const place = project ? { project_id: project } : { team_id: this.world.items[0]?.team_id };
-    this.actions.push({ tool: 'note.create', params: { title, content: text, ...place } });
+    this.actions.push({ tool: 'note.create', params: { title, content: text, ...placeOfNote(this.world.items) } });
     this.before = [];
   }
 
   private rename({ target, title }: Does<'rename'>): void {
     if (title === '') throw new Question('What is the new title?');
     const subject = this.single(target);
-    const type = subject.item?.type ?? 'task';
-    if (subject.item && type === 'project') requireLinked(subject.item);
-    if (type !== 'task' && type !== 'project') throw new Question('I can rename tasks and projects only.');
-    const isTask = type === 'task';
-    this.actions.push({
-      tool: isTask ? 'task.update' : 'project.update',
-      entity_id: subject.id,
-      params: isTask ? { title } : { name: title },
-    });
+    this.actions.push(renaming(subject, title));
     this.before = [subject];
   }
 
@@ -215,8 +216,10 @@ export class Resolver {
     const source = this.single(clause.source);
     const target = this.single(clause.target);
     if (source.id === target.id) throw new Question('An item cannot have a relation to itself.');
-    const params = { source_id: source.id, target_id: target.id, relation_type: clause.type };
-    this.actions.push({ tool: 'relation.create', params });
+    this.actions.push({
+      tool: 'relation.create',
+      params: { source_id: source.id, target_id: target.id, relation_type: clause.type },
+    });
     this.before = [];
   }
 
@@ -285,7 +288,7 @@ export class Resolver {
 
   /** What to say of the tasks that were found, and those that it names. */
   get notes(): { notes: string[]; items: LinkedItem[] } {
-    return { notes: [...this.finder.notes], items: [...this.finder.noted] };
+    return { notes: [...this.finder.notes, ...this.keeper.notes], items: [...this.finder.noted, ...this.keeper.items] };
   }
 
   /** A clause was not understood, so that “they” may be anything. */

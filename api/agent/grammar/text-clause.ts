@@ -1,4 +1,5 @@
 import type { BareClause } from './clauses.js';
+import { noteThat } from './note-that.js';
 import { Matcher, type Pattern, pattern } from './pattern.js';
 import { isSoft, type Reading } from './reading.js';
 import type { Token } from './tokens.js';
@@ -15,6 +16,8 @@ const COMMENT_HEADS: readonly Pattern[] = [
   'comment|note',
   'add|leave|post|write a|another? comment|reply|remark|note',
 ].map(pattern);
+/** What `that` and a note follow. */
+const NOTE_THAT: readonly Pattern[] = ['note', 'add|leave|write|make|take|create|put a|another? note', 'note down?'].map(pattern);
 /** Comments with a quoted text. */
 const QUOTED: readonly Pattern[] = [
   'comment|write|reply|post|put Q on|to|under T',
@@ -23,14 +26,15 @@ const QUOTED: readonly Pattern[] = [
   'comment on|to T Q',
   'add|leave|post|write a comment on|to|for T Q',
 ].map(pattern);
-const BEGINNING = new Set('comment reply respond note create add leave post write put make tell ask remind'.split(' '));
+const BEGINNING = new Set('comment reply respond note create add leave post write put make take tell ask remind'.split(' '));
 /** Words before a text, as good as a colon. */
 const SAYING = new Set(['saying', 'says', 'that', 'with', 'stating', 'asking']);
 const MAX_MARKS = 4;
 
 /** A comment or a note: its clause without the text, and the place where the text begins. */
 export interface TextHead {
-  build: (text: string) => BareClause;
+  /** Takes the text, its tokens, and whether nothing stands before the clause. */
+  build: (text: string, tokens: readonly Token[], isFirst: boolean) => BareClause;
   /** Index of the first token of the text; the end of the head if there is none. */
   from: number;
 }
@@ -51,7 +55,7 @@ function readNoteTitle(tokens: readonly Token[]): string | undefined {
   return startsWith(rest, 'note') && rest.length === 2 && title?.kind === 'string' ? title.value : undefined;
 }
 
-function readHead(reading: Reading, head: readonly Token[], isColon: boolean): TextHead['build'] | undefined {
+function readHead(reading: Reading, head: readonly Token[], isColon: boolean, isThat: boolean): TextHead['build'] | undefined {
   const title = isColon ? readNoteTitle(head) : undefined;
   if (title !== undefined) return (text) => ({ does: 'note', title, text });
   if (head.length > 24) return undefined;
@@ -62,7 +66,8 @@ function readHead(reading: Reading, head: readonly Token[], isColon: boolean): T
       const target = slots?.T ?? { kind: 'it' as const };
       if (slots && (isColon || slots.T)) return (text) => ({ does: 'comment', target, text });
     }
-  return undefined;
+  const isNote = isThat && NOTE_THAT.some((each) => matcher.match(each, 'all'));
+  return isNote ? (text, tokens, isFirst) => noteThat(reading, tokens, text, isFirst) : undefined;
 }
 
 /** Reads the head of a comment or a note that begins here; undefined if none does. */
@@ -75,7 +80,7 @@ export function readTextHead(reading: Reading, tokens: readonly Token[], from: n
     const isColon = token.kind === 'colon';
     if (!isColon && !(token.kind === 'word' && SAYING.has(token.text))) continue;
     marks += 1;
-    const build = readHead(reading, tokens.slice(from, at), isColon);
+    const build = readHead(reading, tokens.slice(from, at), isColon, getWord(token) === 'that');
     if (build) return { build, from: at + (['says', 'that'].includes(getWord(tokens[at + 1])) && !isColon ? 2 : 1) };
     if (isColon) break;
   }

@@ -1,4 +1,5 @@
-import { readNumber } from '../../../platform/written-days.js';
+import { readDate, readNumber } from '../../../platform/written-days.js';
+import { NO_REMINDER } from '../cannot.js';
 import type { BareClause } from '../clauses.js';
 import { type Reading, wordsOf } from '../reading.js';
 import { readPerson } from '../referents.js';
@@ -66,13 +67,25 @@ function readOwner(reading: Reading, tokens: readonly Token[]): { rest: readonly
   return { rest: tokens, given: {} };
 }
 
-/** `remind PERSON to TITLE [DATE]` */
+/** `me in two days`: who, and when. */
+function readWhom(reading: Reading, tokens: readonly Token[]) {
+  for (let end = 1; end <= tokens.length; end += 1) {
+    const person = readPerson(reading, wordsOf(tokens.slice(0, end)));
+    if (!person) continue;
+    const due = end === tokens.length ? undefined : readDate(wordsOf(tokens.slice(end)), reading.today);
+    if (end === tokens.length || due !== undefined) return { to: person.to, ...(due !== undefined && { due }) };
+  }
+  return undefined;
+}
+
+/** `remind PERSON [DATE] to TITLE [DATE]` */
 function readReminder(reading: Reading, tokens: readonly Token[]): BareClause | undefined {
   const to = tokens.findIndex((token) => getWord(token) === 'to');
-  if (!startsWith(tokens, 'remind') || to < 2 || to > 4) return undefined;
-  const person = readPerson(reading, wordsOf(tokens.slice(1, to)));
+  if (!startsWith(tokens, 'remind') || to < 2 || to > 8) return undefined;
+  const given = readWhom(reading, tokens.slice(1, to));
+  if (!given) return { does: 'doubt', text: NO_REMINDER };
   const task = readNewTask(reading, tokens.slice(to + 1));
-  return person && task ? { does: 'create', task: { ...task, to: person.to } } : undefined;
+  return task ? { does: 'create', task: { ...given, ...task, to: given.to } } : undefined;
 }
 
 /** `add "TITLE" to PROJECT` */

@@ -28,6 +28,21 @@ export const OTHER: readonly Form[] = [
     'move|put|send T to|in|into the? trash|bin|wastebasket',
   ),
   ...state(({ T }) => ({ does: 'delete', target: T }), 'T can|should|could be deleted|removed|trashed'),
+  ...say(
+    ({ T }) => ({ does: 'cannot', what: 'cycle', target: T }),
+    'add|put|move|pull|include|plan|take|schedule T to|in|into|for the|this|our|a? current|next|active|running|this|coming? cycle|sprint|iteration',
+    'remove|take|drop|move|pull T out|from of|from? the|this|our|its? current|next|active|running? cycle|sprint|iteration',
+  ),
+  ...say(
+    ({ T, D }) => ({ does: 'cannot', what: 'remind', target: T, date: D }),
+    'remind P about|of|on T on|at|by|in? D',
+    'set|create|add|make a reminder for|about|on T on|at|by|in|for? D',
+  ),
+  ...say(
+    ({ T }) => ({ does: 'cannot', what: 'remind', target: T }),
+    'remind P about|of|on T',
+    'set|create|add|make a reminder for|about|on T',
+  ),
   ...say(() => ({ does: 'doubt', text: 'Shall I delete it, or close it? Write “delete …” or “close …”.' }), 'cancel T'),
   ...say(
     ({ T }) => ({ does: 'unblock', target: T, by: null }),
@@ -96,6 +111,7 @@ export const RELATE: readonly Form[] = [
   ...some(
     blocked,
     'T is|are|was|should blocked|held|be by|up|blocked by? by? U',
+    'T is|are stuck|held behind|on|up by? U',
     'T depends|depend on|upon U',
     'T needs|requires U',
     'T waits|wait|is|has|must|can to|only|be|not? start|starts|wait|waiting|begin|done|happen|dependent|finished? for|on|after U',

@@ -102,6 +102,8 @@ function lookUp(beyond: Beyond, unlinked: readonly LinkedItem[]): boolean {
 }
 
 /** Reads a message, or the last of several, as the person Ada. */
+export const outcomeOf = (world: string, ...messages: string[]): Outcome => interpret(world, messages, {});
+
 function interpret(world: string, messages: readonly string[], others: Others): Outcome {
   const items = [...(WORLDS[world] ?? []), ...(others.items ?? [])];
   const beyond = new Beyond();

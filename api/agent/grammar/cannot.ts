@@ -1,0 +1,35 @@
+import type { Does } from './clauses.js';
+import { named, Question, quote, type Subject } from './subjects.js';
+
+/** What plans have no change for. Each is told with what comes nearest. */
+const CYCLE =
+  'I cannot put tasks into a cycle or take them out: a plan has no such change. Open the cycle and add the task there, or the task and choose its cycle.';
+const REMIND = 'I cannot remind people at a time: a plan is done once you confirm it.';
+export const NO_REMINDER = `${REMIND} Write for example “create a task Call the bank for Mia due Friday”, or set a due date: the assignee is notified when it comes.`;
+
+const nearest = ({ date }: Does<'cannot'>, title: string): string => {
+  const day = typeof date === 'object' ? date.date : null;
+  const due = `“set the due date of ${title} to ${day ?? 'Friday'}”`;
+  return `Write ${due}, for its assignee is notified when a task is due, or “comment on ${title}: @name …”, which notifies at once.`;
+};
+
+/** Says of the items that were found what cannot be done with them, and the nearest sentence. */
+export function sayCannot(clause: Does<'cannot'>, subjects: readonly Subject[]): Question {
+  const items = subjects.flatMap(({ item }) => item ?? []);
+  const [first] = items;
+  const of = items.length > 0 ? ` It is about ${items.slice(0, 5).map(named).join(', ')}.` : '';
+  if (clause.what === 'cycle') return new Question(`${CYCLE}${of}`, items);
+  const title = first && items.length === 1 ? quote(first.title) : 'it';
+  return new Question(`${REMIND} ${nearest(clause, title)}${of}`, items);
+}
+
+/** Asks whether a text that names a linked item is a comment on it. */
+export function sayWhichNote({ text, items }: Does<'which_note'>): Question {
+  const [first] = items;
+  const comment = first ? `“comment on ${quote(first.title)}: …”` : '“comment on it: …”';
+  const of = items.length > 0 ? ` It names ${items.slice(0, 5).map(named).join(', ')}.` : '';
+  return new Question(
+    `Shall ${quote(text)} be a comment, or a note of its own?${of} Write ${comment}, or “note "Title": …”.`,
+    items,
+  );
+}
