@@ -1,4 +1,4 @@
-// Made by npm run client from the document with SHA-256 e539b85355ccbc49eadc341ac5c9bab01b7d742ab3fa2ad0664c96436b93ece1.
+// Made by npm run client from the document with SHA-256 e98562be85fd4a3bf7aa748d36ea855fd26b372196e7cd4cb07362cbe8898a2e.
 /** Operations that send a form with a file, those that send its bytes alone, and those that return bytes. */
 export const UPLOADS: readonly string[] = ['uploadFile'];
 export const STREAMS: readonly string[] = ['uploadBulkInput'];

@@ -248,9 +248,12 @@ describe('rows and cards by keys', () => {
 
   it('a filter applies when it is chosen, by pointer and by keys, with the focus where it was; its chip removes it', async () => {
     await page.goto(path);
+    await page.fill('#f-text', 'Not sent yet');
     await page.click('h1');
     await page.selectOption('#f-priority', 'high');
     await page.waitForURL(/priority=high/);
+    expect(await page.inputValue('#f-text')).toBe('Not sent yet');
+    await page.fill('#f-text', '');
     await page.locator('.chips a', { hasText: 'Priority high' }).waitFor();
     await page.locator('#f-priority:focus').waitFor();
     await press('ArrowDown');
@@ -278,6 +281,29 @@ describe('rows and cards by keys', () => {
       expect([width, text <= room, overflow <= 0]).toEqual([width, true, true]);
     }
     await page.setViewportSize({ width: 1280, height: 720 });
+  });
+
+  it('changes a task from the home page, and a row of a view', async () => {
+    const { task_id } = await taskOf('Row 07');
+    await app.as(team.member).patch(`/api/tasks/${task_id}`, { assigned_to: team.member.user_id, due_date: '2020-01-01' });
+    await page.goto('/app');
+    await page.locator('main a', { hasText: 'Row 07' }).focus();
+    await press('p');
+    await page.waitForSelector('#palette-results [aria-selected=true]:has-text("urgent")');
+    await press('Enter');
+    await notice('Priority is now urgent');
+    const view = await app.as(team.member).post('/api/saved-views', {
+      name: 'Of the project',
+      entity_type: 'task',
+      team_id: team.team_id,
+      filters: { project_id: [projectId] },
+      sort: [{ field: 'title' }],
+    });
+    await page.goto(`/app/views/${view.body.view_id}`);
+    await press('j', 'e');
+    await notice('Marked as done');
+    expect(await taskOf('Row 01')).toMatchObject({ status: 'done' });
+    expect(await inFocus()).toBe('Row 01');
   });
 
   it('hides the first steps for this reader until they are asked for', async () => {

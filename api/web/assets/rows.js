@@ -1,5 +1,5 @@
-/* Rows of lists and cards of boards by keys: the focus goes from one to the next, and stays where it was when an answer has replaced the page. Without
-   this file they are links. */
+/* Rows of lists and cards of boards by keys: the focus goes from one to the next, and stays where it was when an answer has replaced the page. Filters
+   that apply when they are chosen. Without this file rows are links, and filters have their buttons. */
 (() => {
   const LIST = 'assent-list';
   const ROWS = 'main ul.rows > li';
@@ -145,5 +145,34 @@
       if (notice) say(notice.textContent.trim());
     }
     scrollTo({ top: before.scroll, behavior: 'instant' });
+  });
+
+  /* A filter applies when it is chosen: at once by pointer, after a pause by keys, which go from choice to choice. The next page has the focus there. */
+  let isPointer = false;
+  document.addEventListener('pointerdown', () => {
+    isPointer = true;
+  });
+  document.addEventListener('keydown', () => {
+    isPointer = false;
+  });
+  const FILTER = 'assent-filter';
+  const PAUSE_MS = 700;
+  let pause;
+  document.addEventListener('change', ({ target }) => {
+    if (!target.matches('form[data-applies] :is(select, [type=date])')) return;
+    clearTimeout(pause);
+    /* The year of a date is typed digit by digit. */
+    if (!isPointer && target.type === 'date') return;
+    const apply = () => {
+      sessionStorage.setItem(FILTER, target.id);
+      target.form.requestSubmit();
+    };
+    if (isPointer) apply();
+    else pause = setTimeout(apply, PAUSE_MS);
+  });
+  document.addEventListener('DOMContentLoaded', () => {
+    const id = sessionStorage.getItem(FILTER);
+    sessionStorage.removeItem(FILTER);
+    if (id) document.getElementById(id)?.focus({ preventScroll: true });
   });
 })();

@@ -171,7 +171,8 @@
   const DRAFTS = 'assent-drafts';
   const DRAFTS_LIFE_MS = 5 * 60_000;
   const isWork = () => /^\/app\/(items|projects|cycles|views)\//.test(location.pathname);
-  const keyOf = (field) => [field.form.getAttribute('action'), field.name, isBox(field) ? field.value : ''].join(' ');
+  const keyOf = (field) =>
+    [field.form.getAttribute('action').split('?')[0], field.name, isBox(field) ? field.value : ''].join(' ');
   const given = (field) => field.defaultValue ?? '';
   const keepDrafts = (sent) => {
     const user = document.body.dataset.user;
@@ -200,7 +201,7 @@
     count();
   };
   document.addEventListener('submit', ({ target }) => {
-    if (isWork() && target.method === 'post') keepDrafts(target);
+    if (isWork() && (target.method === 'post' || 'applies' in target.dataset)) keepDrafts(target);
   });
   document.addEventListener('htmx:after:swap', bringDrafts);
   document.addEventListener('DOMContentLoaded', bringDrafts);
@@ -230,27 +231,5 @@
     const opened = event.target.selectedOptions[0]?.dataset.opens;
     if (opened) document.getElementById(opened).focus();
     else if (!isTyping(event.target.form)) event.target.form.requestSubmit();
-  });
-
-  /* A filter applies when it is chosen: at once by pointer, after a pause by keys, which go from choice to choice. The next page has the focus there. */
-  const FILTER = 'assent-filter';
-  const PAUSE_MS = 700;
-  let pause;
-  document.addEventListener('change', ({ target }) => {
-    if (!target.matches('form[data-applies] :is(select, [type=date])')) return;
-    clearTimeout(pause);
-    /* The year of a date is typed digit by digit. */
-    if (!isPointer && target.type === 'date') return;
-    const apply = () => {
-      sessionStorage.setItem(FILTER, target.id);
-      target.form.requestSubmit();
-    };
-    if (isPointer) apply();
-    else pause = setTimeout(apply, PAUSE_MS);
-  });
-  document.addEventListener('DOMContentLoaded', () => {
-    const id = sessionStorage.getItem(FILTER);
-    sessionStorage.removeItem(FILTER);
-    if (id) document.getElementById(id)?.focus({ preventScroll: true });
   });
 })();

@@ -126,3 +126,20 @@ it('shows guests what they may read and no form', async () => {
   const stranger = await signIn(app, other.member);
   expect((await stranger.get(`/app/cycles/${cycle_id}`)).status).toBe(403);
 });
+
+it('says that its figures count tasks without subtasks, and the list all of them', async () => {
+  const member = app.as(team.member);
+  const cycle = await createCycle(member, { team_id: team.team_id });
+  const [parent = '', child = ''] = await insertTasks(app, team, project, [{ title: 'Whole' }, { title: 'Part' }]);
+  await member.patch(`/api/tasks/${child}`, { parent_task_id: parent });
+  await member.post(`/api/sprints/${cycle.cycle_id}/tasks`, { task_ids: [parent, child] });
+  await member.post(`/api/sprints/${cycle.cycle_id}/start`, {});
+  const { html } = await browser.get(`/app/cycles/${cycle.cycle_id}`);
+  expect(html).toContain('<dt>Committed</dt><dd>1</dd>');
+  expect(html).toContain('These figures count tasks without subtasks: 1 of the 2 below.');
+  expect(html).toContain('0 of 2 done, those with subtasks included');
+  await member.post(`/api/sprints/${cycle.cycle_id}/complete`, {});
+  expect((await browser.get(`/app/cycles/${cycle.cycle_id}`)).html).toContain(
+    'These figures count tasks without subtasks. A task',
+  );
+});
