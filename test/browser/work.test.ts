@@ -48,6 +48,7 @@ it('a line adds a task without a new page, and the focus stays for the next one;
   await page.fill('#f-text', 'Fourth !high');
   await page.press('#f-text', 'Enter');
   await page.waitForSelector('.notice:has-text("Added “Fourth” · high")');
+  await page.waitForSelector('#f-text:focus');
   expect([await focused('id'), await page.inputValue('#f-text'), await page.evaluate('window.isSame')]).toEqual([
     'f-text',
     '',
