@@ -43,6 +43,12 @@ export function requireTask({ item }: Subject): void {
   if (item && item.type !== 'task') throw new Question(`${capital(named(item))} is not a task, and this works on tasks only.`);
 }
 
+/** @throws Question for a comment without a text */
+export function requireText(text: string): string {
+  if (text === '') throw new Question('What shall the comment say? Write it after the colon.');
+  return text;
+}
+
 /** The only linked project, else the only project of the linked tasks; null if there is none. @throws Question several */
 export function projectAmong(items: readonly LinkedItem[]): string | null {
   const of = (type: 'project' | 'task') => [

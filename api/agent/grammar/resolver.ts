@@ -2,9 +2,9 @@ import { MAX_ACTIONS } from '../plans/schema.js';
 import type { Tool } from '../../gate/work-actions/catalogue.js';
 import type { ProposedAction } from '../plans/proposal.js';
 import { type Absent, followAbsent } from './absence.js';
-import { sayCannot, sayWhichNote } from './cannot.js';
+import { sayCannot } from './doubts/cannot.js';
 import type { Clause, Does, NewTask, Target } from './clauses.js';
-import { PriorityKeeper } from './keeping.js';
+import { KeptPriorities } from './doubts/kept-priorities.js';
 import type { Asked, Outcome } from './outcome.js';
 import {
   checkDeletion,
@@ -17,6 +17,7 @@ import {
   renaming,
   requireLinked,
   requireTask,
+  requireText,
   shifted,
   withLacking,
 } from './facts.js';
@@ -43,7 +44,7 @@ export class Resolver {
   private readonly finder: SubjectFinder;
   /** Facts of linked tasks as the actions before leave them. */
   private readonly changed = new Map<string, Facts>();
-  private readonly keeper = new PriorityKeeper();
+  private readonly kept = new KeptPriorities();
   private absent: Absent;
 
   constructor(
@@ -93,16 +94,13 @@ export class Resolver {
         }));
       case 'delete':
         return this.delete(clause.target);
-      case 'comment': {
-        if (clause.text === '') throw new Question('What shall the comment say? Write it after the colon.');
-        return this.onTasks(clause.target, 'task.comment', () => ({ content: clause.text }));
-      }
+      case 'comment':
+        return this.onTasks(clause.target, 'task.comment', () => ({ content: requireText(clause.text) }));
       case 'doubt':
         throw new Question(clause.text);
-      case 'cannot':
-        throw sayCannot(clause, this.finder.find(clause.target, this.before));
       case 'which_note':
-        throw sayWhichNote(clause);
+      case 'cannot':
+        throw sayCannot(clause, (target) => this.finder.find(target, this.before));
       case 'aside':
         if (clause.target) this.before = this.finder.find(clause.target, this.before);
         return undefined;
@@ -118,8 +116,8 @@ export class Resolver {
       default:
         return this.onTasks(clause.target, 'task.update', (subject) => {
           const facts = this.factsOf(subject);
-          const isKept = this.keeper.keeps(clause, subject.item, facts);
-          return isKept ? null : fieldsOf(clause, facts, (project) => this.projectOf(project));
+          if (this.kept.keeps(clause, subject.item, facts)) return null;
+          return fieldsOf(clause, facts, (project) => this.projectOf(project));
         });
     }
   }
@@ -137,7 +135,7 @@ export class Resolver {
       this.propose({ tool, entity_id: subject.id, params });
       this.changed.set(subject.id, { ...this.changed.get(subject.id), ...(params as Facts) });
     }
-    this.keeper.refuseAll(subjects.length);
+    this.kept.refuseAll(subjects.length);
     this.before = subjects;
   }
 
@@ -280,15 +278,14 @@ export class Resolver {
 
   private activity({ of, ...asked }: Does<'activity'>['asked']): Asked {
     const subjects = of ? this.finder.find(of, this.before) : [];
-    const [subject, ...others] = subjects;
-    if (others.length > 0) throw new Question('I tell what happened to one task or project at a time. Name it.');
+    if (subjects.length > 1) throw new Question('I tell what happened to one task or project at a time. Name it.');
     this.before = subjects;
-    return { does: 'activity', asked, of: subject?.item ?? null };
+    return { does: 'activity', asked, of: subjects[0]?.item ?? null };
   }
 
   /** What to say of the tasks that were found, and those that it names. */
   get notes(): { notes: string[]; items: LinkedItem[] } {
-    return { notes: [...this.finder.notes, ...this.keeper.notes], items: [...this.finder.noted, ...this.keeper.items] };
+    return { notes: [...this.finder.notes, ...this.kept.notes], items: [...this.finder.noted, ...this.kept.items] };
   }
 
   /** A clause was not understood, so that “they” may be anything. */

@@ -1,5 +1,5 @@
 import type { BareClause } from './clauses.js';
-import { noteThat } from './note-that.js';
+import { noteThat } from './doubts/note-that.js';
 import { Matcher, type Pattern, pattern } from './pattern.js';
 import { isSoft, type Reading } from './reading.js';
 import type { Token } from './tokens.js';

@@ -11,7 +11,7 @@ const MAX_LENGTH = 60;
  * @param today YYYY-MM-DD from which they count
  * @returns the day, YYYY-MM-DD; undefined if the words are none
  */
-export function readDueWords(text: string, today: string): string | undefined {
+function readDueWords(text: string, today: string): string | undefined {
   if (text.length > MAX_LENGTH) return undefined;
   const found = readDate(text.trim().toLowerCase().split(/\s+/), today);
   return typeof found === 'object' ? (found.date ?? undefined) : undefined;

@@ -64,9 +64,6 @@
     form.replaceWith(found);
     window.htmx?.process(found);
     const gap = found.querySelector('[data-draft=no] :is(textarea, input:not([type=hidden]))');
-      ([name, value]) =>
-        /^s\d+\.type$/.test(name) && found.querySelector(`[name="${name}"]`)?.closest('[data-draft=no]') && value,
-    );
     const text = `What you typed and did not save is here again.${gap ? ' Fields of requests are not kept in the browser: fill them in again.' : ''}`;
     note(found, text, [
       [

@@ -1,5 +1,5 @@
 import { readDate, readNumber } from '../../../platform/written-days.js';
-import { NO_REMINDER } from '../cannot.js';
+import { NO_REMINDER } from '../doubts/cannot.js';
 import type { BareClause } from '../clauses.js';
 import { type Reading, wordsOf } from '../reading.js';
 import { readPerson } from '../referents.js';

@@ -30,8 +30,8 @@ export const OTHER: readonly Form[] = [
   ...state(({ T }) => ({ does: 'delete', target: T }), 'T can|should|could be deleted|removed|trashed'),
   ...say(
     ({ T }) => ({ does: 'cannot', what: 'cycle', target: T }),
-    'add|put|move|pull|include|plan|take|schedule T to|in|into|for the|this|our|a? current|next|active|running|this|coming? cycle|sprint|iteration',
-    'remove|take|drop|move|pull T out|from of|from? the|this|our|its? current|next|active|running? cycle|sprint|iteration',
+    'add|put|move|pull|include|plan|take|schedule T to|in|into|for the|this|our|a? current|next|active|running|this|coming? cycle|sprint',
+    'remove|take|drop|move|pull T out|from of|from? the|this|our|its? current|next|active|running? cycle|sprint',
   ),
   ...say(
     ({ T, D }) => ({ does: 'cannot', what: 'remind', target: T, date: D }),

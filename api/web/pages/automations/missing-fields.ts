@@ -6,7 +6,7 @@ import { type ParamField, paramFields } from './param-fields.js';
 
 const NOTIFY = 'notify';
 
-/** Whether no event of a trigger has what a step takes from it. Whoever starts an automation manually may give any event. */
+/** Whether no event of a trigger has what a step takes from it. One that is started manually may have any event. */
 function isAbsent(type: string, name: string, { trigger_type, project_id }: BuilderForm['fields']): boolean {
   const trigger = TRIGGERS.find(({ key }) => key === trigger_type);
   if (!trigger || trigger_type === 'manual') return false;

@@ -1,15 +1,15 @@
-import type { Clause } from './clauses.js';
-import type { Facts } from './facts.js';
-import { named, Question } from './subjects.js';
-import { type Priority, PRIORITIES } from './terms.js';
-import type { LinkedItem } from './tokens.js';
+import type { Clause } from '../clauses.js';
+import type { Facts } from '../facts.js';
+import { named, Question } from '../subjects.js';
+import { type Priority, PRIORITIES } from '../terms.js';
+import type { LinkedItem } from '../tokens.js';
 
 const LOWERING = /\b(?:lower|drop|downgrade|reduce|decrease|deprioriti[sz]e)\b/i;
 /** Tasks that a note names. */
 const MAX_NAMED = 3;
 
-/** What happens to the priorities of a set of tasks: whoever makes all of them high did not think of those that are urgent. */
-export class PriorityKeeper {
+/** What happens to the priorities of a set of tasks: a wish that all of them are high is not about those that are urgent. */
+export class KeptPriorities {
   private readonly kept: LinkedItem[] = [];
   private readonly lowered: LinkedItem[] = [];
 

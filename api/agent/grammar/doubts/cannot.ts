@@ -1,5 +1,5 @@
-import type { Does } from './clauses.js';
-import { named, Question, quote, type Subject } from './subjects.js';
+import type { Does, Target } from '../clauses.js';
+import { named, Question, quote, type Subject } from '../subjects.js';
 
 /** What plans have no change for. Each is told with what comes nearest. */
 const CYCLE =
@@ -13,9 +13,13 @@ const nearest = ({ date }: Does<'cannot'>, title: string): string => {
   return `Write ${due}, for its assignee is notified when a task is due, or “comment on ${title}: @name …”, which notifies at once.`;
 };
 
-/** Says of the items that were found what cannot be done with them, and the nearest sentence. */
-export function sayCannot(clause: Does<'cannot'>, subjects: readonly Subject[]): Question {
-  const items = subjects.flatMap(({ item }) => item ?? []);
+/**
+ * Says of the items that a clause is about what cannot be done with them, and the nearest sentence.
+ * @throws Question if it is not certain which they are
+ */
+export function sayCannot(clause: Does<'cannot' | 'which_note'>, find: (target: Target) => readonly Subject[]): Question {
+  if (clause.does === 'which_note') return sayWhichNote(clause);
+  const items = find(clause.target).flatMap(({ item }) => item ?? []);
   const [first] = items;
   const of = items.length > 0 ? ` It is about ${items.slice(0, 5).map(named).join(', ')}.` : '';
   if (clause.what === 'cycle') return new Question(`${CYCLE}${of}`, items);
@@ -24,7 +28,7 @@ export function sayCannot(clause: Does<'cannot'>, subjects: readonly Subject[]):
 }
 
 /** Asks whether a text that names a linked item is a comment on it. */
-export function sayWhichNote({ text, items }: Does<'which_note'>): Question {
+function sayWhichNote({ text, items }: Does<'which_note'>): Question {
   const [first] = items;
   const comment = first ? `“comment on ${quote(first.title)}: …”` : '“comment on it: …”';
   const of = items.length > 0 ? ` It names ${items.slice(0, 5).map(named).join(', ')}.` : '';

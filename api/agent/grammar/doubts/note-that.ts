@@ -1,8 +1,8 @@
-import type { BareClause } from './clauses.js';
-import type { Reading } from './reading.js';
-import type { Token } from './tokens.js';
-import type { LinkedItem } from './tokens.js';
-import { CONNECTING, getWord } from './words.js';
+import type { BareClause } from '../clauses.js';
+import type { Reading } from '../reading.js';
+import type { Token } from '../tokens.js';
+import type { LinkedItem } from '../tokens.js';
+import { CONNECTING, getWord } from '../words.js';
 
 const MAX_TITLE = 100;
 const ARTICLES = new Set(['the', 'a', 'an', 'our', 'my', 'this', 'that']);
