@@ -103,7 +103,7 @@ it('keeps nothing of a request in the browser, nor of what was set aside, and no
   await page.reload();
   await page.waitForSelector('.draft-note:has-text("Fields of requests are not kept")');
   expect(await page.inputValue('[name="s1.p.url"]')).toBe('');
-  await page.locator('form[action="/app/sign-out"] button').evaluate('(button) => button.click()');
+  await page.locator('form[action="/app/sign-out"] button').dispatchEvent('click');
   await page.waitForURL(/sign-in/);
   expect(await stored()).not.toContain('Call the port');
 });

@@ -6,6 +6,5 @@ export const DateText = Text.refine(
   isDueDate,
   'must be an ISO 8601 date or date-time, or words such as “in 3 days” or “next friday”',
 ).meta({
-  description: 'A date, a date-time, or words that count from the day when a run starts, in the time zone of the automation',
   example: 'in 3 days',
 });

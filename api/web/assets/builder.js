@@ -38,6 +38,7 @@
   /* A list of people grows by a choice; without this file their names are typed. */
   const showChoices = () => {
     for (const choice of document.querySelectorAll('#builder [data-append]')) choice.hidden = false;
+    for (const button of document.querySelectorAll('#builder .type-row button')) button.hidden = true;
   };
   document.addEventListener('change', ({ target }) => {
     const field = target.dataset?.append && document.getElementById(target.dataset.append);

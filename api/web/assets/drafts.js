@@ -103,7 +103,7 @@
     const draft = read(key);
     if (isRefused) return keep();
     if (draft && draft.at === location.pathname + location.search && JSON.stringify(draft.fields) !== shown)
-      restore(form, key, draft);
+      void restore(form, key, draft);
   };
 
   document.addEventListener('input', ({ target }) => target.closest?.('#builder') && keep());
