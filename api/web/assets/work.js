@@ -10,9 +10,10 @@
   document.addEventListener('submit', (event) => {
     if (event.target.dataset.focus) next = () => document.getElementById(event.target.dataset.focus);
   });
-  document.addEventListener('htmx:after:swap', () => {
+  document.addEventListener('htmx:after:swap', ({ target }) => {
     const notice = main()?.querySelector('.notice');
-    if (next) {
+    /* A list that follows others is no answer to the form. */
+    if (next && !target.matches?.('[data-follows]')) {
       if (notice) say(notice.textContent.trim());
       next()?.focus();
       next = null;
