@@ -72,7 +72,9 @@ it('filters are folded on a phone, with one line that says which are active, and
   const { page } = window;
   await page.setViewportSize({ width: 390, height: 844 });
   await page.goto(`${path}?assigned_to=me&priority=medium`);
-  expect((await page.textContent('details.filters > summary'))?.replace(/\s+/g, ' ')).toBe('Filters open tasks · mine · medium');
+  expect((await page.textContent('details.filters > summary'))?.replace(/\s+/g, ' ')).toBe(
+    'Filters open tasks · assigned to me · priority medium',
+  );
   expect(await page.isVisible('#f-priority')).toBe(false);
   const top = await page.evaluate<number>(`document.querySelector('#tasks').getBoundingClientRect().top`);
   expect(top).toBeLessThan(600);
