@@ -171,3 +171,21 @@ it('answers a button that no page has, and texts of any length, with a message',
     expect(answer.html).not.toMatch(/Too big|expected string|actions\[|actions\.\d/);
   }
 });
+
+it('two people edit one automation: the second sees the other version, and goes on with both changes', async () => {
+  const fields = { ...(await blank()), 's1.type': 'create_task', 's1.p.title': 'Grease it' };
+  const id = idIn(await send(fields));
+  const path = `/app/automations/${id}/edit`;
+  const mine = readFields((await browser.get(path)).html);
+  const manager = await signIn(app, team.manager);
+  const theirs = readFields((await manager.get(path)).html);
+  await manager.post(path, { ...theirs, name: 'Renamed', op: 'save' }, { from: path });
+  const guest = await nameOf(team.guest.user_id);
+  const edited = { ...mine, 's1.p.assigned_to': guest };
+  const refused = await browser.post(path, { ...edited, op: 'save' }, { from: path });
+  expect([refused.status, readFields(refused.html)['s1.p.assigned_to']]).toEqual([409, guest]);
+  const rebased = readFields((await browser.post(path, { ...edited, op: 'rebase:2' }, { from: path })).html);
+  expect(rebased).toMatchObject({ name: 'Renamed', version: '2', 's1.p.assigned_to': guest });
+  expect((await browser.post(path, { ...rebased, op: 'save' }, { from: path })).status).toBe(303);
+  expect(await row(id)).toMatchObject({ name: 'Renamed', actions: [{}, { params: { assigned_to: team.guest.user_id } }] });
+});
