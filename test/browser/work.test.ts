@@ -258,5 +258,34 @@ describe('the page of a task', () => {
     expect([await page.locator('#mention-names').count(), await focused('getAttribute("role")')]).toEqual([0, null]);
   });
 
+  it('lays a message over the page: nothing moves, and its button or Escape takes it away', async () => {
+    const { page } = window;
+    await open();
+    const top = () => page.evaluate<number>('document.querySelector("h1").offsetTop');
+    const before = await top();
+    for (const [at, away] of ['button', 'Escape'].entries()) {
+      await page.selectOption('#i-priority', ['urgent', 'low'][at] as string);
+      await page.locator('form[data-saves] button[type=submit]').click();
+      await page.waitForSelector('.notice.toast[role=status]:has-text("Priority changed")');
+      expect(await top()).toBe(before);
+      if (away === 'button') await page.click('.notice [data-dismiss]');
+      else await page.keyboard.press('Escape');
+      await page.waitForSelector('.notice', { state: 'detached' });
+      expect(await focused('id')).toBe('main');
+    }
+  });
+
+  it('refuses a file that is too large before it is sent', async () => {
+    const { page } = window;
+    await open();
+    await page.evaluate('document.getElementById("attach").open = true');
+    await page.evaluate('document.getElementById("a-file").dataset.maxBytes = "3"');
+    const refusal = () => page.evaluate<string>('document.getElementById("a-file").validationMessage');
+    await page.setInputFiles('#a-file', { name: 'large.txt', mimeType: 'text/plain', buffer: Buffer.from('large') });
+    expect(await refusal()).toBe('The file is larger than 25 MB');
+    await page.setInputFiles('#a-file', { name: 'small.txt', mimeType: 'text/plain', buffer: Buffer.from('s') });
+    expect(await refusal()).toBe('');
+  });
+
   const projectOf = async () => (await db()('tasks').where({ task_id: taskId }).first('project_id')).project_id as string;
 });

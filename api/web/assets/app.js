@@ -41,6 +41,49 @@
     }
   });
 
+  /* A message over the page goes when it was read: by its button, by Escape, or by itself unless it says that something went wrong. */
+  const STAYS_MS = 8_000;
+  const STAYS_WITH_UNDO_MS = 20_000;
+  const dismiss = (notice) => {
+    const hasFocus = notice.contains(document.activeElement);
+    notice.remove();
+    if (hasFocus) document.getElementById('main')?.focus({ preventScroll: true });
+  };
+  const timed = new WeakSet();
+  const time = () => {
+    const notice = document.querySelector('.notice.toast.good');
+    if (!notice || timed.has(notice)) return;
+    timed.add(notice);
+    const wait = () =>
+      setTimeout(
+        () => {
+          const isRead =
+            notice.matches(':hover') || (notice !== document.activeElement && notice.contains(document.activeElement));
+          if (isRead) wait();
+          else dismiss(notice);
+        },
+        notice.querySelector('[form=undo]') ? STAYS_WITH_UNDO_MS : STAYS_MS,
+      );
+    wait();
+  };
+  for (const event of ['DOMContentLoaded', 'htmx:after:swap']) document.addEventListener(event, time);
+  document.addEventListener('click', ({ target }) => {
+    const notice = target.closest('[data-dismiss]')?.closest('.notice');
+    if (notice) dismiss(notice);
+  });
+  document.addEventListener('keydown', ({ key, target, defaultPrevented }) => {
+    const notice = document.querySelector('.notice.toast');
+    if (key === 'Escape' && notice && !defaultPrevented && !target.closest('dialog, input, textarea')) dismiss(notice);
+  });
+
+  /* A file that is too large is refused before it is sent. */
+  document.addEventListener('change', ({ target }) => {
+    if (!target.matches?.('input[type=file][data-max-bytes]')) return;
+    const isTooLarge = [...target.files].some((file) => file.size > Number(target.dataset.maxBytes));
+    target.setCustomValidity(isTooLarge ? target.dataset.tooLarge : '');
+    if (isTooLarge) target.reportValidity();
+  });
+
   /* Ctrl or Command with Enter sends a text of several lines, where the form has one thing to do. */
   document.addEventListener('keydown', (event) => {
     if (event.key !== 'Enter' || !(event.ctrlKey || event.metaKey) || event.isComposing || event.repeat) return;

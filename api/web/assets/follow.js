@@ -54,7 +54,7 @@
     else field.value = field.defaultValue = newer.defaultValue;
     was.value = was.defaultValue = newer.form.elements.namedItem(was.name).value;
   };
-  const tell = (field, newer, was, by) => {
+  const announce = (field, newer, was, by) => {
     const form = field.form;
     const name = was.name.slice('was-'.length);
     const value = newer.form.elements.namedItem(was.name).value;
@@ -94,7 +94,7 @@
       has = true;
       if (!isChanged(field) || field.value === value) take(field, other, was);
       else {
-        tell(field, other, was, by);
+        announce(field, other, was, by);
         shown.querySelector(`[data-news="${name}"]`).dataset.value = value;
       }
     }
@@ -103,7 +103,9 @@
   /* Of a list in which something is typed, only the other entries are replaced. */
   const mergeList = (shown, newer) => {
     let [has, last] = [false, null];
-    for (const entry of [...newer.children]) {
+    /* Entries leave the newer list when they are put. */
+    const entries = [...newer.children];
+    for (const entry of entries) {
       const own = entry.id && shown.querySelector(`:scope > #${CSS.escape(entry.id)}`);
       if (own) {
         const isSame = isBusy(own) || !update(own, entry);
@@ -139,23 +141,25 @@
   };
 
   let isAsking = false;
+  const ask = async (mark) => {
+    isAsking = true;
+    try {
+      const answer = await fetch(`${mark.dataset.followsPage}?live`);
+      if (!answer.ok || answer.redirected) return;
+      const page = new DOMParser().parseFromString(await answer.text(), 'text/html');
+      const newMark = page.querySelector('[data-follows-page]');
+      /* A form that was sent meanwhile has replaced the page. */
+      if (newMark && mark.isConnected) apply(page, mark, newMark);
+    } catch {
+      /* The next change asks again. */
+    } finally {
+      isAsking = false;
+    }
+  };
   document.addEventListener(
     'live',
-    async ({ target: mark }) => {
-      if (!mark.matches?.('[data-follows-page]') || isAsking) return;
-      isAsking = true;
-      try {
-        const answer = await fetch(`${mark.dataset.followsPage}?live`);
-        if (!answer.ok || answer.redirected) return;
-        const page = new DOMParser().parseFromString(await answer.text(), 'text/html');
-        const newMark = page.querySelector('[data-follows-page]');
-        /* A form that was sent meanwhile has replaced the page. */
-        if (newMark && mark.isConnected) apply(page, mark, newMark);
-      } catch {
-        /* The next change asks again. */
-      } finally {
-        isAsking = false;
-      }
+    ({ target }) => {
+      if (target.matches?.('[data-follows-page]') && !isAsking) void ask(target);
     },
     true,
   );

@@ -17,6 +17,7 @@ import { type Fields, readForm } from './read-form.js';
 import { HOME, safePath } from './safe-path.js';
 import type { BrowserSession } from './session.js';
 import { unpackStep } from './sign-in-step.js';
+import { FORM_MESSAGES } from '../wording/form-messages.js';
 import { plainMessage } from '../wording/plain-message.js';
 
 export interface PageInput {
@@ -40,18 +41,6 @@ const LIVE = /[?&]live$/;
 const signInPath = (wanted: string): string => {
   const next = safePath(wanted);
   return next === HOME ? '/app/sign-in' : `/app/sign-in?next=${encodeURIComponent(next)}`;
-};
-
-/** Messages beside a form's field, where the API's would repeat the label. */
-const FORM_MESSAGES = {
-  error(issue: z.core.$ZodRawIssue): string {
-    const origin = 'origin' in issue ? issue.origin : undefined;
-    const unit = origin === 'string' ? ' characters' : '';
-    if (issue.code === 'too_small' && (issue.minimum > 1 || origin === 'number' || origin === 'int'))
-      return `At least ${issue.minimum}${unit}`;
-    if (issue.code === 'too_big') return `At most ${issue.maximum}${unit}`;
-    return issue.code === 'too_small' || issue.code === 'invalid_type' ? 'Required' : 'Invalid value';
-  },
 };
 
 const capitalize = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);

@@ -134,7 +134,7 @@ describe('fields', () => {
     expect(answers.map(({ status }) => status)).toEqual([303, 303, 303, 303]);
     expect(await taskRow()).toMatchObject({ title: 'Raced', status: 'in_review', priority: 'urgent', tags: ['x'], version: 5 });
     const met = await Promise.all(['One', 'Two', 'Three'].map((title) => send({ title, 'was-title': 'Raced', version: '5' })));
-    expect(met.map(({ status }) => status).toSorted()).toEqual([303, 409, 409]);
+    expect(met.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([303, 409, 409]);
     expect((await taskRow()).version).toBe(6);
   });
 
@@ -223,6 +223,69 @@ describe('fields', () => {
     const stranger = (await buildTeam(app)).member.user_id;
     const refused = await browser.post(`${path}/task`, { version: await version(), assigned_to: stranger }, { from: path });
     expect([refused.status, (await taskRow()).assigned_to]).toEqual([400, null]);
+  });
+});
+
+describe('a link to a task in the trash', () => {
+  it('says who put it there, offers Restore to those who may, and tells a stranger nothing', async () => {
+    await app.as(team.admin).delete(`/api/tasks/${taskId}`);
+    const { html, status } = await browser.get(path);
+    const name = (await db()('users').where({ user_id: team.admin.user_id }).first('display_name')).display_name as string;
+    expect([status, html.includes(`<strong>${name}</strong> put this task in the trash`)]).toEqual([404, true]);
+    const guest = await signIn(app, team.guest);
+    const read = await guest.get(path);
+    expect([read.html.includes('Fix it'), read.html.includes('Restore the task')]).toEqual([true, false]);
+    const foreign = await buildTeam(app);
+    await givePasswords(app);
+    const stranger = await signIn(app, foreign.admin);
+    const unknown = await stranger.get('/app/items/01a21cf6-aefd-74fe-a445-57079f84194a');
+    const hiddenOne = await stranger.get(path);
+    const length = (text: string) => text.replaceAll(/value="[^"]*"/g, '').length;
+    expect([hiddenOne.status, hiddenOne.html.includes('Fix it')]).toEqual([404, false]);
+    expect(length(hiddenOne.html)).toBe(length(unknown.html));
+    const restored = await browser.post('/app/trash/restore', { type: 'task', id: taskId, back: path }, { from: path });
+    expect([location(restored), (await browser.get(path)).status]).toEqual([path, 200]);
+  });
+});
+
+describe('words', () => {
+  it('of a form say what is wrong with a text that is too long', async () => {
+    const form = {
+      version: await version(),
+      tags: 'x'.repeat(300),
+      'was-tags': 'a',
+      title: 'y'.repeat(201),
+      'was-title': 'Fix it',
+    };
+    const { status, html } = await browser.post(`${path}/task`, form, { from: path });
+    expect(status).toBe(422);
+    expect(html).toContain('Title: at most 200 characters');
+    expect(html).not.toMatch(/Too big|expected/i);
+    const line = await browser.post(`${path}/subtasks`, { text: 'z'.repeat(300) }, { from: path });
+    expect([line.status, line.html.includes('Title: At most 200 characters')]).toEqual([422, true]);
+  });
+
+  it('that mention a member stand out, those of others and in code do not', async () => {
+    const foreign = await buildTeam(app);
+    const nameOf = async (user_id: string) => (await db()('users').where({ user_id }).first('username')).username as string;
+    const [own, other] = [await nameOf(team.admin.user_id), await nameOf(foreign.admin.user_id)];
+    const shown = await follow(`${path}/comments`, { content: `@${own.toUpperCase()}, @${other}, \`@${own}\` and x@${own}` });
+    expect(shown.html.match(/<bdi class="mention">[^<]*/g)).toEqual([`<bdi class="mention">@${own.toUpperCase()}`]);
+  });
+});
+
+describe('“Ask the agent”', () => {
+  it('opens a session with the task linked; a guest and a stranger get none', async () => {
+    const asked = await browser.post(`${path}/ask`, {}, { from: path });
+    expect([asked.status, location(asked)]).toEqual([303, expect.stringMatching(/^\/app\/agent\/[0-9a-f-]{36}$/)]);
+    expect((await browser.get(location(asked))).html).toContain('Fix it');
+    const foreign = await buildTeam(app);
+    await givePasswords(app);
+    for (const person of [team.guest, foreign.member]) {
+      const one = await signIn(app, person);
+      await one.post(`${path}/ask`, {}, { from: '/app' });
+      expect(await db()('agent_sessions').where({ owner_id: person.user_id })).toHaveLength(0);
+    }
   });
 });
 
@@ -324,7 +387,13 @@ describe('parts', () => {
     expect(await db()('items').where({ title: 'plan.txt' }).join('files', 'files.item_id', 'items.item_id')).toHaveLength(2);
     const { html } = await browser.get(path);
     expect([html.includes('plan.txt'), html.includes('<h3>Attachments</h3>')]).toEqual([true, true]);
-    expect((await send('')).status).toBe(422);
+    const none = await send('');
+    expect([none.status, location(none)]).toEqual([303, `${path}#attach`]);
+    const large = await send('large.bin', 'x'.repeat(26_214_401));
+    expect([large.status, location(large)]).toEqual([303, `${path}#attach`]);
+    for (const line of large.headers.getSetCookie()) browser.cookies.set(...(line.split(/[=;]/).slice(0, 2) as [string, string]));
+    const at = (await browser.get(path)).html.split('id="attach"')[1]?.split('</details>')[0] ?? '';
+    expect([at.startsWith(' open>'), at.includes('The file exceeds 25 MB')]).toEqual([true, true]);
   });
 
   it('knows a file that is sent twice, whatever separates the parts of each request', async () => {

@@ -9,12 +9,17 @@ import { ClampedInt } from '../../../platform/fields.js';
 import { STORED_TYPES } from '../../../work/items/rules.js';
 import { restoreTask } from '../../../work/tasks/write/restore-task.js';
 import { page, type Page, requireUser } from '../../page.js';
+import { backPath } from '../projects/paths.js';
 import { mapTeamNames, namesIn } from '../../wording/names.js';
 
 const TRASH = '/app/trash';
 const PAGE_SIZE = 50;
 
-const RestoreForm = z.object({ type: z.enum(['task', 'project', ...STORED_TYPES]), id: z.string().max(200) });
+const RestoreForm = z.object({
+  type: z.enum(['task', 'project', ...STORED_TYPES]),
+  id: z.string().max(200),
+  back: z.string().max(2_000).optional(),
+});
 
 /** Restores an entry of the trash. @throws RESOURCE_NOT_FOUND | PERMISSION_DENIED | RESOURCE_CONFLICT its project is in the trash */
 function restore(ctx: Context, { type, id }: z.output<typeof RestoreForm>) {
@@ -52,8 +57,9 @@ export const trashPages: Page[] = [
     async handle({ ctx, form }) {
       const { restored_count: count } = await restore(ctx, form);
       const text = count === 1 ? 'Restored.' : `Restored, with ${count - 1} more of the same deletion.`;
-      return { to: TRASH, notice: { kind: 'good', text } };
+      return { to: backPath(form.back, TRASH), notice: { kind: 'good', text } };
     },
-    onError: (_request, { message }) => Promise.resolve({ to: TRASH, notice: { kind: 'bad', text: message } }),
+    onError: ({ form }, { message }) =>
+      Promise.resolve({ to: backPath(form['back'], TRASH), notice: { kind: 'bad', text: message } }),
   }),
 ];

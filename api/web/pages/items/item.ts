@@ -13,11 +13,11 @@ import { MAX_CONTENT_BYTES } from '../../../work/items/rules.js';
 import { UpdateNote } from '../../../work/items/notes/schema.js';
 import { updateNote } from '../../../work/items/notes/update-note.js';
 import { markNotifications } from '../../../work/notifications/mark-notifications.js';
-import { page, type Page, requireUser } from '../../page.js';
+import { page, type Page, requireUser, type View } from '../../page.js';
 import { Typed, Version } from '../projects/form-fields.js';
 import { itemPath } from '../projects/paths.js';
 import { saveFields } from './field-form.js';
-import { again, itemView } from './show-item.js';
+import { again, itemView, trashedView } from './show-item.js';
 
 /**
  * Where an item is, for the form of its fields.
@@ -40,7 +40,12 @@ export const itemPages: Page[] = [
     query: z.object({ live: z.unknown().optional() }),
     async handle({ ctx, me, params, query }) {
       const person = requireUser({ me });
-      const view = await itemView(ctx, person, params.item_id);
+      let view: View;
+      try {
+        view = await itemView(ctx, person, params.item_id);
+      } catch (error) {
+        return trashedView(ctx, person, params.item_id, error);
+      }
       // Opening a task marks its notifications as read, but not while impersonating, nor when the page asks by itself.
       if (!person.impersonated_by && query.live === undefined) await markNotifications(ctx, { item_id: params.item_id });
       return view;

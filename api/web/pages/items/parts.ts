@@ -11,7 +11,10 @@ import { createRelation } from '../../../work/relations/create-relation.js';
 import { deleteRelation } from '../../../work/relations/delete-relation.js';
 import { CreateRelation } from '../../../work/relations/schema.js';
 import { trashTask } from '../../../work/tasks/write/trash-task.js';
-import type { Context } from '../../../platform/context.js';
+import { createAgentSession } from '../../../agent/sessions/create-session.js';
+import { linkItem } from '../../../agent/sessions/link-item.js';
+import { truncateText } from '../../../automation/runs/record/rules.js';
+import { type Context, inTransaction } from '../../../platform/context.js';
 import { invalidFields, notFound } from '../../../platform/errors.js';
 import { page, type Page, requireUser } from '../../page.js';
 import { listFields, Version } from '../projects/form-fields.js';
@@ -41,6 +44,18 @@ async function attachFile(ctx: Context, taskId: string, file: IncomingFile): Pro
   await createRelation(ctx, { source_id: file_id, target_id: taskId, relation_type: 'attached_to' });
   return name;
 }
+
+/** Opens a session in which the agent may read a task. @throws the errors of `createAgentSession` and `linkItem` */
+function openSession(ctx: Context, taskId: string, title: string): Promise<string> {
+  return inTransaction(ctx, async (ctx) => {
+    const { session_id } = await createAgentSession(ctx, { title: truncateText(title, MAX_SESSION_TITLE) });
+    await linkItem(ctx, session_id, { item_type: 'task', item_id: taskId });
+    return session_id;
+  });
+}
+
+/** Characters of a task's title that name a session about it. */
+const MAX_SESSION_TITLE = 80;
 
 const RelationForm = z.object({
   relation_type: CreateRelation.shape.relation_type,
@@ -76,7 +91,25 @@ export const itemPartPages: Page[] = [
       const name = await attachFile(ctx, params.item_id, file);
       return { to: itemPath(params.item_id, '#h-relations'), notice: { kind: 'good', text: `${name} is attached` } };
     },
-    onError: again('file'),
+    // A file that is too large, or none, is said at its form: the address stays that of the task.
+    onError(visit, problem) {
+      if (problem.status !== 413 && problem.status !== 422) return again('file')(visit, problem);
+      const text = Object.values(problem.fields)[0] ?? problem.message;
+      return Promise.resolve({ to: itemPath(visit.params.item_id, '#attach'), notice: { kind: 'bad', text, at: 'attach' } });
+    },
+  }),
+  page({
+    method: 'post',
+    path: '/app/items/:item_id/ask',
+    access: 'agent.link',
+    limit: 'ai_session_create',
+    params: WorkItemParams,
+    async handle({ ctx, params: { item_id } }) {
+      const { title } = await getPlace(ctx, item_id, 'task');
+      return { to: `/app/agent/${await openSession(ctx, item_id, title)}` };
+    },
+    onError: ({ params }, { message }) =>
+      Promise.resolve({ to: itemPath(params.item_id), notice: { kind: 'bad', text: message } }),
   }),
   page({
     method: 'post',

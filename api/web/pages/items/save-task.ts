@@ -43,7 +43,7 @@ async function saveAt(ctx: Context, me: User, { taskId, changed, version, toInpu
   const patch = parseInput(UpdateTask, { ...input, ...repeat });
   if (cycle_id === undefined) return changeTask(ctx, [taskId, version], undefined, { patch, cycle: undefined });
   const state = (await readTaskStates(ctx, [taskId])).get(taskId);
-  const cycle = cycle_id === '' ? null : String(cycle_id);
+  const cycle = cycle_id === '' ? null : (cycle_id as string);
   if (cycle !== null && !Id.safeParse(cycle).success)
     throw invalidFields([{ field: 'cycle_id', message: 'Choose a cycle of the list', type: 'custom' }]);
   if (cycle !== null && state)

@@ -1,5 +1,9 @@
 import type { User } from '../../../identity/auth/schema.js';
+import { findTrashedTask } from '../../../bulk/trash/find-trashed-task.js';
+import { isAllowed } from '../../../platform/access/access.js';
 import type { Context } from '../../../platform/context.js';
+import { DomainError } from '../../../platform/errors.js';
+import { MAX_FILE_BYTES } from '../../../work/items/files/rules.js';
 import { getProject } from '../../../work/projects/get-project.js';
 import { listProjects } from '../../../work/projects/list-projects.js';
 import type { ProjectRecord } from '../../../work/projects/schema.js';
@@ -11,6 +15,8 @@ import { nameField } from '../projects/form-fields.js';
 import { loadCycles } from '../projects/project.js';
 import { formText } from './field-form.js';
 import { loadItem } from './load-item.js';
+import { namesIn } from '../../wording/names.js';
+import { itemPath } from '../projects/paths.js';
 import { findCollisions, taskTexts } from './task-texts.js';
 import { loadRepeat } from './repeat-form.js';
 import type { RelationChoice } from './relation-target.js';
@@ -52,6 +58,7 @@ export async function itemView(ctx: Context, me: User, itemId: string, rejected?
   return {
     view: VIEWS[data.item.type] ?? 'items/item',
     title: data.item.title,
+    noticePlaces: data.canWrite && data.task ? ['attach'] : [],
     scripts: data.task ? ['work.js', 'follow.js', 'mention.js'] : ['work.js'],
     data: {
       ...data,
@@ -62,6 +69,7 @@ export async function itemView(ctx: Context, me: User, itemId: string, rejected?
       stored,
       met: stored && rejected?.problem.changedSince ? findCollisions(rejected.typed, stored) : [],
       nameField,
+      maxFileBytes: MAX_FILE_BYTES,
       project: project === undefined ? undefined : (JSON.parse(project) as ProjectRecord),
       formText,
       statuses: data.task ? TASK_STATUSES : PROJECT_STATUSES,
@@ -72,6 +80,24 @@ export async function itemView(ctx: Context, me: User, itemId: string, rejected?
     },
     ...(rejected && { status: rejected.problem.status }),
   };
+}
+
+/**
+ * Says of a task in the trash who put it there, and offers to restore it to those who may.
+ * @throws `missing`, the error of a task that the user may not know of
+ */
+export async function trashedView(ctx: Context, me: User, itemId: string, missing: unknown): Promise<View> {
+  if (!(missing instanceof DomainError) || missing.status !== 404) throw missing;
+  const task = await findTrashedTask(ctx, itemId);
+  if (!task) throw missing;
+  const names = await namesIn(ctx, me, [task]);
+  const data = {
+    task,
+    name: task.deleted_by === null ? undefined : names[task.deleted_by],
+    mayRestore: isAllowed('trash.restore', task.seat),
+    back: itemPath(itemId),
+  };
+  return { view: 'items/trashed', title: `${task.title} is in the trash`, data, status: 404 };
 }
 
 interface FormVisit {

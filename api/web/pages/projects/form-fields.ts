@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { invalidFields } from '../../../platform/errors.js';
 import type { Fields } from '../../server/read-form.js';
+import { FORM_MESSAGES } from '../../wording/form-messages.js';
 
 /** Versions are numbers in text. */
 export const Version = z.coerce.number().pipe(z.int().min(1).max(2_147_483_647));
@@ -57,7 +58,7 @@ export function listFields(fields: readonly string[]): string {
 
 /** Parses the input of an operation that a form put together. @throws VALIDATION_ERROR with the names of the form's fields */
 export function parseInput<T extends z.ZodType>(schema: T, value: unknown): z.output<T> {
-  const parsed = schema.safeParse(value);
+  const parsed = schema.safeParse(value, FORM_MESSAGES);
   if (parsed.success) return parsed.data;
   throw invalidFields(parsed.error.issues.map(({ path, message, code }) => ({ field: String(path[0]), message, type: code })));
 }

@@ -8,7 +8,9 @@ import { parseQuickAdd } from '../../../work/tasks/quick-add/parse-quick-add.js'
 import type { TaskStatus } from '../../../work/tasks/rules.js';
 import { CreateTask, type Task } from '../../../work/tasks/schema.js';
 import { createTask } from '../../../work/tasks/write/create-task.js';
+import { FORM_MESSAGES } from '../../wording/form-messages.js';
 import { createFormatter } from '../../wording/formatter.js';
+import { listFields } from './form-fields.js';
 
 /** Projects of a team that `#name` can mean. */
 const MAX_PROJECTS = 500;
@@ -50,8 +52,9 @@ export async function quickAdd(ctx: Context, me: User, text: string, place: Quic
   });
   if (line.problems.length > 0) throw wrong(`${line.problems.join('. ')}.`);
   const { team_id: _team, ...there } = place;
-  const parsed = CreateTask.safeParse({ ...there, ...line.task });
-  if (!parsed.success) throw wrong(parsed.error.issues.map(({ path, message }) => `${path[0] as string} ${message}`).join('. '));
+  const parsed = CreateTask.safeParse({ ...there, ...line.task }, FORM_MESSAGES);
+  if (!parsed.success)
+    throw wrong(parsed.error.issues.map(({ path, message }) => `${listFields([String(path[0])])}: ${message}`).join('. '));
   const task = JSON.parse((await createTask(ctx, parsed.data)).json) as Task;
   const name = members.find(({ user_id }) => user_id === task.assigned_to)?.display_name;
   const facts = [
