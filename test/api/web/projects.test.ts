@@ -349,7 +349,7 @@ describe('ticked tasks', () => {
     await as.post(`/api/sprints/${over.cycle_id}/complete`, {});
     for (const cycle of [elsewhere.cycle_id, foreign.cycle_id, over.cycle_id, 'nonsense']) {
       const { html } = await follow(`${path}/bulk`, { task: [`1:${own.task_id}`], cycle, priority: 'low' });
-      expect(html).toContain('class="notice bad"');
+      expect(html).toContain('class="notice bad toast"');
     }
     expect(await taskRow('Own')).toMatchObject({ cycle_id: null, priority: 'medium', version: 1 });
   });
@@ -374,8 +374,8 @@ describe('ticked tasks', () => {
     expect(await send({ task: Array(101).fill(`1:${own.task_id}`), status: 'done' })).toContain('At most 100 tasks');
     expect(await send({ status: 'done' })).toContain('Tick a task first');
     expect(await send({ task: [`1:${own.task_id}`] })).toContain('Choose what to change');
-    expect(await send({ task: [`1:${own.task_id}`], status: 'nonsense' })).toContain('class="notice bad"');
-    expect(await send({ task: ['x', `99999999999:${own.task_id}`], status: 'done' })).toContain('class="notice bad"');
+    expect(await send({ task: [`1:${own.task_id}`], status: 'nonsense' })).toContain('class="notice bad toast"');
+    expect(await send({ task: ['x', `99999999999:${own.task_id}`], status: 'done' })).toContain('class="notice bad toast"');
     expect((await browser.post(`${path}/bulk`, { task: `1:${own.task_id}`, status: 'done' }, { csrf: null })).status).toBe(403);
     expect(await db()('tasks').whereIn('task_id', [own.task_id, foreign.task_id]).distinct('status')).toEqual([
       { status: 'todo' },

@@ -8,7 +8,6 @@ import { readTaskStates, type TaskState } from '../../../work/tasks/read/read-st
 import { UpdateTask } from '../../../work/tasks/schema.js';
 import { updateTask } from '../../../work/tasks/write/update-task.js';
 import type { Fields } from '../../server/read-form.js';
-import { FORM_MESSAGES } from '../../wording/form-messages.js';
 import type { Changed, ChangedTask } from '../../server/undo.js';
 import { type EachResult, eachTask } from './each-task.js';
 import { parseInput, splitTags } from './form-fields.js';
@@ -62,8 +61,8 @@ export async function checkCycle(ctx: Context, cycleId: string, projectId: strin
 function changeTags(tags: readonly string[], { add, remove }: TickedChange): string[] | undefined {
   const after = [...new Set([...tags.filter((tag) => !remove.includes(tag)), ...add])];
   if (after.length === tags.length && after.every((tag) => tags.includes(tag))) return undefined;
-  const { error } = UpdateTask.shape.tags.safeParse(after, FORM_MESSAGES);
-  if (error) throw invalid(`Tags: ${error.issues[0]?.message}`);
+  const { error } = UpdateTask.shape.tags.safeParse(after);
+  if (error) throw invalid(`tags ${error.issues[0]?.message}`);
   return after;
 }
 
