@@ -87,7 +87,7 @@ describe('the page of a project', () => {
     expect(wrong.html).toContain('No member of the team matches @nobody-here');
     expect(wrong.html).toMatch(/<a href="[^"]+" aria-current="page">List</);
     const long = await browser.post(`${path}/tasks`, { text: `x #${'y'.repeat(60)}` }, { from: path });
-    expect([long.status, long.html.includes('Tags ')]).toEqual([422, true]);
+    expect([long.status, long.html.includes('Tags: At most 50 characters')]).toEqual([422, true]);
     expect(await db()('tasks').where(project)).toEqual([]);
   });
 

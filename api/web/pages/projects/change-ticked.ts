@@ -96,7 +96,7 @@ export async function changeTicked(
   const isLookedUp = change.cycle !== undefined || change.add.length + change.remove.length > 0;
   const ids = rows.map(([id]) => id);
   const states = isLookedUp ? await readTaskStates(ctx, ids) : new Map<string, TaskState>();
-  return eachTask(ctx, rows, (row) => {
+  return eachTask(ctx, rows, async (row) => {
     const state = states.get(row[0]);
     const tags = state && changeTags(state.tags, change);
     return changeTask(ctx, row, state, { ...change, patch: { ...change.patch, ...(tags && { tags }) } });
