@@ -457,6 +457,8 @@ describe('the web app in a browser', () => {
     await until(async () => (await page.inputValue('#f-condition')) === 'event.task.priority == "urgent"');
     await page.waitForSelector('#condition-check.false');
     expect(await page.evaluate('document.activeElement.name')).toBe('c1.field');
+    // No field lies half under the header.
+    await page.evaluate('scrollTo(0, 0)');
     const faults = await findFaults(page);
     await page.fill('#f-condition', 'size(event.task.tags) > 1');
     await page.keyboard.press('Tab');

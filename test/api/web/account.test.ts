@@ -18,7 +18,7 @@ afterAll(() => app.close());
 
 /** What the next page says. */
 const said = async (browser: Browser, path: string): Promise<string> =>
-  /class="notice (?:good|bad)"[^>]*>.*?<span>([^<]*)</s.exec((await browser.get(path)).html)?.[1] ?? '';
+  /class="notice (?:good|bad)(?: toast)?"[^>]*>.*?<span>([^<]*)</s.exec((await browser.get(path)).html)?.[1] ?? '';
 
 describe('access tokens', () => {
   const path = '/app/account/tokens';

@@ -105,7 +105,7 @@ describe('actions of a task', () => {
     'version:9',
     `cycle:${'x'.repeat(300)}`,
   ])('refuse the change %j in words', async (what) => {
-    expect(await change(what)).toContain('class="notice bad"');
+    expect(await change(what)).toContain('class="notice bad toast"');
     expect(await row()).toMatchObject({ version: 1 });
   });
 
@@ -124,7 +124,7 @@ describe('actions of a task', () => {
       await who.post('/app/tasks/change', { task: `1:${taskId}`, change: 'status:done' }, { csrf });
     }
     const foreign = await createCycle(app.as(other.member), { team_id: other.team_id });
-    expect(await change(`cycle:${foreign.cycle_id}`)).toContain('class="notice bad"');
+    expect(await change(`cycle:${foreign.cycle_id}`)).toContain('class="notice bad toast"');
     expect((await browser.post('/app/tasks/change', { task: `1:${taskId}`, change: 'status:done' }, { csrf: null })).status).toBe(
       403,
     );
