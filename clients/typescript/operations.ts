@@ -1,4 +1,4 @@
-// Made by npm run client from the document with SHA-256 e98562be85fd4a3bf7aa748d36ea855fd26b372196e7cd4cb07362cbe8898a2e.
+// Made by npm run client from the document with SHA-256 78de03d859178b0e0b502a362162bd315ecb94dc8914b7c1273236e5943a7a1f.
 /** Operations that send a form with a file, those that send its bytes alone, and those that return bytes. */
 export const UPLOADS: readonly string[] = ['uploadFile'];
 export const STREAMS: readonly string[] = ['uploadBulkInput'];
