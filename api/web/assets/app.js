@@ -45,7 +45,8 @@
   const STAYS_MS = 8_000;
   const STAYS_WITH_UNDO_MS = 20_000;
   const dismiss = (notice) => {
-    const hasFocus = notice.contains(document.activeElement);
+    /* Its focus would be lost; before it takes it, nothing has it. */
+    const hasFocus = notice.contains(document.activeElement) || document.activeElement === document.body;
     notice.remove();
     if (hasFocus) document.getElementById('main')?.focus({ preventScroll: true });
   };
