@@ -177,6 +177,34 @@ describe('fields', () => {
     expect(await taskRow()).toMatchObject({ cycle_id: null, title: 'Beside' });
   });
 
+  it('and the cycle change both or neither, also where the project takes the cycle along', async () => {
+    const member = app.as(team.member);
+    const put = (form: Record<string, string>) => version().then((now) => follow(`${path}/task`, { version: now, ...form }));
+    const own = await createCycle(member, { ...project, name: 'Spring' });
+    await member.post(`/api/sprints/${own.cycle_id}/tasks`, { task_ids: [taskId] });
+    const other = await buildProject(app, team, { name: 'Dock works' });
+    const leaves = { cycle_id: '', 'was-cycle_id': own.cycle_id };
+    const moved = await put({ ...leaves, project_id: other.project_id, 'was-project_id': project.project_id });
+    expect(moved.html).toContain('Project and cycle changed');
+    expect(await taskRow()).toMatchObject({ ...other, cycle_id: null });
+    await undo(moved.html);
+    expect(await taskRow()).toMatchObject(project);
+
+    await member.post(`/api/sprints/${own.cycle_id}/start`);
+    await member.post(`/api/sprints/${own.cycle_id}/tasks`, { task_ids: [taskId] });
+    await member.patch(`/api/tasks/${taskId}`, { status: 'done' });
+    await member.post(`/api/sprints/${own.cycle_id}/complete`, {});
+    const before = await taskRow();
+    expect(before).toMatchObject({ cycle_id: own.cycle_id, status: 'done' });
+    const refused = await put({ ...leaves, status: 'todo', 'was-status': 'done' });
+    expect(refused.html).toContain('The cycle is completed; its tasks cannot change');
+    expect(await taskRow()).toMatchObject({ status: 'done', version: before.version });
+    const list = `/app/projects/${project.project_id}`;
+    const bulk = { task: `${before.version}:${taskId}`, status: 'todo', cycle: 'backlog', back: list };
+    expect((await follow(`${list}/bulk`, bulk, list)).html).toContain('Nothing was changed.');
+    expect(await taskRow()).toMatchObject({ status: 'done', version: before.version });
+  });
+
   it('of effort and place: an estimate with a comma or a point, and another project of the team with its subtasks', async () => {
     const below = await buildTask(app, team, project, { title: 'Below', parent_task_id: taskId });
     const other = await buildProject(app, team, { name: 'Dock works' });

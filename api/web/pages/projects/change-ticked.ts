@@ -1,6 +1,6 @@
-import type { Context } from '../../../platform/context.js';
+import { type Context, inTransaction } from '../../../platform/context.js';
 import { conflict, invalid } from '../../../platform/errors.js';
-import { readCycle } from '../../../work/cycles/read-cycle.js';
+import { lockCycle, readCycle } from '../../../work/cycles/read-cycle.js';
 import { mayHold } from '../../../work/cycles/rules.js';
 import { addTasksToCycle } from '../../../work/cycles/tasks/add-tasks.js';
 import { removeTaskFromCycle } from '../../../work/cycles/tasks/remove-task.js';
@@ -66,21 +66,40 @@ function changeTags(tags: readonly string[], { add, remove }: TickedChange): str
   return after;
 }
 
-/** Changes one task, its fields before its cycle, and returns what takes it back; undefined if nothing got another value. */
+/** Returns the cycle of a task as it is now; null for none. */
+const findCycle = async (ctx: Context, id: string): Promise<string | null> =>
+  (await readTaskStates(ctx, [id])).get(id)?.cycle_id ?? null;
+
+/**
+ * Changes one task, its fields and its cycle both or neither, and returns what takes it back; undefined if nothing got another value.
+ * @throws the errors of `updateTask`, and of the cycle that the task joins or leaves
+ */
 export async function changeTask(
   ctx: Context,
   [id, version]: Changed,
   state: TaskState | undefined,
-  change: Pick<TickedChange, 'patch' | 'cycle'>,
+  { patch, cycle: wanted }: Pick<TickedChange, 'patch' | 'cycle'>,
 ): Promise<ChangedTask | undefined> {
   // Checks the version also where no field changes.
-  const after = await updateTask(ctx, id, { ...change.patch, version });
-  const hasFields = after !== version;
+  const change = (ctx: Context): Promise<number> => updateTask(ctx, id, { ...patch, version });
   const from = state?.cycle_id ?? null;
-  if (change.cycle === undefined || change.cycle === from) return hasFields ? [id, after] : undefined;
-  if (change.cycle === null) await removeTaskFromCycle(ctx, from as string, id);
-  else await addTasksToCycle(ctx, change.cycle, [id]);
-  return [id, after + 1, from ?? '', hasFields ? 1 : 0];
+  const to = wanted === undefined ? from : wanted;
+  const cycle = to ?? from;
+  if (to === from || cycle === null) {
+    const after = await change(ctx);
+    return after === version ? undefined : [id, after];
+  }
+  return inTransaction(ctx, async (ctx) => {
+    // Writers lock cycles before tasks.
+    await readCycle(ctx, 'cycle.write', cycle);
+    await lockCycle(ctx, cycle);
+    const after = await change(ctx);
+    // A task that moves to another project leaves the cycle of the first by that.
+    if (to === null && patch.project_id !== undefined && (await findCycle(ctx, id)) === null) return [id, after];
+    if (to === null) await removeTaskFromCycle(ctx, cycle, id);
+    else await addTasksToCycle(ctx, to, [id]);
+    return [id, after + 1, from ?? '', after === version ? 0 : 1];
+  });
 }
 
 /**

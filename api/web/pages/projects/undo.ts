@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { User } from '../../../identity/auth/schema.js';
 import { restoreProject } from '../../../bulk/trash/restore-project.js';
-import type { Context } from '../../../platform/context.js';
+import { type Context, inTransaction } from '../../../platform/context.js';
 import { conflict, DomainError } from '../../../platform/errors.js';
 import { deleteComment } from '../../../work/comments/delete-comment.js';
 import { addTasksToCycle } from '../../../work/cycles/tasks/add-tasks.js';
@@ -50,18 +50,20 @@ async function undoOne(undoing: Promise<unknown>): Promise<Notice> {
 }
 
 /**
- * Gives a task its earlier values, and its earlier cycle, if it still has the version of the change.
+ * Gives a task its earlier values and its earlier cycle, both or neither, if it still has the version of the change.
  * @throws the errors of `revertTask`, `addTasksToCycle` and `removeTaskFromCycle`
  */
 async function revertChanged(ctx: Context, [id, version, from, hasFields]: ChangedTask): Promise<void> {
   if (from === undefined) return void (await revertTask(ctx, id, version));
-  const state = (await readTaskStates(ctx, [id])).get(id);
-  if (state && state.version !== version) {
-    throw await staleVersion(ctx, { type: 'task', id, expected: version, version: state.version });
-  }
-  if (from !== '') await addTasksToCycle(ctx, from, [id]);
-  else if (state?.cycle_id) await removeTaskFromCycle(ctx, state.cycle_id, id);
-  if (hasFields) await revertTask(ctx, id, version - 1, version + 1);
+  await inTransaction(ctx, async (ctx) => {
+    const state = (await readTaskStates(ctx, [id])).get(id);
+    if (state && state.version !== version) {
+      throw await staleVersion(ctx, { type: 'task', id, expected: version, version: state.version });
+    }
+    if (from !== '') await addTasksToCycle(ctx, from, [id]);
+    else if (state?.cycle_id) await removeTaskFromCycle(ctx, state.cycle_id, id);
+    if (hasFields) await revertTask(ctx, id, version - 1, version + 1);
+  });
 }
 
 type Undoing = { [K in Undo['kind']]: (ctx: Context, undo: Extract<Undo, { kind: K }>) => Promise<Notice> };
