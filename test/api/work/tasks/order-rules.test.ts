@@ -34,6 +34,15 @@ describe('places in the manual order', () => {
     expect(numbers).toEqual(numbers.toSorted((a, b) => a - b));
   });
 
+  it('makes a difference beside numbers that no other program would give, or refuses', () => {
+    for (const place of [2 ** 53, 1.7e18, -1.7e18, 1e300, -1e300]) {
+      expect(decidePlaces('x', undefined, [row('a', place)])?.[0]?.place).toBeLessThan(place);
+      expect(decidePlaces('x', place, [])?.[0]?.place).toBeGreaterThan(place);
+    }
+    expect(decidePlaces('x', undefined, [row('a', -Number.MAX_VALUE)])).toBeUndefined();
+    expect(decidePlaces('x', Number.MAX_VALUE, [])).toBeUndefined();
+  });
+
   it('refuses where more tasks than it may move share one place', () => {
     const next = Array.from({ length: MAX_SHIFTED + 1 }, (_, at) => row(`t${at}`, 5));
     expect(decidePlaces('x', 5, next)).toBeUndefined();
