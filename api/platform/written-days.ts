@@ -17,6 +17,8 @@ const MAX_COUNT = 999;
 const MAX_DAYS = 3_650;
 const ISO = /^([1-9]\d{3})-(\d{2})-(\d{2})$/;
 const GERMAN = /^(\d{1,2})\.(\d{1,2})\.([1-9]\d{3})$/;
+/** A day of the years that dates have: counting from the last of them leads further. */
+const DAY = /^\d{4}-\d{2}-\d{2}$/;
 const YEAR = /^[1-9]\d{3}$/;
 const ORDINAL = /^(\d{1,2})(?:st|nd|rd|th)?$/;
 const LEADING = new Set(['on', 'at', 'by', 'until', 'till', 'to', 'for', 'before', 'no', 'later', 'than']);
@@ -205,7 +207,9 @@ export function readDay(words: readonly string[], today: string): WrittenDate | 
   if (words.length === 0 || words.length > MAX_WORDS) return undefined;
   for (const read of READERS) {
     const found = read(words, today);
-    if (found !== undefined) return found;
+    if (found === undefined) continue;
+    const isBeyond = typeof found === 'object' && found.date !== null && !DAY.test(found.date);
+    return isBeyond ? 'impossible' : found;
   }
   return undefined;
 }

@@ -1,8 +1,8 @@
 import { normaliseDate } from '../../platform/dates.js';
-import { readDate } from '../../platform/written-days.js';
+import { readDate, startOfMonth } from '../../platform/written-days.js';
 
-/** A day to try words on, where only their form counts. */
-const ANY_DAY = '2026-01-01';
+/** Days to try words on: those that are a day in some months only, such as `the 31st`, would fail in the others. */
+const ANY_DAYS = Array.from({ length: 12 }, (_, month) => startOfMonth('2026-01-01', month));
 /** Longest words that are looked at. */
 const MAX_LENGTH = 60;
 
@@ -17,8 +17,9 @@ function readDueWords(text: string, today: string): string | undefined {
   return typeof found === 'object' ? (found.date ?? undefined) : undefined;
 }
 
-/** Whether a text is a date, a date-time, or words that mean a day. */
-export const isDueDate = (text: string): boolean => normaliseDate(text) !== null || readDueWords(text, ANY_DAY) !== undefined;
+/** Whether a text is a date, a date-time, or words that mean a day whenever they are read. */
+export const isDueDate = (text: string): boolean =>
+  normaliseDate(text) !== null || ANY_DAYS.every((day) => readDueWords(text, day) !== undefined);
 
 /**
  * Returns parameters in which a due date that was written in words is a date, counted from the day of the run. Only words of the definition count:

@@ -21,9 +21,12 @@ it('takes the next 29 February that there is soon, and says that there is none',
   expect(readDate(['29', 'feb'], TODAY)).toBe('impossible');
 });
 
-it.each(['a week from 2026-02-30', 'in 3 days from 31 feb', 'in 9999 days'])('%s is a day that no calendar has', (text) => {
-  expect(readDate(wordsOf(text), TODAY)).toBe('impossible');
-});
+it.each(['a week from 2026-02-30', 'in 3 days from 31 feb', 'in 9999 days', 'a year from 9999-12-31'])(
+  '%s is a day that no calendar has',
+  (text) => {
+    expect(readDate(wordsOf(text), TODAY)).toBe('impossible');
+  },
+);
 
 it.each(['0050-01-01', '1 feb 0050', 'x from 2026-02-30', 'in days', 'constructor', 'toString'])('%s is no day', (text) => {
   expect([readDate(wordsOf(text), TODAY), readRange(wordsOf(text), TODAY)]).toEqual([undefined, undefined]);

@@ -123,6 +123,8 @@ it('takes due dates in words, which count from the day of the run', async () => 
   for (const [text, why] of [
     ['someday', 'or words such as “in 3 days”'],
     ['31 february', 'or words such as “in 3 days”'],
+    ['the 31st', 'or words such as “in 3 days”'],
+    ['a year from 9999-12-31', 'or words such as “in 3 days”'],
   ]) {
     const refused = await send({ ...fields, 's1.p.due_date': text as string });
     expect([text, refused.status, refused.html.includes(why as string)]).toEqual([text, 400, true]);
