@@ -151,4 +151,20 @@ describe('the manual order', () => {
     expect(await notice()).toContain('The list has changed since you opened it');
     expect(await versionOf(ids['E'] as string)).toBe(1);
   });
+
+  it('makes nobody wait for a guest, who may put only tasks of other teams beside those that are read', async () => {
+    const other = await buildTeam(app);
+    const own = await buildTask(app, other, await buildProject(app, other), { title: 'Elsewhere' });
+    await givePasswords(app);
+    await db()('memberships').insert({ team_id: team.team_id, user_id: other.member.user_id, role: 'guest' });
+    const guest = await signIn(app, other.member);
+    const csrf = readCsrf((await guest.get('/app')).html) ?? null;
+    const move = { to: `todo:1:${own.task_id}`, same: 'yes', after: ids['A'] as string };
+    await db().transaction(async (locked) => {
+      await locked('projects').where(project).forUpdate().first();
+      expect((await guest.post('/app/tasks/move', move, { csrf })).status).toBe(303);
+      expect(await versionOf(own.task_id)).toBe(2);
+    });
+    expect(await shown()).toBe('ABCDE');
+  });
 });

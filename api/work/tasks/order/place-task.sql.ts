@@ -5,12 +5,15 @@ import { MAX_SHIFTED } from './rules.js';
 const PLACE = manualKey('t');
 
 /**
- * $1 = project id. Moves in one project wait for each other, so that each sees the places that the one before has left. Changes of tasks do not wait:
- * they take a key share at most.
+ * $1 = project id, $2 = caller id, $3 = roles that may write. Moves in one project wait for each other, so that each sees the places that the one before
+ * has left. Changes of tasks do not wait: they take a key share at most. Who may only read takes no lock, and makes nobody wait.
  */
 export const lockOrderStatement = defineStatement({
   name: 'lock_manual_order',
-  text: 'select 1 from projects where project_id = $1 and deleted_at is null for no key update',
+  text: /* sql */ `
+    select 1 from projects p where p.project_id = $1 and p.deleted_at is null
+      and exists (select from memberships m where m.team_id = p.team_id and m.user_id = $2 and m.role = any($3::text[]))
+    for no key update of p`,
 });
 
 /** $1 = task ids, $2 = caller id, $3 = roles that may read. Returns the place of each live task that the caller may read. */

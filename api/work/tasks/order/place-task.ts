@@ -51,9 +51,10 @@ export async function placeTask(
 ): Promise<number> {
   return inTransaction(ctx, async (ctx) => {
     const ids = [after, before].filter((id) => id !== undefined && id !== taskId);
-    const values = [ids, requireUser(ctx), rolesFor('task.read')];
+    const me = requireUser(ctx);
+    const values = [ids, me, rolesFor('task.read')];
     const [anchor] = await run<Row<Known>>(ctx.db, placesStatement, values);
-    if (anchor) await run(ctx.db, lockOrderStatement, [anchor.project_id]);
+    if (anchor) await run(ctx.db, lockOrderStatement, [anchor.project_id, me, rolesFor('task.write')]);
     const known = await run<Row<Known>>(ctx.db, placesStatement, values);
     const find = (id: string | undefined) => known.find(({ task_id }) => task_id === id);
     const { low, next } = await findGap(ctx, taskId, { after: find(after), before: find(before) });
