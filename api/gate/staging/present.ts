@@ -31,7 +31,7 @@ const LABELS: Readonly<Record<string, string>> = {
   relation_type: 'relation',
   assigned_to: 'assigned to',
   user_ids: 'to',
-  role: 'to everyone who is at least',
+  role: 'to all with at least the role',
   is_archived: 'archived',
   cycle_id: 'cycle',
 };
