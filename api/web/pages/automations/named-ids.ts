@@ -78,16 +78,6 @@ export const namesFor = (name: string): 'people' | 'projects' | undefined =>
 
 const lines = (text: string): string[] => text.split(/\r?\n/);
 
-/** Returns the text of a parameter with names in place of ids, one on each line. An id without a name stays. */
-export function withNames(name: string, text: string, choices: Choices): string {
-  const kind = namesFor(name);
-  if (kind === undefined) return text;
-  const known = new Map(choices[kind].map(({ id, name: shown }) => [id, shown]));
-  return lines(text)
-    .map((line) => known.get(line) ?? line)
-    .join('\n');
-}
-
 const isName = (text: string): boolean => text.trim() !== '' && !isUuid(text.trim()) && !text.includes('{{');
 
 /** What is wrong with a name. */
@@ -106,6 +96,19 @@ function readNames(text: string, kind: 'people' | 'projects', choices: Choices):
     read.push(found[0]?.id ?? line);
   }
   return { text: read.join('\n') };
+}
+
+/** Returns the text of a parameter with names in place of ids, one on each line. An id stays if it has no name, or one that is read as something else. */
+export function withNames(name: string, text: string, choices: Choices): string {
+  const kind = namesFor(name);
+  if (kind === undefined) return text;
+  const known = new Map(choices[kind].map(({ id, name: shown }) => [id, shown]));
+  const nameOf = (id: string): string => {
+    const shown = known.get(id) ?? id;
+    const read = readNames(shown, kind, choices);
+    return 'text' in read && read.text === id ? shown : id;
+  };
+  return lines(text).map(nameOf).join('\n');
 }
 
 /** Returns a form in which the names of projects and people are their ids, and the fields with a name of nobody, or of several. */

@@ -107,6 +107,24 @@ it('shows what people look for at once, required fields first, and names each th
   expect(refused.html).toMatch(/name="s1\.p\.title"[^>]*aria-invalid="true"/);
 });
 
+it.each(['{{task.project_id}}', '  ', '0190aaaa-bbbb-7ccc-8ddd-eeeeeeeeeeee', 'One\nTwo'])(
+  'shows the id of a project and a person with the name %j, so that a save without a change changes nothing',
+  async (name) => {
+    const { project_id } = await buildProject(app, team);
+    await app.services.db('projects').where({ project_id }).update({ name });
+    await app.services.db('users').where({ user_id: team.guest.user_id }).update({ display_name: name });
+    const params = { project_id, title: 'Grease it', assigned_to: team.guest.user_id };
+    const fields = { ...(await blank()), 's1.type': 'create_task' };
+    const typed = Object.entries(params).map(([key, value]) => [`s1.p.${key}`, value]);
+    const id = idIn(await send({ ...fields, ...Object.fromEntries(typed) }));
+    const path = `/app/automations/${id}/edit`;
+    const edited = readFields((await browser.get(path)).html);
+    expect(edited).toMatchObject({ 's1.p.project_id': project_id, 's1.p.assigned_to': team.guest.user_id });
+    await browser.post(path, { ...edited, description: 'Another', op: 'save' }, { from: path });
+    expect(await row(id)).toMatchObject({ description: 'Another', actions: [{}, { params }] });
+  },
+);
+
 it('takes due dates in words, which count from the day of the run', async () => {
   const { project_id } = await buildProject(app, team);
   const task = await buildTask(app, team, { project_id }, { title: 'Old' });
