@@ -127,7 +127,7 @@ export class Resolver {
   }
 
   private onTasks(target: Target, tool: Tool, buildParams: (subject: Subject) => Params | null): void {
-    const subjects = this.finder.find(target, this.before);
+    const [subjects, kept] = [this.finder.find(target, this.before), this.kept.count];
     for (const subject of subjects) {
       requireTask(subject);
       const params = buildParams(subject);
@@ -135,7 +135,7 @@ export class Resolver {
       this.propose({ tool, entity_id: subject.id, params });
       this.changed.set(subject.id, { ...this.changed.get(subject.id), ...(params as Facts) });
     }
-    this.kept.refuseAll(subjects.length);
+    this.kept.refuseAll(subjects.length, kept);
     this.before = subjects;
   }
 

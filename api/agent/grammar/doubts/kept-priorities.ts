@@ -24,9 +24,14 @@ export class KeptPriorities {
     return isKept;
   }
 
-  /** @throws Question if every task of a set keeps its priority */
-  refuseAll(count: number): void {
-    if (count > 0 && this.kept.length >= count) throw new Question(this.notes.join(' '), this.items);
+  /** Tasks that keep their priority, of the sets so far. */
+  get count(): number {
+    return this.kept.length;
+  }
+
+  /** @param before tasks that kept theirs before this set @throws Question if every task of a set keeps its priority */
+  refuseAll(count: number, before: number): void {
+    if (count > 0 && this.kept.length - before >= count) throw new Question(this.notes.join(' '), this.items);
   }
 
   get items(): LinkedItem[] {

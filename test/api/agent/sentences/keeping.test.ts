@@ -35,3 +35,15 @@ it('says what it cannot do, with a sentence that it can', () => {
   expect(notesOf('office', 'note that the supplier of the crane wheels is late')).toContain('comment on “Order crane wheels”: …');
   expect(notesOf('office', 'put the crane into the next cycle')).not.toContain('cycle');
 });
+
+it('does what other sentences say beside one in which urgent tasks keep their priority', () => {
+  const outcome = outcomeOf('bugs', 'mark everything tagged bug as high and close Checkout crashes');
+  const done = outcome.kind === 'plan' ? outcome.actions.map(({ entity_id, params }) => [entity_id, params]) : outcome;
+  expect(done).toEqual([
+    ['b1', { priority: 'high' }],
+    ['b3', { priority: 'high' }],
+    ['b2', { status: 'done' }],
+  ]);
+  const refused = notesOf('bugs', 'close Checkout crashes and make everything that is urgent high priority');
+  expect(refused).toContain('Urgent tasks keep their priority');
+});
