@@ -258,6 +258,31 @@ describe('the page of a task', () => {
     expect([await page.locator('#mention-names').count(), await focused('getAttribute("role")')]).toEqual([0, null]);
   });
 
+  it('saves what is changed by keys when its field is left, stays there, and keeps what is changed meanwhile', async () => {
+    const { page } = window;
+    await db()('tasks').where({ task_id: taskId }).update({ priority: 'medium', estimated_hours: null });
+    await open();
+    await page.focus('#i-priority');
+    await page.keyboard.press('ArrowDown');
+    await page.keyboard.press('Tab');
+    expect(await focused('id')).toBe('i-due_date');
+    await page.waitForSelector('.notice.toast:has-text("Priority changed")');
+    expect(await focused('id')).toBe('i-due_date');
+    await page.focus('#i-estimated_hours');
+    await page.keyboard.type('3');
+    await page.focus('#i-tags');
+    await page.keyboard.type('quick');
+    await page.waitForSelector('.notice.toast:has-text("Estimate")');
+    expect([await focused('id'), await page.inputValue('#i-tags')]).toEqual(['i-tags', 'quick']);
+    await page.focus('#i-status');
+    await page.waitForSelector('.notice.toast:has-text("Tags")');
+    expect(await db()('tasks').where({ task_id: taskId }).first('priority', 'estimated_hours', 'tags')).toEqual({
+      priority: 'high',
+      estimated_hours: 3,
+      tags: ['quick'],
+    });
+  });
+
   it('lays a message over the page: nothing moves, and its button or Escape takes it away', async () => {
     const { page } = window;
     await open();

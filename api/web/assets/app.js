@@ -77,6 +77,13 @@
     if (key === 'Escape' && notice && !defaultPrevented && !target.closest('dialog, input, textarea')) dismiss(notice);
   });
 
+  /* The first field that was refused takes the focus, for it may be far down. */
+  const showRefused = () => {
+    const isElsewhere = document.activeElement?.matches('main :is(input, select, textarea)');
+    if (!isElsewhere) document.querySelector('main [aria-invalid=true]')?.focus();
+  };
+  for (const event of ['DOMContentLoaded', 'htmx:after:swap']) document.addEventListener(event, showRefused);
+
   /* A file that is too large is refused before it is sent. */
   document.addEventListener('change', ({ target }) => {
     if (!target.matches?.('input[type=file][data-max-bytes]')) return;

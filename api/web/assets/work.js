@@ -218,19 +218,61 @@
     true,
   );
 
-  /* A choice by pointer is saved at once, unless text is typed elsewhere. Arrow keys change a choice on the way to another, so the keyboard has its button. */
+  /*
+   * A choice by pointer is saved at once, any other change when its field is left: arrow keys change a choice on the way to another. Nothing is
+   * saved while text is typed elsewhere. What is changed until the answer comes stays.
+   */
   let isPointer = false;
+  let sentForm = null;
+  let sent = new Map();
+  let later = [];
+  let held = '';
+  let isSwapping = false;
+  const savedFields = () => fieldsOf('form[data-saves] :is(select, input:not([type=hidden]))');
   document.addEventListener('pointerdown', () => {
     isPointer = true;
   });
   document.addEventListener('keydown', () => {
     isPointer = false;
   });
-  document.addEventListener('change', (event) => {
-    if (!isPointer || !event.target.matches('form[data-saves] select')) return;
+  document.addEventListener('change', ({ target }) => {
+    if (!isPointer || !target.matches('form[data-saves] select')) return;
     /* A choice that opens a field is followed by what is typed there. */
-    const opened = event.target.selectedOptions[0]?.dataset.opens;
+    const opened = target.selectedOptions[0]?.dataset.opens;
     if (opened) document.getElementById(opened).focus();
-    else if (!isTyping(event.target.form)) event.target.form.requestSubmit();
+    else if (!isTyping(target.form)) target.form.requestSubmit();
+  });
+  document.addEventListener('focusout', ({ target, relatedTarget }) => {
+    const { form } = target;
+    /* A field that is replaced loses the focus too. */
+    if (isSwapping || !target.matches('form[data-saves] :is(select, input)') || !form.isConnected || !isChanged(target)) return;
+    const isOpening = target.selectedOptions?.[0]?.dataset.opens !== undefined;
+    if (isOpening || relatedTarget?.matches('button, [type=submit]') || sent.get(target.name) === target.value || isTyping(form))
+      return;
+    form.requestSubmit();
+  });
+  document.addEventListener('submit', ({ target }) => {
+    if (!target.matches('form[data-saves]')) return;
+    sentForm = target;
+    sent = new Map(savedFields().map(({ name, value }) => [name, value]));
+  });
+  document.addEventListener('htmx:before:swap', () => {
+    isSwapping = true;
+    if (!sentForm?.isConnected) return;
+    later = savedFields().filter(({ name, value }) => sent.get(name) !== value);
+    held = document.activeElement?.form === sentForm ? document.activeElement.id : '';
+  });
+  document.addEventListener('htmx:after:swap', () => {
+    isSwapping = false;
+    /* Another part of the page was replaced. */
+    if (!sentForm || sentForm.isConnected) return;
+    for (const { id, value } of later) {
+      const field = document.getElementById(id);
+      if (field && field.value !== value) field.value = value;
+    }
+    const isElsewhere = document.activeElement?.matches('main :is(input, select, textarea)');
+    if (held && !isElsewhere) document.getElementById(held)?.focus();
+    sentForm = null;
+    sent = new Map();
   });
 })();

@@ -44,12 +44,12 @@ export const TEMPLATES: readonly AutomationTemplate[] = [
       { type: 'notify', params: { role: 'guest', message: '{{event.task.title}} is done.' } },
     ],
   }),
-  template('urgent-tasks', 'Tell managers of an urgent task at once; begin it after a manager approves.', {
+  template('urgent-tasks', 'Tell managers of a task with a high or urgent priority at once; begin it after a manager approves.', {
     name: 'Begin urgent tasks',
     trigger_type: 'task.created',
     condition: 'task.priority in ["high", "urgent"]',
     actions: [
-      { type: 'notify', params: { role: 'manager', message: 'Urgent: {{event.task.title}}' } },
+      { type: 'notify', params: { role: 'manager', message: 'Priority {{event.task.priority}}: {{event.task.title}}' } },
       gate('Begin “{{event.task.title}}” now?'),
       { type: 'set_task_status', params: { task_id: TASK_ID, status: 'in_progress' } },
     ],

@@ -196,10 +196,26 @@ function readRepeated(line: QuickLine, words: readonly string[], at: number, { t
   return found.words;
 }
 
+/** Words that begin a day where a title ends, and those after which a day is part of the title: "Plan for tomorrow". */
+const BEGINS_DAY = /^(today|tomorrow|next|on|by|\d{4}-\d{2}-\d{2})$/;
+const NEEDS_MORE = new Set(['for', 'of', 'from', 'about', 'since', 'like', 'the', 'a']);
+
+/** Reads a day without `due`, at the end of the title. Returns it with how many words say so; undefined if these do not. */
+function readClosingDay(title: readonly string[], words: readonly string[], at: number, today: string) {
+  const said = words.slice(at, at + 1 + MAX_AHEAD).map((word) => withoutMark(word.toLowerCase()));
+  if (title.length === 0 || !BEGINS_DAY.test(said[0] ?? '') || NEEDS_MORE.has(title.at(-1)?.toLowerCase() ?? ''))
+    return undefined;
+  const before = said[0] === 'on' || said[0] === 'by' ? 1 : 0;
+  const found = readLeadingDay(said.slice(before), today);
+  if (!found) return undefined;
+  const taken = before + found.words;
+  return words.slice(at + taken).every((word) => /^[@#!]./u.test(word)) ? { day: found.day, words: taken } : undefined;
+}
+
 /**
  * Reads one line as a task: `Fix the crane due friday @uma !high #harbour`. `due` with a day is the due date, `@name` the assignee, `!high` (or its
  * beginning) the priority, `#name` the project of that name or else a tag, `every monday` a repeat; the other words are the title. A backslash before a word keeps it in the
- * title. A sign or `due` that names nothing is a problem, so that no slip becomes a title.
+ * title. A day such as `tomorrow` or `on 15 dec` needs no `due` where the title ends. A sign or `due` that names nothing is a problem, so that no slip becomes a title.
  */
 export function parseQuickAdd(text: string, given: QuickAddWorld): QuickLine {
   const line: QuickLine = { task: { title: '', tags: [] }, problems: [] };
@@ -226,6 +242,12 @@ export function parseQuickAdd(text: string, given: QuickAddWorld): QuickLine {
     const repeated = readRepeated(line, words, at, world);
     if (repeated > 0) {
       at += repeated - 1;
+      continue;
+    }
+    const closing = line.task.due_date === undefined ? readClosingDay(title, words, at, world.today) : undefined;
+    if (closing) {
+      line.task.due_date = closing.day;
+      at += closing.words - 1;
       continue;
     }
     // `due` is an ordinary word too; before a number it means a day.

@@ -27,6 +27,24 @@ describe('a line', () => {
     });
   });
 
+  it.each([
+    ['Ship the landing page @uma tomorrow #web !high', 'Ship the landing page', '2026-11-27'],
+    ['Fix the login tomorrow', 'Fix the login', '2026-11-27'],
+    ['Order swag next monday @uma', 'Order swag', '2026-11-30'],
+    ['Book the venue on 15 Dec #events', 'Book the venue', '2026-12-15'],
+    ['Ship it by friday', 'Ship it', '2026-11-27'],
+    ['Review the copy 2026-12-04 !low', 'Review the copy', '2026-12-04'],
+    ['Plan for tomorrow', 'Plan for tomorrow', undefined],
+    ['Tomorrow', 'Tomorrow', undefined],
+    ['Call tomorrow evening', 'Call tomorrow evening', undefined],
+    ['Fix the login \\tomorrow', 'Fix the login tomorrow', undefined],
+    ['Turn the light on', 'Turn the light on', undefined],
+    ['Say what is next', 'Say what is next', undefined],
+  ])('takes a day where the title ends: %s', (text, title, day) => {
+    const { task, problems } = read(text);
+    expect([task.title, task.due_date, problems]).toEqual([title, day, []]);
+  });
+
   it('takes the words in any order, with marks after them, and keeps the order of the title', () => {
     expect(read('!u Fix, due tomorrow, the #deck #deck crane @max.').task).toEqual({
       title: 'Fix, the crane',
