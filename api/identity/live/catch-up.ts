@@ -1,6 +1,8 @@
+import { run } from '../../../db/statement.js';
 import { checkCursor, isGiven, placeOf, presentChange, readChanges, type Changes } from './read-changes.js';
 import { BEFORE_ALL, type Cursor, encodeCursor, type Position } from './cursor.js';
 import type { EventStream } from './event-stream.js';
+import { readRights } from './read-rights.js';
 import type { LiveEvent } from './schema.js';
 
 /** Changes that one reading takes. */
@@ -31,9 +33,19 @@ export const toBytes = (event: LiveEvent): Buffer => Buffer.from(`id: ${event.id
 export const signOf = (history: number, place: Position): Buffer =>
   Buffer.from(`id: ${encodeCursor(history, place, place.id === BEFORE_ALL ? Date.now() : undefined)}\n\n`);
 
-/** Reads the next changes of a stream from the database, with the rights of this moment. */
-const readNext = (stream: EventStream): Promise<Changes> =>
-  inTurn(() => readChanges(stream.db, stream.follows, { after: stream.position, ms: stream.positionMs, limit: READ_ROWS }));
+/**
+ * Reads the next changes of a stream from the database, with the rights of this moment. The stream ends if its credential has: that is looked at
+ * after the changes, so none is given that came later than its end.
+ */
+const readNext = (stream: EventStream, idleSeconds: number): Promise<Changes> =>
+  inTurn(async () => {
+    const { db, follows, position, positionMs } = stream;
+    const read = await readChanges(db, follows, { after: position, ms: positionMs, limit: READ_ROWS });
+    if (read.rows.length === 0) return read;
+    const rights = await readRights((statement, values) => run(db, statement, values), new Set([stream]), [], idleSeconds);
+    if (!rights.isLive(stream)) stream.end();
+    return read;
+  });
 
 /** Sends what was read. */
 function give(stream: EventStream, { rows, history, last }: Changes): void {
@@ -47,8 +59,8 @@ function give(stream: EventStream, { rows, history, last }: Changes): void {
  * Reads for the first time, and sends what was found.
  * @throws CURSOR_EXPIRED
  */
-export async function beginReading(stream: EventStream, cursor: Cursor | null): Promise<Changes> {
-  const read = await readNext(stream);
+export async function beginReading(stream: EventStream, cursor: Cursor | null, idleSeconds: number): Promise<Changes> {
+  const read = await readNext(stream, idleSeconds);
   if (cursor) checkCursor(cursor, read);
   give(stream, read);
   // A client that got no event yet has a place to go on from.
@@ -57,14 +69,15 @@ export async function beginReading(stream: EventStream, cursor: Cursor | null): 
 }
 
 /**
- * Sends everything until the stream has nothing left to read, or is gone. Returns the last reading; null if the client left.
+ * Sends everything until the stream has nothing left to read, or is gone. Returns the last reading; null if the client left. `idleSeconds`: after
+ * which a session ends.
  * @throws any error of the database
  */
-export async function readOn(stream: EventStream): Promise<Changes | null> {
+export async function readOn(stream: EventStream, idleSeconds: number): Promise<Changes | null> {
   for (;;) {
     await stream.whenDrained();
     if (stream.destroyed || stream.hasEnded) return null;
-    const read = await readNext(stream);
+    const read = await readNext(stream, idleSeconds);
     give(stream, read);
     if (read.isWhole) return read;
   }

@@ -22,6 +22,11 @@ const CHECK_MS = 5_000;
 /** Time for which a transaction may hold back all changes before the log says so, ms. */
 const HELD_MS = 30_000;
 
+const askOver =
+  (client: pg.Client): Parameters<typeof readRights>[0] =>
+  async (statement, values) =>
+    (await client.query({ ...statement, values })).rows;
+
 /** Streams of a process, and of one user in it. */
 interface Limits {
   streams: number;
@@ -83,7 +88,7 @@ class LiveHub {
   async open(stream: EventStream, cursor: Cursor | null, log: Logger): Promise<void> {
     this.add(stream, log);
     try {
-      const read = await beginReading(stream, cursor);
+      const read = await beginReading(stream, cursor, this.idleSeconds);
       if (read.isWhole) this.joining.push({ stream, read });
       else void this.catchUp(stream);
     } catch (error) {
@@ -143,7 +148,7 @@ class LiveHub {
   /** Lets a stream read from the database until it has nothing left, and then join the looks. */
   private async catchUp(stream: EventStream): Promise<void> {
     try {
-      const read = await readOn(stream);
+      const read = await readOn(stream, this.idleSeconds);
       if (read) this.joining.push({ stream, read });
     } catch (error) {
       this.log?.warn({ err: error }, 'a stream of changes ends: they were not read');
@@ -199,7 +204,7 @@ class LiveHub {
   private async deliver(client: pg.Client, rows: readonly ChangeRow[]): Promise<void> {
     const owners = [...new Set(rows.map(({ owner_id }) => owner_id))];
     const affected = new Set(owners.flatMap((owner) => [...(this.byOwner.get(owner) ?? [])]));
-    const rights = await readRights(client, affected, owners, this.idleSeconds);
+    const rights = await readRights(askOver(client), affected, owners, this.idleSeconds);
     for (const row of rows) {
       let bytes: Buffer | undefined;
       const getBytes = (): Buffer => (bytes ??= toBytes(presentChange(this.history, row)));
@@ -225,7 +230,7 @@ class LiveHub {
   private async checkAll(client: pg.Client): Promise<void> {
     if (Date.now() - this.checkedAt < CHECK_MS) return;
     this.checkedAt = Date.now();
-    const rights = await readRights(client, this.streams, [], this.idleSeconds);
+    const rights = await readRights(askOver(client), this.streams, [], this.idleSeconds);
     for (const stream of this.streams) if (!rights.isLive(stream)) this.end(stream);
   }
 
