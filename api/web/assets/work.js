@@ -218,6 +218,15 @@
     true,
   );
 
+  /* A click on the title or the text of an item opens what edits them, unless words are selected there or a link is meant. */
+  document.addEventListener('click', ({ target }) => {
+    const part = target.closest('main > .headline h1, main > section.prose');
+    const field = part && document.querySelector(part.matches('h1') ? '#i-title, #n-title' : '#i-description, #n-content');
+    if (!field || target.closest('a, summary') || !getSelection().isCollapsed) return;
+    field.closest('details').open = true;
+    field.focus();
+  });
+
   /*
    * A choice by pointer is saved at once, any other change when its field is left: arrow keys change a choice on the way to another. Nothing is
    * saved while text is typed elsewhere. What is changed until the answer comes stays.
