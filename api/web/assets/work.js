@@ -220,7 +220,7 @@
 
   /* A click on the title or the text of an item opens what edits them, unless words are selected there or a link is meant. */
   document.addEventListener('click', ({ target }) => {
-    const part = target.closest('main > .headline h1, main > section.prose');
+    const part = target.closest('#main .headline h1, #main section.prose[aria-label=Text]');
     const field = part && document.querySelector(part.matches('h1') ? '#i-title, #n-title' : '#i-description, #n-content');
     if (!field || target.closest('a, summary') || !getSelection().isCollapsed) return;
     field.closest('details').open = true;
