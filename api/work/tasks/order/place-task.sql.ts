@@ -25,24 +25,18 @@ export const placesStatement = defineStatement({
     where t.task_id = any((select $1::text[])::text[]) and t.deleted_at is null`,
 });
 
-/** $1 = project id, $2 = id of a task of it, $3 = id of the task that moves. Returns the tasks that follow the second, in order. */
-export const followingStatement = defineStatement({
-  name: 'tasks_behind',
-  text: /* sql */ `
+/** $1 = project id, $2 = id of a task of it, $3 = id of the task that moves. Returns the tasks on one side of the second, the nearest first. */
+const besideStatement = (name: string, side: '>' | '<', limit: number) => {
+  const direction = side === '>' ? 'asc' : 'desc';
+  return defineStatement({
+    name,
+    text: /* sql */ `
     select t.task_id, ${PLACE} as place
     from tasks a join tasks t on t.project_id = a.project_id
     where a.task_id = $2 and a.project_id = $1 and t.deleted_at is null and t.task_id <> all(array[$2, $3])
-      and (${PLACE}, t.created_at, t.task_id) > (${manualKey('a')}, a.created_at, a.task_id)
-    order by ${PLACE}, t.created_at, t.task_id limit ${MAX_SHIFTED + 1}`,
-});
-
-/** $1 = project id, $2 = id of a task of it, $3 = id of the task that moves. Returns the task before the second. */
-export const precedingStatement = defineStatement({
-  name: 'task_before',
-  text: /* sql */ `
-    select t.task_id, ${PLACE} as place
-    from tasks a join tasks t on t.project_id = a.project_id
-    where a.task_id = $2 and a.project_id = $1 and t.deleted_at is null and t.task_id <> all(array[$2, $3])
-      and (${PLACE}, t.created_at, t.task_id) < (${manualKey('a')}, a.created_at, a.task_id)
-    order by ${PLACE} desc, t.created_at desc, t.task_id desc limit 1`,
-});
+      and (${PLACE}, t.created_at, t.task_id) ${side} (${manualKey('a')}, a.created_at, a.task_id)
+    order by ${PLACE} ${direction}, t.created_at ${direction}, t.task_id ${direction} limit ${limit}`,
+  });
+};
+export const followingStatement = besideStatement('tasks_behind', '>', MAX_SHIFTED + 1);
+export const precedingStatement = besideStatement('task_before', '<', 1);
