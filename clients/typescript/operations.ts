@@ -1,4 +1,4 @@
-// Made by npm run client from the document with SHA-256 78de03d859178b0e0b502a362162bd315ecb94dc8914b7c1273236e5943a7a1f.
+// Made by npm run client from the document with SHA-256 b328ef21873be1156f2a1f57f56b9a7735bf19eb0c0f837fa77213a3ea6400c7.
 /** Operations that send a form with a file, those that send its bytes alone, and those that return bytes. */
 export const UPLOADS: readonly string[] = ['uploadFile'];
 export const STREAMS: readonly string[] = ['uploadBulkInput'];

@@ -15,6 +15,7 @@
 import type { Knex } from 'knex';
 import * as baseline from './0100_baseline.js';
 import * as schemaCompatibility from './0101_schema_compatibility.js';
+import * as numberTasks from './0112_number_tasks.js';
 import { sqlMigration } from './sql-files.js';
 
 /** The numbers continue after those of version 0.1.0, which asks whether the newest name is at least its own. */
@@ -30,6 +31,8 @@ const MIGRATIONS: Record<string, Knex.Migration> = {
   '0108_live_progress': sqlMigration('0108_live_progress.sql'),
   '0109_personal_notices': sqlMigration('0109_personal_notices.sql'),
   '0110_agent_answers': sqlMigration('0110_agent_answers.sql'),
+  '0111_task_numbers': sqlMigration('0111_task_numbers.sql'),
+  '0112_number_tasks': numberTasks,
 };
 
 /** Names in order. The service needs all of them (`db/schema/check-schema.ts`). */

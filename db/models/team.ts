@@ -6,6 +6,8 @@ export class Team extends BaseModel {
   static override readonly idColumn = 'team_id';
 
   declare team_id: string;
+  /** What the numbers of its tasks follow: HAR in HAR-12. */
+  declare key: string;
   declare name: string;
   declare description: string | null;
   /** Only signed-in people decide its gates and plans, no token. */

@@ -11,7 +11,7 @@ const statement = defineStatement({
   text: /* sql */ `
     select u.user_id, u.email, u.name, u.role, u.password_hash is not null as has_password, u.username, u.display_name, u.avatar,
       u.two_factor_enabled_at is not null as two_factor_enabled, u.status, u.preferences,
-      coalesce(json_agg(json_build_object('team_id', t.team_id, 'name', t.name, 'role', m.role, 'plan', t.plan)
+      coalesce(json_agg(json_build_object('team_id', t.team_id, 'key', t.key, 'name', t.name, 'role', m.role, 'plan', t.plan)
         order by t.created_at, t.team_id) filter (where t.team_id is not null), '[]') as teams
     from users u
     left join memberships m using (user_id)
@@ -23,7 +23,7 @@ const DEFAULT_PREFERENCES = { timezone: 'UTC', locale: 'en', week_start: 'monday
 
 interface Row extends Record<string, unknown> {
   user_id: string;
-  teams: { team_id: string; name: string; role: string; plan: BillingTier }[];
+  teams: { team_id: string; key: string; name: string; role: string; plan: BillingTier }[];
   preferences: Partial<User['preferences']>;
 }
 
@@ -46,7 +46,7 @@ export async function getMe(ctx: Context, userId: string = requireUser(ctx)): Pr
     ...(user as Omit<User, 'plan' | 'entitlements' | 'teams' | 'preferences' | 'impersonated_by' | 'auth_method'>),
     plan,
     entitlements: listEntitlements(plan),
-    teams: teams.map(({ team_id, name, role }) => ({ team_id, name, role })),
+    teams: teams.map(({ plan: _plan, ...team }) => team),
     preferences: { ...DEFAULT_PREFERENCES, ...preferences },
     impersonated_by: ctx.actor.type === 'user' ? ctx.actor.impersonatorId : null,
     auth_method: ctx.actor.type === 'pat' ? 'pat' : 'jwt',

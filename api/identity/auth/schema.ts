@@ -40,7 +40,7 @@ export const User = z
     entitlements: z.array(z.string()),
     two_factor_enabled: z.boolean(),
     status: z.enum(['active', 'suspended', 'deprovisioned']),
-    teams: z.array(z.object({ team_id: z.string(), name: z.string(), role: z.string() })),
+    teams: z.array(z.object({ team_id: z.string(), key: z.string(), name: z.string(), role: z.string() })),
     preferences: Preferences,
     impersonated_by: z.string().nullable(),
     auth_method: z.enum(['jwt', 'pat']),

@@ -7,6 +7,7 @@ import type { TeamRecord } from './schema.js';
 /** A team's row with the ids of its members in the order of joining. */
 interface TeamRow extends Record<string, unknown> {
   team_id: string;
+  key: string;
   name: string;
   description: string | null;
   decisions_signed_in: boolean;
@@ -16,7 +17,7 @@ interface TeamRow extends Record<string, unknown> {
   seat: Seat | null;
 }
 
-const columns = /* sql */ `t.team_id, t.name, t.description, t.decisions_signed_in, t.created_by, t.created_at, mine.role as seat,
+const columns = /* sql */ `t.team_id, t.key, t.name, t.description, t.decisions_signed_in, t.created_by, t.created_at, mine.role as seat,
   array(select m.user_id from memberships m where m.team_id = t.team_id order by m.joined_at, m.user_id) as member_ids`;
 
 /** $1 = team id, $2 = caller id. No row: no such team. */

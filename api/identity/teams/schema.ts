@@ -3,6 +3,10 @@ import { SEATS } from '../../platform/access/access.js';
 import { Id, MAIL_ADDRESS, Text, Timestamp, Title } from '../../platform/fields.js';
 
 const Description = Text.max(500);
+/** What the numbers of a team's tasks follow: HAR in HAR-12. */
+const TeamKey = Text.trim()
+  .toUpperCase()
+  .regex(/^[A-Z][A-Z0-9]{0,5}$/, 'must be a letter, and up to five letters or digits');
 const lowerAndUnique = (ids: string[]): string[] => [...new Set(ids.map((id) => id.toLowerCase()))];
 /** Ids of one request, duplicates included. More are refused before each is looked at. */
 const MAX_SENT_IDS = 1_000;
@@ -26,6 +30,7 @@ export const UpdateTeam = z
   .object({
     name: Title(100).optional(),
     description: Description.nullable().optional(),
+    key: TeamKey.optional().meta({ description: 'In any case. Tasks are then named by it: those of before too' }),
     decisions_signed_in: z
       .boolean()
       .optional()
@@ -53,6 +58,7 @@ export const DeletedTeam = z.object({ success: z.literal(true), team_id: z.strin
 
 const teamFields = {
   team_id: z.string(),
+  key: z.string().meta({ description: 'What the numbers of its tasks follow, `HAR` in `HAR-12`; other teams may have the same' }),
   name: z.string(),
   description: z.string().nullable(),
   decisions_signed_in: z.boolean(),

@@ -6,27 +6,24 @@ import { lockTeam } from './lock-team.js';
 import { readTeam } from './read-team.js';
 import type { TeamRecord, UpdateTeam } from './schema.js';
 
+const SETTINGS = ['name', 'key', 'description', 'decisions_signed_in'] as const satisfies (keyof UpdateTeam)[];
+
 /**
- * Updates name, description and who may decide; writes nothing if nothing changes.
+ * Updates name, key, description and who may decide; writes nothing if nothing changes.
  * @throws RESOURCE_NOT_FOUND | PERMISSION_DENIED below admin, or a token that would let tokens decide again
  */
 export function updateTeam(ctx: Context, teamId: string, input: UpdateTeam): Promise<TeamRecord> {
   return inTransaction(ctx, async (ctx) => {
     const before = await lockTeam(ctx, teamId);
     authorize('team.write', await findSeat(ctx, teamId));
-    const { name = before.name, description = before.description, decisions_signed_in = before.decisions_signed_in } = input;
     // A token that could lift this could then decide.
-    const lifts = before.decisions_signed_in && !decisions_signed_in;
+    const lifts = before.decisions_signed_in && input.decisions_signed_in === false;
     if (lifts) requireSession(ctx.actor);
-    const changes = {
-      ...(name === before.name ? {} : { name: { from: before.name, to: name } }),
-      ...(description === before.description ? {} : { description: { from: before.description, to: description } }),
-      ...(decisions_signed_in === before.decisions_signed_in
-        ? {}
-        : { decisions_signed_in: { from: before.decisions_signed_in, to: decisions_signed_in } }),
-    };
-    if (Object.keys(changes).length > 0) {
-      await before.$query(ctx.db).patch({ name, description, decisions_signed_in });
+    const changed = SETTINGS.filter((name) => input[name] !== undefined && input[name] !== before[name]);
+    if (changed.length > 0) {
+      const name = input.name ?? before.name;
+      const changes = Object.fromEntries(changed.map((each) => [each, { from: before[each], to: input[each] }]));
+      await before.$query(ctx.db).patch(Object.fromEntries(changed.map((each) => [each, input[each]])));
       await recordChange(ctx, {
         team_id: teamId,
         feature: 'teams',
@@ -35,7 +32,7 @@ export function updateTeam(ctx: Context, teamId: string, input: UpdateTeam): Pro
         entity_type: 'team',
         entity_id: teamId,
         title: name,
-        summary: `changed ${Object.keys(changes).join(', ')}`,
+        summary: `changed ${changed.join(', ')}`,
         details: { changes },
       });
     }

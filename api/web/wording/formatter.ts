@@ -104,6 +104,13 @@ function formatSize(size: number): string {
 const formatStatus = (status: string): string =>
   status === 'todo' ? 'To do' : status.charAt(0).toUpperCase() + status.slice(1).replaceAll('_', ' ');
 
+/** Returns what converts a task to what people call it: "HAR-12"; empty for one of no team of the user, and before it has a number. */
+function buildTaskNames(me: User | null) {
+  const keys = new Map(me?.teams.map(({ team_id, key }) => [team_id, key]));
+  return ({ team_id, number }: { team_id: string; number: number | null }): string =>
+    keys.has(team_id) && number !== null ? `${keys.get(team_id)}-${number}` : '';
+}
+
 /** Creates the formatter of code words and times, in the user's locale and time zone. */
 export function createFormatter(me: User | null, now: Date = new Date()) {
   const timeZone = getTimeZone(me);
@@ -118,6 +125,7 @@ export function createFormatter(me: User | null, now: Date = new Date()) {
   const relative = new Intl.RelativeTimeFormat('en', { numeric: 'auto' });
   return {
     timeZone,
+    taskName: buildTaskNames(me),
     /** The day in the user's time zone: "2026-11-20". */
     today: dayIn.format(now),
     duration,

@@ -9,7 +9,7 @@ const DEFAULT_RESULTS = 20;
 /** A query as people type it. */
 export const SearchQuery = Text.min(1).max(MAX_QUERY).meta({
   description:
-    'Words must all match. `"a phrase"`, `-word` to exclude, `or` between alternatives. The last word may be unfinished. Common English words such as `the` do not count, and other characters have no meaning.',
+    'Words must all match. `"a phrase"`, `-word` to exclude, `or` between alternatives. The last word may be unfinished. `HAR-12` finds the task of that name first. Common English words such as `the` do not count, and other characters have no meaning.',
 });
 
 export const SearchItems = z

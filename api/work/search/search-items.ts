@@ -1,5 +1,6 @@
 import type { Context } from '../../platform/context.js';
 import type { ItemType } from '../graph/item-place.js';
+import { findNamedTasks, parseTaskName } from './named-tasks.js';
 import { literalMatch, markLiterally, mayHoldTypos, parseQuery, type SearchTerm, snippetHtml } from './rules.js';
 import { runSearch, type SearchRun } from './run-search.js';
 import { MAX_TOTAL, searchStatement } from './search-items.sql.js';
@@ -52,17 +53,33 @@ const present = (row: Row, literal: string | null): SearchResult => ({
   updated_at: row.updated_at.toISOString(),
 });
 
+/** Returns the tasks that people call by the query, `HAR-12`. */
+async function findByName(ctx: Context, query: string): Promise<SearchResult[]> {
+  const name = parseTaskName(query);
+  const found = name === null ? [] : await findNamedTasks(ctx, name);
+  return found.map(({ updated_at, ...task }) => ({
+    item_type: 'task',
+    ...task,
+    snippet: '',
+    score: 1,
+    updated_at: updated_at.toISOString(),
+  }));
+}
+
 /**
- * Searches live items of the caller's teams, best first. Changes committed before the call are found, except those of a bulk change that
+ * Searches live items of the caller's teams, best first; a task that is called like the query comes before all. Changes committed before the call are found, except those of a bulk change that
  * is still being indexed (`indexing`).
  * @throws INTERNAL_ERROR 503 after one second of searching
  */
 export async function searchItems(ctx: Context, { query, limit }: { query: string; limit: number }): Promise<SearchResults> {
   const terms = parseQuery(query);
+  const named = await findByName(ctx, query);
   const { rows, indexing } = await findWithTypos(ctx, terms, limit);
-  const total = rows[0]?.total ?? 0;
   const literal = literalMatch(terms);
-  const results = rows.filter(({ item_id }) => item_id !== null).map((row) => present(row, literal));
+  const found = rows.filter(({ item_id }) => item_id !== null).map((row) => present(row, literal));
+  const others = found.filter(({ item_id }) => !named.some((task) => task.item_id === item_id));
+  const results = [...named, ...others].slice(0, limit);
+  const total = (rows[0]?.total ?? 0) + named.length - (found.length - others.length);
   return {
     query,
     results,

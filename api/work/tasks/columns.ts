@@ -218,6 +218,13 @@ const TASK_COLUMNS = {
   forge_links: { type: 'jsonb', shown: ForgeLinks },
   version: { type: 'integer', shown: z.int() },
   cycle_id: { type: 'uuid', shown: nullableText },
+  number: {
+    type: 'integer',
+    shown: z
+      .int()
+      .nullable()
+      .meta({ description: 'Counts the tasks of the team; people write it after the key of the team: HAR-12' }),
+  },
 } as const satisfies Record<string, Column>;
 
 type Columns = typeof TASK_COLUMNS;

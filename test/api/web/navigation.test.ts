@@ -11,7 +11,7 @@ import { type Browser, givePasswords, readCsrf, signIn } from './browser.js';
 
 const TEAM = '0197a000-0000-7000-8000-000000000001';
 const user = (role: string, more: Partial<User> = {}): User =>
-  ({ role: 'user', impersonated_by: null, teams: [{ team_id: TEAM, name: 'Harbour', role }], ...more }) as User;
+  ({ role: 'user', impersonated_by: null, teams: [{ team_id: TEAM, key: 'HAR', name: 'Harbour', role }], ...more }) as User;
 
 const pathOf = (address: string): string => address.split(/[?#]/)[0] ?? '';
 const labels = (places: readonly { label: string }[]): string[] => places.map(({ label }) => label);
@@ -82,7 +82,7 @@ describe('destinations', () => {
   });
 
   it('are six of a kind at most, however many teams there are', () => {
-    const teams = Array.from({ length: 300 }, (_, at) => ({ team_id: TEAM, name: `Team ${at}`, role: 'admin' }));
+    const teams = Array.from({ length: 300 }, (_, at) => ({ team_id: TEAM, key: 'T', name: `Team ${at}`, role: 'admin' }));
     const { pages, actions } = findDestinations(user('admin', { teams }), '');
     expect([pages.length, actions.length]).toEqual([6, 6]);
     expect(labels(findDestinations(user('admin', { teams }), 'open 299').actions)).toEqual(['Open Team 299']);

@@ -12,6 +12,7 @@ import { WorkItemParams } from '../../../work/items/schema.js';
 import { MAX_CONTENT_BYTES } from '../../../work/items/rules.js';
 import { UpdateNote } from '../../../work/items/notes/schema.js';
 import { updateNote } from '../../../work/items/notes/update-note.js';
+import { findNamedTasks, parseTaskName } from '../../../work/search/named-tasks.js';
 import { markNotifications } from '../../../work/notifications/mark-notifications.js';
 import { page, type Page, requireUser, type View } from '../../page.js';
 import { Typed, Version } from '../projects/form-fields.js';
@@ -26,6 +27,14 @@ import { again, itemView, trashedView } from './show-item.js';
 async function getPlace(ctx: Context, itemId: string): Promise<{ item_id: string; type: string; team_id: string }> {
   const item = JSON.parse((await getWorkItem(ctx, itemId)).json) as { type: string; team_id: string };
   return { item_id: itemId, type: item.type, team_id: item.team_id };
+}
+
+/** Leads from `/app/items/HAR-12` to the task that people call so, or to all of them; null if there is none, or the id is no such name. */
+async function findByName(ctx: Context, itemId: string): Promise<{ to: string } | null> {
+  const name = parseTaskName(itemId);
+  const [first, ...others] = name === null ? [] : await findNamedTasks(ctx, name);
+  if (first === undefined) return null;
+  return { to: others.length === 0 ? itemPath(first.item_id) : `/app/search?q=${itemId}` };
 }
 
 /** A byte becomes up to three in a form. */
@@ -44,7 +53,7 @@ export const itemPages: Page[] = [
       try {
         view = await itemView(ctx, person, params.item_id);
       } catch (error) {
-        return trashedView(ctx, person, params.item_id, error);
+        return (await findByName(ctx, params.item_id)) ?? trashedView(ctx, person, params.item_id, error);
       }
       // Opening a task marks its notifications as read, but not while impersonating, nor when the page asks by itself.
       if (!person.impersonated_by && query.live === undefined) await markNotifications(ctx, { item_id: params.item_id });

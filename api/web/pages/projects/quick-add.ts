@@ -24,7 +24,7 @@ interface QuickPlace {
   status?: TaskStatus;
 }
 
-/** A task that one line created, and its fields in words: `“Fix the crane” · due 27 Nov · high`. */
+/** A task that one line created, and its fields in words: `“Fix the crane” · due 27 Nov · high · HAR-12`. */
 export interface QuickAdded {
   task: Task;
   said: string;
@@ -57,6 +57,7 @@ export async function quickAdd(ctx: Context, me: User, text: string, place: Quic
     throw wrong(parsed.error.issues.map(({ path, message }) => `${listFields([String(path[0])])}: ${message}`).join('. '));
   const task = JSON.parse((await createTask(ctx, parsed.data)).json) as Task;
   const name = members.find(({ user_id }) => user_id === task.assigned_to)?.display_name;
+  const called = words.taskName(task);
   const facts = [
     ...(task.status === 'todo' ? [] : [words.formatStatus(task.status)]),
     ...(line.task.project_id ? [`in ${known.find(({ project_id }) => project_id === task.project_id)?.name}`] : []),
@@ -65,6 +66,7 @@ export async function quickAdd(ctx: Context, me: User, text: string, place: Quic
     ...(name ? [`for ${task.assigned_to === me.user_id ? 'you' : name}`] : []),
     ...(line.task.priority ? [task.priority] : []),
     ...task.tags.map((tag) => `#${tag}`),
+    ...(called ? [called] : []),
   ];
   return { task, said: [`Added “${task.title}”`, ...facts].join(' · ') };
 }

@@ -12,7 +12,7 @@ import { listMembers } from '../../../identity/teams/list-members.js';
 import { listProjects } from '../../../work/projects/list-projects.js';
 import { readOwnTeams } from '../../../identity/teams/read-team.js';
 import { removeMember } from '../../../identity/teams/remove-member.js';
-import { AddMember, ChangeRole, MemberParams, TeamParams } from '../../../identity/teams/schema.js';
+import { AddMember, ChangeRole, MemberParams, TeamParams, UpdateTeam } from '../../../identity/teams/schema.js';
 import { updateTeam } from '../../../identity/teams/update-team.js';
 import { SHOWN } from './invitations.js';
 import { webAddress } from '../../../platform/config.js';
@@ -101,13 +101,14 @@ const teamForms: Page[] = [
     params: TeamParams,
     form: z.object({
       name: Title(100),
+      key: UpdateTeam.shape.key,
       description: Text.max(500).optional(),
       decisions_signed_in: z.literal('yes').optional(),
     }),
     async handle({ ctx, params, form }) {
-      const { name, description, decisions_signed_in } = form;
+      const { decisions_signed_in, description, ...fields } = form;
       const decisions = { decisions_signed_in: decisions_signed_in === 'yes' };
-      await updateTeam(ctx, params.team_id, { name, description: description || null, ...decisions });
+      await updateTeam(ctx, params.team_id, { ...fields, description: description || null, ...decisions });
       return { to: teamPath(params.team_id), notice: { kind: 'good', text: 'Saved.' } };
     },
     onError: (visit, problem) => showTeam(visit, visit.params.team_id, { form: 'team', problem, given: visit.form }),
