@@ -71,7 +71,10 @@ export async function openEvents(url: string, headers: Record<string, string>, l
     body: () => body,
     hasEnded: () => ended,
     async waitFor(count) {
-      await until(async () => events.length >= count);
+      await until(async () => events.length >= count).catch((cause: unknown) => {
+        const state = ended ? 'ended' : 'is open';
+        throw new Error(`${events.length} of ${count} events came, and the stream ${state}`, { cause });
+      });
       return events;
     },
     close: () => request.destroy(),
