@@ -219,6 +219,26 @@ describe('the page of a task', () => {
     await page.locator('#part-subtasks', { hasText: 'Below' }).waitFor({ timeout: 30_000 });
   });
 
+  it('asks again only for a change of what it shows', async () => {
+    const { page } = window;
+    const beside = await buildTask(app, team, { project_id: await projectOf() });
+    let asked = 0;
+    const count = (request: { url: () => string }) => (asked += request.url().endsWith('?live') ? 1 : 0);
+    page.on('request', count);
+    const first = page.waitForResponse((response) => response.url().endsWith('?live'));
+    await open();
+    await first;
+    // A page asks at most every four seconds: a change within them would wait, and be one with the next.
+    await page.waitForTimeout(5_000);
+    await other.patch(`/api/tasks/${beside.task_id}`, { title: 'Of no interest' });
+    await other.post(`/api/tasks/${beside.task_id}/comments`, { content: 'Of no interest' });
+    await page.waitForTimeout(2_000);
+    await other.patch(`/api/tasks/${taskId}`, { title: 'Renamed' });
+    await page.locator('h1', { hasText: 'Renamed' }).waitFor({ timeout: 30_000 });
+    page.off('request', count);
+    expect(asked).toBe(2);
+  });
+
   it('keeps what is typed, says what another changed there, and shows it when asked', async () => {
     const { page } = window;
     await open();

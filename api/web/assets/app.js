@@ -164,7 +164,7 @@
     }
   });
 
-  /* Parts that follow changes ask again when one comes, at most every four seconds. Without a stream they ask every ten seconds, with one every
+  /* Parts that follow changes ask again when one of theirs comes, at most every four seconds. Without a stream they ask every ten seconds, with one every
      minute, for what only time changes. A hidden page has no stream: a browser has six connections to a host for all its pages. */
   const GAP = 4_000;
   let source = null;
@@ -172,16 +172,28 @@
   let askedAt = 0;
   let waiting = 0;
   let ticks = 0;
+  const due = new Set();
   const parts = () => [...document.querySelectorAll('[data-live]')];
-  const ask = () => {
+  const ask = (asking = parts()) => {
     askedAt = Date.now();
-    for (const part of parts()) part.dispatchEvent(new Event('live'));
+    due.clear();
+    for (const part of asking) part.dispatchEvent(new Event('live'));
   };
-  const askSoon = () => {
+  /* A part that names items follows these, and what may become one of theirs: a new task of the project, a relation or a file of the team. */
+  const isOf = (part, { type, entity_type, entity_id, parent_id, team_id, project_id }) => {
+    const { live, liveOf, liveProject, liveTeam } = part.dataset;
+    if (![type, entity_type, type.split('.')[0]].some((name) => live.split(',').includes(name))) return false;
+    if (liveOf === undefined || [entity_id, parent_id].some((id) => JSON.parse(liveOf).includes(id))) return true;
+    if (entity_type === 'task') return type === 'task.created' && project_id === liveProject;
+    return entity_type !== 'comment' && team_id === liveTeam;
+  };
+  const askSoon = (asking) => {
+    for (const part of asking) due.add(part);
+    if (due.size === 0) return;
     waiting ||= setTimeout(
       () => {
         waiting = 0;
-        ask();
+        ask([...due]);
       },
       Math.max(100, askedAt + GAP - Date.now()),
     );
@@ -198,8 +210,11 @@
     followed = types;
     if (types === '') return;
     source = new EventSource(`/app/live?types=${types}`);
-    source.onopen = askSoon;
-    source.onmessage = askSoon;
+    source.onopen = () => askSoon(parts());
+    source.onmessage = ({ data }) => {
+      const change = JSON.parse(data);
+      askSoon(parts().filter((part) => isOf(part, change)));
+    };
   };
   for (const event of ['DOMContentLoaded', 'visibilitychange', 'htmx:after:swap']) document.addEventListener(event, connect);
   setInterval(() => {
