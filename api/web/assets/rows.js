@@ -1,16 +1,21 @@
-/* Rows of lists and cards of boards by keys: the focus goes from one to the next, and stays where it was when an answer has replaced the page. Filters
+/* Rows of lists, cards of boards and decisions by keys: the focus goes from one to the next, and stays where it was when an answer has replaced the page. Filters
    that apply when they are chosen. Without this file rows are links, and filters have their buttons. */
 (() => {
   const LIST = 'assent-list';
   const ROWS = 'main ul.rows > li';
   const CARDS = 'main .board li:not(.none)';
+  const DECISIONS = 'main article:has(> header :is(h2, h3) a)';
+  const ALL = [ROWS, CARDS, DECISIONS].join(', ');
+  const TICKS = 'input:is([form=bulk][name=task], [form=many])';
   const linkOf = (row) => row?.querySelector('a[href]');
-  const rowOf = (element) => element?.closest?.(`${ROWS}, ${CARDS}`) ?? null;
+  const rowOf = (element) => element?.closest?.(ALL) ?? null;
   /* Rows that a key can reach; those of a board are the cards of one column. */
   const rowsAround = (row) =>
-    [...(row?.matches(CARDS) ? row.parentElement.querySelectorAll('li:not(.none)') : document.querySelectorAll(ROWS))].filter(
-      (one) => linkOf(one) && one.checkVisibility(),
-    );
+    [
+      ...(row?.matches(CARDS)
+        ? row.parentElement.querySelectorAll('li:not(.none)')
+        : document.querySelectorAll(`${ROWS}, ${DECISIONS}`)),
+    ].filter((one) => linkOf(one) && one.checkVisibility());
 
   /* What is said stays outside of the part that is replaced. */
   const said = document.createElement('p');
@@ -34,7 +39,7 @@
   });
   const current = () =>
     rowOf(document.activeElement) ??
-    [...document.querySelectorAll(`${ROWS}, ${CARDS}`)].find((row) => linkOf(row)?.getAttribute('href') === last) ??
+    [...document.querySelectorAll(ALL)].find((row) => linkOf(row)?.getAttribute('href') === last) ??
     null;
   const go = (step) => {
     const row = current();
@@ -44,18 +49,16 @@
     return all.length > 0;
   };
   const tick = () => {
-    const box = current()?.querySelector('input[type=checkbox]');
+    const box = current()?.querySelector(TICKS);
     if (!box) return false;
     box.click();
-    say(
-      `${box.checked ? 'Ticked' : 'Unticked'}, ${document.querySelectorAll('input[form=bulk][name=task]:checked').length} in all`,
-    );
+    say(`${box.checked ? 'Ticked' : 'Unticked'}, ${document.querySelectorAll(`${TICKS}:checked`).length} in all`);
     return true;
   };
 
   /* A task knows the list that it was opened from, for this tab and this user. */
   const remember = (link) => {
-    const all = [...document.querySelectorAll(`${ROWS}, ${CARDS}`)].map((row) => linkOf(row)?.getAttribute('href'));
+    const all = [...document.querySelectorAll(ALL)].map((row) => linkOf(row)?.getAttribute('href'));
     const paths = all.filter((path) => path?.startsWith('/app/items/'));
     const from = `${location.pathname}${location.search}`;
     if (paths.includes(link.getAttribute('href')))
@@ -79,9 +82,75 @@
     else say(step > 0 ? 'This is the last task of the list' : 'This is the first task of the list');
     return true;
   };
+  /* The decision that the keys act on: the card in focus, else the only one of the page. A key alone decides nothing: it puts the focus where Enter
+     does, and says so. */
+  const formOf = (card) => card?.querySelector('form:has([data-decides])');
+  const decision = () => {
+    const all = [...document.querySelectorAll('main article')].filter(formOf);
+    return current() ?? (all.length === 1 ? all[0] : null);
+  };
+  const textOf = (element) => {
+    const copy = element.cloneNode(true);
+    for (const one of copy.querySelectorAll('.unseen')) one.remove();
+    return copy.textContent.replace(/\s+/g, ' ').trim();
+  };
+  let hint = null;
+  const explain = (form, text) => {
+    hint?.remove();
+    hint = Object.assign(document.createElement('p'), { className: 'hint', textContent: text });
+    form.append(hint);
+    say(text);
+  };
+  const startDecision = (key) => {
+    const card = decision();
+    const form = formOf(card);
+    const button = form?.querySelector(`[data-decides=${key}]:enabled`);
+    if (!button) {
+      const here = document.querySelector('main [data-decides]');
+      if (here) say(card ? 'This one is not decided here: press o to open it' : 'Put the focus on a card first, by j or k');
+      return Boolean(here);
+    }
+    const { code, comment } = form.elements;
+    if (comment) delete comment.dataset.rejects;
+    const reason = key === 'n' ? comment : null;
+    const field = (key === 'y' && code && code.value === '' && code) || reason || button;
+    for (let around = field.closest('details'); around; around = around.parentElement.closest('details')) around.open = true;
+    field.focus({ preventScroll: true });
+    (field === button ? card : field).scrollIntoView({ block: 'nearest' });
+    const enter = `press Enter to ${textOf(button).toLowerCase()}: ${textOf(card.querySelector('h1, h2, h3'))}`;
+    if (reason) explain(form, `Type a reason if you like, then ${enter} Shift Enter adds a line.`);
+    else if (field === code) explain(form, `Type the code, then ${enter}`);
+    else explain(form, `P${enter.slice(1)}`);
+    if (reason) reason.dataset.rejects = '';
+    return true;
+  };
+  document.addEventListener('focusout', ({ target, relatedTarget }) => {
+    if (!hint || target.form !== hint.parentElement || hint.parentElement.contains(relatedTarget)) return;
+    hint.remove();
+    hint = null;
+    delete target.dataset.rejects;
+  });
+  document.addEventListener('keydown', (event) => {
+    const card = event.target.closest?.('main article');
+    if (event.isComposing || event.ctrlKey || event.metaKey || event.altKey || !hint || !card?.contains(hint)) return;
+    if (event.key === 'Escape') {
+      event.preventDefault();
+      (linkOf(card) ?? document.getElementById('main')).focus({ preventScroll: true });
+    } else if (event.key === 'Enter' && !event.shiftKey && !event.repeat && 'rejects' in event.target.dataset) {
+      event.preventDefault();
+      formOf(card).querySelector('[data-decides=n]').click();
+    }
+  });
   const STEPS = { j: 1, k: -1 };
   const ACTS = {
     x: tick,
+    y: () => startDecision('y'),
+    n: () => startDecision('n'),
+    o: () => {
+      const link = linkOf(current());
+      link?.click();
+      return Boolean(link);
+    },
     u: () => {
       const list = listHere();
       if (list) location.assign(list.from);
@@ -108,7 +177,7 @@
       const all = rowsAround(row);
       focusRow(all[all.indexOf(row) + step]);
     }
-    const ticked = document.querySelectorAll('input[form=bulk][name=task]:checked');
+    const ticked = document.querySelectorAll(`${TICKS}:checked`);
     if (event.key !== 'Escape' || ticked.length === 0 || document.querySelector('dialog[open], details.menu[open]')) return;
     for (const box of ticked) box.checked = false;
     ticked[0].dispatchEvent(new Event('change', { bubbles: true }));
@@ -117,10 +186,17 @@
 
   /* An answer that replaces the page leaves the reader at the same row, or at the one that has come into its place, and as far down. */
   let kept = null;
+  /* The card whose decision is on its way: its button is off and has lost the focus. */
+  let sent = null;
+  document.addEventListener('click', ({ target }) => {
+    sent = target.closest?.('[data-decides]')?.closest('article') ?? sent;
+  });
   document.addEventListener('htmx:before:swap', () => {
-    const row = rowOf(document.activeElement);
+    const card = sent?.isConnected ? sent : null;
+    const row = rowOf(card ?? document.activeElement);
     const all = row ? rowsAround(row) : [];
     kept = {
+      card,
       scroll: scrollY,
       path: location.pathname,
       href: row && linkOf(row)?.getAttribute('href'),
@@ -134,15 +210,24 @@
   document.addEventListener('htmx:after:swap', () => {
     const before = kept;
     kept = null;
+    const isAnswered = Boolean(before?.card && !before.card.isConnected);
     if (!before || before.path !== location.pathname || rowOf(document.activeElement)) return;
-    if (before.href) {
-      const byPath = new Map(
-        [...document.querySelectorAll(`${ROWS}, ${CARDS}`)].map((row) => [linkOf(row)?.getAttribute('href'), row]),
-      );
-      const found = [before.href, ...before.later, ...before.earlier].find((href) => byPath.has(href));
-      linkOf(byPath.get(found))?.focus({ preventScroll: true });
-      const notice = document.querySelector('main .notice');
+    const notice = document.querySelector('main .notice');
+    if (before.href || isAnswered) {
+      const rows = [...document.querySelectorAll(ALL)];
+      const byPath = new Map(rows.map((row) => [linkOf(row)?.getAttribute('href'), row]));
+      /* Who has decided one goes on to the next, also if the first still waits for others. */
+      const isDecided = isAnswered && notice?.matches('.good');
+      const paths = isDecided
+        ? [...before.later, ...before.earlier, before.href]
+        : [before.href, ...before.later, ...before.earlier];
+      const row = byPath.get(paths.find((href) => byPath.has(href))) ?? (isDecided ? rows[0] : undefined);
+      const folded = row?.closest('details.alike');
+      if (folded) folded.open = true;
+      linkOf(row)?.focus({ preventScroll: true });
+      if (isDecided) row?.scrollIntoView({ block: 'nearest' });
       if (notice) say(notice.textContent.trim());
+      if (isDecided) return;
     }
     scrollTo({ top: before.scroll, behavior: 'instant' });
   });

@@ -39,7 +39,7 @@ export const KEY_GROUPS: readonly { name: string; keys: readonly Key[] }[] = [
     keys: [
       { presses: ['j'], does: 'Next row or card, as Arrow down' },
       { presses: ['k'], does: 'Previous row or card, as Arrow up' },
-      { presses: ['Enter'], does: 'Open it' },
+      { presses: ['Enter'], does: 'Open it, as o' },
       { presses: ['x'], does: 'Tick it, or not' },
       { presses: ['Esc'], does: 'Untick all' },
       { presses: ['Shift Arrow down'], does: 'Move it down, where the order is manual' },
@@ -55,6 +55,14 @@ export const KEY_GROUPS: readonly { name: string; keys: readonly Key[] }[] = [
       { presses: ['j'], does: 'Open the next task of the list that you came from' },
       { presses: ['k'], does: 'Open the previous one' },
       { presses: ['u'], does: 'Back to that list' },
+    ],
+  },
+  {
+    name: 'With a decision: in focus, or open',
+    keys: [
+      { presses: ['y'], does: 'Go to its Approve button; Enter then approves' },
+      { presses: ['n'], does: 'Go to the reason for rejecting it; Enter then rejects' },
+      { presses: ['Esc'], does: 'Back to the card' },
     ],
   },
   { name: 'Go to', keys: placeKeys.filter(({ presses }) => presses.length > 1) },

@@ -3,6 +3,7 @@ import type { User } from '../../identity/auth/schema.js';
 import { plainText } from '../../platform/plain-text.js';
 import { TRIGGER_TEXT } from '../../automation/language/triggers.js';
 import { summaryText } from './change-text.js';
+import { wordQuestion } from './question.js';
 import { cannotApproveReason, cannotDecideReason, describeApprovers } from './approver-text.js';
 
 /** Advice for a failure, by error code, where there is a general one. */
@@ -144,6 +145,8 @@ export function createFormatter(me: User | null, now: Date = new Date()) {
     plainText,
     device: deviceName,
     approvers: describeApprovers,
+    /** What a decision would change, in one line. */
+    question: (lines: Parameters<typeof wordQuestion>[0] = []) => wordQuestion(lines, formatStatus),
     notYourRequest: (request: Parameters<typeof cannotApproveReason>[1]): string => cannotApproveReason(me, request),
     notYours: (gate: Parameters<typeof cannotDecideReason>[1]): string => cannotDecideReason(me, gate),
     /** "20 Nov 2026, 17:51". */

@@ -86,7 +86,7 @@ async function gateView(ctx: Context, me: User, runId: string): Promise<View | R
   return { view: 'work/gate', title: gate.automation_name, data };
 }
 
-const OnePlan = z.object({ session_id: Id, action_id: Id });
+const OnePlan = z.object({ session_id: Id, action_id: Id, back: decision.back });
 
 /** Redirects back to the plan and shows the error. */
 const refusedPlan = ({ form }: { form: Fields }, { message }: FormError): Promise<Redirect> =>
@@ -113,8 +113,7 @@ const planPages: Page[] = [
     access: 'plan.decide',
     limit: 'ai_confirm',
     form: OnePlan.extend({ plan_hash: Hash, seen_hash: Hash.optional(), index: TickedIndexes.optional() }),
-    async handle({ ctx, form: { index, ...plan } }) {
-      const to = '/app/approvals';
+    async handle({ ctx, form: { index, back: to, ...plan } }) {
       if (!index?.length) return { to, notice: { kind: 'bad', text: 'Tick at least one change.' } };
       const { message } = await confirmPlan(ctx, { ...plan, confirmed: true, action_indexes: index });
       return { to, notice: { kind: 'good', text: message } };
@@ -127,9 +126,9 @@ const planPages: Page[] = [
     access: 'plan.decide',
     limit: 'ai_confirm',
     form: OnePlan,
-    async handle({ ctx, form }) {
-      const { message } = await discardPlan(ctx, form);
-      return { to: '/app/approvals', notice: { kind: 'good', text: message } };
+    async handle({ ctx, form: { back: to, ...plan } }) {
+      const { message } = await discardPlan(ctx, plan);
+      return { to, notice: { kind: 'good', text: message } };
     },
     onError: refusedPlan,
   }),

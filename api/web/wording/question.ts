@@ -1,0 +1,64 @@
+import { availableActions } from '../../automation/actions/registry.js';
+import { WORK_ACTIONS } from '../../gate/work-actions/catalogue.js';
+import type { WorkAction } from '../../gate/work-actions/action.js';
+import type { ActionLine, FieldLine } from '../../gate/staging/schema.js';
+
+/** What a decision is about, in one line: what its riskiest action would change. */
+interface Question {
+  /** "Close", "Change task", "Send an HTTP request". Never the name that an automation gives its action: that is a claim. */
+  verb: string;
+  title: string | null;
+  /** Further actions that the same decision releases. */
+  more: number;
+  /** The field that changes, or names of several. */
+  change: { name: string | null; before: string | null; after: string } | null;
+  /** The same for screen readers and titles, without what changes. */
+  text: string;
+}
+
+type Line = Pick<ActionLine, 'type' | 'verb' | 'title' | 'risk'> & { fields: readonly FieldLine[] };
+
+/** Length of a value above which the headline names the field only. */
+const MAX_VALUE = 60;
+const RISKS = ['high', 'medium', 'low'] as const;
+
+const workActions = new Map<string, WorkAction>(
+  (WORK_ACTIONS as readonly WorkAction[]).flatMap((action) =>
+    [action.tool, action.automation?.type].flatMap((name) => (name === undefined ? [] : [[name, action] as const])),
+  ),
+);
+const labels = new Map<string, string>(availableActions().map(({ type, label }) => [type, label]));
+
+const getStatus = (line: Line): FieldLine | undefined =>
+  workActions.get(line.type)?.tool === 'task.set_status' ? line.fields.find(({ name }) => name === 'status') : undefined;
+
+function getVerb(line: Line): string {
+  const status = getStatus(line);
+  if (status) return status.after === 'done' ? 'Close' : 'Change status of';
+  const label = labels.get(line.type);
+  return workActions.get(line.type)?.words.verb ?? (label && line.title !== null ? `${label}:` : (label ?? line.verb));
+}
+
+const isShort = (text: string | null): boolean => (text ?? '').length <= MAX_VALUE && !/\n/.test(text ?? '');
+
+function getChange(line: Line, formatStatus: (status: string) => string): Question['change'] {
+  const action = workActions.get(line.type);
+  const isUpdate = action?.kind === 'update' || line.type === 'move_to_cycle';
+  const changed = isUpdate ? line.fields.filter(({ before, after }) => before !== after) : [];
+  const [first] = changed;
+  if (!first) return null;
+  if (changed.length > 1 || !isShort(first.before) || !isShort(first.after))
+    return { name: null, before: null, after: changed.map(({ name }) => name).join(', ') };
+  const show = (text: string | null): string => (text === null ? 'none' : first.name === 'status' ? formatStatus(text) : text);
+  const isPlain = getStatus(line) !== undefined || action?.tool === 'task.assign';
+  return { name: isPlain ? null : first.name, before: show(first.before), after: show(first.after) };
+}
+
+/** Words what actions would do as a question, the riskiest one first; undefined if there are none. */
+export function wordQuestion(lines: readonly Line[], formatStatus: (status: string) => string): Question | undefined {
+  const line = RISKS.map((risk) => lines.find((one) => one.risk === risk)).find((one) => one !== undefined);
+  if (!line) return undefined;
+  const [verb, { title }, more] = [getVerb(line), line, lines.length - 1];
+  const text = `${verb}${title === null ? '' : ` “${title}”`}${more > 0 ? ` and ${more} more` : ''}`;
+  return { verb, title, more, change: getChange(line, formatStatus), text };
+}

@@ -1,0 +1,63 @@
+import type { ActionLine } from '../../../api/gate/staging/schema.js';
+import { createFormatter } from '../../../api/web/wording/formatter.js';
+
+// The headline of a decision: what its riskiest action would change, in the words of Assent.
+
+const line = (given: Partial<ActionLine>): ActionLine => ({
+  index: 0,
+  type: 'set_task_status',
+  verb: 'Tidy up (Change status)',
+  title: 'Fix the crane',
+  href: null,
+  risk: 'low',
+  reversible: true,
+  is_deletion: false,
+  fields: [{ name: 'status', before: 'todo', after: 'done', kind: 'text' }],
+  refused: null,
+  changed: null,
+  ...given,
+});
+const { question } = createFormatter(null);
+const field = (name: string, before: string | null, after: string | null) => ({ name, before, after, kind: 'text' as const });
+
+it('names the change and the task, never the name that an automation gives its action', () => {
+  expect(question([line({})])).toEqual({
+    verb: 'Close',
+    title: 'Fix the crane',
+    more: 0,
+    change: { name: null, before: 'To do', after: 'Done' },
+    text: 'Close “Fix the crane”',
+  });
+  expect(question([line({ type: 'task.set_status', fields: [field('status', 'done', 'todo')] })])).toMatchObject({
+    verb: 'Change status of',
+    change: { before: 'Done', after: 'To do' },
+  });
+});
+
+it('asks about the riskiest action first and counts the others', () => {
+  const removal = line({ type: 'task.delete', risk: 'high', title: 'Old page', is_deletion: true, fields: [] });
+  expect(question([line({}), removal, line({})])).toMatchObject({ text: 'Delete task “Old page” and 2 more', change: null });
+});
+
+it.each([
+  ['assign_task', [field('assigned to', null, 'Max')], { name: null, before: 'none', after: 'Max' }],
+  [
+    'update_task',
+    [field('priority', 'low', 'urgent'), field('title', 'A', 'A')],
+    { name: 'priority', before: 'low', after: 'urgent' },
+  ],
+  [
+    'update_task',
+    [field('priority', 'low', 'high'), field('title', 'A', 'B')],
+    { name: null, before: null, after: 'priority, title' },
+  ],
+  ['update_task', [field('description', 'x'.repeat(61), 'y')], { name: null, before: null, after: 'description' }],
+  ['add_comment', [field('content', null, 'Hello')], null],
+])('%s shows a short change, or the names of the fields', (type, fields, change) => {
+  expect(question([line({ type, fields })])?.change).toEqual(change);
+});
+
+it('an action without a target is its label; nothing to do is no question', () => {
+  expect(question([line({ type: 'http_request', title: null, fields: [] })])?.text).toBe('Send an HTTP request');
+  expect(question([])).toBeUndefined();
+});
