@@ -26,17 +26,21 @@ export async function listNotifications(ctx: Context, { before, unread, limit }:
   return rows.map(presentNotification);
 }
 
-/** The badge is capped at 99. */
+/** The badge is capped at 99; further unread notifications than these are not counted. */
 const MAX_COUNTED = 99;
+const MAX_READ = 300;
 
-/** $1 = caller id. */
+/** $1 = caller id. Several of one task, run, plan or change request count once, as the inbox shows them. */
 const countStatement = defineStatement({
   name: 'count_unread_notifications',
   text: /* sql */ `
-    select count(*)::int as unread from (select from notifications n where ${VISIBLE} and n.read_at is null limit ${MAX_COUNTED}) few`,
+    select least(count(distinct few.subject), ${MAX_COUNTED})::int as unread from (
+      select coalesce(n.item_id, n.run_id::text, n.action_id::text, n.request_id::text, n.notification_id::text) as subject
+      from notifications n where ${VISIBLE} and n.read_at is null order by n.notification_id desc limit ${MAX_READ}
+    ) few`,
 });
 
-/** Counts the caller's unread notifications, up to the cap. */
+/** Counts what the caller's unread notifications are about, up to the cap. */
 export async function countUnread(ctx: Context): Promise<number> {
   const [counted] = await run<{ unread: number }>(ctx.db, countStatement, [requireUser(ctx)]);
   return counted?.unread ?? 0;

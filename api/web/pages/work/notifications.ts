@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { describeRuns } from '../../../automation/runs/describe-runs.js';
-import { Id } from '../../../platform/fields.js';
+import { Id, TaskId } from '../../../platform/fields.js';
 import { getNotificationSettings } from '../../../work/notifications/get-settings.js';
 import { listNotifications } from '../../../work/notifications/list-notifications.js';
 import { markNotification } from '../../../work/notifications/mark-notification.js';
@@ -8,11 +8,22 @@ import { markNotifications } from '../../../work/notifications/mark-notification
 import { saveNotificationSettings } from '../../../work/notifications/save-settings.js';
 import { NotificationPath, NotificationSettings } from '../../../work/notifications/schema.js';
 import { namesIn, mapTeamNames } from '../../wording/names.js';
+import { groupNotices, wordReason } from './inbox-groups.js';
 import { type Redirect, page, type Page, requireUser, type FormError } from '../../page.js';
 
 const PATH = '/app/notifications';
-/** Page size; older notifications are in the API. */
-const SHOWN = 50;
+/** Notifications that are grouped, and groups that are shown; older notifications are in the API. */
+const MAX_READ = 200;
+const MAX_SHOWN = 50;
+
+/** Everything up to a notification, or only what is about one task, run, plan or change request. */
+const Seen = z.object({
+  up_to: Id,
+  item_id: TaskId.optional(),
+  run_id: Id.optional(),
+  action_id: Id.optional(),
+  request_id: Id.optional(),
+});
 
 const back = (_visit: unknown, { message }: FormError): Promise<Redirect> =>
   Promise.resolve({ to: PATH, notice: { kind: 'bad', text: message } });
@@ -24,14 +35,24 @@ export const notificationPages: Page[] = [
     access: 'notification.list',
     async handle({ ctx, me }) {
       const person = requireUser({ me });
-      const notifications = await listNotifications(ctx, { unread: false, limit: SHOWN });
+      const all = await listNotifications(ctx, { unread: false, limit: MAX_READ });
+      const groups = (await groupNotices(ctx, person, all)).slice(0, MAX_SHOWN);
+      const notifications = groups.flatMap(({ newest, others }) => [newest, ...others]);
       const decided = notifications.filter(({ gate }) => gate?.decided_by);
       const [names, about, settings] = await Promise.all([
         namesIn(ctx, person, decided),
         describeRuns(ctx, notifications),
         getNotificationSettings(ctx),
       ]);
-      const data = { notifications, names, about, settings, teamNames: mapTeamNames(person), shown: SHOWN };
+      const data = {
+        groups,
+        wordReason,
+        names,
+        about,
+        settings,
+        teamNames: mapTeamNames(person),
+        isCut: all.length > notifications.length || all.length === MAX_READ,
+      };
       return { view: 'work/notifications', title: 'Inbox', data };
     },
   }),
@@ -39,7 +60,7 @@ export const notificationPages: Page[] = [
     method: 'post',
     path: `${PATH}/read`,
     access: 'notification.mark',
-    form: z.object({ up_to: Id }),
+    form: Seen,
     async handle({ ctx, form }) {
       await markNotifications(ctx, form);
       return { to: PATH };

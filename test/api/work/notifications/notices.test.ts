@@ -298,3 +298,41 @@ it('the inbox leads to the task, whose page marks its notices as read, and saves
   await browser.get(`/app/items/${id}`);
   expect(await inbox(member, '?unread=true')).toEqual([]);
 });
+
+it('the inbox has one row for a task, by its present title, and marks all of it as read but not what came later', async () => {
+  const { admin, manager, member } = team;
+  await givePasswords(app);
+  const id = await createTask(admin, 'Crane', { assigned_to: member.user_id });
+  await comment(admin, id, `Look, @${await nameOf(member)}”: and here`, { mentions: [member.user_id] });
+  await comment(manager, id, 'Hello');
+  const other = await createTask(admin, 'Quay', { assigned_to: member.user_id });
+  await write();
+  await app.as(admin).patch(`/api/tasks/${id}`, { title: 'Crane 2' });
+  const browser = await signIn(app, member);
+  const read = async () => (await browser.get('/app/notifications')).html;
+  const html = await read();
+  const rows = html.split('<li class="new">').slice(1);
+  expect(rows).toHaveLength(2);
+  const [first = '', second = ''] = rows.toSorted((row) => (row.includes('Quay') ? 1 : -1));
+  expect(second).toContain(`href="/app/items/${other}"`);
+  expect(first).toContain('>Crane 2</a>');
+  expect(first).not.toContain('“Crane”');
+  expect(first).toContain(`<span class="reason">${await nameOf(manager)} commented: Hello</span>`);
+  expect(first).toContain('2 earlier notifications');
+  expect(first).toContain(`${await nameOf(admin)} assigned you</a>`);
+  expect(html).toContain('class="count">2<span class="unseen"> unread');
+
+  const up_to = /name="up_to" value="([^"]+)"><input type="hidden" name="item_id"/.exec(first)?.[1] as string;
+  await comment(manager, id, 'Later');
+  await write();
+  await browser.post('/app/notifications/read', { up_to, item_id: id }, { from: '/app/notifications' });
+  expect((await inbox(member, '?unread=true')).map(({ message }) => message)).toEqual([
+    `${await nameOf(manager)} commented on “Crane 2”: Later`,
+    `${await nameOf(admin)} assigned you “Quay”`,
+  ]);
+  // What is stored and given over the API stays as it was.
+  expect((await inbox(member)).filter(({ message }) => message.includes('“Crane”'))).toHaveLength(3);
+
+  await db()('tasks').where({ task_id: id }).update({ deleted_at: new Date() });
+  expect(await read()).toContain(`${await nameOf(manager)} commented on “Crane 2”: Later</a>`);
+});
