@@ -186,8 +186,9 @@ describe('the web app in a browser', () => {
     team = await buildTeam(app);
     await givePasswords(app);
     const ids = await writeHostileText();
-    // The palette is a part of every page; test/browser/keys.test.ts opens it.
-    const shown = PAGES.filter(({ method, path }) => method === 'get' && path !== '/app/palette').map(({ path }) =>
+    // Parts of other pages: test/browser/keys.test.ts opens the palette, and work.test.ts types a line.
+    const parts = ['/app/palette', '/app/projects/:project_id/line'];
+    const shown = PAGES.filter(({ method, path }) => method === 'get' && !parts.includes(path)).map(({ path }) =>
       path === '/app/invitations/:invitation_id'
         ? invitationPath(app.services.config, ids['invitation_id'] as string)
         : path.replace(/:(\w+)/g, (_, name) => ids[path.startsWith('/app/bulk') ? `bulk_${name}` : name] ?? 'x'),

@@ -80,6 +80,23 @@ it('a card moves by Shift and an arrow, which is announced, and by drag; the arr
   expect(await db()('tasks').where({ title: dragged, team_id: team.team_id }).first('status')).toEqual({ status: 'done' });
 });
 
+it('a line shows what it means while it is typed, in place of how one is written', async () => {
+  const { page } = window;
+  await page.goto(path);
+  const hint = page.locator('form.quick small').first();
+  await page.focus('form.quick input[name=text]');
+  await hint.waitFor();
+  await page.locator('form.quick input[name=text]').pressSequentially('Call the yard tomorrow !urgent');
+  const read = page.locator('form.quick .line-read').first();
+  await read.locator('.chip', { hasText: 'urgent' }).waitFor();
+  expect([await hint.isVisible(), await read.locator('.chip').count()]).toEqual([false, 2]);
+  await page.keyboard.press('Enter');
+  await page.waitForSelector('.notice:has-text("Added “Call the yard”")');
+  expect(await read.locator('.chip').count()).toBe(0);
+  await page.click('.notice >> text=Undo');
+  await page.waitForSelector('.notice:has-text("undone")');
+});
+
 it('the page of a run shows that a step waited, and that it ended, when it happens', async () => {
   const { page } = window;
   const { run_id } = await buildRun(app, team, {

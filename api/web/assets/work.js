@@ -12,8 +12,8 @@
   });
   document.addEventListener('htmx:after:swap', ({ target }) => {
     const notice = main()?.querySelector('.notice');
-    /* A list that follows others is no answer to the form. */
-    if (next && !target.matches?.('[data-follows]')) {
+    /* A list that follows others is no answer to the form, and neither is what a line means. */
+    if (next && !target.matches?.('[data-follows], .line-read')) {
       if (notice) say(notice.textContent.trim());
       next()?.focus();
       next = null;

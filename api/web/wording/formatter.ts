@@ -112,6 +112,16 @@ function buildTaskNames(me: User | null) {
     keys.has(team_id) && number !== null ? `${keys.get(team_id)}-${number}` : '';
 }
 
+/** "AM" for Ada Marsh. */
+const initials = (name: string): string =>
+  name
+    .split(/\s+/u)
+    .map((part) => String.fromCodePoint(part.codePointAt(0) ?? 32))
+    .filter((letter) => /\p{L}|\p{N}/u.test(letter))
+    .slice(0, 2)
+    .join('')
+    .toUpperCase() || '·';
+
 /** Creates the formatter of code words and times, in the user's locale and time zone. */
 export function createFormatter(me: User | null, now: Date = new Date()) {
   const timeZone = getTimeZone(me);
@@ -176,15 +186,7 @@ export function createFormatter(me: User | null, now: Date = new Date()) {
         : (TRIGGER_TEXT[trigger] ?? trigger),
     help: (code: string): string | undefined => HELP[code],
     action: (type: string): string => ACTION_LABELS.get(type) ?? type,
-    /** "AM" for Ada Marsh. */
-    initials: (name: string): string =>
-      name
-        .split(/\s+/u)
-        .map((part) => String.fromCodePoint(part.codePointAt(0) ?? 32))
-        .filter((letter) => /\p{L}|\p{N}/u.test(letter))
-        .slice(0, 2)
-        .join('')
-        .toUpperCase() || '·',
+    initials,
     plural: (count: number, one: string, many = `${one}s`): string => `${count} ${count === 1 ? one : many}`,
   };
 }

@@ -91,6 +91,26 @@ describe('the page of a project', () => {
     expect(await db()('tasks').where(project)).toEqual([]);
   });
 
+  it('says what a line means before it is added, by the words with which it is added, and creates nothing', async () => {
+    const { username } = await db()('users').where({ user_id: team.admin.user_id }).first('username');
+    const text = `Fix the crane due 2030-05-01 @${username} !hi #deck every monday`;
+    const read = async (line: string, of = browser, more = {}) =>
+      of.get(`${path}/line?${String(new URLSearchParams({ text: line, ...more }))}`);
+    const chips = ({ html }: { html: string }) => [...html.matchAll(/class="chip">([^<]*)</g)].map(([, fact]) => fact);
+    const { html } = await read(text);
+    expect(html).not.toContain('<html');
+    expect(html).toContain('<span>Fix the crane</span>');
+    expect(await db()('tasks').where(project)).toEqual([]);
+    const added = await follow(`${path}/tasks`, { text });
+    expect(added.html).toContain(`Added “Fix the crane” · ${chips({ html }).join(' · ')} · TEA-1`);
+    expect(chips(await read('Paint', browser, { status: 'in_review' }))).toEqual(['In review']);
+    expect((await read('Paint @nobody-here <b>')).html).toContain('No member of the team matches @nobody-here.');
+    for (const line of ['', 'Just a title', 'x'.repeat(2_000), '\0']) expect((await read(line)).html.trim()).toBe('');
+    const other = await buildTeam(app);
+    await givePasswords(app);
+    expect((await read(text, await signIn(app, other.member))).status).toBe(403);
+  });
+
   it('#name adds to another project of the team, never to one of another team', async () => {
     const other = await buildProject(app, team, { name: 'Dock works' });
     await buildProject(app, await buildTeam(app), { name: 'Elsewhere' });

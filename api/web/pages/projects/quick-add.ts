@@ -4,7 +4,7 @@ import type { Context } from '../../../platform/context.js';
 import { invalidFields } from '../../../platform/errors.js';
 import { listProjects } from '../../../work/projects/list-projects.js';
 import { ruleInWords } from '../../../work/tasks/recurrence/describe-rule.js';
-import { parseQuickAdd } from '../../../work/tasks/quick-add/parse-quick-add.js';
+import { parseQuickAdd, type QuickLine } from '../../../work/tasks/quick-add/parse-quick-add.js';
 import type { TaskStatus } from '../../../work/tasks/rules.js';
 import { CreateTask, type Task } from '../../../work/tasks/schema.js';
 import { createTask } from '../../../work/tasks/write/create-task.js';
@@ -32,15 +32,25 @@ export interface QuickAdded {
 
 const wrong = (message: string) => invalidFields([{ field: 'text', message, type: 'custom' }]);
 
+/** A line as it would be created, and its fields in words, in the order in which they are said. */
+interface ReadLine extends QuickLine {
+  facts: string[];
+}
+
 /**
- * Creates a task from one line of text.
- * @throws VALIDATION_ERROR at the field `text` for a line with problems | the errors of `createTask` and `listMembers`
+ * Reads a line as `quickAdd` does, and creates nothing.
+ * @throws the errors of `listMembers`
  */
-export async function quickAdd(ctx: Context, me: User, text: string, place: QuickPlace): Promise<QuickAdded> {
+export async function readQuickLine(
+  ctx: Context,
+  me: User,
+  text: string,
+  { team_id, status }: { team_id: string; status?: TaskStatus | undefined },
+): Promise<ReadLine> {
   const words = createFormatter(me);
   const [members, projects] = await Promise.all([
-    listMembers(ctx, place.team_id),
-    text.includes('#') ? listProjects(ctx, { team_id: place.team_id, limit: MAX_PROJECTS, offset: 0 }) : [],
+    listMembers(ctx, team_id),
+    text.includes('#') ? listProjects(ctx, { team_id, limit: MAX_PROJECTS, offset: 0 }) : [],
   ]);
   const known = projects.map((json) => JSON.parse(json) as { project_id: string; name: string });
   const line = parseQuickAdd(text, {
@@ -50,23 +60,32 @@ export async function quickAdd(ctx: Context, me: User, text: string, place: Quic
     members,
     projects: known,
   });
+  const { task } = line;
+  const name = members.find(({ user_id }) => user_id === task.assigned_to)?.display_name;
+  const facts = [
+    ...(status && status !== 'todo' ? [words.formatStatus(status)] : []),
+    ...(task.project_id ? [`in ${known.find(({ project_id }) => project_id === task.project_id)?.name}`] : []),
+    ...(task.due_date ? [`due ${words.day(task.due_date)}`] : []),
+    ...(task.recurrence ? [ruleInWords(task.recurrence).replace('Every', 'every')] : []),
+    ...(name ? [`for ${task.assigned_to === me.user_id ? 'you' : name}`] : []),
+    ...(task.priority ? [task.priority] : []),
+    ...task.tags.map((tag) => `#${tag}`),
+  ];
+  return { ...line, facts };
+}
+
+/**
+ * Creates a task from one line of text.
+ * @throws VALIDATION_ERROR at the field `text` for a line with problems | the errors of `createTask` and `listMembers`
+ */
+export async function quickAdd(ctx: Context, me: User, text: string, place: QuickPlace): Promise<QuickAdded> {
+  const line = await readQuickLine(ctx, me, text, place);
   if (line.problems.length > 0) throw wrong(`${line.problems.join('. ')}.`);
   const { team_id: _team, ...there } = place;
   const parsed = CreateTask.safeParse({ ...there, ...line.task }, FORM_MESSAGES);
   if (!parsed.success)
     throw wrong(parsed.error.issues.map(({ path, message }) => `${listFields([String(path[0])])}: ${message}`).join('. '));
   const task = JSON.parse((await createTask(ctx, parsed.data)).json) as Task;
-  const name = members.find(({ user_id }) => user_id === task.assigned_to)?.display_name;
-  const called = words.taskName(task);
-  const facts = [
-    ...(task.status === 'todo' ? [] : [words.formatStatus(task.status)]),
-    ...(line.task.project_id ? [`in ${known.find(({ project_id }) => project_id === task.project_id)?.name}`] : []),
-    ...(task.due_date ? [`due ${words.day(task.due_date)}`] : []),
-    ...(task.recurrence ? [ruleInWords(task.recurrence).replace('Every', 'every')] : []),
-    ...(name ? [`for ${task.assigned_to === me.user_id ? 'you' : name}`] : []),
-    ...(line.task.priority ? [task.priority] : []),
-    ...task.tags.map((tag) => `#${tag}`),
-    ...(called ? [called] : []),
-  ];
-  return { task, said: [`Added “${task.title}”`, ...facts].join(' · ') };
+  const called = createFormatter(me).taskName(task);
+  return { task, said: [`Added “${task.title}”`, ...line.facts, ...(called ? [called] : [])].join(' · ') };
 }
