@@ -295,14 +295,6 @@ describe('the page of a task', () => {
     expect([await page.locator('#mention-names').count(), await focused('getAttribute("role")')]).toEqual([0, null]);
   });
 
-  it('opens what edits the title by a click on it', async () => {
-    const { page } = window;
-    await open();
-    expect(await page.isVisible('#i-title')).toBe(false);
-    await page.click('main .headline h1');
-    expect([await focused('id'), await page.isVisible('#i-title')]).toEqual(['i-title', true]);
-  });
-
   it('saves what is changed by keys when its field is left, stays there, and keeps what is changed meanwhile', async () => {
     const { page } = window;
     await db()('tasks').where({ task_id: taskId }).update({ priority: 'medium', estimated_hours: null });

@@ -13,9 +13,11 @@
     return [copy.textContent.replace(/\s+/g, ' '), ...values].join('\n');
   };
   const FIELD = 'input:not([type=hidden]), textarea, select';
+  /* Fields of a form that stand elsewhere are among its elements. */
+  const fieldsOf = (element) => [...(element.elements ?? element.querySelectorAll(FIELD))].filter((one) => one.matches(FIELD));
   const isBusy = (element) =>
-    element.contains(document.activeElement?.closest(FIELD) ?? null) ||
-    [...element.querySelectorAll(FIELD)].some((field) => field.name && !field.name.startsWith('was-') && isChanged(field));
+    fieldsOf(element).some((field) => field === document.activeElement || field.closest('.edited')) ||
+    fieldsOf(element).some((field) => field.name && !field.name.startsWith('was-') && isChanged(field));
 
   /* Puts the newer element in the place of the shown one; what was open or had the focus still is and has. */
   const put = (shown, newer) => {
@@ -59,7 +61,7 @@
     const name = was.name.slice('was-'.length);
     const value = newer.form.elements.namedItem(was.name).value;
     const label = form.querySelector(`label[for="${field.id}"]`)?.firstChild?.textContent.trim() || name;
-    form.querySelector(`[data-news="${name}"]`)?.remove();
+    document.querySelector(`[data-news="${name}"]`)?.remove();
     const line = document.createElement('p');
     line.className = 'news-of-field fine';
     line.dataset.news = name;
@@ -90,12 +92,12 @@
       const [field, other, value] = [find(shown), find(newer), newer.elements.namedItem(was.name)?.value];
       if (!(field instanceof HTMLElement) || !(other instanceof HTMLElement) || value === undefined || value === was.value)
         continue;
-      if (shown.querySelector(`[data-news="${name}"]`)?.dataset.value === value) continue;
+      if (document.querySelector(`[data-news="${name}"]`)?.dataset.value === value) continue;
       has = true;
       if (!isChanged(field) || field.value === value) take(field, other, was);
       else {
         announce(field, other, was, by);
-        shown.querySelector(`[data-news="${name}"]`).dataset.value = value;
+        document.querySelector(`[data-news="${name}"]`).dataset.value = value;
       }
     }
     return has;

@@ -201,8 +201,14 @@
     }
     count();
   };
+  let drafted = null;
   document.addEventListener('submit', ({ target }) => {
-    if (isWork() && (target.method === 'post' || 'applies' in target.dataset)) keepDrafts(target);
+    drafted = isWork() && (target.method === 'post' || 'applies' in target.dataset) ? target : null;
+    if (drafted) keepDrafts(drafted);
+  });
+  /* And what was typed until the answer came. */
+  document.addEventListener('htmx:before:swap', () => {
+    if (drafted?.isConnected) keepDrafts(drafted);
   });
   document.addEventListener('htmx:after:swap', bringDrafts);
   document.addEventListener('DOMContentLoaded', bringDrafts);
@@ -217,15 +223,6 @@
     },
     true,
   );
-
-  /* A click on the title or the text of an item opens what edits them, unless words are selected there or a link is meant. */
-  document.addEventListener('click', ({ target }) => {
-    const part = target.closest('#main .headline h1, #main section.prose[aria-label=Text]');
-    const field = part && document.querySelector(part.matches('h1') ? '#i-title, #n-title' : '#i-description, #n-content');
-    if (!field || target.closest('a, summary') || !getSelection().isCollapsed) return;
-    field.closest('details').open = true;
-    field.focus();
-  });
 
   /*
    * A choice by pointer is saved at once, any other change when its field is left: arrow keys change a choice on the way to another. Nothing is

@@ -30,6 +30,7 @@ const sources = (): Record<string, string> => {
     'rows.js': own('rows.js'),
     'kept.js': own('kept.js'),
     'work.js': own('work.js'),
+    'in-place.js': own('in-place.js'),
     'follow.js': own('follow.js'),
     'mention.js': own('mention.js'),
     'builder.js': own('builder.js'),

@@ -59,7 +59,7 @@ export async function itemView(ctx: Context, me: User, itemId: string, rejected?
     view: VIEWS[data.item.type] ?? 'items/item',
     title: data.item.title,
     noticePlaces: data.canWrite && data.task ? ['attach'] : [],
-    scripts: data.task ? ['work.js', 'follow.js', 'mention.js'] : ['work.js'],
+    scripts: data.task ? ['work.js', 'in-place.js', 'follow.js', 'mention.js'] : ['work.js', 'in-place.js'],
     data: {
       ...data,
       rejected,
