@@ -13,6 +13,7 @@ let app: TestApp;
 let browser: Browser;
 let team: TestTeam;
 let path: string;
+let taskPath: string;
 let window: Window;
 
 beforeAll(async () => {
@@ -21,7 +22,8 @@ beforeAll(async () => {
   await givePasswords(app);
   const project = await buildProject(app, team);
   path = `/app/projects/${project.project_id}`;
-  await buildTask(app, team, project, { title: 'Task', assigned_to: team.member.user_id });
+  const { task_id } = await buildTask(app, team, project, { title: 'Task', assigned_to: team.member.user_id });
+  taskPath = `/app/items/${task_id}`;
   browser = await launch();
   window = await openWindow(browser, app.url);
   const { page } = window;
@@ -85,4 +87,25 @@ it('filters are folded on a phone, with one line that says which are active, and
   await page.goto(path);
   expect([await page.isVisible('#f-priority'), await page.isVisible('details.filters > summary')]).toEqual([true, false]);
   expect(await findFaults(page)).toEqual([]);
+});
+
+it('the fields of a task are one line of chips on a phone, which opens them, stays open after a choice, and are in sight elsewhere', async () => {
+  const { page } = window;
+  await page.setViewportSize({ width: 390, height: 844 });
+  await page.goto(taskPath);
+  expect((await page.textContent('details.fields > summary'))?.replace(/\s+/g, ' ').trim()).toBe(
+    'Fields: To do You No date Medium',
+  );
+  expect(await page.isVisible('#i-priority')).toBe(false);
+  const top = await page.evaluate<number>(`document.querySelector('#part-text').getBoundingClientRect().top`);
+  expect(top).toBeLessThan(400);
+  expect(await findFaults(page)).toEqual([]);
+  await page.click('details.fields > summary');
+  await page.selectOption('#i-priority', 'urgent');
+  await page.locator('form[data-saves] button').click();
+  await page.waitForSelector('.notice:has-text("Priority changed")');
+  expect([await page.isVisible('#i-priority'), await page.textContent('#part-chips .chip >> nth=3')]).toEqual([true, 'Urgent']);
+  await page.setViewportSize({ width: 1280, height: 800 });
+  await page.goto(taskPath);
+  expect([await page.isVisible('#i-priority'), await page.isVisible('details.fields > summary')]).toEqual([true, false]);
 });

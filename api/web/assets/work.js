@@ -234,6 +234,7 @@
   let later = [];
   let held = '';
   let isSwapping = false;
+  let isOpen = false;
   const savedFields = () => fieldsOf('form[data-saves] :is(select, input:not([type=hidden]))');
   document.addEventListener('pointerdown', () => {
     isPointer = true;
@@ -265,6 +266,7 @@
   document.addEventListener('htmx:before:swap', () => {
     isSwapping = true;
     if (!sentForm?.isConnected) return;
+    isOpen = sentForm.closest('details')?.open;
     later = savedFields().filter(({ name, value }) => sent.get(name) !== value);
     held = document.activeElement?.form === sentForm ? document.activeElement.id : '';
   });
@@ -272,6 +274,7 @@
     isSwapping = false;
     /* Another part of the page was replaced. */
     if (!sentForm || sentForm.isConnected) return;
+    if (isOpen) document.querySelector('form[data-saves]')?.closest('details')?.setAttribute('open', '');
     for (const { id, value } of later) {
       const field = document.getElementById(id);
       if (field && field.value !== value) field.value = value;
