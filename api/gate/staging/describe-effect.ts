@@ -16,6 +16,7 @@ const DERIVED = new Set([
   'occurrence_index',
   'recurrence_of',
   'forge_links',
+  'number',
 ]);
 /** Fields of a task that a deletion shows. */
 const IDENTIFYING = [

@@ -1,4 +1,5 @@
 import { up as numberTasks } from '../../../../db/migrations/0112_number_tasks.js';
+import { dryRun } from '../../../../api/platform/database/dry-run.js';
 import type { Task } from '../../../../api/work/tasks/schema.js';
 import { buildCookie, buildPerson, buildProject, buildTask, buildTeam, type TestTeam } from '../../../factories/people.js';
 import { startApp, type TestApp } from '../../../support/app.js';
@@ -56,6 +57,20 @@ describe('numbers', () => {
     const next = await buildTask(app, team, project);
     await trx.rollback();
     expect([number, (await read(next.task_id)).number]).toEqual([1, 2]);
+  });
+
+  it('are taken by no dry run', async () => {
+    const row = { project_id: project.project_id, team_id: team.team_id, created_by: team.member.user_id, title: 'x' };
+    const tried: (number | null)[] = [];
+    await dryRun(db(), async (inner) => {
+      await inner.raw(`insert into item_keys values ('tried', 'task')`);
+      const [{ number }] = (await inner('tasks')
+        .insert({ ...row, task_id: 'tried' })
+        .returning('number')) as [{ number: number | null }];
+      tried.push(number);
+    });
+    const next = await buildTask(app, team, project);
+    expect([...tried, (await read(next.task_id)).number]).toEqual([null, 1]);
   });
 
   it('stay with the task, and no request sets one', async () => {
