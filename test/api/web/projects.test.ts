@@ -1,5 +1,6 @@
 import { buildProject, buildTask, buildTeam, type TestTeam } from '../../factories/people.js';
 import { startApp, type TestApp } from '../../support/app.js';
+import { captureStatements } from '../../support/statements.js';
 import { createCycle, insertTasks } from '../work/cycles/support.js';
 import { type Browser, givePasswords, readCsrf, signIn } from './browser.js';
 
@@ -426,6 +427,33 @@ it('saves the filters of a list as a view with the same tasks', async () => {
 });
 
 describe('boards', () => {
+  it('show the tags of a card and how many of its subtasks are done, by one statement for all cards', async () => {
+    for (const [at, tags] of [['a', 'b', 'c', 'd', 'e', 'f'], ['solo'], []].entries()) {
+      const { task_id } = await buildTask(app, team, project, { title: `Parent ${at}`, tags });
+      const subtasks = ['done', 'todo', 'done'].map((status, n) => ({
+        title: `Sub ${at}-${n}`,
+        status,
+        parent_task_id: task_id,
+        ...project,
+      }));
+      if (at < 2) await app.as(team.member).post('/api/tasks/bulk', subtasks);
+    }
+    await app.as(team.member).delete(`/api/tasks/${(await taskRow('Sub 1-0')).task_id}`);
+    const { html } = await browser.get(`${path}/board`);
+    const card = (title: string) =>
+      new RegExp(`<li[^>]*>(?:(?!</li>).)*>${title}</a>(?:(?!</li>).)*</li>`, 's').exec(html)?.[0] ?? '';
+    const tagsOf = (title: string) => [...card(title).matchAll(/<bdi>([^<]*)<\/bdi>/g)].map(([, tag]) => tag);
+    expect([tagsOf('Parent 0'), tagsOf('Parent 1'), tagsOf('Parent 2')]).toEqual([['a', 'b', 'c', 'd'], ['solo'], []]);
+    expect(card('Parent 0')).toMatch(/\+2<span class="unseen"> more tags/);
+    expect([card('Parent 0'), card('Parent 1')].map((one) => /(\d of \d subtasks)/.exec(one)?.[1])).toEqual([
+      '2 of 3 subtasks',
+      '1 of 2 subtasks',
+    ]);
+    expect(card('Parent 2')).not.toContain('subtask');
+    const statements = await captureStatements(() => browser.get(`${path}/board`));
+    expect(statements.filter(({ name }) => name === 'count_subtasks')).toHaveLength(1);
+  });
+
   it('of a project: a column a status with its count, and a form that moves', async () => {
     const { task_id } = await buildTask(app, team, project, { title: 'Movable' });
     await app.as(team.member).post(

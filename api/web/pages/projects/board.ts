@@ -10,6 +10,7 @@ import { MANUAL_ORDER } from '../../../work/saved-views/sort-fields.js';
 import { countGroups } from '../../../work/saved-views/results/list-groups.js';
 import { listMatches } from '../../../work/saved-views/results/list-results.js';
 import { placeInOrder } from '../../../work/tasks/order/manual-key.js';
+import { countSubtasks, MAX_COUNTED } from '../../../work/tasks/read/count-subtasks.js';
 import { listTasks } from '../../../work/tasks/read/list-tasks.js';
 import { TASK_PRIORITIES, TASK_STATUSES, type TaskStatus } from '../../../work/tasks/rules.js';
 import type { Task } from '../../../work/tasks/schema.js';
@@ -28,7 +29,7 @@ const MAX_TASKS = 500;
 /** A column of a board. */
 export interface Column {
   status: TaskStatus;
-  cards: (Pick<Task, 'task_id' | 'title' | 'status' | 'priority' | 'due_date' | 'assigned_to' | 'version'> & {
+  cards: (Pick<Task, 'task_id' | 'title' | 'status' | 'priority' | 'due_date' | 'assigned_to' | 'tags' | 'version'> & {
     canWrite: boolean;
   })[];
   total: number;
@@ -43,6 +44,17 @@ export function toColumns(tasks: readonly Task[], canWrite: (task: Task) => bool
     const cards = here.slice(0, MAX_CARDS).map((task) => ({ ...task, canWrite: canWrite(task) }));
     return { status, cards, total: here.length, more: undefined };
   });
+}
+
+/** Says how many subtasks of a card are done, by its id; nothing of those without any. */
+export async function loadProgress(ctx: Context, columns: readonly Column[]): Promise<Record<string, string>> {
+  const counted = await countSubtasks(
+    ctx,
+    columns.flatMap(({ cards }) => cards.map(({ task_id }) => task_id)),
+  );
+  const say = ({ done, total }: { done: number; total: number }) =>
+    total < MAX_COUNTED ? `${done} of ${total} subtasks` : `${MAX_COUNTED} or more subtasks`;
+  return Object.fromEntries([...counted].map(([taskId, progress]) => [taskId, say(progress)]));
 }
 
 /** The filters of a board, whose columns are the statuses. */
@@ -79,6 +91,7 @@ async function showProjectBoard(
   const data = {
     ...around,
     columns,
+    progress: await loadProgress(ctx, columns),
     base: projectPath(projectId),
     query,
     here: `${projectPath(projectId)}/board${query}`,
@@ -103,13 +116,13 @@ async function showCycleBoard(ctx: Context, me: User, cycleId: string): Promise<
     loadTeam(ctx, me, cycle.team_id),
   ]);
   if (typeof body !== 'string') throw new Error('A short list of tasks came in chunks');
+  const tasks = flatten(JSON.parse(body) as Nested[]).toSorted((a, b) => placeInOrder(a) - placeInOrder(b));
+  const columns = toColumns(tasks, () => canWrite);
   const data = {
     cycle,
     teamName,
-    columns: toColumns(
-      flatten(JSON.parse(body) as Nested[]).toSorted((a, b) => placeInOrder(a) - placeInOrder(b)),
-      () => canWrite,
-    ),
+    columns,
+    progress: await loadProgress(ctx, columns),
     isManual: true,
     isCut: more,
     names,

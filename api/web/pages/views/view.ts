@@ -19,7 +19,7 @@ import { type FormError, page, type Page, type PageRequest, requireUser, type Vi
 import type { Fields } from '../../server/read-form.js';
 import { createFormatter } from '../../wording/formatter.js';
 import { namesIn, mapTeamNames } from '../../wording/names.js';
-import { toColumns } from '../projects/board.js';
+import { loadProgress, toColumns } from '../projects/board.js';
 import { parseInput } from '../projects/form-fields.js';
 import { backPath } from '../projects/paths.js';
 import { describeView } from './describe-view.js';
@@ -99,6 +99,7 @@ async function showView(
   const people = await namesIn(ctx, user, view.team_id === null ? results : [...results, view]);
   const path = `/app/views/${viewId}`;
   const edits = problem ? undefined : given;
+  const columns = isBoard ? toColumns(results as unknown as Task[], ({ team_id }) => writes.has(team_id)) : undefined;
   const data = {
     ...form,
     problem,
@@ -109,7 +110,8 @@ async function showView(
     writes,
     isManual,
     results,
-    columns: isBoard ? toColumns(results as unknown as Task[], ({ team_id }) => writes.has(team_id)) : columnsOf(view),
+    columns: columns ?? columnsOf(view),
+    progress: columns && (await loadProgress(ctx, columns)),
     here: backPath(`${path}${toQuery(edits, 0)}`, path),
     names: people,
     groups: counted?.groups ?? [],
