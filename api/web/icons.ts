@@ -28,6 +28,8 @@ const PATHS = {
   more: '<path d="M5 12h.01M12 12h.01M19 12h.01" stroke-width="2.6"/>',
   keyboard:
     '<rect x="3" y="6.500" width="18" height="11" rx="1.500"/><path d="M6.500 10h.01M10 10h.01M13.500 10h.01M17.500 10h.01M8 14h8"/>',
+  up: '<path d="m6 14.500 6-6 6 6"/>',
+  down: '<path d="m6 9.500 6 6 6-6"/>',
   pen: '<path d="m5 19 1-4L16.500 4.500l3 3L9 18z"/><path d="m14.500 6.500 3 3"/>',
   plus: '<path d="M12 5.500v13M5.500 12h13"/>',
   skip: '<path d="M6 6.500 13 12l-7 5.500zM17 6.500v11"/>',

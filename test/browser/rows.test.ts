@@ -229,6 +229,50 @@ describe('rows and cards by keys', () => {
     await page.setViewportSize({ width: 1280, height: 720 });
   });
 
+  it('a finger moves a row and a card by buttons, which a mouse does not see', async () => {
+    await page.goto(`${path}?sort=manual_order`);
+    expect(await page.isVisible('[data-shift]')).toBe(false);
+    const phone = await openWindow(browser as Browser, app.url, {
+      hasTouch: true,
+      isMobile: true,
+      viewport: { width: 390, height: 844 },
+      storageState: await page.context().storageState(),
+    });
+    await phone.page.goto(`${path}?sort=manual_order`);
+    const first = () => phone.page.locator('#tasks strong').allTextContents();
+    const [one, two] = await first();
+    await phone.page.tap('#tasks li:first-child [data-shift="1"]');
+    await phone.page.locator('.notice', { hasText: 'Moved' }).waitFor();
+    expect((await first()).slice(0, 2)).toEqual([two, one]);
+    expect(await findFaults(phone.page)).toEqual([]);
+    await phone.page.goto(`${path}/board`);
+    const cards = () => phone.page.locator('[data-status=todo] li > a').allTextContents();
+    const before = await cards();
+    await phone.page.tap('[data-status=todo] li:nth-child(2) [data-shift="-1"]');
+    await phone.page.locator('.notice', { hasText: 'Moved' }).waitFor();
+    expect((await cards()).slice(0, 2)).toEqual([before[1], before[0]]);
+    expect(await findFaults(phone.page)).toEqual([]);
+    expect(phone.complaints).toEqual([]);
+    await phone.close();
+  });
+
+  it('j at the end of a page goes to the first row of the next one, and k back to the last one', async () => {
+    const more = Array.from({ length: 12 }, (_, at) => ({ title: `Row ${at + 41}`, project_id: projectId }));
+    await app.as(team.member).post('/api/tasks/bulk', more);
+    await openList();
+    await press('j', 'k');
+    expect(await page.textContent('body > p.unseen[role=status]')).toBe('This is the first row');
+    await page.locator('#tasks a.grow').last().focus();
+    await focusIs('Row 50');
+    await press('j');
+    await focusIs('Row 51');
+    await press('j', 'j');
+    expect(await page.textContent('body > p.unseen[role=status]')).toBe('This is the last row');
+    await press('k', 'k');
+    await focusIs('Row 50');
+    expect(new URL(page.url()).searchParams.get('offset')).toBeNull();
+  });
+
   it('two people who move one card: the second is told, and the card stays where the first has put it', async () => {
     await page.goto(`${path}/board`);
     const card = page.locator('[data-status=todo] li', { hasText: 'Row 05' }).locator('a');

@@ -41,11 +41,26 @@
     rowOf(document.activeElement) ??
     [...document.querySelectorAll(ALL)].find((row) => linkOf(row)?.getAttribute('href') === last) ??
     null;
+  /* The last row of a page leads to the first one of the next. */
+  const TURNED = 'assent-turned';
+  const turn = (step) => {
+    const link = document.querySelector(`main nav.pages a[rel=${step > 0 ? 'next' : 'prev'}]`);
+    if (!link) return say(`This is the ${step > 0 ? 'last' : 'first'} row`);
+    sessionStorage.setItem(TURNED, String(step));
+    link.click();
+  };
+  document.addEventListener('DOMContentLoaded', () => {
+    const step = Number(sessionStorage.getItem(TURNED));
+    sessionStorage.removeItem(TURNED);
+    const row = step === 0 ? undefined : rowsAround(null).at(step > 0 ? 0 : -1);
+    if (row) focusRow(row);
+  });
   const go = (step) => {
     const row = current();
     const all = row ? rowsAround(row) : [...rowsAround(null), ...document.querySelectorAll(CARDS)];
     const to = row && all.includes(row) ? all[all.indexOf(row) + step] : all[0];
     if (to) focusRow(to);
+    else if (row?.matches(ROWS)) turn(step);
     return all.length > 0;
   };
   const tick = () => {

@@ -95,6 +95,11 @@
     if (column === columnOf(dragged) && !isManual(column)) say('In this order cards do not move within a column');
     else move(dragged, column, placeAt(column, event.clientY));
   });
+  /* A finger scrolls where a mouse drags: buttons move a card or a row there. */
+  document.addEventListener('click', ({ target }) => {
+    const button = target.closest('[data-shift]');
+    if (button) shift(button.closest('[data-task]'), Number(button.dataset.shift));
+  });
   /* Shift with an arrow up or down takes a card or a row one place further. */
   const shift = (card, step) => {
     const column = columnOf(card);
