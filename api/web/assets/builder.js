@@ -32,7 +32,10 @@
   });
 
   document.addEventListener('change', ({ target }) => {
-    if (target.id === 'f-trigger_type') document.getElementById('schedule').open = target.value === 'schedule';
+    if (target.id !== 'f-trigger_type') return;
+    const schedule = document.getElementById('schedule');
+    schedule.open = target.value === 'schedule';
+    schedule.hidden = !schedule.open;
   });
 
   /* A list of people grows by a choice; without this file their names are typed. */

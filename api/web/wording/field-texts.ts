@@ -13,22 +13,25 @@ export const FIELD_TEXTS: Readonly<Record<string, Readonly<Record<string, FieldT
   [GATE]: {
     role: {
       label: 'Who may approve',
-      hint: 'In an automation of a team. Managers and admins when empty',
+      hint: 'In an automation of a team. If you choose nothing: managers and admins',
       options: { member: 'Members, managers and admins', manager: 'Managers and admins', admin: 'Admins' },
     },
     message: { label: 'Question to the approvers', hint: 'It may name fields of the event, such as {{event.task.title}}' },
-    required_approvals: { label: 'How many', hint: 'Different people who must approve, 1 to 5. One when empty' },
+    required_approvals: { label: 'How many', hint: 'As many different people must approve, 1 to 5. Left empty: one' },
     allow_self_approval: {
       label: 'The person who started it may approve',
-      hint: 'Also who made or edited the automation. Yes when empty',
+      hint: 'So may those who made or edited the automation. Left empty: yes',
     },
-    expires_in_seconds: { label: 'Expires after', hint: '3 days when empty, 30 days at most' },
-    remind_after_seconds: { label: 'Remind once after', hint: 'Nobody is reminded when empty' },
-    signed_in: { label: 'Only people in the web app may approve', hint: 'Not programs with an access token. No when empty' },
+    expires_in_seconds: { label: 'Expires after', hint: 'Left empty: 3 days. At most 30 days' },
+    remind_after_seconds: { label: 'Remind once after', hint: 'Left empty: nobody is reminded' },
+    signed_in: {
+      label: 'Only people in the web app may approve',
+      hint: 'Programs with an access token may not. Left empty: they may',
+    },
     if_changed: {
       label: 'If a record changes after the approval',
-      hint: 'Go on when empty',
-      options: { proceed: 'go on', ask_again: 'ask again, at most three times' },
+      hint: 'Left empty: the run goes on with the record as it is then',
+      options: { proceed: 'go on with the record as it is then', ask_again: 'ask again, at most three times' },
     },
   },
   [DELAY]: { seconds: { label: 'Wait for', hint: '30 days at most' } },
@@ -39,22 +42,26 @@ export const FIELD_TEXTS: Readonly<Record<string, Readonly<Record<string, FieldT
       hint: 'Leave it empty if you name people',
       options: { guest: 'in the team', member: 'a member, manager or admin', manager: 'a manager or admin', admin: 'an admin' },
     },
-    channel: { label: 'By', hint: 'In the app when empty', options: { in_app: 'a notification in the app', email: 'email' } },
+    channel: {
+      label: 'By',
+      hint: 'Left empty: a notification in the app',
+      options: { in_app: 'a notification in the app', email: 'email' },
+    },
   },
   assign_task: { assigned_to: { label: 'Assignee', hint: 'The name of a member' } },
   create_relation: {
-    source_id: { label: 'Item', hint: 'The id of an item, or a field of the event such as {{event.task.task_id}}' },
+    source_id: { label: 'Item', hint: 'The title of an item, or a field of the event such as {{event.task.task_id}}' },
     target_id: { label: 'Related item', hint: 'As above' },
   },
 };
 
 /** How fields are worded that several actions have. */
 const COMMON: Readonly<Record<string, FieldText>> = {
-  assigned_to: { label: 'Assignee', hint: 'The name of a member; nobody when empty' },
+  assigned_to: { label: 'Assignee', hint: 'The name of a member. Left empty: nobody' },
   project_id: { label: 'Project', hint: 'The name of a project' },
-  task_id: { label: 'Task', hint: 'The id of a task, or a field of the event' },
-  parent_task_id: { label: 'Parent task' },
-  cycle_id: { label: 'Cycle' },
+  task_id: { label: 'Task', hint: 'The title of a task, its address, or a field of the event' },
+  parent_task_id: { label: 'Parent task', hint: 'The title of a task' },
+  cycle_id: { label: 'Cycle', hint: 'The name of a planned or active cycle' },
   due_date: { label: 'Due', hint: 'A date, or words that count from the day of the run: in 3 days, next friday' },
   status: {
     label: 'Status',

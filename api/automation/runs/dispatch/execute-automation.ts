@@ -4,7 +4,7 @@ import { User } from '../../../../db/models/identity/user.js';
 import { type Context, inTransaction, requireUser } from '../../../platform/context.js';
 import { recordChange } from '../../../platform/changes/record-change.js';
 import { assertActionsAllowed } from '../../secrets/assert-actions-allowed.js';
-import { evaluateCondition } from '../../language/condition.js';
+import { compileCondition } from '../../language/condition.js';
 import { conditionScope } from '../../language/condition-scope.js';
 import { createRun, type NewRun } from '../record/create-run.js';
 import { lockAutomation } from '../../definitions/lock-automation.js';
@@ -12,7 +12,12 @@ import type { Dispatched, ExecuteAutomation } from './schema.js';
 import { newId } from '../../../platform/ids.js';
 
 /** Builds the run's `event`: the caller's fields, with actor, time and scope set by the server. */
-function buildEvent(ctx: Context, automation: Automation, input: ExecuteAutomation['event'], now: Date): Record<string, unknown> {
+function buildEvent(
+  ctx: Context,
+  automation: Pick<Automation, 'team_id' | 'project_id'>,
+  input: ExecuteAutomation['event'],
+  now: Date,
+): Record<string, unknown> {
   return {
     type: 'manual',
     ...input,
@@ -24,21 +29,33 @@ function buildEvent(ctx: Context, automation: Automation, input: ExecuteAutomati
   };
 }
 
-/** The condition applies to manual runs too. */
-async function evaluateAutomation(
-  ctx: Context,
-  { condition, project_id }: Automation,
-  event: Record<string, unknown>,
-  now: Date,
-) {
-  if (condition === null) return { skip_reason: null };
+/** Returns how the condition of an automation judges events as a start by the caller would. */
+async function readJudge(ctx: Context, { condition, project_id }: Pick<Automation, 'condition' | 'project_id'>, now: Date) {
+  if (condition === null) return () => ({ matched: true, error: null });
   const project =
     project_id === null
       ? null
       : ((await Project.query(ctx.db).findById(project_id).select('project_id', 'name', 'status')) ?? null);
   const actor = (await User.query(ctx.db).findById(requireUser(ctx)).select('user_id', 'name', 'email')) ?? null;
-  const { matched, error } = evaluateCondition(condition, conditionScope(event, { project, actor, now }));
-  return { skip_reason: matched ? null : ('condition_false' as const), condition_error: error };
+  const { evaluate } = compileCondition(condition);
+  return (event: Record<string, unknown>) => evaluate(conditionScope(event, { project, actor, now }));
+}
+
+/** The condition applies to manual runs too. */
+async function evaluateAutomation(ctx: Context, automation: Automation, event: Record<string, unknown>, now: Date) {
+  const { matched, error } = (await readJudge(ctx, automation, now))(event);
+  return { skip_reason: matched ? null : ('condition_false' as const), ...(error !== null && { condition_error: error }) };
+}
+
+/** Returns the first of some events that the condition of an automation holds for, as it would if the caller started it now. */
+export async function findMatching<T extends { event: Record<string, unknown> }>(
+  ctx: Context,
+  automation: Pick<Automation, 'condition' | 'project_id' | 'team_id'>,
+  events: readonly T[],
+): Promise<T | undefined> {
+  const now = new Date();
+  const judge = await readJudge(ctx, automation, now);
+  return events.find(({ event }) => judge(buildEvent(ctx, automation, event, now)).matched);
 }
 
 /**

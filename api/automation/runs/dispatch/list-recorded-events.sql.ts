@@ -11,7 +11,7 @@ const MAX_RUNS = 20;
 export const recordedEventsStatement = defineStatement({
   name: 'list_recorded_events',
   text: /* sql */ `
-    select r.run_id, r.automation_id, r.automation_name, r.trigger_type, r.team_id, r.queued_at from (
+    select r.run_id, r.automation_id, r.automation_name, r.trigger_type, r.team_id, r.queued_at, r.event from (
       select a.automation_id from automations a
       where a.deleted_at is null and a.trigger_type = $3
         and case when $2::uuid is null then a.team_id is null and a.created_by = $1 else a.team_id = $2 end

@@ -11,6 +11,7 @@ export interface RecordedEvent extends Record<string, unknown> {
   trigger_type: string;
   team_id: string | null;
   queued_at: Date;
+  event: Record<string, unknown>;
 }
 
 /** Lists runs whose events an automation may be tried with, its own first, then the newest of others with the same trigger. */

@@ -11,7 +11,7 @@ import { type BuilderForm, type FormStep, paramFieldName } from './builder-form.
 import { showConditionRows } from './condition-form.js';
 import { checkOnSample } from './condition.js';
 import { isNeeded } from './missing-fields.js';
-import { type Choices, listChoices, namesFor, withNames } from './named-ids.js';
+import { type Choices, listChoices, MAX_CHOICES, namesFor, titlesIn, withNames } from './named-ids.js';
 import { checkTyped } from './schedule.js';
 import { paramFields, UNITS } from './param-fields.js';
 
@@ -66,10 +66,11 @@ interface Around {
   fields: BuilderForm['fields'];
   errors: Readonly<Record<string, string>>;
   choices: Choices;
+  titles: ReadonlyMap<string, string>;
 }
 
 /** Returns a step with a field for each parameter: those that are required, filled or looked for first, then the others. */
-function toStepView(step: FormStep, index: number, { fields: own, errors, choices }: Around) {
+function toStepView(step: FormStep, index: number, { fields: own, errors, choices, titles }: Around) {
   const known = paramFields(step.type);
   const unknown = step.params
     .filter(({ name }) => !known.some((field) => field.name === name))
@@ -94,7 +95,7 @@ function toStepView(step: FormStep, index: number, { fields: own, errors, choice
       kind: isJson ? 'json' : field.kind,
       input,
       isRequired: isNeeded(field, step.type, own),
-      text: isJson ? (typed?.text ?? '') : withNames(field.name, typed?.text ?? '', choices),
+      text: isJson ? (typed?.text ?? '') : withNames(field.name, typed?.text ?? '', choices, titles),
       names: namesFor(field.name),
       unit: typed ? typed.unit || 'seconds' : DEFAULT_UNIT,
       unitInput: `s${index}.u.${field.name}`,
@@ -133,14 +134,15 @@ function listTeams(me: User, { automation, teamId }: Target): { team_id: string;
 export async function showBuilder(ctx: Context, me: User, target: Target, shown: Shown): Promise<View> {
   const { form, json, problem, focus = null, isActive = false, changeNote = '' } = shown;
   const errors = fieldErrors(problem);
-  const choices = await listChoices(ctx, me, target.teamId);
+  const [choices, titles] = await Promise.all([listChoices(ctx, me, target.teamId), titlesIn(ctx, me, form)]);
+  const around = { fields: form.fields, errors, choices, titles };
   const { automation, template } = target;
   const data = {
     target,
     path: automation ? `/app/automations/${automation.automation_id}/edit` : '/app/automations/new',
     teams: listTeams(me, target),
     fields: form.fields,
-    steps: form.steps.map((step, index) => toStepView(step, index, { fields: form.fields, errors, choices })),
+    steps: form.steps.map((step, index) => toStepView(step, index, around)),
     hasGate: form.steps.some(({ type }) => type === GATE),
     isFree: form.steps.length > 0 && form.steps[0]?.type !== GATE,
     json,
@@ -158,6 +160,7 @@ export async function showBuilder(ctx: Context, me: User, target: Target, shown:
     triggers: TRIGGERS.filter(({ available }) => available),
     actions: availableActions().map(({ type, label }) => ({ type, label })),
     ...choices,
+    offered: MAX_CHOICES,
   };
   const title = automation ? `Edit ${automation.name}` : 'New automation';
   return { view: 'automations/builder', title, data, scripts: ['builder.js', 'drafts.js'] };

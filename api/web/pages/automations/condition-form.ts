@@ -18,8 +18,6 @@ export interface ConditionForm {
 }
 
 const MAX_ROWS = 30;
-/** Rows that a new condition shows. */
-const MIN_ROWS = 2;
 const EMPTY_ROW: ConditionRow = { field: '', comparison: 'is', value: '' };
 
 export const conditionForm = (text: string, triggerType: string): ConditionForm => ({
@@ -77,20 +75,18 @@ const labelOf = (path: string): string =>
     .replaceAll('_', ' ');
 const toOption = ({ path }: ConditionField) => ({ path, label: labelOf(path) });
 
-/** Returns the rows as the page shows them, an empty one at their end; null where the condition stays a text. */
+/** Returns the rows as the page shows them, at least one; null where the condition stays a text. */
 export function showConditionRows(form: ConditionForm, triggerType: string) {
   if (!form.rows) return null;
   const { join, rows } = form.rows;
   const known = listConditionFields(triggerType);
   const errors = conditionErrors(form, triggerType);
   const missing = rows.filter((row) => isFilled(row) && !known.some(({ path }) => path === row.field));
-  const count = Math.max(MIN_ROWS, rows.length, rows.filter(isFilled).length + 1);
   return {
     join,
     fields: [...known, ...missing.map(({ field: path }) => ({ path, kind: 'any' as const }))].map(toOption),
     comparisons: Object.entries(COMPARISONS),
-    rows: Array.from({ length: Math.min(count, MAX_ROWS) }, (_, index) => {
-      const row = rows[index] ?? EMPTY_ROW;
+    rows: (rows.length === 0 ? [EMPTY_ROW] : rows).slice(0, MAX_ROWS).map((row, index) => {
       return {
         ...row,
         index,

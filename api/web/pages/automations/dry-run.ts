@@ -5,7 +5,7 @@ import { AutomationParams, type AutomationRecord } from '../../../automation/def
 import { TRIGGERS } from '../../../automation/language/triggers.js';
 import { GATE } from '../../../automation/actions/rules.js';
 import { describeRuns } from '../../../automation/runs/describe-runs.js';
-import { executeAutomation } from '../../../automation/runs/dispatch/execute-automation.js';
+import { executeAutomation, findMatching } from '../../../automation/runs/dispatch/execute-automation.js';
 import { listRecordedEvents } from '../../../automation/runs/dispatch/list-recorded-events.js';
 import {
   buildTaskEvent,
@@ -128,16 +128,19 @@ async function showDryRun(
     listRecordedEvents(ctx, automation, MAX_EVENTS),
     startsByTask(automation.trigger_type) ? listTasks(ctx, automation, find.trim(), chosen ?? '') : null,
   ]);
-  const first = find === '' ? events[0]?.run_id : undefined;
-  const [about, result] = await Promise.all([
+  const isOpen = chosen === undefined && find === '';
+  const [matching, about, result] = await Promise.all([
+    isOpen ? findMatching(ctx, automation, events) : undefined,
     describeRuns(ctx, events),
     runId === undefined ? null : readResult(ctx, automation, runId),
   ]);
+  const first = isOpen ? (matching ?? events[0])?.run_id : undefined;
   const sent = VersionField.safeParse(given['version']).data;
   const data = {
     automation,
     outdated: sent !== automation.version && problem ? sent : undefined,
-    events: events.map((event) => ({ ...event, queued_at: event.queued_at.toISOString() })),
+    events: events.map(({ event: _event, ...each }) => ({ ...each, queued_at: each.queued_at.toISOString() })),
+    noneHolds: isOpen && events.length > 0 && !matching,
     about,
     tasks,
     find,

@@ -6,11 +6,13 @@ import type { Member } from '../../../identity/teams/schema.js';
 import type { Context } from '../../../platform/context.js';
 import type { FieldError } from '../../../platform/errors.js';
 import { isUuid } from '../../../platform/ids.js';
+import { listCycles } from '../../../work/cycles/list-cycles.js';
 import { listProjects } from '../../../work/projects/list-projects.js';
 import { type BuilderForm, type FormStep, paramFieldName } from './builder-form.js';
+import { findItems, type Found, readTitles, showItem } from './named-items.js';
 
-/** Projects and people that a form offers. */
-const MAX_CHOICES = 200;
+/** Projects, cycles and people that a form offers; any other is typed by its name. */
+export const MAX_CHOICES = 200;
 
 /** An id, the name that a form shows for it, and whatever else a user may type for it. */
 interface Choice {
@@ -20,10 +22,11 @@ interface Choice {
   words: readonly string[];
 }
 
-/** People, projects and secrets of a team, as a form offers them. */
+/** People, projects, open cycles and secrets of a team, as a form offers them. */
 export interface Choices {
   people: readonly Choice[];
   projects: readonly Choice[];
+  cycles: readonly Choice[];
   secrets: readonly string[];
 }
 
@@ -49,69 +52,103 @@ const toPeople = (members: readonly Member[], me: User): Choice[] =>
     })),
   );
 
-/** Returns the people, projects and secrets of a team that a form offers. */
+/** Returns the people, projects, open cycles and secrets of a team; of projects and cycles as many as a form offers. */
 export async function listChoices(ctx: Context, me: User, teamId: string | null): Promise<Choices> {
   const team = me.teams.find(({ team_id }) => team_id === teamId);
   if (!team) {
     const own = { id: me.user_id, name: me.display_name, apart: me.email, words: [me.email, me.username, 'me', 'you'] };
-    return { people: toChoices([own]), projects: [], secrets: [] };
+    return { people: toChoices([own]), projects: [], cycles: [], secrets: [] };
   }
   const keepsSecrets = isAllowed('secret.list', team.role as Seat) && isAdmitted('secret.list', ctx.actor);
-  const [members, projects, secrets] = await Promise.all([
+  const part = { team_id: team.team_id, limit: MAX_CHOICES, offset: 0 };
+  const [members, projects, active, planned, secrets] = await Promise.all([
     listMembers(ctx, team.team_id),
-    listProjects(ctx, { team_id: team.team_id, limit: MAX_CHOICES, offset: 0 }),
+    listProjects(ctx, part),
+    listCycles(ctx, { ...part, status: 'active' }),
+    listCycles(ctx, { ...part, status: 'planned' }),
     keepsSecrets ? listSecrets(ctx, team.team_id) : null,
   ]);
   const parsed = projects.map((text) => JSON.parse(text) as { project_id: string; name: string });
+  const named = (id: string, name: string) => ({ id, name, apart: id.slice(-6), words: [] });
   return {
-    people: toPeople(members, me).slice(0, MAX_CHOICES),
-    projects: toChoices(parsed.map(({ project_id, name }) => ({ id: project_id, name, apart: project_id.slice(-6), words: [] }))),
+    people: toPeople(members, me),
+    projects: toChoices(parsed.map(({ project_id, name }) => named(project_id, name))),
+    cycles: toChoices([...active, ...planned].map(({ cycle_id, name }) => named(cycle_id, name))),
     secrets: secrets?.secrets ?? [],
   };
 }
 
 /** Parameters that hold ids which the form shows and takes as names. */
-const NAMED = { project_id: 'projects', assigned_to: 'people', user_ids: 'people' } as const;
+const NAMED = {
+  project_id: 'projects',
+  assigned_to: 'people',
+  user_ids: 'people',
+  cycle_id: 'cycles',
+  task_id: 'tasks',
+  parent_task_id: 'tasks',
+  source_id: 'items',
+  target_id: 'items',
+} as const;
+type Kind = (typeof NAMED)[keyof typeof NAMED];
 /** Returns whose names a parameter takes; undefined for any other. */
-export const namesFor = (name: string): 'people' | 'projects' | undefined =>
+export const namesFor = (name: string): Kind | undefined =>
   Object.hasOwn(NAMED, name) ? NAMED[name as keyof typeof NAMED] : undefined;
+/** Returns what of the names of a kind the form offers; tasks and items are typed only. */
+const offered = (kind: Kind, choices: Choices): readonly Choice[] => (kind === 'tasks' || kind === 'items' ? [] : choices[kind]);
 
 const lines = (text: string): string[] => text.split(/\r?\n/);
 
 const isName = (text: string): boolean => text.trim() !== '' && !isUuid(text.trim()) && !text.includes('{{');
 
-/** What is wrong with a name. */
-function doubt(text: string, kind: 'people' | 'projects', found: number): string {
+const NOBODY: Readonly<Record<Kind, string>> = {
+  people: 'Nobody in the team',
+  projects: 'No project of the team',
+  cycles: 'No open cycle of the team',
+  tasks: 'No task of the team',
+  items: 'No item of the team',
+};
+
+/** What is wrong with a name, and what else may be meant. */
+function doubt(text: string, kind: Kind, found: Found): string {
   const shown = text.trim().length > 60 ? `${text.trim().slice(0, 60)}…` : text.trim();
-  if (found > 1) return `Several have the name “${shown}”: choose one of the list`;
-  return kind === 'people' ? `Nobody in the team is called “${shown}”` : `No project of the team is called “${shown}”`;
+  const list = found.others.map((one) => `“${one}”`).join(', ');
+  if (found.same > 1) return `Several have the name “${shown}”: choose one of ${list}`;
+  return `${NOBODY[kind]} is called “${shown}”${list === '' ? '' : `. Did you mean ${list}?`}`;
 }
 
-/** Reads the names of one text. Returns the ids in their place, or what is wrong. */
-function readNames(text: string, kind: 'people' | 'projects', choices: Choices): { text: string } | { problem: string } {
-  const read: string[] = [];
-  for (const line of lines(text)) {
-    const found = isName(line) ? choices[kind].filter(({ words }) => words.includes(fold(line))) : [];
-    if (isName(line) && found.length !== 1) return { problem: doubt(line, kind, found.length) };
-    read.push(found[0]?.id ?? line);
-  }
-  return { text: read.join('\n') };
-}
+/** Names of one kind that a message lists. */
+const MAX_LISTED = 5;
+const findOffered = (text: string, kind: Kind, choices: Choices): Found => {
+  const found = offered(kind, choices).filter(({ words }) => words.includes(fold(text)));
+  const [only] = found.length === 1 ? found : [];
+  return { id: only?.id, same: found.length, others: found.slice(0, MAX_LISTED).map(({ name }) => name) };
+};
 
 /** Returns the text of a parameter with names in place of ids, one on each line. An id stays if it has no name, or one that is read as something else. */
-export function withNames(name: string, text: string, choices: Choices): string {
+export function withNames(name: string, text: string, choices: Choices, titles: ReadonlyMap<string, string>): string {
   const kind = namesFor(name);
   if (kind === undefined) return text;
-  const known = new Map(choices[kind].map(({ id, name: shown }) => [id, shown]));
+  const known = new Map(offered(kind, choices).map(({ id, name: shown }) => [id, shown]));
   const nameOf = (id: string): string => {
-    const shown = known.get(id) ?? id;
-    const read = readNames(shown, kind, choices);
-    return 'text' in read && read.text === id ? shown : id;
+    const title = kind === 'tasks' || kind === 'items' ? titles.get(id) : undefined;
+    const shown = title === undefined ? (known.get(id) ?? id) : showItem(title, id);
+    const isRead = isName(shown) && lines(shown).length === 1;
+    return isRead && (title !== undefined || findOffered(shown, kind, choices).id === id) ? shown : id;
   };
   return lines(text).map(nameOf).join('\n');
 }
 
-/** Returns a form in which the names of projects and people are their ids, and the fields with a name of nobody, or of several. */
+/** Returns the present titles of the tasks and items that a form names by id. */
+export const titlesIn = (ctx: Context, me: User, { steps }: Pick<BuilderForm, 'steps'>): Promise<ReadonlyMap<string, string>> =>
+  readTitles(
+    ctx,
+    me,
+    steps.flatMap(({ params }) =>
+      params.filter(({ name }) => ['tasks', 'items'].includes(namesFor(name) ?? '')).map(({ text }) => text.trim()),
+    ),
+  );
+
+/** Returns a form in which the names of people, projects, cycles and items are their ids, and the fields with a name of nobody, or of several. */
 export async function withNamedIds(
   ctx: Context,
   me: User,
@@ -120,25 +157,39 @@ export async function withNamedIds(
 ): Promise<{ form: BuilderForm; errors: FieldError[] }> {
   const hasNames = ({ name, text, isJson }: FormStep['params'][number]): boolean =>
     !isJson && namesFor(name) !== undefined && lines(text).some(isName);
-  if (!form.steps.some(({ params }) => params.some(hasNames))) return { form, errors: [] };
+  const named = form.steps.flatMap(({ params }) => params.filter(hasNames));
+  if (named.length === 0) return { form, errors: [] };
   const choices = await listChoices(ctx, me, teamId);
+  const wanted = named.flatMap(({ name, text }) =>
+    lines(text).flatMap((line) => {
+      const kind = namesFor(name) as Kind;
+      return isName(line) && kind !== 'people' && kind !== 'cycles' && findOffered(line, kind, choices).same === 0
+        ? [{ text: line.trim(), kind }]
+        : [];
+    }),
+  );
+  const items = await findItems(ctx, me, teamId, wanted);
   const errors: FieldError[] = [];
   const steps = form.steps.map((step, index) => ({
     ...step,
     params: step.params.map((param) => {
       const kind = namesFor(param.name);
       if (!hasNames(param) || kind === undefined) return param;
-      const read = readNames(param.text, kind, choices);
-      if ('text' in read) return { ...param, ...read };
-      errors.push({ field: paramFieldName(index, param.name, false), message: read.problem, type: 'custom' });
-      return param;
+      const read = lines(param.text).map((line) => {
+        if (!isName(line)) return line;
+        const found = items.get(`${kind} ${line.trim()}`) ?? findOffered(line, kind, choices);
+        if (found.id !== undefined) return found.id;
+        errors.push({ field: paramFieldName(index, param.name, false), message: doubt(line, kind, found), type: 'custom' });
+        return line;
+      });
+      return { ...param, text: read.join('\n') };
     }),
   }));
   return { form: { ...form, steps }, errors };
 }
 
-/** Returns names of the people and projects that a definition of a team may name, by id. */
+/** Returns names of the people, projects and cycles that a definition of a team may name, by id. */
 export async function namesOfIds(ctx: Context, me: User, teamId: string | null): Promise<Readonly<Record<string, string>>> {
-  const { people, projects } = await listChoices(ctx, me, teamId);
-  return Object.fromEntries([...people, ...projects].map(({ id, name }) => [id, name]));
+  const { people, projects, cycles } = await listChoices(ctx, me, teamId);
+  return Object.fromEntries([...people, ...projects, ...cycles].map(({ id, name }) => [id, name]));
 }

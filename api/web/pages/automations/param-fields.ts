@@ -89,13 +89,13 @@ function buildFields(type: string): ParamField[] {
     return {
       name,
       label: fieldLabel(type, name),
-      kind: kind === 'number' && SECONDS.test(name) ? 'duration' : kind,
+      kind: kind === 'number' && SECONDS.test(name) ? 'duration' : kind === 'long' && name.endsWith('_id') ? 'text' : kind,
       options,
       optionTexts: text?.options ?? {},
       isRequired: required.includes(name),
       isDefaulted,
       isMain: MAIN.includes(name),
-      hint: isDefaulted ? `The ${name.replace('_id', '')} of the event when empty` : (text?.hint ?? hint),
+      hint: isDefaulted ? `${text?.hint ?? ''}. Left empty: the ${name.replace('_id', '')} of the event` : (text?.hint ?? hint),
     };
   });
 }

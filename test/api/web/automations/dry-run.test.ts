@@ -250,3 +250,27 @@ it('takes no task of another team of the user, which the team of the automation 
   const own = await create({ team_id: null });
   expect((await send(own, { event: `task:${theirs.task_id}` })).status).toBe(303);
 });
+
+it('chooses the newest recorded event for which the condition holds, and says so when none does', async () => {
+  const id = await create({ condition: "event.task.priority == 'urgent'" });
+  const event = (priority: string) => {
+    const whole = JSON.parse(eventOf());
+    return { ...whole, task: { ...whole.task, priority } };
+  };
+  const at = (minutes: number) => ({ queued_at: new Date(Date.now() - 60_000 * minutes) });
+  const record = (priority: string, minutes: number) =>
+    buildRun(app, team, { automation: { automation_id: id }, fields: { event: event(priority), ...at(minutes) } });
+  const low = await record('low', 1);
+  const none = (await browser.get(pathOf(id))).html;
+  expect(none).toContain('holds for none of the recorded events');
+  expect(none).toContain(`value="${low.run_id}" checked`);
+  const old = await record('urgent', 9);
+  const fitting = await record('urgent', 5);
+  const { html } = await browser.get(pathOf(id));
+  expect(html).toContain(`value="${fitting.run_id}" checked`);
+  expect([html.includes(old.run_id), html.includes('holds for none')]).toEqual([true, false]);
+  // What a user has chosen stays, whether or not the condition holds for it.
+  const result = await read(await send(id, { event: low.run_id }));
+  expect(result).toContain('The condition is false for this event');
+  expect(result).toContain(`value="${low.run_id}" checked`);
+});

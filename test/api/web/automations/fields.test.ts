@@ -209,3 +209,53 @@ it('two people edit one automation: the second sees the other version, and goes 
   expect((await browser.post(path, { ...rebased, op: 'save' }, { from: path })).status).toBe(303);
   expect(await row(id)).toMatchObject({ name: 'Renamed', actions: [{}, { params: { assigned_to: team.guest.user_id } }] });
 });
+
+it('takes tasks by title, address or id and cycles by name, shows them by title, and lists what a doubtful title may mean', async () => {
+  const project = await buildProject(app, team);
+  const build = (title: string) => buildTask(app, team, project, { title });
+  const [crane, twin, other] = [await build('Fix the crane'), await build('Paint the quay'), await build('Paint the  Quay!')];
+  await build('Paint the quay');
+  const { body: cycle } = await app.as(team.manager).post('/api/sprints', { team_id: team.team_id, name: 'Spring' });
+  const fields = { ...(await blank()), 's1.type': 'move_to_cycle', 's1.p.cycle_id': 'spring', op: 'save', name: 'By title' };
+  const send1 = (task: string, more = {}) => send({ ...fields, 's1.p.task_id': task, ...more });
+  const saved = await send1(' fix the CRANE');
+  const { cycle_id } = (cycle.data ?? cycle) as { cycle_id: string };
+  expect((await row(idIn(saved))).actions[1].params).toEqual({ task_id: crane.task_id, cycle_id });
+  const edited = readFields((await browser.get(`/app/automations/${idIn(saved)}/edit`)).html);
+  const shown = `Fix the crane (${crane.task_id})`;
+  expect(edited).toMatchObject({ 's1.p.task_id': shown, 's1.p.cycle_id': 'Spring' });
+  for (const text of [shown, crane.task_id, `https://a.test/app/items/${crane.task_id}#x`])
+    expect((await row(idIn(await send1(text)))).actions[1].params.task_id).toBe(crane.task_id);
+
+  const several = await send1('paint the quay');
+  expect(several.status).toBe(422);
+  expect(several.html).toMatch(/id="h-s1\.p\.task_id" class="wrong">Several have the name “paint the quay”: choose one of/);
+  expect(several.html).toContain(`“Paint the quay (${twin.task_id})”`);
+  const almost = await send1('paint quay');
+  expect(almost.html).toContain('No task of the team is called “paint quay”. Did you mean');
+  expect(almost.html).toContain(other.task_id);
+  expect((await send1('Fix the crane', { 's1.p.cycle_id': 'Autumn' })).html).toContain(
+    'No open cycle of the team is called “Autumn”',
+  );
+  // Neither its title nor its id leads to a task of a team that the user is not in.
+  const foreign = await buildTeam(app);
+  const hidden = await buildTask(app, foreign, await buildProject(app, foreign), { title: 'Hidden plan' });
+  expect((await send1('Hidden plan')).html).toContain('No task of the team is called “Hidden plan”<');
+  expect((await send1('Fix the crane', { 's1.p.task_id': `x (${hidden.task_id})` })).status).toBe(422);
+  expect((await send({ ...fields, 's1.p.task_id': hidden.task_id }, 'show')).html).not.toContain('Hidden plan');
+});
+
+it('takes a project by name that is beyond those which it offers', async () => {
+  const names = Array.from({ length: 201 }, (_, at) => `Dock ${String(at).padStart(3, '0')}`);
+  for (const name of names) await buildProject(app, team, { name });
+  const fields = { ...(await blank()), 's1.type': 'create_task', 's1.p.title': 'Sweep', name: 'Far', op: 'save' };
+  const saved = await send({ ...fields, 's1.p.project_id': 'dock 200' });
+  const { project_id } = await app.services.db('projects').where({ name: 'Dock 200', team_id: team.team_id }).first();
+  expect((await row(idIn(saved))).actions[1].params.project_id).toBe(project_id);
+});
+
+it('offers times for a schedule only', async () => {
+  const { html } = await send(await blank(), 'show');
+  expect(html).toMatch(/id="schedule" hidden>/);
+  expect((await send({ ...(await blank()), trigger_type: 'schedule' }, 'show')).html).toMatch(/id="schedule" open>/);
+});
