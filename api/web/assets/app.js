@@ -23,9 +23,15 @@
     const copy = event.target.closest('[data-copy]');
     if (copy) {
       const source = document.getElementById(copy.dataset.copy);
-      navigator.clipboard.writeText(source.textContent.trim()).then(
-        () => say(copy, 'Copied'),
-        () => getSelection().selectAllChildren(source),
+      const write = async () => navigator.clipboard.writeText(source.textContent.trim());
+      const label = copy.firstChild;
+      /* Without a secure connection there is no clipboard: what is to be copied shows and is selected. */
+      write().then(
+        () => say(label, 'Copied'),
+        () => {
+          source.parentElement.classList.add('shown');
+          getSelection().selectAllChildren(source);
+        },
       );
       return;
     }

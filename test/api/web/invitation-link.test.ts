@@ -67,6 +67,17 @@ it('leads a newcomer from the mail through the sign-up into the team', async () 
   }
 });
 
+it('is shown to admins of the team while the invitation is pending, the same as was mailed', async () => {
+  const link = await invite();
+  const path = `/app/teams/${team.team_id}`;
+  const { html } = await admin.get(path);
+  expect(html).toMatch(new RegExp(`<code id="link-[^"]+">https?://[^<]+${link.replace('?', '\\?')}</code>`));
+  expect(html).toContain('Copy link<span class="unseen"> of the invitation of ' + email);
+  expect((await (await signIn(app, team.manager)).get(path)).html).not.toContain('Copy link');
+  await invitations().update({ expires_at: new Date(0) });
+  expect((await admin.get(path)).html).not.toContain('Copy link');
+});
+
 it('leads a user through the sign-in, and tells one of another address so', async () => {
   const person = await buildVisitor(app);
   await app.services.db('users').where({ user_id: person.user_id }).update({ email });

@@ -16,11 +16,11 @@ export interface LinkedInvitation {
   email: string | null;
 }
 
-/** Ids of invitations are known to the admins of the team, and are no secrets: the link proves that it was mailed. */
+/** Ids of invitations are no secrets: the link proves that it was mailed, or that an admin of the team gave it on. */
 const keyOf = (config: Config, invitationId: string): string =>
   createHmac('sha256', config.JWT_SECRET).update(`invitation link\0${invitationId}`).digest('base64url');
 
-/** Returns the page that an invitation's email leads to. It grants nothing: the address of the signed-in user decides. */
+/** Returns the page that an invitation's email leads to, which admins of the team may copy. It grants nothing: the address of the signed-in user decides. */
 export const invitationPath = (config: Config, invitationId: string): `/app/${string}` =>
   `/app/invitations/${invitationId}?key=${keyOf(config, invitationId)}`;
 

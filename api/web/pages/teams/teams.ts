@@ -6,6 +6,7 @@ import { addMember } from '../../../identity/teams/add-member.js';
 import { changeRole } from '../../../identity/teams/change-role.js';
 import { createTeam } from '../../../identity/teams/create-team.js';
 import { getTeam } from '../../../identity/teams/get-team.js';
+import { invitationPath } from '../../../identity/teams/invitations/invitation-link.js';
 import { listInvitations } from '../../../identity/teams/invitations/list-invitations.js';
 import { listOwnInvitations } from '../../../identity/teams/invitations/list-own-invitations.js';
 import { listMembers } from '../../../identity/teams/list-members.js';
@@ -53,6 +54,11 @@ async function showTeam(
   const setsAgent = isAllowed('agent_settings.read', role) && isAdmitted('agent_settings.read', ctx.actor);
   const movesData = isAllowed('bulk.read', role) && isAdmitted('bulk.read', ctx.actor);
   const invitations = manages ? await listInvitations(ctx, teamId) : [];
+  const links = Object.fromEntries(
+    invitations
+      .filter(({ status }) => status === 'pending')
+      .map(({ invitation_id: id }) => [id, webAddress(ctx.config, invitationPath(ctx.config, id))]),
+  );
   const creates = isAllowed('automation.write', role) && isAdmitted('automation.write', ctx.actor);
   const command = creates ? createByApi(webAddress(ctx.config, '/api/automations'), teamId) : null;
   return {
@@ -71,6 +77,7 @@ async function showTeam(
       leads,
       automations,
       invitations,
+      links,
       creates,
       command,
       seats: SEATS,
