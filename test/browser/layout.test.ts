@@ -51,7 +51,7 @@ it('a board fills a wide window, and a list stays readable', async () => {
   expect(await widthOf('#tasks')).toBeLessThan(1300);
 });
 
-it.each([641, 700, 800, 820, 900, 960, 1024, 1056, 1100, 1280, 1440])(
+it.each([641, 700, 800, 820, 900, 960, 1023, 1024, 1056, 1057, 1100, 1152, 1153, 1200, 1280, 1440])(
   'the header fits into %i px, with both counts',
   async (width) => {
     const { page } = window;
@@ -67,8 +67,40 @@ it.each([641, 700, 800, 820, 900, 960, 1024, 1056, 1100, 1280, 1440])(
     wrapped: document.querySelector('.bar').getBoundingClientRect().height,
   })`);
     expect([inner <= outer + 1, wrapped < 72]).toEqual([true, true]);
+    // Nothing overlaps or has two lines; what is near at a desk is in the menu elsewhere.
+    const boxes = await page.evaluate<{ left: number; right: number; height: number }[]>(`
+    [...document.querySelectorAll('.bar > .brand, #places a:not(.sheet *), details.more > summary, form.find')]
+      .map((one) => one.getBoundingClientRect()).filter(({ width }) => width > 0)
+      .map(({ left, right, height }) => ({ left, right, height })).sort((a, b) => a.left - b.left)`);
+    for (const [at, box] of boxes.entries()) {
+      expect(box.height).toBeLessThan(56);
+      if (at > 0) expect(box.left).toBeGreaterThanOrEqual((boxes[at - 1]?.right ?? 0) - 0.5);
+    }
+    const near = await page.evaluate<number>(
+      `[...document.querySelectorAll('nav.near a')].filter((one) => one.checkVisibility()).length`,
+    );
+    expect(near).toBe(width < 1024 ? 0 : 3);
+    await page.click('details.more > summary');
+    expect(await page.isVisible('details.more a[href="/app/automations"]')).toBe(width < 1024);
+    expect(await page.isVisible('details.more a[href="/app/teams"]')).toBe(true);
   },
 );
+
+it('what is near is marked itself, and the menu only where it holds it', async () => {
+  const { page } = window;
+  const color = (selector: string) =>
+    page.evaluate<string>(`getComputedStyle(document.querySelector('${selector}')).backgroundColor`);
+  for (const width of [390, 1280]) {
+    await page.setViewportSize({ width, height: 800 });
+    await page.goto('/app/automations');
+    expect((await color('details.more > summary')) === 'rgba(0, 0, 0, 0)').toBe(width === 1280);
+    expect(await page.isVisible('nav.near a[aria-current=page]')).toBe(width === 1280);
+    expect(await findFaults(page)).toEqual([]);
+  }
+  await page.keyboard.press('g');
+  await page.keyboard.press('m');
+  await page.waitForURL('**/app/agent');
+});
 
 it('filters are folded on a phone, with one line that says which are active, and in sight elsewhere', async () => {
   const { page } = window;

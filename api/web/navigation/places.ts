@@ -17,6 +17,8 @@ export interface Place {
   words?: string;
   /** Shown to those who have the ability in one of their teams, or to everyone. */
   ability?: Ability;
+  /** At a desk it stands beside the five entries, where there is room for it. */
+  isNear?: true;
   /** Shown to administrators of the installation, not while they impersonate. */
   forAdministrators?: true;
 }
@@ -56,9 +58,16 @@ const MORE: readonly Place[] = [
     holds: ['/app/invitations'],
     words: 'members invite settings',
   },
-  { path: '/app/automations', label: 'Automations', icon: 'tools', keys: 'g o', words: 'trigger condition gate rules templates' },
-  { path: '/app/runs', label: 'Runs', icon: 'bolt', keys: 'g r', words: 'automations dead letter failed history' },
-  { path: '/app/agent', label: 'Agent', icon: 'talk', keys: 'g m', words: 'chat sessions assistant' },
+  {
+    path: '/app/automations',
+    label: 'Automations',
+    icon: 'tools',
+    keys: 'g o',
+    isNear: true,
+    words: 'trigger condition gate rules templates',
+  },
+  { path: '/app/runs', label: 'Runs', icon: 'bolt', keys: 'g r', isNear: true, words: 'automations dead letter failed history' },
+  { path: '/app/agent', label: 'Agent', icon: 'talk', keys: 'g m', isNear: true, words: 'chat sessions assistant' },
   { path: '/app/runners', label: 'Runners', icon: 'device', words: 'machines jobs commands' },
   { path: '/app/notes', label: 'Notes', icon: 'talk', keys: 'g n', words: 'minutes texts ideas markdown' },
   { path: '/app/cycle-time', label: 'Cycle time', icon: 'clock', words: 'chart report lead' },
