@@ -96,7 +96,7 @@ export async function findItems(
     else {
       const result = await search(ctx, teamId, one);
       // The id of a task may have any form, and what it names may be in the trash: the action says so.
-      const isId = result.same === 0 && ID.test(one.text) && /\d/.test(one.text);
+      const isId = one.kind !== 'projects' && result.others.length === 0 && ID.test(one.text) && /\d/.test(one.text);
       found.set(key, isId ? { ...result, id: one.text } : result);
     }
   }

@@ -237,6 +237,10 @@ it('takes tasks by title, address or id and cycles by name, shows them by title,
   expect((await send1('Fix the crane', { 's1.p.cycle_id': 'Autumn' })).html).toContain(
     'No open cycle of the team is called “Autumn”',
   );
+  expect((await send1('TASK-404')).status).toBe(303);
+  expect((await send({ ...fields, 's1.type': 'create_task', 's1.p.title': 'x', 's1.p.project_id': 'dock9' })).html).toContain(
+    'No project of the team is called “dock9”',
+  );
   // Neither its title nor its id leads to a task of a team that the user is not in.
   const foreign = await buildTeam(app);
   const hidden = await buildTask(app, foreign, await buildProject(app, foreign), { title: 'Hidden plan' });
