@@ -6,7 +6,7 @@ import { type Context, requireUser } from '../../../platform/context.js';
 export const MAX_COUNTED = 100;
 
 /** $1 = task ids, $2 = caller id, $3 = roles that may read. Returns the tasks that have subtasks, with their first ones counted. */
-export const countSubtasksStatement = defineStatement({
+const countSubtasksStatement = defineStatement({
   name: 'count_subtasks',
   text: /* sql */ `
     select t.task_id, below.total, below.done
