@@ -44,32 +44,48 @@ for (const rule of ['td_open', 'th_open'] as const) {
 interface Known {
   /** User names that a mention can mean, in lower case. */
   names?: ReadonlySet<string>;
+  /** Keys of the reader's teams, with which names of tasks begin: HAR-12. */
+  teamKeys?: ReadonlySet<string>;
 }
 
-// Mentions of the members that the caller named stand out, but not in links and code.
-parser.core.ruler.push('mentions', (state) => {
-  const { names } = state.env as Known;
-  if (!names?.size) return;
-  const text = (content: string) => Object.assign(new state.Token('text', '', 0), { content });
-  for (const block of state.tokens) {
-    let inLink = 0;
-    block.children = (block.children ?? []).flatMap((token) => {
-      if (token.type === 'link_open') inLink += 1;
-      if (token.type === 'link_close') inLink -= 1;
-      if (token.type !== 'text' || inLink > 0 || !token.content.includes('@')) return [token];
-      const found = [...token.content.matchAll(MENTION)].filter(([, name = '']) => names.has(name.toLowerCase()));
-      let end = 0;
-      const parts = found.flatMap((match) => {
-        const before = text(token.content.slice(end, match.index));
-        end = match.index + match[0].length;
-        return [before, Object.assign(new state.Token('mention', '', 0), { content: match[0] })];
+/** Marks words that the rendering knows, but not in links and code. */
+function markWords(type: string, pattern: RegExp, isKnown: (word: string, known: Known) => boolean): void {
+  parser.core.ruler.push(type, (state) => {
+    const text = (content: string) => Object.assign(new state.Token('text', '', 0), { content });
+    for (const block of state.tokens) {
+      let inLink = 0;
+      block.children = (block.children ?? []).flatMap((token) => {
+        if (token.type === 'link_open') inLink += 1;
+        if (token.type === 'link_close') inLink -= 1;
+        if (token.type !== 'text' || inLink > 0) return [token];
+        const found = [...token.content.matchAll(pattern)].filter(([, word = '']) => isKnown(word, state.env as Known));
+        let end = 0;
+        const parts = found.flatMap((match) => {
+          const before = text(token.content.slice(end, match.index));
+          end = match.index + match[0].length;
+          return [before, Object.assign(new state.Token(type, '', 0), { content: match[0] })];
+        });
+        return [...parts, text(token.content.slice(end))];
       });
-      return [...parts, text(token.content.slice(end))];
-    });
-  }
-});
+    }
+  });
+}
+
+// Mentions of the members that the caller named stand out.
+markWords('mention', MENTION, (name, { names }) => names?.has(name.toLowerCase()) ?? false);
 parser.renderer.rules['mention'] = (tokens, index) =>
   `<bdi class="mention">${parser.utils.escapeHtml(tokens[index]?.content ?? '')}</bdi>`;
+
+// The name of a task leads to it. Whether there is such a task for the reader is seen when it is followed.
+markWords(
+  'task_name',
+  /(?<![\p{L}\p{N}_-])([A-Z][A-Z0-9]{0,5})-[1-9]\d{0,8}(?![\p{L}\p{N}_-])/gu,
+  (key, { teamKeys }) => teamKeys?.has(key) ?? false,
+);
+parser.renderer.rules['task_name'] = (tokens, index) => {
+  const name = parser.utils.escapeHtml(tokens[index]?.content ?? '');
+  return `<a href="/app/items/${name}">${name}</a>`;
+};
 
 /** Longer texts are shown as they are: some inputs cost the parser the square of their length, and every other request waits meanwhile. */
 const MAX_RENDERED = 20_000;

@@ -64,6 +64,18 @@ it('an image is a link, a heading stands below those of the page, and a long tex
   expect(renderMarkdown('x'.repeat(20_001))).toBeUndefined();
 });
 
+it('a name of a task leads to it where a team of the reader has the key, but not in code, links and longer words', () => {
+  const render = (text: string) => renderMarkdown(text, { teamKeys: new Set(['HAR', 'X2']) });
+  const link = (name: string) => `<a href="/app/items/${name}">${name}</a>`;
+  expect(render('See HAR-12, (X2-1) and **HAR-3**.')).toBe(
+    `<p>See ${link('HAR-12')}, (${link('X2-1')}) and <strong>${link('HAR-3')}</strong>.</p>\n`,
+  );
+  for (const text of ['`HAR-1`', 'har-1', 'SEA-1', 'HAR-0', 'HAR-1x', 'xHAR-1', 'A-HAR-1', 'HAR-1234567890', 'HAR-1-2'])
+    expect(render(text)).not.toContain('<a');
+  expect(render('[HAR-1](https://a.example)')?.match(/<a /g)).toHaveLength(1);
+  expect(renderMarkdown('HAR-12')).toBe('<p>HAR-12</p>\n');
+});
+
 it('a text that few characters make large, or slow to link, is not rendered so', () => {
   const table = (columns: number, rows: number) => `${'|a'.repeat(columns)}\n${'|-'.repeat(columns)}\n${'b\n'.repeat(rows)}`;
   expect(renderMarkdown(table(12, 400))).toContain('<table>');

@@ -125,6 +125,7 @@ export async function loadItem(ctx: Context, me: User, itemId: string) {
   const written = comments.flatMap((comment) => [comment, ...(comment.replies as CommentRecord[])]);
   const [html, ...rendered] = await renderTexts([text, ...written.map(({ content }) => content)], {
     names: new Set(members.map(({ username }) => username.toLowerCase())),
+    teamKeys: new Set(me.teams.map(({ key }) => key)),
   });
   const htmlById = Object.fromEntries(written.map(({ comment_id }, at) => [comment_id, rendered[at]]));
   return {
