@@ -83,6 +83,16 @@ it('does so for a line that is sent without a new page', async () => {
   expect(await page.inputValue('#f-text')).toBe('Moor the barge');
 });
 
+it('is no place for the page that signs in, while a line is typed', async () => {
+  await page.goto(project);
+  await expire();
+  const asked = page.waitForResponse((response) => response.url().includes('/app/sign-in'));
+  await page.locator('#f-text').pressSequentially('Moor the barge !high');
+  await (await asked).finished();
+  await page.waitForLoadState('networkidle');
+  expect(await page.locator('.line-read > *').count()).toBe(0);
+});
+
 it('drops the text for another user, at the end of its time, and when the user signs out', async () => {
   const lose = async () => {
     await page.goto(path);

@@ -133,6 +133,7 @@ export function createFormatter(me: User | null, now: Date = new Date()) {
   const day = new Intl.DateTimeFormat(locale, { timeZone, day: 'numeric', month: 'short' });
   const date = new Intl.DateTimeFormat(locale, { timeZone: 'UTC', day: 'numeric', month: 'short' });
   const formatDay = (iso: string): string => (iso.length === 10 ? date : day).format(new Date(iso));
+  const weekday = new Intl.DateTimeFormat(locale, { timeZone: 'UTC', weekday: 'short' });
   const relative = new Intl.RelativeTimeFormat('en', { numeric: 'auto' });
   return {
     timeZone,
@@ -166,6 +167,11 @@ export function createFormatter(me: User | null, now: Date = new Date()) {
       const at = new Date(iso);
       const isSameDay = since !== undefined && dayIn.format(at) === dayIn.format(new Date(since));
       return (isSameDay ? clock : exact).format(at);
+    },
+    /** "Fri 20 Nov", of another year "Wed 1 May 2030": a date without time, where a slip should be seen. */
+    namedDay: (iso: string): string => {
+      const year = iso.slice(0, 4);
+      return [weekday.format(new Date(iso)), formatDay(iso), ...(year === dayIn.format(now).slice(0, 4) ? [] : [year])].join(' ');
     },
     /** "20 Nov"; a date without time is the same day in every zone. */
     day: formatDay,

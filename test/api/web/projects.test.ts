@@ -70,7 +70,7 @@ describe('the page of a project', () => {
   it('adds a task from one line, says how it was understood, and undoes it', async () => {
     const username = (await db()('users').where({ user_id: team.admin.user_id }).first('username')).username as string;
     const added = await follow(`${path}/tasks`, { text: `Fix the crane due 2030-05-01 @${username} !high #deck` });
-    expect(added.html).toContain('Added “Fix the crane” · due 1 May · for ');
+    expect(added.html).toContain('Added “Fix the crane” · due Wed 1 May 2030 · for ');
     expect(await taskRow('Fix the crane')).toMatchObject({
       due_date: '2030-05-01',
       assigned_to: team.admin.user_id,
@@ -100,7 +100,7 @@ describe('the page of a project', () => {
     const chips = ({ html }: { html: string }) => [...html.matchAll(/class="chip">([^<]*)</g)].map(([, fact]) => fact);
     const { html } = await read(text);
     expect(html).not.toContain('<html');
-    expect(html).toContain('<span>Fix the crane</span>');
+    expect(html).toContain('<span data-read>Fix the crane</span>');
     expect(await db()('tasks').where(project)).toEqual([]);
     const added = await follow(`${path}/tasks`, { text });
     expect(added.html).toContain(`Added “Fix the crane” · ${chips({ html }).join(' · ')} · TEA-1`);

@@ -32,7 +32,9 @@ const add = async (text: string) => {
 describe('quick add', () => {
   it('adds a task that repeats, due on its first day, and says what it read', async () => {
     const { html } = await add('Water the plants every monday');
-    expect(html).toMatch(/Added “Water the plants” · due \d+ \w+ · every week on Monday, after the last one is done/);
+    expect(html).toMatch(
+      /Added “Water the plants” · due \w+ \d+ \w+(?: \d+)? · every week on Monday, after the last one is done/,
+    );
     const task = await db()('tasks').where({ project_id: project.project_id }).first();
     expect(task.recurrence).toEqual({
       rule: 'FREQ=WEEKLY;BYDAY=MO',

@@ -61,6 +61,11 @@ describe('fields', () => {
     expect(audit).toHaveLength(2);
   });
 
+  it('of a day are also said in words, however the browser writes a date', async () => {
+    await app.as(team.member).patch(`/api/tasks/${taskId}`, { due_date: '2030-02-03' });
+    expect((await browser.get(path)).html).toContain('Due <span class="aside">Sun 3 Feb 2030</span>');
+  });
+
   it('that the user did not change are not sent: a time stays with its day', async () => {
     await app.as(team.member).patch(`/api/tasks/${taskId}`, { due_date: '2030-02-03T15:00:00Z' });
     const same = {

@@ -24,7 +24,7 @@ interface QuickPlace {
   status?: TaskStatus;
 }
 
-/** A task that one line created, and its fields in words: `“Fix the crane” · due 27 Nov · high · HAR-12`. */
+/** A task that one line created, and its fields in words: `“Fix the crane” · due Fri 27 Nov · high · HAR-12`. */
 export interface QuickAdded {
   task: Task;
   said: string;
@@ -65,7 +65,7 @@ export async function readQuickLine(
   const facts = [
     ...(status && status !== 'todo' ? [words.formatStatus(status)] : []),
     ...(task.project_id ? [`in ${known.find(({ project_id }) => project_id === task.project_id)?.name}`] : []),
-    ...(task.due_date ? [`due ${words.day(task.due_date)}`] : []),
+    ...(task.due_date ? [`due ${words.namedDay(task.due_date)}`] : []),
     ...(task.recurrence ? [ruleInWords(task.recurrence).replace('Every', 'every')] : []),
     ...(name ? [`for ${task.assigned_to === me.user_id ? 'you' : name}`] : []),
     ...(task.priority ? [task.priority] : []),
