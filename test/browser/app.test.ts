@@ -458,7 +458,9 @@ describe('the web app in a browser', () => {
     await page.keyboard.press('Tab');
     await until(async () => (await page.inputValue('#f-condition')) === 'event.task.priority == "urgent"');
     await page.waitForSelector('#condition-check.false');
-    expect(await page.evaluate('document.activeElement.name')).toBe('c1.field');
+    expect(await page.evaluate('document.activeElement.value')).toBe('row');
+    await page.keyboard.press('Enter');
+    await page.locator('[name="c1.field"]:focus').waitFor();
     // No field lies half under the header.
     await page.evaluate('scrollTo(0, 0)');
     const faults = await findFaults(page);

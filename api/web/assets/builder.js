@@ -56,8 +56,19 @@
   });
   showChoices();
 
+  /* Another row of the condition has the focus as soon as it is there. */
+  const fieldsOfRows = () => [...document.querySelectorAll('.condition-row select[name$=".field"]')];
+  let rowsBefore = Infinity;
+  document.addEventListener('click', ({ target }) => {
+    if (target.closest?.('#builder button[value=row]')) rowsBefore = fieldsOfRows().length;
+  });
+
   document.addEventListener('htmx:after:swap', () => {
     showChoices();
+    if (fieldsOfRows().length > rowsBefore) {
+      rowsBefore = Infinity;
+      fieldsOfRows().at(-1).focus();
+    }
     const step = document.querySelector('#builder [data-focus]');
     if (!step) return;
     step.removeAttribute('data-focus');
