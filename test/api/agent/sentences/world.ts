@@ -64,6 +64,15 @@ const WORLDS: Readonly<Record<string, readonly WorldTask[]>> = {
     task('b3', 'Typo on the home page', 'todo', 'low', null, null, { tags: ['bug'] }),
     task('b4', 'Write the questions and answers', 'todo', 'medium', null, 'mia'),
   ],
+  shop: [
+    task('s1', 'Redesign the checkout', 'todo', 'medium', null, 'bo', { tags: ['web'], project_id: 'sto' }),
+    task('s2', 'Speed up the product pages', 'in_progress', 'low', '2026-11-27', 'uma', { tags: ['web'], project_id: 'sto' }),
+    task('s3', 'Send out the winter catalog', 'todo', 'medium', '2026-12-01', 'bo', { tags: ['print'], project_id: 'sto' }),
+    task('s4', 'Scan receipts', 'todo', 'low', null, null, { tags: ['app'], project_id: 'mob' }),
+    task('s5', 'Show push messages', 'in_review', 'medium', '2026-11-26', 'bo', { project_id: 'mob' }),
+    { type: 'project', id: 'sto', title: 'Storefront', status: 'active', team_id: 'team', project_id: 'sto' },
+    { type: 'project', id: 'mob', title: 'Mobile app', status: 'active', team_id: 'team', project_id: 'mob' },
+  ],
   many: Array.from({ length: 50 }, (_, n) =>
     task(`m${n}`, `Order part ${n} of the machine and test it`, 'todo', 'low', null, null),
   ),
