@@ -1,5 +1,5 @@
 import { foldName } from './fold.js';
-import { phraseStems, WordIndex } from './match.js';
+import { indexSets, phraseStems, WordIndex } from './match.js';
 import type { LinkedItem } from './tokens.js';
 import { innerWords } from './words.js';
 
@@ -30,6 +30,10 @@ export interface CoveredTasks {
   isCut: boolean;
 }
 
+/** Whether a word is the id of an item, or what people call it. */
+export const isNamed = ({ id, key }: Pick<LinkedItem, 'id' | 'key'>, word: string | undefined): boolean =>
+  word !== undefined && (id === word || key?.toLowerCase() === word);
+
 /** Of items that words mean, those whose whole title they are. */
 function exactFirst(items: readonly LinkedItem[], words: readonly string[]): readonly LinkedItem[] {
   const exact = items.filter(({ title }) => foldName(title) === keyOf(words));
@@ -46,7 +50,7 @@ export class Beyond {
   private readonly wanted = new Map<string, Phrase>();
   private readonly byId = new Map<string, LinkedItem>();
   private count = 0;
-  private covered: { tasks: CoveredTasks; index: WordIndex<LinkedItem> } | undefined;
+  private covered: { tasks: CoveredTasks; index: WordIndex<LinkedItem>; sets: ReturnType<typeof indexSets> } | undefined;
 
   /** The index is behind, or the look-up took too long: what was found may not be all, so that it counts as nothing. */
   isPartial = false;
@@ -61,7 +65,7 @@ export class Beyond {
 
   cover(tasks: CoveredTasks): void {
     this.know(tasks.items);
-    this.covered = { tasks, index: new WordIndex(tasks.items) };
+    this.covered = { tasks, index: new WordIndex(tasks.items), sets: indexSets(tasks.items) };
   }
 
   /** Notes words to look up, and those inside of words that a sentence may have around a name. */
@@ -101,9 +105,9 @@ export class Beyond {
     return this.found.get(keyOf(words))?.isCut === true;
   }
 
-  /** Whether tasks of linked projects have all of these words. */
+  /** Whether tasks of linked projects have all of these words, as their title, a tag or the name of the project. */
   covers(words: readonly string[]): boolean {
-    return (this.covered?.index.find(words).length ?? 0) > 0;
+    return [this.covered?.index, this.covered?.sets].some((index) => (index?.find(words).length ?? 0) > 0);
   }
 
   /**
@@ -120,7 +124,7 @@ export class Beyond {
 
   private pick(words: readonly string[]): readonly LinkedItem[] {
     const found = this.found.get(keyOf(words));
-    const byId = (found?.items ?? []).filter(({ id }) => words.length === 1 && id === words[0]);
+    const byId = (found?.items ?? []).filter((item) => words.length === 1 && isNamed(item, words[0]));
     if (byId.length > 0) return byId;
     // If there are more than were read, one of them alone says nothing.
     const covered = this.covered && !this.covered.tasks.isCut ? this.covered.index.find(words) : [];

@@ -15,6 +15,8 @@ export type Target =
   /** Linked tasks of these facts, without the excepted ones; `both`: they are two. */
   | { kind: 'all'; filter: TaskFilter; written: string; except?: Target; both?: true }
   | { kind: 'list'; targets: readonly Target[] }
+  /** `the rest`: what that leaves out, only the person knows. */
+  | { kind: 'rest'; written: string }
   /** Words that name nothing known; `near` have some of them. `names`: the words of each name in it. */
   | { kind: 'unknown'; written: string; near: readonly LinkedItem[]; names: readonly (readonly string[])[] };
 
@@ -33,6 +35,8 @@ export interface NewTask {
 export interface TaskQuestion {
   show: 'list' | 'count' | 'load';
   filter: TaskFilter;
+  /** `what else`: not what the clause before was about. */
+  isElse?: true;
 }
 
 /** A question about what was done. */

@@ -26,14 +26,17 @@ const OPEN: readonly Status[] = ['todo', 'in_progress', 'in_review'];
 const isWithin = (day: string | null | undefined, { from, to }: DateRange): boolean =>
   day != null && (from === undefined || day >= from) && (to === undefined || day <= to);
 
-const hasWords = ({ title, project_title }: FilteredTask, words: readonly string[]): boolean => {
-  const stems = titleStems(`${title} ${project_title ?? ''}`);
-  return words.every((word) => stems.has(word));
+/** Whether a text has all of the stems. */
+export const hasStems = (text: string, stems: readonly string[]): boolean => {
+  const found = titleStems(text);
+  return stems.every((stem) => found.has(stem));
 };
+const hasWords = ({ title, project_title, tags }: FilteredTask, words: readonly string[]): boolean =>
+  hasStems([title, project_title ?? '', ...(tags ?? [])].join(' '), words);
 
 /** Returns whether a task is meant. `people`: the ids that the filter's assignee may be; `today`: YYYY-MM-DD. */
 export function isMeant(task: FilteredTask, filter: TaskFilter, people: readonly (string | null)[], today: string): boolean {
-  const { statuses, priorities, due, completed, words, tag } = filter;
+  const { statuses, priorities, due, completed, words, tag, project } = filter;
   return (
     (!statuses || statuses.some((status) => status === task.status)) &&
     (!priorities || priorities.some((priority) => priority === task.priority)) &&
@@ -45,6 +48,7 @@ export function isMeant(task: FilteredTask, filter: TaskFilter, people: readonly
     (!completed || (task.status === 'done' && isWithin(task.completed, completed))) &&
     (!filter.assignee || people.includes(task.assigned_to ?? null)) &&
     (tag === undefined || (task.tags ?? []).some((each) => each.toLowerCase() === tag)) &&
+    (!project || hasStems(task.project_title ?? '', project)) &&
     (!words || hasWords(task, words))
   );
 }
@@ -185,10 +189,22 @@ function readTag(words: readonly string[], at: number): Found | undefined {
   return isTag && tag ? { filter: { tag }, length: lead + 2 } : undefined;
 }
 
+/** `in the project Web shop`, `of the Web shop project` */
+function readProject(words: readonly string[], at: number): Found | undefined {
+  if (!['in', 'of', 'from', 'under'].includes(words[at] ?? '')) return undefined;
+  const from = words[at + 1] === 'the' ? at + 2 : at + 1;
+  const noun = words.indexOf('project', from);
+  const end = noun === from ? words.length : noun;
+  const project = phraseStems(words.slice(noun === from ? from + 1 : from, end)).distinctive;
+  if (noun < 0 || project.length === 0 || end - from > 6) return undefined;
+  return { filter: { project }, length: (noun === from ? end : noun + 1) - at };
+}
+
 const READERS: readonly ((words: readonly string[], at: number, reader: FilterReader) => Found | undefined)[] = [
   readDays,
   (words, at) => longest(words, at, MAX_PHRASE, readPhrase),
   readTag,
+  readProject,
   (words, at) => longest(words, at, 3, readStatus),
   (words, at) => longest(words, at, 3, readPriority),
   readAssigned,
@@ -201,7 +217,7 @@ const union = <T>(a: readonly T[] | undefined, b: readonly T[] | undefined): T[]
 function merge(before: TaskFilter, more: TaskFilter): TaskFilter | undefined {
   const differs = (key: keyof TaskFilter): boolean =>
     before[key] !== undefined && more[key] !== undefined && !isEqual(before[key], more[key]);
-  if (differs('assignee') || differs('due') || differs('completed') || differs('tag')) return undefined;
+  if (differs('assignee') || differs('due') || differs('completed') || differs('tag') || differs('project')) return undefined;
   const merged = { ...before, ...more };
   if (differs('priorities')) merged.priorities = union(before.priorities, more.priorities);
   // `unassigned` says open too, unless a state says more.

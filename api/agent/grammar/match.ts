@@ -92,3 +92,11 @@ export class WordIndex<T extends Titled> {
     });
   }
 }
+
+/** Tags and names of the projects of tasks, by their words. */
+export const indexSets = (
+  items: readonly { tags?: readonly string[]; project_title?: string | null }[],
+): WordIndex<{ title: string }> =>
+  new WordIndex(
+    [...new Set(items.flatMap(({ tags = [], project_title }) => [...tags, project_title ?? '']))].map((title) => ({ title })),
+  );

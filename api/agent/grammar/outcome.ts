@@ -4,7 +4,8 @@ import type { LinkedItem } from './tokens.js';
 
 /** A question of the person about tasks, with what it is about. */
 export type Asked =
-  | { does: 'tasks'; question: TaskQuestion }
+  /** `without`: ids that the answer leaves out. */
+  | { does: 'tasks'; question: TaskQuestion; without: readonly string[] }
   | { does: 'about'; ids: string[]; items: readonly LinkedItem[] }
   | { does: 'blocking'; ids: string[]; end: 'before' | 'behind' }
   /** What was done, to one item or to any. */

@@ -3,6 +3,8 @@ import type { BareClause, Clause } from './clauses.js';
 import { beginsList, beginsTask } from './creating/create.js';
 import { MAX_TOKENS } from './pattern.js';
 import { PeopleIndex } from './people.js';
+import { isCorrection, WHAT_CHANGES, withoutInstead } from './following/correction.js';
+import { readEllipsis, type Repeatable, repeatableOf } from './following/ellipsis.js';
 import { findMentions, hasBothKinds, lastNamed, type Mention } from './referents.js';
 import { readKnownClause, readUnknownClause } from './read-clause.js';
 import { isCondition, NO_CONDITION } from './later.js';
@@ -79,10 +81,11 @@ class MessageReader {
 
   private readonly mentions: readonly Mention[];
 
-  /** `earlier`: who was named last in the messages before. */
+  /** `earlier`: who was named last in the messages before. `repeatable`: the change of the message before. */
   constructor(
     private reading: Reading,
     private readonly earlier: readonly string[],
+    private repeatable: Repeatable,
   ) {
     this.mentions = findMentions(reading.message.tokens, reading.people);
   }
@@ -99,12 +102,14 @@ class MessageReader {
   next(): Clause | undefined {
     const { tokens, written } = this.reading.message;
     this.at = skipOpening(tokens, this.at);
+    while (this.isFirst && isCorrection(tokens, this.at)) this.at = skipOpening(tokens, this.at + 1);
     const first = tokens[this.at];
     if (!first) return undefined;
     this.reading = { ...this.reading, persons: this.namedLast(this.at), isAsked: false };
     const start = this.at;
     const clause = this.textClause() ?? this.topicClause() ?? this.plainClause();
     this.isFirst = false;
+    this.repeatable = repeatableOf([clause]) ?? this.repeatable;
     wantUnknown(this.reading, clause, trimClosing(tokens.slice(start, this.at)));
     return { ...clause, written: written(first.start, tokens[this.at - 1]?.end ?? first.start) } as Clause;
   }
@@ -203,11 +208,18 @@ class MessageReader {
     const start = this.at;
     const end = this.endOfClause(start);
     this.reading = { ...this.reading, isAsked: this.isQuestionMark(end) };
-    const clause = trimClosing(tokens.slice(start, end));
+    const trimmed = trimClosing(tokens.slice(start, end));
+    const clause = this.isFirst ? withoutInstead(trimmed) : trimmed;
     this.at = end;
+    if (!this.isFirst && isCorrection(tokens, start)) return { does: 'doubt', text: WHAT_CHANGES };
     if (isCondition(clause) && isSoft(tokens[end])) return { does: 'doubt', text: NO_CONDITION };
     const isWhole = this.isFirst && skipOpening(tokens, end) >= tokens.length;
-    const read = this.read(clause, isWhole) ?? this.readFront(start, end) ?? readQuotedComment(this.reading, clause);
+    const again = readEllipsis(this.reading, clause, {
+      before: this.repeatable,
+      whole: isWhole && !this.reading.isAsked ? tokens : [],
+      read: (rest) => this.read(rest, false),
+    });
+    const read = again ?? this.read(clause, isWhole) ?? this.readFront(start, end) ?? readQuotedComment(this.reading, clause);
     this.verb ??= tokens[start];
     if (read?.does === 'create' && this.mayContinueTitle(clause, end)) return { does: 'doubt', text: WHOSE_WORDS };
     if (read) return read;
@@ -255,8 +267,8 @@ class MessageReader {
 /** Clauses of one message: a few more than a plan holds changes. */
 const MAX_CLAUSES = 60;
 
-function readMessage(message: string, readers: Readers, earlier: readonly string[]) {
-  const reader = new MessageReader(openReading(tokenize(message, readers.items), readers), earlier);
+function readMessage(message: string, readers: Readers, earlier: readonly string[], repeatable: Repeatable) {
+  const reader = new MessageReader(openReading(tokenize(message, readers.items), readers), earlier, repeatable);
   const clauses: Clause[] = [];
   for (let clause = reader.next(); clause; clause = reader.next()) {
     clauses.push(clauses.length < MAX_CLAUSES ? clause : { does: 'unclear', written: clause.written });
@@ -271,9 +283,11 @@ function readMessage(message: string, readers: Readers, earlier: readonly string
  */
 export function parseAll(messages: readonly string[], readers: Readers): Clause[][] {
   let named: readonly string[] = [];
+  let repeatable: Repeatable;
   return messages.map((message) => {
-    const read = readMessage(message, readers, named);
+    const read = readMessage(message, readers, named, repeatable);
     named = read.named;
+    repeatable = repeatableOf(read.clauses);
     return read.clauses;
   });
 }

@@ -85,7 +85,8 @@ const isConnecting = (token: Token | undefined): boolean => token?.kind === 'wor
 const isPossessive = (token: Token | undefined, text: string): boolean => token?.kind === 'word' && token.text === text;
 
 const target = (reading: Reading, tokens: readonly Token[]): Taken | undefined => {
-  if (isPossessive(tokens[0], 'its') || isPossessive(tokens.at(-1), "'s")) return undefined;
+  const isOwned = isPossessive(tokens.at(-1), "'s") && !tokens.some((token) => isPossessive(token, 'of'));
+  if (isPossessive(tokens[0], 'its') || isOwned) return undefined;
   if (isConnecting(tokens[0]) || isConnecting(tokens.at(-1)) || isDetermining(tokens.at(-1))) return undefined;
   const read = readTarget(reading, tokens);
   return read && { value: read.target, isKnown: read.isKnown };

@@ -1,5 +1,5 @@
 import type { Beyond } from './beyond.js';
-import { WordIndex } from './match.js';
+import { indexSets, WordIndex } from './match.js';
 import type { PeopleIndex } from './people.js';
 import type { LinkedItem, Token, Tokenized } from './tokens.js';
 import { getWord, innerWords } from './words.js';
@@ -9,6 +9,8 @@ export interface Reading {
   message: Tokenized;
   /** Linked items by the words of their titles. */
   index: WordIndex<LinkedItem>;
+  /** Tags and projects of linked tasks by their words: each names a set of tasks. */
+  sets: WordIndex<{ title: string }>;
   people: PeopleIndex;
   /** Names of the members that `he` or `she` can mean here. */
   persons: readonly string[];
@@ -53,6 +55,7 @@ export function openReading(message: Tokenized, { items, people, today, beyond }
   return {
     message: { ...message, tokens: withRivals(message.tokens, items) },
     index,
+    sets: indexSets(items),
     people,
     persons: [],
     isAsked: false,

@@ -38,6 +38,11 @@ import {
 
 type Params = ProposedAction['params'];
 
+const UNRESOLVED = ['ask', 'activity', 'about', 'blocking', 'summary', 'help', 'unclear', 'unblock'] as const;
+type Unresolved = (typeof UNRESOLVED)[number];
+const changesNothing = (clause: Clause): clause is Extract<Clause, { does: Unresolved }> =>
+  UNRESOLVED.some((does) => does === clause.does);
+
 /** Turns clauses into actions, one after the other; `it` is what the clause before was about. */
 export class Resolver {
   readonly actions: ProposedAction[] = [];
@@ -63,11 +68,11 @@ export class Resolver {
     const { clause, note } = followAbsent(given, this.absent, this.world.people);
     if (note) this.finder.notes.add(note);
     this.finder.wantsDone = clause.does === 'status' && clause.status === 'todo';
-    this.resolve('target' in clause && clause.target?.kind === 'all' ? withLacking(clause) : clause);
+    if (!changesNothing(clause)) this.resolve('target' in clause && clause.target?.kind === 'all' ? withLacking(clause) : clause);
     if (this.actions.length > MAX_ACTIONS) throw new Question(`A plan holds at most ${MAX_ACTIONS} changes. Send fewer at once.`);
   }
 
-  private resolve(clause: Clause): void {
+  private resolve(clause: Exclude<Clause, { does: Unresolved }>): void {
     switch (clause.does) {
       case 'create':
         return this.create(clause.task, null);
@@ -103,15 +108,6 @@ export class Resolver {
         throw sayCannot(clause, (target) => this.finder.find(target, this.before));
       case 'aside':
         if (clause.target) this.before = this.finder.find(clause.target, this.before);
-        return undefined;
-      case 'ask':
-      case 'activity':
-      case 'about':
-      case 'blocking':
-      case 'summary':
-      case 'help':
-      case 'unclear':
-      case 'unblock':
         return undefined;
       default:
         return this.onTasks(clause.target, 'task.update', (subject) => {
@@ -263,8 +259,9 @@ export class Resolver {
   /** What a question is about. */
   ask(clause: Clause): Asked {
     if (clause.does === 'ask') {
+      const without = clause.question.isElse ? (this.before ?? []).map(({ id }) => id) : [];
       this.before = this.finder.matchingWords(clause.question.filter);
-      return { does: 'tasks', question: clause.question };
+      return { does: 'tasks', question: clause.question, without };
     }
     if (clause.does === 'activity') return this.activity(clause.asked);
     if (clause.does !== 'about' && clause.does !== 'blocking') return { does: clause.does === 'help' ? 'help' : 'summary' };

@@ -1,5 +1,6 @@
 import type { Beyond } from './beyond.js';
 import type { Target } from './clauses.js';
+import { onlyMeaning } from './doubts/which-set.js';
 import { isMeant, openOnly } from './filter.js';
 import type { PeopleIndex } from './people.js';
 import type { Assignee, TaskFilter } from './terms.js';
@@ -41,8 +42,14 @@ const isOfLinked = (written: string): boolean => /\blinked\b/i.test(written);
 const SHOWN = 80;
 /** A short quotation of what the person wrote. */
 export const quote = (text: string): string => `“${text.length > SHOWN ? `${text.slice(0, SHOWN).toWellFormed()}…` : text}”`;
-export const named = ({ type, title, id, project_title }: LinkedItem): string =>
-  `the ${type} ${quote(title)}${project_title == null ? '' : ` in ${quote(project_title)}`} (${id})`;
+/** An item as people call it: by its title and, of a task, its number. */
+export const named = ({ type, title, key, project_title, isLinked }: LinkedItem): string =>
+  `the ${type} ${quote(title)}${project_title == null || isLinked !== false ? '' : ` in ${quote(project_title)}`}${key == null ? '' : ` (${key})`}`;
+/** Names of items that differ: those that are called the same have their ids. */
+const namedApart = (items: readonly LinkedItem[]): string[] =>
+  items.map((item) =>
+    items.some((each) => each !== item && named(each) === named(item)) ? `${named(item)} (${item.id})` : named(item),
+  );
 export const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
 
 /** Joins words as in a sentence; at most five of them. */
@@ -111,8 +118,8 @@ export class SubjectFinder {
   find(target: Target, before: Before): Subject[] {
     switch (target.kind) {
       case 'unknown': {
-        const near = target.near.length > 0 ? ` Do you mean ${list(target.near.map(named), 'or')}?` : '';
-        throw new Question(`${this.unknownWords(target)}${near} Link it, or write its title or its id.`, target.near);
+        const near = target.near.length > 0 ? ` Do you mean ${list(namedApart(target.near), 'or')}?` : '';
+        throw new Question(`${this.unknownWords(target)}${near} Link it, or write its title or its number.`, target.near);
       }
       case 'named':
         return [this.only(target.items, target.written)];
@@ -120,6 +127,8 @@ export class SubjectFinder {
         return before?.length === 1 ? [...before] : [this.onlyTask()];
       case 'same':
         return before && before.length > 0 ? [...before] : [this.onlyTask()];
+      case 'rest':
+        throw new Question(`Which tasks are ${quote(target.written)}? Write their titles, or what they have in common.`);
       case 'them':
         return this.several(before, target.both);
       case 'list':
@@ -162,7 +171,7 @@ export class SubjectFinder {
     const [item, ...others] = isBeyond ? this.living(fitting) : fitting;
     if (!item || others.length > 0)
       throw new Question(
-        `Which one do you mean by ${quote(written)}: ${list(fitting.map(named), 'or')}? Use its whole title or its id.`,
+        `Which one do you mean by ${quote(written)}: ${list(namedApart(fitting), 'or')}? Write its ${fitting.every(({ key }) => key != null) ? 'number' : 'whole title or its id'}.`,
         fitting,
       );
     if (item.isLinked === false) {
@@ -186,7 +195,12 @@ export class SubjectFinder {
     const { items = [], isCut = false } =
       isOfLinked(written) || this.tasks().length > 0 ? {} : (this.world.beyond?.coveredTasks ?? {});
     if (isCut) throw new Question(TOO_MANY);
-    return [...this.tasks(), ...items].filter((item) => isMeant(item, meant, people, this.world.today));
+    const { words, ...facts } = meant;
+    const found = [...this.tasks(), ...items].filter((item) => isMeant(item, facts, people, this.world.today));
+    if (!words) return found;
+    const { tasks, doubt } = onlyMeaning(found, words);
+    if (doubt) throw new Question(`${quote(written)} may be ${doubt}`);
+    return tasks;
   }
 
   private several(before: Before, both: boolean): Subject[] {
@@ -203,7 +217,7 @@ export class SubjectFinder {
 
   private onlyTask(): Subject {
     const [task, ...others] = this.tasks();
-    if (!task || others.length > 0) throw new Question('Which task do you mean by “it”? Write its title or its id.');
+    if (!task || others.length > 0) throw new Question('Which task do you mean by “it”? Write its title or its number.');
     return { id: task.id, item: task };
   }
 }

@@ -21,6 +21,8 @@ const MY = new Set(['my', 'our']);
 const TYPES: ReadonlySet<string> = new Set<LinkedItem['type']>(['task', 'project', 'note', 'idea', 'file', 'whiteboard']);
 const MAX_LISTED = 50;
 
+const REST = /^(?:all )?(?:of )?the (?:rest|others|other (?:ones|tasks)|remaining ones)(?: of (?:them|it|the tasks))?$/;
+
 /** `it`, `this task`, `the task`; `them`, `these tasks`, `both of them`. */
 function readPronoun(words: readonly string[]): Target | undefined {
   const [first = '', second, third] = words;
@@ -59,8 +61,9 @@ function readAll(reading: Reading, tokens: readonly Token[]): Target | undefined
   if (!EVERY.has(first) && !isPlural) return undefined;
   const { filter, rest } = readFilter(MY.has(first) && first === 'our' ? words.slice(1) : words, reading);
   const named = withWords(filter, rest);
-  // Words that no linked title has are no part of a filter.
-  const isTitle = () => reading.index.find(rest).length > 0 || reading.beyond?.covers(rest) === true;
+  // Words that no linked title, tag or project has are no part of a filter.
+  const isTitle = () =>
+    reading.index.find(rest).length > 0 || reading.sets.find(rest).length > 0 || reading.beyond?.covers(rest) === true;
   if (!named || (rest.length > 0 && !isTitle())) return undefined;
   // `the jobs` alone names nothing, `all jobs` does.
   if ((!EVERY.has(first) || VAGUE.has(first)) && Object.keys(named).length === 0) return undefined;
@@ -129,6 +132,8 @@ export function readTarget(reading: Reading, tokens: readonly Token[]): ReadTarg
   if (!(isOneToken && first?.kind !== 'word')) {
     const pronoun = readPronoun(tokens.length <= 4 ? wordsOf(tokens) : []);
     if (pronoun) return { target: pronoun, isKnown: true };
+    const rest = tokens.length <= 6 && REST.test(wordsOf(tokens).join(' '));
+    if (rest) return { target: { kind: 'rest', written: writtenOf(reading, tokens) }, isKnown: true };
     // What is excepted may be a list: the list is no list of targets then.
     if (tokens.some(isSoft) && findExcept(tokens) < 0) {
       const parts = splitList(getWord(first) === 'both' ? tokens.slice(1) : tokens);

@@ -35,6 +35,8 @@ export interface TaskFilter {
   completed?: DateRange;
   assignee?: Assignee;
   tag?: string;
-  /** Stems that the title or the name of the project has. */
+  /** Stems that the name of the project has. */
+  project?: readonly string[];
+  /** Stems that title, tags and the name of the project have together. */
   words?: readonly string[];
 }

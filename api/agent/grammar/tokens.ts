@@ -5,6 +5,8 @@ export interface LinkedItem {
   type: 'task' | 'project' | 'note' | 'idea' | 'file' | 'whiteboard';
   id: string;
   title: string;
+  /** Of a task: what people call it, HAR-12. */
+  key?: string | null;
   status: string;
   team_id: string;
   project_id: string | null;
@@ -19,7 +21,7 @@ export interface LinkedItem {
   is_blocked?: boolean;
   /** Absent for an item that is linked. */
   isLinked?: false;
-  /** Name of its project, of one that is not linked. */
+  /** Of a task: name of its project. */
   project_title?: string | null;
 }
 
@@ -63,13 +65,14 @@ interface Branch {
   name?: Name;
 }
 
-/** Linked titles and ids as a tree of characters. Two items of one title share a name. */
+/** Linked titles, numbers and ids as a tree of characters. Two items of one title share a name. */
 class NameIndex {
   private readonly byName = new Map<string, Name>();
   private readonly root: Branch = { next: new Map() };
 
   constructor(items: readonly LinkedItem[]) {
-    for (const item of items) for (const name of new Set([item.title, item.id].map(foldName))) this.add(name, item);
+    for (const item of items)
+      for (const name of new Set([item.title, item.id, item.key ?? ''].map(foldName))) this.add(name, item);
   }
 
   private add(text: string, item: LinkedItem): void {

@@ -16,7 +16,7 @@ export const ASKING = setOf('what which who whose when where how is are does do 
 /** Words that go on with the change of a clause before: `… to high priority and due Friday`. */
 export const CONTINUING = setOf('due its their priority prio deadline assigned');
 /** Verbs by which a statement of fact is known to be a clause of its own: `the budget is done and the website is late`. */
-export const STATING = setOf('is are should blocks depends needs takes gets goes has');
+export const STATING = setOf('is are should blocks depends needs takes gets goes has does');
 /** Verbs of clauses that hold a free text or a title. */
 export const WRITING = setOf(
   'create add make open log comment reply note rename retitle call new write leave remind tell describe',

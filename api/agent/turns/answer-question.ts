@@ -2,7 +2,6 @@ import type { Context } from '../../platform/context.js';
 import { STATUS_WORDS } from '../grammar/terms.js';
 import { Question, onlyAssignees, quote } from '../grammar/subjects.js';
 import type { Asked } from '../grammar/outcome.js';
-import type { TaskQuestion } from '../grammar/clauses.js';
 import type { LinkedItem } from '../grammar/tokens.js';
 import type { ReadableLink } from '../sessions/read-links.js';
 import { answerActivity } from './answer-activity.js';
@@ -60,7 +59,7 @@ function loadWords(tasks: readonly FoundTask[]): string {
 const noneWords = (words: readonly string[] = []): string =>
   words.length === 0
     ? 'No task of the team is like that.'
-    : `No task of the team is like that. I looked for titles and projects with words like ${words.map(quote).join(', ')}.`;
+    : `No task of the team is like that. I looked for titles, tags and projects with words like ${words.map(quote).join(', ')}.`;
 
 /** Says that an answer is about a part of the tasks. */
 function partWords(teamIds: readonly string[] | null): string {
@@ -82,15 +81,17 @@ async function answerTasks(
   turn: ClaimedTurn,
   links: readonly ReadableLink[],
   { world }: ReadByRules,
-  question: TaskQuestion,
+  { question, without }: Extract<Asked, { does: 'tasks' }>,
 ): Promise<Answer> {
   const { filter, show } = question;
   const assignees = onlyAssignees(world, filter.assignee);
   const teamIds = teamsOf(links);
   const open = show === 'load' ? { ...filter, statuses: ['todo', 'in_progress', 'in_review'] as const } : filter;
-  const tasks = await findTasks(ctx, open, assignees, { teamIds, timezone: zoneOf(turn), today: world.today });
-  const found = show === 'load' ? loadWords(tasks) : listWords(tasks, noneWords(filter.words));
-  const content = (await exceedsExamined(ctx, teamIds)) ? `${found}\n\n${partWords(teamIds)}` : found;
+  const found = await findTasks(ctx, open, assignees, { teamIds, timezone: zoneOf(turn), today: world.today });
+  const tasks = found.filter(({ id }) => !without.includes(id));
+  const words =
+    show === 'load' ? loadWords(tasks) : listWords(tasks, noneWords([...(filter.words ?? []), ...(filter.project ?? [])]));
+  const content = (await exceedsExamined(ctx, teamIds)) ? `${words}\n\n${partWords(teamIds)}` : words;
   return { content, mentions: show === 'load' ? [] : listMentions(tasks) };
 }
 
@@ -118,7 +119,7 @@ async function answerBeyond(
     case 'activity':
       return answerActivity(ctx, asked, read.world, { teamIds: teamsOf(links), zone: zoneOf(turn) });
     case 'tasks':
-      return answerTasks(ctx, turn, links, read, asked.question);
+      return answerTasks(ctx, turn, links, read, asked);
   }
 }
 

@@ -19,7 +19,7 @@ const places = (user: string, roles: string, teams: string): string =>
 /**
  * $1 = user id, $2 = roles that may list tasks, $3 = team ids or null for all of the user's, $4 = time zone, $5 = statuses or null,
  * $6 = priorities or null, $7 = first due date or null, $8 = last due date or null, $9 = only without a due date, $10 = assignees or null for
- * any, $11 = only without an assignee, $12 = patterns that title or project name match, $13 = only blocked ones, $14 = row limit.
+ * any, $11 = only without an assignee, $12 = patterns that title, project name and tags match together, $13 = only blocked ones, $14 = row limit.
  */
 export const findTasksStatement = defineStatement({
   name: 'rules_find_tasks',
@@ -34,7 +34,7 @@ select ${columns('$4', '$1::uuid', '$2::text[]')} from examined t join projects 
 where not t.is_archived and ($5::text[] is null or t.status = any($5)) and ($6::text[] is null or t.priority = any($6))
   and ($7::text is null or left(t.due_date, 10) >= $7) and ($8::text is null or left(t.due_date, 10) <= $8)
   and (not $9::boolean or t.due_date is null) and ($10::uuid[] is null or t.assigned_to = any($10)) and (not $11::boolean or t.assigned_to is null)
-  and (t.title || ' ' || p.name) ilike all ($12::text[])
+  and (t.title || ' ' || p.name || ' ' || array_to_string(t.tags, ' ')) ilike all ($12::text[])
   and (not $13::boolean or ${isBlockedSql('$1::uuid', '$2::text[]')})
 order by t.due_date nulls last, t.created_at, t.task_id limit $14`,
 });

@@ -53,7 +53,7 @@ export async function findTasks(
   assignees: readonly (string | null)[],
   asking: Asking,
 ): Promise<FoundTask[]> {
-  const { due, isOverdue, words = [], assignee } = filter;
+  const { due, isOverdue, words = [], project = [], assignee } = filter;
   const ids = assignees.filter((id) => id !== null);
   const values = [
     requireUser(ctx),
@@ -67,7 +67,7 @@ export async function findTasks(
     filter.hasNoDueDate === true,
     assignee && !isNone(assignee) ? ids : null,
     isNone(assignee),
-    words.map((word) => `%${literally(word)}%`),
+    [...words, ...project].map((word) => `%${literally(word)}%`),
     filter.isBlocked === true,
     MAX_COUNTED + 1,
   ];

@@ -39,7 +39,8 @@ it.each(['indexed', 'not indexed yet'])('finds a task of a linked project by its
   const answer = await say('the website is done');
   expect(answer.mentions).toEqual([{ item_id: id, title: 'Publish the new website', to_link: 'task' }]);
   expect(answer).toMatchObject({ actions: [], content: expect.stringContaining('Nothing was staged.') });
-  expect(answer.content).toContain(`the task “Publish the new website” in “Harbor” (${id}), which is not linked.`);
+  expect(answer.content).toMatch(/the task “Publish the new website” in “Harbor” \([A-Z]+-1\), which is not linked\./);
+  expect(answer.content).not.toContain(id);
   expect(offered(await say('assign it to me'))).toEqual([id]);
   await linkOffered(app, team.member, say.session_id, answer);
   const { actions } = await say('the website is done');
@@ -64,6 +65,52 @@ it('looks beyond the linked project only if nothing in it fits, and asks which o
   expect(offered(await say('close the left crane and give it to me'))).toEqual([left]);
   expect(offered(await say('unblock the left crane'))).toEqual([left]);
   expect((await say('close the submarine')).content).toContain('No linked item, and no task of the team, is called “submarine”');
+});
+
+it('finds tasks of a linked project by their tag, and one by its number', async () => {
+  const [checkout, pages] = [
+    await addTask('Redesign the checkout', { tags: ['web'] }),
+    await addTask('Speed it up', { tags: ['Web'] }),
+  ];
+  const other = await addTask('Paint the fence', { tags: ['website'] });
+  const far = { team, project: await buildProject(app, team, { name: 'Office' }) };
+  const desk = await addTask('Order a desk', {}, far);
+  const say = await talk(app, team.member, linked);
+  const answer = await say('set all web tasks to urgent');
+  expect(offered(answer)).toEqual([checkout, pages].toSorted());
+  await linkOffered(app, team.member, say.session_id, answer);
+  const { actions } = await say('set all web tasks to urgent');
+  expect(actions.map(({ entity_id }) => String(entity_id)).toSorted()).toEqual([checkout, pages].toSorted());
+  expect(actions.map(({ params }) => params['priority'])).toEqual(['urgent', 'urgent']);
+  const { key, number } = await db()('tasks').join('teams', 'teams.team_id', 'tasks.team_id').where({ task_id: desk }).first();
+  expect(offered(await say(`close ${key.toLowerCase()}-${number}`))).toEqual([desk]);
+  expect((await say('which web tasks are open?')).mentions.map(({ item_id }) => item_id).toSorted()).toEqual(
+    [checkout, pages].toSorted(),
+  );
+  expect((await say('and that one too')).content).not.toContain(other);
+});
+
+it('asks which tasks are meant where a tag and a project have the same name', async () => {
+  const office = { team, project: await buildProject(app, team, { name: 'Office' }) };
+  const ids = [await addTask('Order a desk', {}, office), await addTask('Paint the crane', { tags: ['office'] })];
+  const say = await talk(app, team.member, ...ids);
+  const asked = await say('set all office tasks to high');
+  expect(asked.actions).toEqual([]);
+  expect(asked.content).toContain('may be 1 tagged with it or 1 of a project of that name');
+  expect((await say('set everything in the project Office to high')).actions).toMatchObject([{ entity_id: ids[0] }]);
+  expect((await say('set everything tagged office to high')).actions).toMatchObject([{ entity_id: ids[1] }]);
+  expect((await say('how many tasks in the Office project are open?')).content).toContain('1 task:');
+});
+
+it('finds no number of another team', async () => {
+  const stranger = await buildTeam(app);
+  const theirs = await addTask('Secret submarine', {}, { team: stranger, project: await buildProject(app, stranger) });
+  const { number } = await db()('tasks').where({ task_id: theirs }).first();
+  await db()('teams').where({ team_id: stranger.team_id }).update({ key: 'ZZZ' });
+  const say = await talk(app, team.member, linked);
+  const answer = await say(`close ZZZ-${number}`);
+  expect(answer.mentions).toEqual([]);
+  expect(answer.content).toContain(`is called “ZZZ-${number}”`);
 });
 
 it('finds no task of another team, although the person is in it, and none in the trash or the archive', async () => {

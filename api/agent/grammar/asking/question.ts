@@ -50,6 +50,8 @@ const SUMMARY_OF =
 /** Who has time for the work of another one. */
 const WHO_CAN =
   /^who (?:can|could|might) (?:help(?: out)?|jump in|step in|(?:take|take over|pick up|cover|cover for|help with) (?:her|his|their|these|the|some|more|this|it)(?: (?:tasks|work|of|more|over))*)$/;
+const IS_FREE =
+  /^(?:is|are|does|do|has) (?:anyone|anybody|someone|somebody|who) (?:free|available|have time|have capacity|time|capacity)(?: (?:to|for) .+)?$|^who (?:is (?:free|available)|has (?:time|capacity)) (?:to|for) .+$/;
 const MINE = new Set(
   'what is next|what is up next|what should i do|what should i do next|what should i work on|what should i work on next|what do i do next|what is on my plate|what is left for me'.split(
     '|',
@@ -124,7 +126,7 @@ function readFixed(asked: string): BareClause | undefined {
   const said = asked.replace(NOW, '');
   if (HELP.has(said)) return { does: 'help' };
   if (SUMMARY.has(said) || SUMMARY_OF.test(said)) return { does: 'summary' };
-  if (LOAD.has(said) || WHO_CAN.test(said)) return { does: 'ask', question: { show: 'load', filter: {} } };
+  if (LOAD.has(said) || WHO_CAN.test(said) || IS_FREE.test(said)) return { does: 'ask', question: { show: 'load', filter: {} } };
   if (MINE.has(said)) return { does: 'ask', question: { show: 'list', filter: openOnly({ assignee: { kind: 'me' } }) } };
   return undefined;
 }
@@ -164,6 +166,7 @@ function readAbout(reading: Reading, tokens: readonly Token[]): BareClause | und
     (who?.kind === 'named' && who.items.length === 1 && who.items[0]?.title.toLowerCase() === who.written.toLowerCase())
   )
     return { does: 'about', target: who };
+  if (who?.kind === 'all' && !who.except) return { does: 'ask', question: { show: 'list', filter: openOnly(who.filter) } };
   const asked = who ?? firstUnknown(matcher, ABOUT);
   if (!asked || (asked.kind !== 'named' && asked.kind !== 'unknown')) return undefined;
   const { rest, filter } = readFilter(
@@ -196,13 +199,17 @@ function readTasks(reading: Reading, tokens: readonly Token[]): TaskQuestion | u
   const start = words.findIndex((word) => !ASKING.has(word) || ASKED_IS.has(word));
   const asked = words.slice(lead === 'how' ? 2 : Math.max(0, start)).filter((word) => word !== '');
   const read = readFilter(asked, reading);
-  const rest = read.rest.filter((word) => !NOISE.has(word));
+  const isElse = read.rest.includes('else');
+  // Whose tasks `their` means, `who` asks.
+  const isNoise = (word: string): boolean =>
+    NOISE.has(word) || word === 'else' || (lead === 'who' && ['their', 'on'].includes(word));
+  const rest = read.rest.filter((word) => !isNoise(word));
   const hasFilter = Object.keys(read.filter).length > 0;
   if (!hasFilter && !words.some((word) => PLURALS.has(word)) && !isCount) return undefined;
   if (!hasFilter && rest.length > 0 && !words.some((word) => PLURALS.has(word))) return undefined;
   const filter: TaskFilter | undefined = withWords(read.filter, rest);
   if (!filter) return undefined;
-  return { show: isCount ? 'count' : 'list', filter: openOnly(filter) };
+  return { show: isCount ? 'count' : 'list', filter: openOnly(filter), ...(isElse && { isElse }) };
 }
 
 /** Words that begin a question about one task, if only one is named. */

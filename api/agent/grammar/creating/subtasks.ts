@@ -29,6 +29,9 @@ function readGiven(reading: Reading, part: readonly Token[]): Given | undefined 
   return given && (given.due || given.priority || given.to) ? given : undefined;
 }
 
+/** Words with which a part says more of all tasks of a list: `, all for Mia`. */
+const ALL = ['all', 'each', 'everything'];
+
 /** Titles of a list, with what they are given. `isOpen`: several titles, and behind them what may be meant for one or for all. */
 interface Several {
   tasks: NewTask[];
@@ -40,6 +43,11 @@ export function readSeveral(reading: Reading, tokens: readonly Token[]): Several
   let isGiven = false;
   for (const part of splitList(skipColon(tokens))) {
     const last = tasks.at(-1);
+    const ofAll = last && ALL.includes(word(part, 0)) ? readGiven(reading, part.slice(1)) : undefined;
+    if (ofAll) {
+      for (const task of tasks) Object.assign(task, ofAll);
+      continue;
+    }
     const given = last && readGiven(reading, part);
     if (given) {
       Object.assign(last, given);

@@ -1,3 +1,4 @@
+import { NO_UNDO } from '../doubts/cannot.js';
 import { type Form, forms, say, state } from './form.js';
 
 const TAKES = 'takes|take|needs|is|should|will';
@@ -44,6 +45,14 @@ export const OTHER: readonly Form[] = [
     'set|create|add|make a reminder for|about|on T',
   ),
   ...say(() => ({ does: 'doubt', text: 'Shall I delete it, or close it? Write “delete …” or “close …”.' }), 'cancel T'),
+  ...say(
+    () => ({ does: 'doubt', text: NO_UNDO }),
+    'undo|revert|rollback T',
+    'undo|revert|rollback',
+    'undo|revert|rollback the? last|previous? change|changes|plan|one|step',
+    'take|roll T back',
+    'roll back T',
+  ),
   ...say(
     ({ T }) => ({ does: 'unblock', target: T, by: null }),
     'unblock T',

@@ -97,7 +97,7 @@ const ASSIGN: readonly Form[] = [
     'make P responsible|accountable for T',
     'can|could|would|will P take|do|handle|own|get|finish|look|fix|complete|manage over|on|with|after|into|care? of? T',
     'P should|will|can|must|takes|to|gets|owns|handles|does|could take|do|handle|own|be|get|finish|look|work|deal|fix? over|on|with|after|into|responsible|care|at? for|of? T',
-    'P is|are taking|doing|handling|getting|owning|responsible over|for? T',
+    'P is|are on|taking|doing|handling|getting|owning|responsible over|for? T',
     'T should|must|has|needs|is to|be|go|belongs|belong? go|be|to? assigned|handled|done|owned|taken? to|by|for P',
     'T goes|belongs to P',
     'T is for P',

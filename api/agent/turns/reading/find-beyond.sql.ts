@@ -18,8 +18,9 @@ export const endLookUpStatement = defineStatement({
 });
 
 /**
- * $1 = user id, $2 = roles that may let the agent read, $3 = team ids, $4 = queries of the text search, one a name, $5 = ids. Live tasks and projects
- * in these teams: those whose titles match a query, by the index of the search; those with one of the ids; and those that have changed since they
+ * $1 = user id, $2 = roles that may let the agent read, $3 = team ids, $4 = queries of the text search, one a name, $5 = ids,
+ * $6 = keys of teams, $7 = numbers of tasks there, one a key. Live tasks and projects
+ * in these teams: those whose titles match a query, by the index of the search; those with one of the ids or numbers; and those that have changed since they
  * were indexed. `names`: places of the queries with more hits than are read. At least one row.
  */
 export const findBeyondStatement = defineStatement({
@@ -37,11 +38,14 @@ with places as materialized (
   ) h
 ), wanted as materialized (
   select h.item_id from hits h union select m.item_id from marked m union select given.id from unnest($5::text[]) as given(id)
+  union select t.task_id from unnest($6::text[], $7::int[]) as given(key, number) cross join places p
+    join teams e on e.team_id = p.team_id and e.key = given.key join tasks t on t.team_id = p.team_id and t.number = given.number
 )
 select (select count(*) > ${MAX_MARKED} from marked) as is_indexing,
   array(select h.place::int from hits h group by h.place having count(*) > ${MAX_OF_NAME}) as cut, f.*
 from (select) as one left join lateral (
-  select i.item_type, i.item_id, i.title, i.status, i.team_id, i.project_id, p.name as project_title
+  select i.item_type, i.item_id, i.title, i.status, i.team_id, i.project_id, p.name as project_title,
+    (select e.key || '-' || t.number from tasks t join teams e using (team_id) where t.task_id = i.item_id) as key
   from wanted w cross join lateral (
     select * from item_place i where i.item_id = w.item_id and i.deleted_at is null and i.item_type in ('task', 'project') limit 1
   ) i left join projects p on p.project_id = i.project_id and i.item_type = 'task'

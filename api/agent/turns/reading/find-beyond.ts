@@ -1,7 +1,8 @@
 import { run } from '../../../../db/statement.js';
 import { rolesFor } from '../../../platform/access/access.js';
 import type { Context } from '../../../platform/context.js';
-import type { Beyond, CoveredTasks, Phrase } from '../../grammar/beyond.js';
+import { parseTaskName } from '../../../work/search/named-tasks.js';
+import { type Beyond, type CoveredTasks, isNamed, type Phrase } from '../../grammar/beyond.js';
 import { stem, WordIndex } from '../../grammar/match.js';
 import type { LinkedItem } from '../../grammar/tokens.js';
 import type { ReadableLink } from '../../sessions/read-links.js';
@@ -15,7 +16,11 @@ const MIN_PREFIX = 3;
 const LETTERS = /[\p{L}\p{N}]+/gu;
 const QUERY_CANCELED = '57014';
 
-type Place = Omit<ReadableLink, 'linked_at' | 'item_type'> & { item_type: 'task' | 'project'; project_title: string | null };
+type Place = Omit<ReadableLink, 'linked_at' | 'item_type'> & {
+  item_type: 'task' | 'project';
+  key?: string | null;
+  project_title: string | null;
+};
 type Row = Record<string, unknown> & { is_indexing: boolean; cut: number[] } & (Place | { item_id: null });
 
 /** A word of a name as a query of titles: itself, or a word that it begins. */
@@ -79,7 +84,9 @@ export async function findBeyond(
 ): Promise<void> {
   const queries = phrases.map(toQuery);
   const ids = phrases.flatMap(({ words }) => (words.length === 1 ? words : []));
-  const rows = await lookUp(ctx, [userId, rolesFor('agent.link'), [...new Set(teamIds)], queries, ids]);
+  const names = ids.flatMap((id) => parseTaskName(id) ?? []);
+  const [keys, numbers] = [names.map(({ key }) => key), names.map(({ number }) => number)];
+  const rows = await lookUp(ctx, [userId, rolesFor('agent.link'), [...new Set(teamIds)], queries, ids, keys, numbers]);
   if (!rows || rows[0]?.is_indexing) {
     beyond.isPartial = true;
     return;
@@ -87,7 +94,7 @@ export async function findBeyond(
   const places = rows.filter((row): row is Row & Place => row.item_id !== null && !linked.has(row.item_id));
   const titles = new WordIndex(places);
   const found = phrases.map(({ key, words, stems }, at) => {
-    const byId = places.filter(({ item_id }) => words.length === 1 && item_id === words[0]);
+    const byId = places.filter(({ item_id: id, key }) => words.length === 1 && isNamed({ id, key: key ?? null }, words[0]));
     const isCut = rows[0]?.cut.includes(at + 1) === true;
     return { key, places: [...new Set([...byId, ...titles.find(words), ...titles.find(stems)])], isCut };
   });

@@ -19,11 +19,12 @@ export const isBlockedSql = (user: string, roles: string): string => /* sql */ `
 const statement = defineStatement({
   name: 'linked_facts',
   text: /* sql */ `
-    select t.task_id as item_id, t.priority, left(t.due_date, 10) as due, u.display_name as assignee, t.assigned_to, t.tags,
+    select t.task_id as item_id, e.key || '-' || t.number as key, p.name as project_title, t.priority, left(t.due_date, 10) as due, u.display_name as assignee, t.assigned_to, t.tags,
       ${isBlockedSql('$3::uuid', '$4::text[]')} as is_blocked, null::int as open_tasks
-    from tasks t left join users u on u.user_id = t.assigned_to where t.task_id = any($1::text[])
+    from tasks t join projects p using (project_id) join teams e on e.team_id = t.team_id
+    left join users u on u.user_id = t.assigned_to where t.task_id = any($1::text[])
     union all
-    select p.project_id::text, null, p.end_date::text, null, null, '{}', false, (select count(*)::int from (
+    select p.project_id::text, null, null, null, p.end_date::text, null, null, '{}', false, (select count(*)::int from (
       select from tasks t where t.project_id = p.project_id and t.deleted_at is null and t.status <> 'done' limit ${MAX_COUNTED}) few)
     from projects p where p.project_id = any($2::uuid[])`,
 });
@@ -31,6 +32,9 @@ const statement = defineStatement({
 /** What is known of a linked item beside its title and status. */
 export interface LinkedFacts extends Record<string, unknown> {
   item_id: string;
+  /** Of a task: what people call it, and the name of its project. */
+  key: string | null;
+  project_title: string | null;
   priority: string | null;
   due: string | null;
   assignee: string | null;
@@ -65,6 +69,8 @@ export const toLinkedItem = (
   team_id,
   project_id,
   ...(facts && {
+    key: facts.key,
+    project_title: facts.project_title,
     priority: facts.priority,
     due: facts.due,
     assigned_to: facts.assigned_to,

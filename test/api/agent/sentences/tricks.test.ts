@@ -4,7 +4,7 @@ import type { LinkedItem } from '../../../../api/agent/grammar/tokens.js';
 import { isMember, meaning, meaningAmong, peopleWith } from './world.js';
 
 type Row = [world: string, said: string | string[], means: string];
-const ROWS = ['seen', 'unseen', 'third', 'fourth', 'rules'].flatMap(
+const ROWS = ['seen', 'unseen', 'third', 'fourth', 'fifth', 'sixth', 'rules'].flatMap(
   (name) => JSON.parse(readFileSync(new URL(`${name}.json`, import.meta.url), 'utf8')) as Row[],
 );
 const WORDS = /[^\p{L}\p{N}'-]+/u;

@@ -25,6 +25,7 @@ const task = (
 ): WorldTask => ({
   type: 'task',
   id,
+  key: id,
   title,
   status,
   priority,
@@ -65,11 +66,26 @@ const WORLDS: Readonly<Record<string, readonly WorldTask[]>> = {
     task('b4', 'Write the questions and answers', 'todo', 'medium', null, 'mia'),
   ],
   shop: [
-    task('s1', 'Redesign the checkout', 'todo', 'medium', null, 'bo', { tags: ['web'], project_id: 'sto' }),
-    task('s2', 'Speed up the product pages', 'in_progress', 'low', '2026-11-27', 'uma', { tags: ['web'], project_id: 'sto' }),
-    task('s3', 'Send out the winter catalog', 'todo', 'medium', '2026-12-01', 'bo', { tags: ['print'], project_id: 'sto' }),
-    task('s4', 'Scan receipts', 'todo', 'low', null, null, { tags: ['app'], project_id: 'mob' }),
-    task('s5', 'Show push messages', 'in_review', 'medium', '2026-11-26', 'bo', { project_id: 'mob' }),
+    task('s1', 'Redesign the checkout', 'todo', 'medium', null, 'bo', {
+      tags: ['web'],
+      project_id: 'sto',
+      project_title: 'Storefront',
+    }),
+    task('s2', 'Speed up the product pages', 'in_progress', 'low', '2026-11-27', 'uma', {
+      tags: ['web'],
+      project_id: 'sto',
+      project_title: 'Storefront',
+    }),
+    task('s3', 'Send out the winter catalog', 'todo', 'medium', '2026-12-01', 'bo', {
+      tags: ['print'],
+      project_id: 'sto',
+      project_title: 'Storefront',
+    }),
+    task('s4', 'Scan receipts', 'todo', 'low', null, null, { tags: ['app'], project_id: 'mob', project_title: 'Mobile app' }),
+    task('s5', 'Show push messages', 'in_review', 'medium', '2026-11-26', 'bo', {
+      project_id: 'mob',
+      project_title: 'Mobile app',
+    }),
     { type: 'project', id: 'sto', title: 'Storefront', status: 'active', team_id: 'team', project_id: 'sto' },
     { type: 'project', id: 'mob', title: 'Mobile app', status: 'active', team_id: 'team', project_id: 'mob' },
   ],
@@ -152,7 +168,10 @@ function shownAnswer(world: string, outcome: Extract<Outcome, { kind: 'ask' }>):
   if (show === 'load') return 'load';
   const tasks = [...(WORLDS[world] ?? []), ...UNLINKED].filter(({ type }) => type === 'task');
   const who = onlyAssignees({ people, userId: 'ada' }, filter.assignee);
-  const found = tasks.filter((each) => isMeant({ project_title: 'Harbor', ...each }, filter, who, TODAY)).map(({ id }) => id);
+  const found = tasks
+    .filter((each) => isMeant({ project_title: 'Harbor', ...each }, filter, who, TODAY))
+    .map(({ id }) => id)
+    .filter((id) => !asked.without.includes(id));
   return `${show}: ${found.sort().join(' ')}`.trim();
 }
 
