@@ -4,6 +4,7 @@ import { plainText } from '../../platform/plain-text.js';
 import { TRIGGER_TEXT } from '../../automation/language/triggers.js';
 import { summaryText } from './change-text.js';
 import { wordQuestion } from './question.js';
+import { wordRisk } from './risk.js';
 import { cannotApproveReason, cannotDecideReason, describeApprovers } from './approver-text.js';
 
 /** Advice for a failure, by error code, where there is a general one. */
@@ -102,6 +103,7 @@ function formatSize(size: number): string {
   return `${size} ${size === 1 ? 'byte' : 'bytes'}`;
 }
 
+/** Status of a work item: "In review". */
 const formatStatus = (status: string): string =>
   status === 'todo' ? 'To do' : status.charAt(0).toUpperCase() + status.slice(1).replaceAll('_', ' ');
 
@@ -122,6 +124,19 @@ const initials = (name: string): string =>
     .join('')
     .toUpperCase() || '·';
 
+/** What is the same for every reader. */
+const COMMON = {
+  formatStatus,
+  formatSize,
+  duration,
+  plainText,
+  device: deviceName,
+  approvers: describeApprovers,
+  /** "medium risk: gives work to another user". */
+  risk: wordRisk,
+  initials,
+};
+
 /** Creates the formatter of code words and times, in the user's locale and time zone. */
 export function createFormatter(me: User | null, now: Date = new Date()) {
   const timeZone = getTimeZone(me);
@@ -136,14 +151,11 @@ export function createFormatter(me: User | null, now: Date = new Date()) {
   const weekday = new Intl.DateTimeFormat(locale, { timeZone: 'UTC', weekday: 'short' });
   const relative = new Intl.RelativeTimeFormat('en', { numeric: 'auto' });
   return {
+    ...COMMON,
     timeZone,
     taskName: buildTaskNames(me),
     /** The day in the user's time zone: "2026-11-20". */
     today: dayIn.format(now),
-    duration,
-    formatSize,
-    /** Status of a work item: "In review". */
-    formatStatus,
     bulkFormat,
     /** "Import from Linear CSV", "Export to NDJSON". */
     bulkTitle: ({ kind, format }: { kind: string; format: string }): string =>
@@ -153,9 +165,6 @@ export function createFormatter(me: User | null, now: Date = new Date()) {
       summaryText(line, names, { formatStatus, day: formatDay }),
     /** How long a run took: "2 min", "less than a second". */
     took: (ms: number): string => (ms < 1000 ? 'less than a second' : duration(ms / 1000)),
-    plainText,
-    device: deviceName,
-    approvers: describeApprovers,
     /** What a decision would change, in one line. */
     question: (lines: Parameters<typeof wordQuestion>[0] = []) => wordQuestion(lines, formatStatus),
     notYourRequest: (request: Parameters<typeof cannotApproveReason>[1]): string => cannotApproveReason(me, request),
@@ -192,7 +201,6 @@ export function createFormatter(me: User | null, now: Date = new Date()) {
         : (TRIGGER_TEXT[trigger] ?? trigger),
     help: (code: string): string | undefined => HELP[code],
     action: (type: string): string => ACTION_LABELS.get(type) ?? type,
-    initials,
     plural: (count: number, one: string, many = `${one}s`): string => `${count} ${count === 1 ? one : many}`,
   };
 }

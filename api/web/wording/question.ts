@@ -27,22 +27,24 @@ const workActions = new Map<string, WorkAction>(
     [action.tool, action.automation?.type].flatMap((name) => (name === undefined ? [] : [[name, action] as const])),
   ),
 );
+/** The work action that a line is of; by its name in plans or in automations. */
+export const findWorkAction = (type: string): WorkAction | undefined => workActions.get(type);
 const labels = new Map<string, string>(availableActions().map(({ type, label }) => [type, label]));
 
 const getStatus = (line: Line): FieldLine | undefined =>
-  workActions.get(line.type)?.tool === 'task.set_status' ? line.fields.find(({ name }) => name === 'status') : undefined;
+  findWorkAction(line.type)?.tool === 'task.set_status' ? line.fields.find(({ name }) => name === 'status') : undefined;
 
 function getVerb(line: Line): string {
   const status = getStatus(line);
   if (status) return status.after === 'done' ? 'Close' : 'Change status of';
   const label = labels.get(line.type);
-  return workActions.get(line.type)?.words.verb ?? (label && line.title !== null ? `${label}:` : (label ?? line.verb));
+  return findWorkAction(line.type)?.words.verb ?? (label && line.title !== null ? `${label}:` : (label ?? line.verb));
 }
 
 const isShort = (text: string | null): boolean => (text ?? '').length <= MAX_VALUE && !/\n/.test(text ?? '');
 
 function getChange(line: Line, formatStatus: (status: string) => string): Question['change'] {
-  const action = workActions.get(line.type);
+  const action = findWorkAction(line.type);
   const isUpdate = action?.kind === 'update' || line.type === 'move_to_cycle';
   const changed = isUpdate ? line.fields.filter(({ before, after }) => before !== after) : [];
   const [first] = changed;

@@ -40,6 +40,16 @@ it('shows what the plan does, and lets an approver decide there', async () => {
   expect(after).not.toContain('Confirm');
 });
 
+it('says why a new task is of medium risk, and marks no ordinary one', async () => {
+  const session = await buildSession(app, team.admin);
+  const project_id = (await app.services.db('tasks').where({ task_id: task.task_id }).first()).project_id;
+  const create = (title: string, fields: object) => ({ tool: 'task.create' as const, params: { title, project_id, ...fields } });
+  const actions = [create('Own work', {}), create('Given work', { assigned_to: team.member.user_id })];
+  const { action_id } = await staged(app, team.admin, actions, { session });
+  const { html } = await (await signIn(app, team.admin)).get(`/app/approvals/plan/${action_id}`);
+  expect(html.match(/[a-z]+ risk[^<]*/g)).toEqual(['medium risk: gives work to another user']);
+});
+
 it('a refusal returns to it, and says why', async () => {
   const { path } = await propose('task.comment');
   const browser = await signIn(app, team.member);

@@ -61,3 +61,21 @@ it('an action without a target is its label; nothing to do is no question', () =
   expect(question([line({ type: 'http_request', title: null, fields: [] })])?.text).toBe('Send an HTTP request');
   expect(question([])).toBeUndefined();
 });
+
+const words = createFormatter(null);
+it.each([
+  ['create_task', [field('assigned to', null, 'Max')], 'medium risk: gives work to another user'],
+  [
+    'task.create',
+    [field('assigned to', null, 'Max'), field('recurrence', null, 'weekly')],
+    'medium risk: gives work to another user, repeats',
+  ],
+  ['add_comment', [field('content', null, '@max')], 'medium risk: mentions a user'],
+  ['task.delete', [], 'medium risk: deletes'],
+  ['operation', [], 'medium risk: Assent does not know what it does'],
+  ['http_request', [], 'medium risk: sent to another service'],
+  ['update_task', [field('priority', 'high', 'low')], 'medium risk'],
+])('%s says why its risk is medium, as far as no field shows it', (type, fields, text) => {
+  expect(words.risk(line({ type, fields, risk: 'medium' }))).toBe(text);
+  expect(words.risk(line({ type, fields, risk: 'high' }))).toBe('high risk');
+});
