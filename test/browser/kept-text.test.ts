@@ -83,14 +83,18 @@ it('does so for a line that is sent without a new page', async () => {
   expect(await page.inputValue('#f-text')).toBe('Moor the barge');
 });
 
-it('is no place for the page that signs in, while a line is typed', async () => {
+it('does not leave a line that is typed when the session has ended: sending it shows the text', async () => {
   await page.goto(project);
+  // A list that nobody types beside asks for its changes, and leaves.
+  await page.locator('#f-text').pressSequentially('Moor !hi');
+  await page.waitForSelector('.line-read .chip');
   await expire();
-  const asked = page.waitForResponse((response) => response.url().includes('/app/sign-in'));
-  await page.locator('#f-text').pressSequentially('Moor the barge !high');
-  await (await asked).finished();
-  await page.waitForLoadState('networkidle');
-  expect(await page.locator('.line-read > *').count()).toBe(0);
+  const asked = page.waitForResponse((response) => response.url().includes('/line?'));
+  await page.locator('#f-text').pressSequentially('gh #barge');
+  expect((await (await asked).allHeaders())['hx-redirect']).toContain('/app/sign-in');
+  await page.press('#f-text', 'Enter');
+  await page.waitForSelector('h1:has-text("You are signed out")');
+  expect(await page.inputValue('[data-name=text]')).toBe('Moor !high #barge');
 });
 
 it('drops the text for another user, at the end of its time, and when the user signs out', async () => {

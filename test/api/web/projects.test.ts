@@ -100,7 +100,7 @@ describe('the page of a project', () => {
     const chips = ({ html }: { html: string }) => [...html.matchAll(/class="chip">([^<]*)</g)].map(([, fact]) => fact);
     const { html } = await read(text);
     expect(html).not.toContain('<html');
-    expect(html).toContain('<span data-read>Fix the crane</span>');
+    expect(html).toContain('<span>Fix the crane</span>');
     expect(await db()('tasks').where(project)).toEqual([]);
     const added = await follow(`${path}/tasks`, { text });
     expect(added.html).toContain(`Added “Fix the crane” · ${chips({ html }).join(' · ')} · TEA-1`);
