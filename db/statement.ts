@@ -2,8 +2,8 @@ import type { Knex } from 'knex';
 import pg, { type QueryResult, type QueryResultRow } from 'pg';
 
 /**
- * A named prepared statement: PostgreSQL parses it once per connection and keeps its plan. A name belongs to one text; a statement with an empty
- * one is planned each time.
+ * A named prepared statement: PostgreSQL parses it once per connection and keeps its plan. A name belongs to one text, unless `run` alone uses it;
+ * a statement with an empty one is planned each time.
  */
 export interface Statement {
   name: string;
@@ -28,8 +28,8 @@ export function defineStatement(statement: Statement): Statement {
 }
 
 interface PgConnection {
-  /** Private part of pg: its socket. */
-  connection: { stream: { cork(): void; uncork(): void } };
+  /** Private parts of pg: its socket, and the texts that the connection has prepared, by name. */
+  connection: { stream: { cork(): void; uncork(): void }; parsedStatements: Record<string, string> };
   query(config: { name: string; text: string; values: unknown[] }): Promise<QueryResult>;
 }
 /** Set on a connection, it makes knex's pool close it instead of lending it again. */
@@ -77,6 +77,14 @@ async function withFreshPlan<T>(db: Knex, work: () => Promise<T>): Promise<T> {
   }
 }
 
+/** Makes a connection forget the statement of a name that belongs to another text now: pg would refuse the other one. */
+async function forgetOther(client: PgConnection, { name, text }: Statement): Promise<void> {
+  const { parsedStatements } = client.connection;
+  if (name === '' || (parsedStatements[name] ?? text) === text) return;
+  await client.query({ name: '', text: `deallocate "${name}"`, values: [] });
+  Reflect.deleteProperty(parsedStatements, name);
+}
+
 /**
  * Runs a named statement on a pool connection, or on the transaction's own connection if `db` is one. knex sends unnamed queries, whose
  * plans are not kept; hot paths use this instead.
@@ -84,7 +92,10 @@ async function withFreshPlan<T>(db: Knex, work: () => Promise<T>): Promise<T> {
  */
 export function run<Row extends QueryResultRow>(db: Knex, { name, text }: Statement, values: unknown[]): Promise<Row[]> {
   return withFreshPlan(db, async () => {
-    const { rows } = await onConnection(db, (connection) => connection.query({ name, text, values }));
+    const { rows } = await onConnection(db, async (connection) => {
+      await forgetOther(connection, { name, text });
+      return connection.query({ name, text, values });
+    });
     return rows as Row[];
   });
 }

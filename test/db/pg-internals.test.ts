@@ -57,6 +57,26 @@ it('a named statement is prepared on the connection and keeps its plan', async (
   expect(kept).toEqual([{ name: 'pg_internals_kept' }]);
 });
 
+it('a name may pass to another text, whose plan the connection keeps instead', async () => {
+  const kept = () =>
+    db.transaction(async (trx) => {
+      const texts: unknown[] = [];
+      for (const text of [
+        'select 1 as one',
+        'select 2 as two, $1::int as more',
+        'select 2 as two, $1::int as more',
+        'select 1 as one',
+      ]) {
+        await run(trx, { name: 'pg_internals_passed', text }, text.includes('$1') ? [3] : []);
+        const { rows } = await trx.raw("select statement from pg_prepared_statements where name = 'pg_internals_passed'");
+        texts.push(rows);
+      }
+      return texts;
+    });
+  const [one, two] = [[{ statement: 'select 1 as one' }], [{ statement: 'select 2 as two, $1::int as more' }]];
+  expect(await kept()).toEqual([one, two, two, one]);
+});
+
 describe('statements sent at once', () => {
   const statement = (name: string, text: string) => ({ statement: { name: `at_once_${name}`, text }, values: [] });
   const writes = () => [
