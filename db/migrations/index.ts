@@ -33,6 +33,7 @@ const MIGRATIONS: Record<string, Knex.Migration> = {
   '0110_agent_answers': sqlMigration('0110_agent_answers.sql'),
   '0111_task_numbers': sqlMigration('0111_task_numbers.sql'),
   '0112_number_tasks': numberTasks,
+  '0113_short_typos': sqlMigration('0113_short_typos.sql'),
 };
 
 /** Names in order. The service needs all of them (`db/schema/check-schema.ts`). */
