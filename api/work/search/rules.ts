@@ -2,8 +2,9 @@
 const MAX_TERMS = 16;
 /** Shortest last word, in code points, that also matches words which it begins. */
 const MIN_PREFIX = 3;
-/** Shortest word whose typos are looked up. */
+/** Shortest word whose typos are looked up, and the shortest beside other words, without which it would mean too much. */
 const MIN_TYPO_WORD = 5;
+const MIN_TYPO_WORD_BESIDE = 4;
 /** Maximum snippet length in code points, without marks. */
 const MAX_SNIPPET = 240;
 /** Code points of a snippet before its first match. */
@@ -76,6 +77,15 @@ export function parseQuery(query: string): SearchTerm[] {
   }
   return terms;
 }
+
+/** Marks shorter words that may hold a typo too, where another word of their group must match beside. */
+export const withShortTypos = (terms: readonly SearchTerm[]): SearchTerm[] =>
+  terms.map((term) => {
+    const { text, group, negated } = term;
+    const isShort = !negated && WORD.test(text) && countCharacters(text) === MIN_TYPO_WORD_BESIDE;
+    const isBeside = terms.some((other) => other !== term && other.group === group && !other.negated);
+    return isShort && isBeside ? { ...term, word: true } : term;
+  });
 
 /** Returns whether a search with few hits looks for typos. */
 export const mayHoldTypos = (terms: readonly SearchTerm[]): boolean => terms.some(({ word, negated }) => word && !negated);

@@ -1,7 +1,7 @@
 import type { Context } from '../../platform/context.js';
 import type { ItemType } from '../graph/item-place.js';
 import { findNamedTasks, parseTaskName } from './named-tasks.js';
-import { literalMatch, markLiterally, mayHoldTypos, parseQuery, type SearchTerm, snippetHtml } from './rules.js';
+import { literalMatch, markLiterally, mayHoldTypos, parseQuery, type SearchTerm, snippetHtml, withShortTypos } from './rules.js';
 import { runSearch, type SearchRun } from './run-search.js';
 import { MAX_TOTAL, searchStatement } from './search-items.sql.js';
 import type { SearchResult, SearchResults } from './schema.js';
@@ -31,11 +31,16 @@ interface Row extends Record<string, unknown> {
 const find = (ctx: Context, terms: SearchTerm[], limit: number, corrected: boolean): Promise<SearchRun<Row>> =>
   runSearch<Row>(ctx, { statement: searchStatement, terms, corrected, more: [limit, literalMatch(terms)] });
 
-/** Searches for the query, and once more with similar words of the caller’s teams if it has few hits and a word that may hold a typo. */
+/**
+ * Searches for the query, and once more with similar words of the caller’s teams if it has few hits and words that may hold a typo: short ones
+ * only if nothing has been found, so that no search that finds something becomes slower by them.
+ */
 async function findWithTypos(ctx: Context, terms: SearchTerm[], limit: number): Promise<SearchRun<Row>> {
   const exact = await find(ctx, terms, limit, false);
-  if ((exact.rows[0]?.total ?? 0) >= FEW_HITS || !mayHoldTypos(terms)) return exact;
-  const corrected = await find(ctx, terms, limit, true);
+  const total = exact.rows[0]?.total ?? 0;
+  const doubted = total === 0 ? withShortTypos(terms) : terms;
+  if (total >= FEW_HITS || !mayHoldTypos(doubted)) return exact;
+  const corrected = await find(ctx, doubted, limit, true);
   return { rows: corrected.rows, indexing: exact.indexing || corrected.indexing };
 }
 

@@ -72,6 +72,14 @@ it('a word of strangers only costs what an unknown word costs', async () => {
   expect(Math.max(...spent) - Math.min(...spent)).toBeLessThan(60);
 });
 
+it('typos in many words cost one look at the words of the team each, and no search of another team', async () => {
+  const words = Array.from({ length: 16 }, (_, i) => `${'abcdefghijklmnop'.charAt(i)}verywher`);
+  const plans = await findPlans(`${words.join(' ')} `, 'search_items');
+  expect(plans).toHaveLength(2);
+  const spent = plans.map(blocks);
+  expect((spent[1] ?? 0) - (spent[0] ?? 0)).toBeLessThan(600);
+});
+
 it('the look for marks reads an index, not the marks of strangers', async () => {
   await app.services.db.raw(
     'insert into search_dirty (team_id, item_id) select (select team_id from teams where team_id <> ? limit 1), i::text from generate_series(1, 20000) i',

@@ -189,6 +189,17 @@ describe('typos', () => {
     expect(await titles('-turbopunp bearing')).toEqual(['Turbopump bearing']);
   });
 
+  it('are met in several words at once, and in words of four letters beside others if nothing else is found', async () => {
+    await task('Login page of the portal');
+    await search('portal');
+    for (const query of ['lgoin pgae ', 'logn page', 'login paeg', 'poge login ', 'portl pagr', 'logni paeg potral '])
+      expect([query, await titles(query)]).toEqual([query, ['Login page of the portal']]);
+    // Alone, or beside an excluded word, it would mean too much.
+    for (const query of ['paeg ', 'paeg -crew ', 'paeg or crew ']) expect([query, await titles(query)]).toEqual([query, []]);
+    await task('Paeg and login');
+    expect(await titles('login paeg ')).toEqual(['Paeg and login']);
+  });
+
   it('finish a word that stems differ on', async () => {
     await task('Deployment of the crew');
     await search('crew');
