@@ -34,6 +34,7 @@ const MIGRATIONS: Record<string, Knex.Migration> = {
   '0111_task_numbers': sqlMigration('0111_task_numbers.sql'),
   '0112_number_tasks': numberTasks,
   '0113_short_typos': sqlMigration('0113_short_typos.sql'),
+  '0114_live_runner_log': sqlMigration('0114_live_runner_log.sql'),
 };
 
 /** Names in order. The service needs all of them (`db/schema/check-schema.ts`). */
