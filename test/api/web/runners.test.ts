@@ -66,7 +66,7 @@ it('queues a job, whose log grows with each look, and cancels it', async () => {
   const first = (await member.get(path)).html;
   expect(first).toContain('>built\n90 %\n<');
   expect(first).toMatch(
-    /hx-get="[^"]+\?live" hx-trigger="live, every 2s" data-live="runner,runner_job"[^]*<h1><code>make deploy<[^]*<code>TARGET, X<[^]*data-follow[^]*>Refresh</,
+    /hx-get="[^"]+\?live" hx-trigger="live" data-live="runner_job" data-live-of='\["[0-9a-f-]{36}"\]'[^]*<h1><code>make deploy<[^]*<code>TARGET, X<[^]*data-follow[^]*>Refresh</,
   );
   await send(chunks[1], Buffer.byteLength(chunks[0]));
   expect((await member.get(path)).html).toContain('>built\n90 %\nlinked\n<');

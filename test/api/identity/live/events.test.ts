@@ -3,6 +3,7 @@ import { encodeCursor, decodeCursor } from '../../../../api/identity/live/cursor
 import type { LiveEvents } from '../../../../api/identity/live/schema.js';
 import { buildBulkJob } from '../../../factories/bulk.js';
 import { buildPerson, buildProject, buildTask, buildTeam, buildToken, leave, type TestTeam } from '../../../factories/people.js';
+import { buildRunner, queueJob } from '../../../factories/runners.js';
 import { buildRun } from '../../../factories/runs.js';
 import { createWebhook } from '../../../factories/webhooks.js';
 import { type Client, startApp, type TestApp } from '../../../support/app.js';
@@ -184,6 +185,31 @@ it('names the steps of a run that wait, not those that are done at once, and the
   expect((await readUntil(member, cursor, 3)).events.map(({ entity_type }) => entity_type)).toEqual(
     Array(3).fill('automation_run'),
   );
+});
+
+it('tells of the log of a running job as its lease is renewed, and only if there is more of it', async () => {
+  const runner = await buildRunner(app, team);
+  const job_id = await queueJob(app, team);
+  await runner.calls.post('/api/runners/claim', { wait_seconds: 0 });
+  await untilPast(app);
+  const member = app.as(team.member);
+  const cursor = await start(member);
+  const job = () => app.services.db('runner_jobs').where({ job_id });
+  const send = (chunk: string, offset: number) => runner.calls.post(`/api/runners/jobs/${job_id}/logs`, { chunk, offset });
+  // Each stands for a report some seconds later.
+  const renew = (seconds: number) =>
+    job().update({ lease_until: app.services.db.raw(`lease_until - make_interval(secs => ${seconds})`) });
+  await send('built\n', 0);
+  await renew(4);
+  await renew(8);
+  const first = await readUntil(member, cursor, 1);
+  expect(first.events.map(({ type, entity_id, team_id }) => [type, entity_id, team_id])).toEqual([
+    ['runner_job.log', job_id, team.team_id],
+  ]);
+  await send('linked\n', 6);
+  await renew(4);
+  expect((await readUntil(member, cursor, 2)).events).toHaveLength(2);
+  expect(await job().first('log_size', 'log_announced')).toEqual({ log_size: 13, log_announced: 13 });
 });
 
 it('names the deliveries of a webhook where its health changes, and the steps of a deprovisioning to who requested it', async () => {
