@@ -1,8 +1,9 @@
 import type { BareClause, Clause } from '../clauses.js';
+import { word } from '../creating/new-task.js';
 import type { Reading } from '../reading.js';
 import { readTarget } from '../target.js';
 import type { Token } from '../tokens.js';
-import { getWord, startsWith } from '../words.js';
+import { startsWith } from '../words.js';
 
 /** Clauses that leave out what they do, because the one before says it: `and the crane wheels too`. */
 
@@ -38,13 +39,15 @@ const HEADS: readonly (readonly string[])[] = ['do the same', 'the same goes', '
 function withoutMarks(tokens: readonly Token[]): readonly Token[] | undefined {
   const head = HEADS.find((words) => startsWith(tokens, ...words));
   const behind = head && tokens.slice(head.length);
-  if (behind && ['for', 'with', 'to'].includes(getWord(behind[0]))) return behind.slice(1);
+  if (behind && ['for', 'with', 'to'].includes(word(behind, 0))) return behind.slice(1);
   // Politeness is gone from the end: `as well` is `as`.
-  return tokens.length > 1 && ['too', 'as', 'likewise'].includes(getWord(tokens.at(-1))) ? tokens.slice(0, -1) : undefined;
+  return tokens.length > 1 && ['too', 'as', 'likewise'].includes(word(tokens, tokens.length - 1))
+    ? tokens.slice(0, -1)
+    : undefined;
 }
 
 /** Whether a message goes on with the one before. */
-const goesOn = (tokens: readonly Token[]): boolean => ['and', 'also', 'plus'].includes(getWord(tokens[0]));
+const goesOn = (tokens: readonly Token[]): boolean => ['and', 'also', 'plus'].includes(word(tokens, 0));
 
 /**
  * Reads a clause that names something and leaves out the change.

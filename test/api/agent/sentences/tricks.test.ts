@@ -83,6 +83,17 @@ it.each(['all tasks', 'everything', 'delete all tasks', 'Bo', 'his tasks', 'it',
   },
 );
 
+it.each(['actually', 'too', 'instead', 'same', 'the rest', 'and', 'undo', 'else'])(
+  'a task called “%s” is that task, and no word of a follow-up',
+  (title) => {
+    const items = [evil(title)];
+    for (const said of [`close ${title}`, `close "${title}"`, `${title} is done`])
+      expect([said, meaningAmong('office', [said], { items })]).toEqual([said, 'set_status evil status=done']);
+    for (const said of [`the budget ${title}`, `and the budget ${title}`])
+      expect(meaningAmong('office', ['close the website', said], { items })).not.toMatch(/^set_status bud/);
+  },
+);
+
 const unlinked = (title: string): LinkedItem => ({ ...evil(title), project_id: 'other' });
 
 it.each([
