@@ -32,7 +32,7 @@ if (!url) {
 }
 // Validated before any change. A plain migration needs no other settings; in production its role must not have them.
 const config = values['seed-demo'] ? loadConfig() : undefined;
-const db = openDatabase({ url, poolSize: 2, name: 'assent-migrate', statementTimeout: 0 });
+const db = openDatabase({ url, poolSize: 3, name: 'assent-migrate', statementTimeout: 0 });
 try {
   await migrateDatabase(db, (line) => console.log(line));
 } catch (error) {

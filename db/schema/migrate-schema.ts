@@ -3,7 +3,14 @@ import type { Knex } from 'knex';
 import { MIGRATION_NAMES, migrationSource } from '../migrations/index.js';
 import { run } from '../statement.js';
 import { findSchemaProblem, listUnknownMigrations, readSchemaState, SchemaError, VERSION } from './check-schema.js';
-import { fingerprintSchema, lockMigrations, replaceMigrations } from './schema-state.sql.js';
+import {
+  findStateTables,
+  fingerprintSchema,
+  freeLeftLock,
+  lockMigrations,
+  replaceMigrations,
+  TRY_MIGRATION_TURN,
+} from './schema-state.sql.js';
 import { FINGERPRINT, NAMES } from './version-0-1-0.js';
 
 const [BASELINE] = MIGRATION_NAMES as [string];
@@ -59,8 +66,17 @@ async function applyMissing(db: Knex): Promise<void> {
   }
 }
 
+/** Applies the migrations in its turn: whoever finds the lock of knex taken then knows that its holder is gone. */
+const applyInTurn = (db: Knex): Promise<void> =>
+  db.transaction(async (turn) => {
+    while (!(await turn.raw<{ rows: { mine: boolean }[] }>(TRY_MIGRATION_TURN)).rows[0]?.mine) await sleep(PAUSE_MS);
+    const [found] = await run<{ has_migrations: boolean }>(db, findStateTables, []);
+    if (found?.has_migrations) await run(db, freeLeftLock, []);
+    await applyMissing(db);
+  });
+
 /**
- * Brings the schema to that of this build. Leaves a newer schema alone on which this build can run, as after a step back to the version before.
+ * Brings the schema to that of this build, one step at a time. Leaves a newer schema alone on which this build can run, as after a step back to the version before.
  * @returns the applied migrations, and those of a newer version
  * @throws {SchemaError} if the schema is none that this build can migrate; nothing is changed then
  */
@@ -73,6 +89,6 @@ export async function migrateSchema(db: Knex): Promise<{ applied: string[]; newe
     if (problem) throw new SchemaError(problem);
     return { applied: [], newer };
   }
-  await applyMissing(db);
+  await applyInTurn(db);
   return { applied: MIGRATION_NAMES.filter((name) => !state.applied.includes(name)), newer };
 }

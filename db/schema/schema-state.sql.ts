@@ -54,6 +54,19 @@ export const lockMigrations = defineStatement({
   text: 'lock table knex_migrations in share row exclusive mode',
 });
 
+/**
+ * Takes the turn of a migrate step until the transaction ends, or its connection; `mine` is false while another one has it. An index that is created
+ * concurrently waits for every snapshot: so no statement waits here, and none is named, since its portal would keep one.
+ */
+export const TRY_MIGRATION_TURN = /* sql */ `select set_config('idle_in_transaction_session_timeout', '0', true),
+  pg_try_advisory_xact_lock(hashtextextended('assent migrate', 0)) as mine`;
+
+/** Takes away the lock of knex that a step left which was interrupted in a migration without a transaction. */
+export const freeLeftLock = defineStatement({
+  name: 'free_left_migration_lock',
+  text: 'update knex_migrations_lock set is_locked = 0 where is_locked <> 0',
+});
+
 /** $1 = name of the baseline. Replaces the names of version 0.1.0. */
 export const replaceMigrations = defineStatement({
   name: 'replace_migrations',

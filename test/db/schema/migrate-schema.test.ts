@@ -51,6 +51,17 @@ describe('a database of version 0.1.0', () => {
     expect(await migrated).toEqual({ applied: MIGRATION_NAMES.slice(1), newer: [] });
   });
 
+  it('goes on where a step was interrupted in a migration without a transaction, which leaves the lock of knex', async () => {
+    await database.db.raw('drop schema public cascade; create schema public');
+    const { db } = database;
+    await migrateTo(db, MIGRATION_NAMES.slice(0, MIGRATION_NAMES.indexOf('0112_number_tasks')));
+    await db('knex_migrations_lock').update({ is_locked: 1 });
+    const steps = await Promise.all([1, 2].map(() => migrateSchema(db)));
+    expect(steps.map(({ applied }) => applied.includes('0112_number_tasks'))).toContain(true);
+    expect((await state()).applied).toEqual(MIGRATION_NAMES);
+    expect(await db('knex_migrations_lock').pluck('is_locked')).toEqual([0]);
+  });
+
   it('adopts the baseline once, however many migrate steps run', async () => {
     await goBackToFirstVersion();
     // The others may find the lock of knex taken: they fail, and change nothing.
