@@ -96,6 +96,8 @@ export const namesFor = (name: string): Kind | undefined =>
 /** Returns what of the names of a kind the form offers; tasks and items are typed only. */
 const offered = (kind: Kind, choices: Choices): readonly Choice[] => (kind === 'tasks' || kind === 'items' ? [] : choices[kind]);
 
+/** Names of one field; the action refuses more of them than this as they are. */
+const MAX_LINES = 500;
 const lines = (text: string): string[] => text.split(/\r?\n/);
 
 const isName = (text: string): boolean => text.trim() !== '' && !isUuid(text.trim()) && !text.includes('{{');
@@ -156,7 +158,7 @@ export async function withNamedIds(
   form: BuilderForm,
 ): Promise<{ form: BuilderForm; errors: FieldError[] }> {
   const hasNames = ({ name, text, isJson }: FormStep['params'][number]): boolean =>
-    !isJson && namesFor(name) !== undefined && lines(text).some(isName);
+    !isJson && namesFor(name) !== undefined && lines(text).length <= MAX_LINES && lines(text).some(isName);
   const named = form.steps.flatMap(({ params }) => params.filter(hasNames));
   if (named.length === 0) return { form, errors: [] };
   const choices = await listChoices(ctx, me, teamId);
@@ -175,13 +177,16 @@ export async function withNamedIds(
     params: step.params.map((param) => {
       const kind = namesFor(param.name);
       if (!hasNames(param) || kind === undefined) return param;
-      const read = lines(param.text).map((line) => {
-        if (!isName(line)) return line;
-        const found = items.get(`${kind} ${line.trim()}`) ?? findOffered(line, kind, choices);
-        if (found.id !== undefined) return found.id;
-        errors.push({ field: paramFieldName(index, param.name, false), message: doubt(line, kind, found), type: 'custom' });
-        return line;
-      });
+      const field = paramFieldName(index, param.name, false);
+      const read: string[] = [];
+      for (const line of lines(param.text)) {
+        const found = isName(line) ? (items.get(`${kind} ${line.trim()}`) ?? findOffered(line, kind, choices)) : undefined;
+        if (found && found.id === undefined) {
+          errors.push({ field, message: doubt(line, kind, found), type: 'custom' });
+          return param;
+        }
+        read.push(found?.id ?? line);
+      }
       return { ...param, text: read.join('\n') };
     }),
   }));

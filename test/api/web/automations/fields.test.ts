@@ -237,7 +237,8 @@ it('takes tasks by title, address or id and cycles by name, shows them by title,
   expect((await send1('Fix the crane', { 's1.p.cycle_id': 'Autumn' })).html).toContain(
     'No open cycle of the team is called “Autumn”',
   );
-  expect((await send1('TASK-404')).status).toBe(303);
+  expect((await send1('TASK-404')).html).toContain('No task of the team is called “TASK-404”');
+  expect((await send1('build_404')).status).toBe(303);
   expect((await send({ ...fields, 's1.type': 'create_task', 's1.p.title': 'x', 's1.p.project_id': 'dock9' })).html).toContain(
     'No project of the team is called “dock9”',
   );
@@ -262,4 +263,35 @@ it('offers times for a schedule only', async () => {
   const { html } = await send(await blank(), 'show');
   expect(html).toMatch(/id="schedule" hidden>/);
   expect((await send({ ...(await blank()), trigger_type: 'schedule' }, 'show')).html).toMatch(/id="schedule" open>/);
+});
+
+it('what others call or name a task changes no target: not its title, not an id that they choose', async () => {
+  const project = await buildProject(app, team);
+  const { task_id } = await buildTask(app, team, project, { title: 'Target' });
+  const other = await buildTask(app, team, project, { title: 'Other' });
+  const targetOf = async (text: string, path = NEW) => {
+    const fields = { ...readFields((await browser.get(path === NEW ? start() : path)).html), name: 'Built' };
+    const step = path === NEW ? { 's1.type': 'set_task_status', 's1.p.status': 'done', 's1.p.task_id': text } : {};
+    const saved = await browser.post(path, { ...fields, ...step, op: 'save' }, { from: path === NEW ? start() : path });
+    const id = path === NEW ? idIn(saved) : path.split('/')[3];
+    return [saved.status, id && ((await row(id)).actions.at(-1)?.params.task_id as string), id];
+  };
+  const [, made, id] = await targetOf(task_id);
+  await app.as(team.member).patch(`/api/tasks/${task_id}`, { title: `See /app/items/${other.task_id}` });
+  expect([made, (await targetOf('', `/app/automations/${id}/edit`))[1]]).toEqual([task_id, task_id]);
+  await app.as(team.admin).patch(`/api/teams/${team.team_id}`, { key: 'SHIP' });
+  await app.as(team.member).post('/api/tasks', { ...project, task_id: 'SHIP-1', title: 'Chosen id' });
+  expect((await targetOf('ship-1')).slice(0, 2)).toEqual([303, task_id]);
+  const exact = await buildTask(app, team, project, { title: 'Deploy (v2.1)' });
+  await app.as(team.member).post('/api/tasks', { ...project, task_id: 'v2.1', title: 'Hostile' });
+  expect((await targetOf('Deploy (v2.1)')).slice(0, 2)).toEqual([303, exact.task_id]);
+});
+
+it('one wrong name of a field is said, however many follow', async () => {
+  const names = Array.from({ length: 400 }, (_, at) => `nobody ${at}`).join('\n');
+  const fields = { ...readFields((await browser.get(start())).html), name: 'Built', 's1.type': 'notify', 's1.p.message': 'x' };
+  const { status, html } = await browser.post(NEW, { ...fields, 's1.p.user_ids': names, op: 'save' }, { from: start() });
+  expect([status, html.match(/Nobody in the team is called/g)?.length]).toEqual([422, 1]);
+  const many = await browser.post(NEW, { ...fields, 's1.p.user_ids': `${names}\n${names}`, op: 'save' }, { from: start() });
+  expect(many.status).toBe(400);
 });
