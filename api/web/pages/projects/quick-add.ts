@@ -37,6 +37,13 @@ interface ReadLine extends QuickLine {
   facts: string[];
 }
 
+const Line = CreateTask.partial({ project_id: true });
+/** What a request that creates the task would be refused for. */
+const findFaults = (task: QuickLine['task']): string[] => {
+  const { error } = Line.safeParse(task, FORM_MESSAGES);
+  return (error?.issues ?? []).map(({ path, message }) => `${listFields([String(path[0])])}: ${message}`);
+};
+
 /**
  * Reads a line as `quickAdd` does, and creates nothing.
  * @throws the errors of `listMembers`
@@ -71,7 +78,7 @@ export async function readQuickLine(
     ...(task.priority ? [task.priority] : []),
     ...task.tags.map((tag) => `#${tag}`),
   ];
-  return { ...line, facts };
+  return { ...line, facts, problems: line.problems.length > 0 ? line.problems : findFaults(task) };
 }
 
 /**
@@ -82,10 +89,7 @@ export async function quickAdd(ctx: Context, me: User, text: string, place: Quic
   const line = await readQuickLine(ctx, me, text, place);
   if (line.problems.length > 0) throw wrong(`${line.problems.join('. ')}.`);
   const { team_id: _team, ...there } = place;
-  const parsed = CreateTask.safeParse({ ...there, ...line.task }, FORM_MESSAGES);
-  if (!parsed.success)
-    throw wrong(parsed.error.issues.map(({ path, message }) => `${listFields([String(path[0])])}: ${message}`).join('. '));
-  const task = JSON.parse((await createTask(ctx, parsed.data)).json) as Task;
+  const task = JSON.parse((await createTask(ctx, CreateTask.parse({ ...there, ...line.task }))).json) as Task;
   const called = createFormatter(me).taskName(task);
   return { task, said: [`Added “${task.title}”`, ...line.facts, ...(called ? [called] : [])].join(' · ') };
 }

@@ -69,13 +69,11 @@ interface KnownWorld extends QuickAddWorld {
   byWhole: ReadonlyMap<string, NamedMember[]>;
   /** By username, whole name, and each part of it. */
   byKey: ReadonlyMap<string, NamedMember[]>;
+  projectsByKey: ReadonlyMap<string, NamedProject[]>;
 }
 
-function groupBy(
-  members: readonly NamedMember[],
-  keysOf: (member: NamedMember) => readonly string[],
-): Map<string, NamedMember[]> {
-  const groups = new Map<string, NamedMember[]>();
+function groupBy<Named>(members: readonly Named[], keysOf: (member: Named) => readonly string[]): Map<string, Named[]> {
+  const groups = new Map<string, Named[]>();
   for (const member of members)
     for (const key of new Set(keysOf(member))) {
       const group = groups.get(key) ?? [];
@@ -92,6 +90,7 @@ const withKeys = (world: QuickAddWorld): KnownWorld => ({
   byKey: groupBy(world.members, ({ username, display_name }) =>
     [username, display_name, ...display_name.split(/\s+/u)].map(toKey),
   ),
+  projectsByKey: groupBy(world.projects, ({ name }) => [toKey(name)]),
 });
 
 /** Returns the members whom a name means: the one of that username or name, else all whose names begin so. */
@@ -131,8 +130,9 @@ const findPriority = (word: string): TaskPriority | undefined =>
   TASK_PRIORITIES.find((priority) => priority.startsWith(word.toLowerCase()));
 
 /** Notes the project of that name, else the tag. */
-function readHash(line: QuickLine, name: string, { projects }: QuickAddWorld): void {
-  const found = projects.filter((project) => toKey(project.name) === toKey(name) && toKey(name) !== '');
+function readHash(line: QuickLine, name: string, { projectsByKey }: KnownWorld): void {
+  const key = toKey(name);
+  const found = key === '' ? [] : (projectsByKey.get(key) ?? []);
   if (found.length > 1) line.problems.push(`#${name} matches several projects`);
   else if (found[0]) line.task.project_id = found[0].project_id;
   else if (!line.task.tags.includes(name)) line.task.tags.push(name);
