@@ -84,7 +84,7 @@ markWords(
 );
 parser.renderer.rules['task_name'] = (tokens, index) => {
   const name = parser.utils.escapeHtml(tokens[index]?.content ?? '');
-  return `<a href="/app/items/${name}">${name}</a>`;
+  return `<a href="/app/tasks/${name}">${name}</a>`;
 };
 
 /** Longer texts are shown as they are: some inputs cost the parser the square of their length, and every other request waits meanwhile. */

@@ -35,7 +35,7 @@ const countStatement = defineStatement({
   name: 'count_unread_notifications',
   text: /* sql */ `
     select least(count(distinct few.subject), ${MAX_COUNTED})::int as unread from (
-      select coalesce(n.item_id, n.run_id::text, n.action_id::text, n.request_id::text, n.notification_id::text) as subject
+      select coalesce('item ' || n.item_id, 'run ' || n.run_id, 'plan ' || n.action_id, 'request ' || n.request_id, n.notification_id::text) as subject
       from notifications n where ${VISIBLE} and n.read_at is null order by n.notification_id desc limit ${MAX_READ}
     ) few`,
 });

@@ -66,7 +66,7 @@ it('an image is a link, a heading stands below those of the page, and a long tex
 
 it('a name of a task leads to it where a team of the reader has the key, but not in code, links and longer words', () => {
   const render = (text: string) => renderMarkdown(text, { teamKeys: new Set(['HAR', 'X2']) });
-  const link = (name: string) => `<a href="/app/items/${name}">${name}</a>`;
+  const link = (name: string) => `<a href="/app/tasks/${name}">${name}</a>`;
   expect(render('See HAR-12, (X2-1) and **HAR-3**.')).toBe(
     `<p>See ${link('HAR-12')}, (${link('X2-1')}) and <strong>${link('HAR-3')}</strong>.</p>\n`,
   );

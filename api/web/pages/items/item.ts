@@ -3,6 +3,7 @@ import { addComment } from '../../../work/comments/add-comment.js';
 import { editComment } from '../../../work/comments/edit-comment.js';
 import { AddComment, EditComment } from '../../../work/comments/schema.js';
 import type { Context } from '../../../platform/context.js';
+import { notFound } from '../../../platform/errors.js';
 import { Id } from '../../../platform/fields.js';
 import { downloadHeaders } from '../../../work/items/files/download-headers.js';
 import { findFile, openFile } from '../../../work/items/files/get-file.js';
@@ -29,7 +30,7 @@ async function getPlace(ctx: Context, itemId: string): Promise<{ item_id: string
   return { item_id: itemId, type: item.type, team_id: item.team_id };
 }
 
-/** Leads from `/app/items/HAR-12` to the task that people call so, or to all of them; null if there is none, or the id is no such name. */
+/** Returns where the task is that people call by a text, or where all of them are; null if there is none, or the text is no such name. */
 async function findByName(ctx: Context, itemId: string): Promise<{ to: string } | null> {
   const name = parseTaskName(itemId);
   const [first, ...others] = name === null ? [] : await findNamedTasks(ctx, name);
@@ -58,6 +59,18 @@ export const itemPages: Page[] = [
       // Opening a task marks its notifications as read, but not while impersonating, nor when the page asks by itself.
       if (!person.impersonated_by && query.live === undefined) await markNotifications(ctx, { item_id: params.item_id });
       return view;
+    },
+  }),
+  page({
+    method: 'get',
+    // Clients choose ids of tasks, so one may be the name of another task: what texts link has an address of its own.
+    path: '/app/tasks/:task_name',
+    access: 'item.read',
+    params: z.object({ task_name: z.string().max(20) }),
+    async handle({ ctx, params }) {
+      const place = await findByName(ctx, params.task_name);
+      if (place === null) throw notFound('Task');
+      return place;
     },
   }),
   page({

@@ -38,7 +38,8 @@ export async function groupNotices(ctx: Context, me: User, notifications: readon
   const groups = new Map<string, NoticeGroup>();
   for (const one of notifications) {
     const subject = subjectOf(one);
-    const key = subject?.id ?? one.notification_id;
+    // Clients choose ids of tasks, so one may be that of a run.
+    const key = subject ? `${subject.name} ${subject.id}` : one.notification_id;
     const group = groups.get(key);
     const isNew = one.read_at === null;
     if (group) {

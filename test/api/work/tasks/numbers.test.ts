@@ -182,5 +182,10 @@ describe('a task is found by its name', () => {
     await db()('memberships').where({ team_id: other.team_id, user_id: team.member.user_id }).delete();
     expect(await go('/app/items/dock-1')).toEqual([303, `/app/items/${mine.task_id}`]);
     expect((await go('/app/items/DOCK-2'))[0]).toBe(404);
+    // A task whose id a client chose keeps its page; what texts link is the name.
+    await app.as(team.member).post('/api/tasks', { ...project, task_id: 'DOCK-1', title: 'Chosen id' });
+    expect((await go('/app/items/DOCK-1'))[0]).toBe(200);
+    expect(await go('/app/tasks/DOCK-1')).toEqual([303, `/app/items/${mine.task_id}`]);
+    for (const name of ['DOCK-9', 'DOCK', 'x'.repeat(20)]) expect((await go(`/app/tasks/${name}`))[0]).toBe(404);
   });
 });
