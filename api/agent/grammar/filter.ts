@@ -2,7 +2,8 @@ import { type DateRange, readRange } from '../../platform/written-ranges.js';
 import { phraseStems, titleStems } from './match.js';
 import type { PeopleIndex } from './people.js';
 import { isPersonal, readPerson, readPronounOfPerson } from './referents.js';
-import type { Status, TaskFilter } from './terms.js';
+import { readKind, readProject, readTag } from './sets/named-sets.js';
+import type { Found, Status, TaskFilter } from './terms.js';
 import { findPriority, findState, NOUNS, PLURALS } from './words.js';
 
 /** A task as a filter sees it. */
@@ -115,16 +116,12 @@ const DONE_WORDS = new Set([
 ]);
 const DUE_WORDS = new Set(['due', 'deadline', 'ends', 'end', 'coming', 'scheduled', 'planned']);
 
-/** What reading a filter needs. */
+/** What reading a filter needs. `isTag`: whether a task that the message may be about has the tag. */
 export interface FilterReader {
   people: PeopleIndex;
   persons: readonly string[];
   today: string;
-}
-
-interface Found {
-  filter: TaskFilter;
-  length: number;
+  isTag: (word: string) => boolean;
 }
 
 const longest = (
@@ -182,28 +179,11 @@ function readDays(words: readonly string[], at: number, { today }: FilterReader)
   return word === 'due' ? { filter: {}, length: 1 } : undefined;
 }
 
-function readTag(words: readonly string[], at: number): Found | undefined {
-  const lead = words[at] === 'with' ? 1 : 0;
-  const isTag = ['tagged', 'labelled', 'labeled', 'tag', 'label'].includes(words[at + lead] ?? '');
-  const tag = words[at + lead + 1];
-  return isTag && tag ? { filter: { tag }, length: lead + 2 } : undefined;
-}
-
-/** `in the project Web shop`, `of the Web shop project` */
-function readProject(words: readonly string[], at: number): Found | undefined {
-  if (!['in', 'of', 'from', 'under'].includes(words[at] ?? '')) return undefined;
-  const from = words[at + 1] === 'the' ? at + 2 : at + 1;
-  const noun = words.indexOf('project', from);
-  const end = noun === from ? words.length : noun;
-  const project = phraseStems(words.slice(noun === from ? from + 1 : from, end)).distinctive;
-  if (noun < 0 || project.length === 0 || end - from > 6) return undefined;
-  return { filter: { project }, length: (noun === from ? end : noun + 1) - at };
-}
-
 const READERS: readonly ((words: readonly string[], at: number, reader: FilterReader) => Found | undefined)[] = [
   readDays,
   (words, at) => longest(words, at, MAX_PHRASE, readPhrase),
   readTag,
+  (words, at, { isTag }) => readKind(words, at, isTag),
   readProject,
   (words, at) => longest(words, at, 3, readStatus),
   (words, at) => longest(words, at, 3, readPriority),
@@ -247,6 +227,7 @@ export function readFilter(
     const word = words[at] as string;
     const found = READERS.map((read) => read(words, at, reader)).find((each) => each !== undefined);
     const merged = found && merge(filter, found.filter);
+    hasNoun ||= PLURALS.has(word);
     if (found && !merged) {
       // A second person or day makes it no filter.
       rest.push('or');

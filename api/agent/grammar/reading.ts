@@ -11,6 +11,8 @@ export interface Reading {
   index: WordIndex<LinkedItem>;
   /** Tags and projects of linked tasks by their words: each names a set of tasks. */
   sets: WordIndex<{ title: string }>;
+  /** Whether a linked task, or one of a linked project, has a tag. */
+  isTag: (word: string) => boolean;
   people: PeopleIndex;
   /** Names of the members that `he` or `she` can mean here. */
   persons: readonly string[];
@@ -49,6 +51,12 @@ function withRivals(tokens: readonly Token[], items: readonly LinkedItem[]): Tok
   });
 }
 
+/** Tells whether tasks have a tag; they are looked through once, if at all. */
+function tagReader(items: () => readonly LinkedItem[]): Reading['isTag'] {
+  let tags: ReadonlySet<string> | undefined;
+  return (word) => (tags ??= new Set(items().flatMap((item) => item.tags?.map((tag) => tag.toLowerCase()) ?? []))).has(word);
+}
+
 /** Prepares the reading of a message. */
 export function openReading(message: Tokenized, { items, people, today, beyond }: Readers): Reading {
   const index = new WordIndex(items);
@@ -56,6 +64,7 @@ export function openReading(message: Tokenized, { items, people, today, beyond }
     message: { ...message, tokens: withRivals(message.tokens, items) },
     index,
     sets: indexSets(items),
+    isTag: tagReader(() => [...items, ...(beyond?.coveredTasks?.items ?? [])]),
     people,
     persons: [],
     isAsked: false,

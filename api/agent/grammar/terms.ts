@@ -40,3 +40,9 @@ export interface TaskFilter {
   /** Stems that title, tags and the name of the project have together. */
   words?: readonly string[];
 }
+
+/** What a filter reads at a place, and the number of its words. */
+export interface Found {
+  filter: TaskFilter;
+  length: number;
+}

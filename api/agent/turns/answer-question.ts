@@ -90,7 +90,12 @@ async function answerTasks(
   const found = await findTasks(ctx, open, assignees, { teamIds, timezone: zoneOf(turn), today: world.today });
   const tasks = found.filter(({ id }) => !without.includes(id));
   const words =
-    show === 'load' ? loadWords(tasks) : listWords(tasks, noneWords([...(filter.words ?? []), ...(filter.project ?? [])]));
+    show === 'load'
+      ? loadWords(tasks)
+      : listWords(
+          tasks,
+          noneWords([...(filter.words ?? []), ...(filter.project ?? []), ...(filter.tag === undefined ? [] : [filter.tag])]),
+        );
   const content = (await exceedsExamined(ctx, teamIds)) ? `${words}\n\n${partWords(teamIds)}` : words;
   return { content, mentions: show === 'load' ? [] : listMentions(tasks) };
 }
