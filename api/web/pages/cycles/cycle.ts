@@ -15,6 +15,7 @@ import { updateCycle } from '../../../work/cycles/update-cycle.js';
 import { getProject } from '../../../work/projects/get-project.js';
 import { type FormError, page, type Page, type PageRequest, type PageResult, requireUser, type View } from '../../page.js';
 import type { Fields } from '../../server/read-form.js';
+import { namesIn } from '../../wording/names.js';
 import { burnDown } from './burn-down.js';
 import { Box, CycleForm, cyclePath } from './form.js';
 
@@ -25,11 +26,12 @@ async function showCycle(
   cycleId: string,
   refused: { problem?: FormError; given?: Fields } = {},
 ): Promise<View> {
-  const { teams } = requireUser({ me });
+  const user = requireUser({ me });
   const [shown, report] = await Promise.all([readCyclePage(ctx, cycleId), getReport(ctx, cycleId)]);
   const { cycle } = shown;
-  const [targets, project] = await Promise.all([
+  const [targets, names, project] = await Promise.all([
     loadTargets(ctx, shown),
+    namesIn(ctx, user, [cycle]),
     cycle.project_id ? getProject(ctx, cycle.project_id) : null,
   ]);
   const { problem, given } = refused;
@@ -38,8 +40,9 @@ async function showCycle(
     report,
     chart: burnDown(report),
     targets,
+    names,
     projectName: project === null ? undefined : (JSON.parse(project) as { name: string }).name,
-    teamName: teams.find(({ team_id }) => team_id === cycle.team_id)?.name ?? 'Team',
+    teamName: user.teams.find(({ team_id }) => team_id === cycle.team_id)?.name ?? 'Team',
     base: cyclePath(cycleId),
     problem,
     given: given ?? {},

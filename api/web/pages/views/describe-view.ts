@@ -5,6 +5,8 @@ import { nameSortField } from '../../wording/sort-names.js';
 /** What a description needs of the page: names by id, and how statuses and days are written. */
 export interface ViewNames {
   people: Readonly<Record<string, string>>;
+  /** Of the only project, if the reader may read it. */
+  project: string | undefined;
   formatStatus: (status: string) => string;
   day: (date: string) => string;
 }
@@ -14,7 +16,7 @@ const ENTITIES = { task: 'Tasks', project: 'Projects', work_item: 'Work items' }
 /** Returns the filters and the order of a view in words, one phrase each: `Tasks`, `priority urgent or high`, `by due date, descending`. */
 export function describeView(
   { entity_type, filters, sort }: SavedViewRecord,
-  { people, formatStatus, day }: ViewNames,
+  { people, project, formatStatus, day }: ViewNames,
 ): string[] {
   const given = ViewFilters.safeParse(filters).data ?? {};
   const some = (label: string, values: readonly string[] = []): string[] =>
@@ -29,7 +31,7 @@ export function describeView(
     ...some('assigned to', persons),
     ...some('tagged', given.tags),
     ...(given.project_id?.length
-      ? [given.project_id.length === 1 ? 'in one project' : `in ${given.project_id.length} projects`]
+      ? [given.project_id.length === 1 ? `in ${project ?? 'one project'}` : `in ${given.project_id.length} projects`]
       : []),
     ...(given.due_after ? [`due after ${day(given.due_after)}`] : []),
     ...(given.due_before ? [`due before ${day(given.due_before)}`] : []),

@@ -19,7 +19,7 @@ const ROW_FIELDS: Readonly<Record<ViewEntity, readonly string[]>> = {
 };
 /** Those that a row shows for a view that names none. */
 const USUAL_FIELDS: Readonly<Record<ViewEntity, readonly string[]>> = {
-  task: ['priority', 'due_date', 'assigned_to'],
+  task: ['priority', 'due_date', 'assigned_to', 'tags'],
   project: [],
   work_item: ['type'],
 };

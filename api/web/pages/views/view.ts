@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { User } from '../../../identity/auth/schema.js';
 import { isAllowed, type Seat } from '../../../platform/access/access.js';
 import type { Context } from '../../../platform/context.js';
+import { findPlaces } from '../../../work/graph/item-place.js';
 import { listFields } from '../../../work/custom-fields/list-fields.js';
 import { present } from '../../../work/saved-views/present.js';
 import { readView } from '../../../work/saved-views/read-view.js';
@@ -14,6 +15,7 @@ import { parseCustomKey } from '../../../work/saved-views/rules.js';
 import { SavedViewParams, type SavedViewRecord, ViewFilters } from '../../../work/saved-views/schema.js';
 import { updateView } from '../../../work/saved-views/update-view.js';
 import { ClampedInt } from '../../../platform/fields.js';
+import { findTaskNumbers } from '../../../work/tasks/read/find-task-numbers.js';
 import type { Task } from '../../../work/tasks/schema.js';
 import { type FormError, page, type Page, type PageRequest, requireUser, type View } from '../../page.js';
 import type { Fields } from '../../server/read-form.js';
@@ -38,6 +40,15 @@ async function fieldNames(ctx: Context, view: SavedViewRecord): Promise<Record<s
   if (keys.length === 0 || view.team_id === null) return {};
   const fields = await listFields(ctx, { team_id: view.team_id });
   return Object.fromEntries(fields.map(({ key, name }) => [key, name]));
+}
+
+/** Name of the only project that the view filters by; undefined if there are several, or the user may not read it. */
+async function findProjectName(ctx: Context, { teams }: User, { filters }: SavedViewRecord): Promise<string | undefined> {
+  const [id, ...others] = ViewFilters.safeParse(filters).data?.project_id ?? [];
+  if (id === undefined || others.length > 0) return undefined;
+  const project = (await findPlaces(ctx, [id])).get(id);
+  const role = teams.find(({ team_id }) => team_id === project?.team_id)?.role;
+  return isAllowed('project.read', (role ?? null) as Seat | null) ? project?.title : undefined;
 }
 
 /** How the page of a view is asked for, beside its id. */
@@ -88,16 +99,18 @@ async function showView(
   const isManual = isBoard ? view.sort.length === 0 || view.sort[0]?.field === MANUAL_ORDER : false;
   const sort = isManual ? [{ field: MANUAL_ORDER, direction: 'asc' as const }] : view.sort;
   const window = isBoard ? { limit: CARDS, offset: 0 } : { limit: ROWS, offset };
-  const [{ body, count, more, truncated }, counted, names, form] = await Promise.all([
+  const [{ body, count, more, truncated }, counted, names, form, project] = await Promise.all([
     listMatches(ctx, { ...view, sort }, window),
     view.group_by === null || isBoard ? undefined : countGroups(ctx, view),
     fieldNames(ctx, view),
     loadForm(ctx, user, saved, given),
+    findProjectName(ctx, user, view),
   ]);
   const results = JSON.parse(body as string) as Row[];
   const writes = new Set(user.teams.filter(({ role }) => isAllowed('task.write', role as Seat)).map(({ team_id }) => team_id));
   const people = await namesIn(ctx, user, view.team_id === null ? results : [...results, view]);
   const path = `/app/views/${viewId}`;
+  const ids = results.flatMap(({ item_id }) => (typeof item_id === 'string' ? [item_id] : []));
   const edits = problem ? undefined : given;
   const columns = isBoard ? toColumns(results as unknown as Task[], ({ team_id }) => writes.has(team_id)) : undefined;
   const data = {
@@ -105,11 +118,12 @@ async function showView(
     problem,
     isEdited: given !== undefined,
     view,
-    about: describeView(view, { people, ...createFormatter(user) }),
+    about: describeView(view, { people, project, ...createFormatter(user) }),
     owner: people[view.owner_id],
     writes,
     isManual,
     results,
+    numbers: await findTaskNumbers(ctx, ids),
     columns: columns ?? columnsOf(view),
     progress: columns && (await loadProgress(ctx, columns)),
     here: backPath(`${path}${toQuery(edits, 0)}`, path),

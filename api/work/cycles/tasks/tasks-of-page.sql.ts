@@ -1,7 +1,8 @@
 import { defineStatement } from '../../../../db/statement.js';
 import { manualKey } from '../../tasks/order/manual-key.js';
 
-const COLUMNS = 't.task_id, t.title, t.status, t.priority, t.due_date::text as due_date, t.assigned_to, t.version';
+const COLUMNS =
+  't.task_id, t.team_id, t.number, t.title, t.status, t.priority, t.due_date::text as due_date, t.assigned_to, t.tags, t.parent_task_id, t.version';
 
 /** $1 = cycle id, $2 = row limit. Open tasks first. */
 export const shownTasksStatement = defineStatement({

@@ -8,11 +8,15 @@ import { backlogStatement, shownTasksStatement } from './tasks-of-page.sql.js';
 
 interface ShownTask {
   task_id: string;
+  team_id: string;
+  number: number | null;
   title: string;
   status: string;
   priority: string;
   due_date: string | null;
   assigned_to: string | null;
+  tags: string[];
+  parent_task_id: string | null;
   version: number;
 }
 

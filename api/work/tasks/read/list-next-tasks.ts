@@ -12,6 +12,8 @@ export interface NextTask extends Record<string, unknown> {
   due_date: string | null;
   team_id: string;
   number: number | null;
+  tags: string[];
+  parent_task_id: string | null;
   project_name: string;
   version: number;
 }
@@ -20,7 +22,7 @@ export interface NextTask extends Record<string, unknown> {
 const statement = defineStatement({
   name: 'list_next_tasks',
   text: /* sql */ `
-    select t.task_id, t.team_id, t.number, t.title, t.status, t.priority, t.due_date, p.name as project_name, t.version, (count(*) over ())::int as total
+    select t.task_id, t.team_id, t.number, t.title, t.status, t.priority, t.due_date, t.tags, t.parent_task_id, p.name as project_name, t.version, (count(*) over ())::int as total
     from tasks t join projects p using (project_id) join memberships m on m.team_id = t.team_id and m.user_id = $1 and m.role = any($3::text[])
     where t.assigned_to = $1 and t.deleted_at is null and t.status <> 'done' and not t.is_archived
     order by t.due_date nulls last, array_position(array['urgent', 'high', 'medium', 'low'], t.priority), t.created_at limit $2`,

@@ -1,0 +1,74 @@
+import { createCycle } from '../work/cycles/support.js';
+import { buildProject, buildTask, buildTeam, type TestTeam } from '../../factories/people.js';
+import { startApp, type TestApp } from '../../support/app.js';
+import { type Browser, givePasswords, signIn } from './browser.js';
+
+// Wherever a page lists tasks, it shows what people call them.
+
+let app: TestApp;
+let team: TestTeam;
+let project: { project_id: string };
+let browser: Browser;
+let taskId: string;
+let called: string;
+
+beforeAll(async () => {
+  app = await startApp({ LOGIN_OTP: 'off' });
+  team = await buildTeam(app);
+  project = await buildProject(app, team, { name: 'Harbour' });
+  await givePasswords(app);
+  browser = await signIn(app, team.member);
+  const fields = { title: 'Paint the quay', status: 'in_review', tags: ['paint'], assigned_to: team.member.user_id };
+  const task = await buildTask(app, team, project, fields);
+  taskId = task.task_id;
+  await app.services.db('teams').where({ team_id: team.team_id }).update({ key: 'QUA' });
+  const { number } = await app.services.db('tasks').where({ task_id: taskId }).first();
+  called = `QUA-${number}`;
+});
+afterAll(() => app.close());
+
+/** What the page shows of rows that lead to the task, as text. */
+async function rowOn(path: string): Promise<string> {
+  const { html } = await browser.get(path);
+  const rows = html.split(/<li\b|<label>/).filter((row) => row.includes(taskId));
+  return rows.join(' ');
+}
+
+it('home and a cycle show name, tags and the colour of the status', async () => {
+  const home = await rowOn('/app');
+  for (const part of [`>${called}<`, 'Harbour · #paint', 'chip in_review']) expect(home).toContain(part);
+  const { cycle_id } = await createCycle(app.as(team.member), project);
+  const path = `/app/cycles/${cycle_id}`;
+  const backlog = await rowOn(path);
+  for (const part of [called, 'You', '#paint', 'chip in_review']) expect(backlog).toContain(part);
+  await browser.post(`${path}/tasks`, { task_ids: taskId }, { from: path });
+  const row = await rowOn(path);
+  for (const part of [`>${called}<`, 'You · #paint', 'chip in_review']) expect(row).toContain(part);
+});
+
+it.each(['task', 'work_item'])('a view of %s shows them too, and the name of its project', async (entity_type) => {
+  const made = await app.as(team.member).post('/api/saved-views', {
+    name: 'Quay',
+    entity_type,
+    team_id: team.team_id,
+    is_shared: true,
+    filters: { project_id: [project.project_id] },
+  });
+  const { view_id } = made.body.data ?? made.body;
+  const path = `/app/views/${view_id}`;
+  const row = await rowOn(path);
+  for (const part of [`>${called}<`, 'chip in_review', ...(entity_type === 'task' ? ['You · #paint'] : [])])
+    expect(row).toContain(part);
+  expect((await browser.get(path)).html).toContain('· in Harbour');
+});
+
+it('a view names no project of a team that the reader is not in', async () => {
+  const other = await buildTeam(app);
+  const secret = await buildProject(app, other, { name: 'Secret harbour' });
+  const filters = { project_id: [secret.project_id] };
+  const made = await app
+    .as(team.member)
+    .post('/api/saved-views', { name: 'Theirs', entity_type: 'task', team_id: team.team_id, filters });
+  const { html } = await browser.get(`/app/views/${(made.body.data ?? made.body).view_id}`);
+  expect([html.includes('in one project'), html.includes('Secret harbour')]).toEqual([true, false]);
+});
