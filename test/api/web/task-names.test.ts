@@ -72,3 +72,12 @@ it('a view names no project of a team that the reader is not in', async () => {
   const { html } = await browser.get(`/app/views/${(made.body.data ?? made.body).view_id}`);
   expect([html.includes('in one project'), html.includes('Secret harbour')]).toEqual([true, false]);
 });
+
+it('results of a search, those of the palette and relations show the name', async () => {
+  const far = await buildTask(app, team, project, { title: 'Buy the colour' });
+  const relation = { source_id: far.task_id, target_id: taskId, relation_type: 'blocks' };
+  expect((await app.as(team.member).post('/api/work-items/relations', relation)).status).toBe(201);
+  expect(await rowOn('/app/search?q=quay')).toContain(`>${called}<`);
+  expect((await browser.get('/app/palette?q=quay')).html).toContain(`${called} Paint the quay`);
+  expect(await rowOn(`/app/items/${far.task_id}`)).toContain(`>${called}<`);
+});

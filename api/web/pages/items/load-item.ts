@@ -14,6 +14,7 @@ import { getWorkItem } from '../../../work/items/get-work-item.js';
 import { listWorkItems } from '../../../work/items/list-work-items.js';
 import type { WholeWorkItem, WorkItem } from '../../../work/items/schema.js';
 import { findPlaces } from '../../../work/graph/item-place.js';
+import { findTaskNumbers } from '../../../work/tasks/read/find-task-numbers.js';
 import { listRelations } from '../../../work/relations/list-relations.js';
 import type { RelationType } from '../../../work/relations/rules.js';
 import type { ItemRelation } from '../../../work/relations/schema.js';
@@ -139,6 +140,10 @@ export async function loadItem(ctx: Context, me: User, itemId: string) {
     text,
     html,
     groups: buildGroups(relations),
+    numbers: await findTaskNumbers(
+      ctx,
+      relations.flatMap(({ item: far }) => (far.item_type === 'task' ? [far.item_id] : [])),
+    ),
     fields,
     activity,
     runs,

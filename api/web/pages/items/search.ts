@@ -7,6 +7,7 @@ import { toDomainError } from '../../../platform/database/database-errors.js';
 import { getProject } from '../../../work/projects/get-project.js';
 import type { ProjectRecord } from '../../../work/projects/schema.js';
 import { searchItems } from '../../../work/search/search-items.js';
+import { findTaskNumbers } from '../../../work/tasks/read/find-task-numbers.js';
 import { ITEM_TYPES } from '../../../work/graph/item-place.js';
 import { TASK_ACTS } from '../../navigation/keys.js';
 import { loadTaskActions } from '../projects/task-actions.js';
@@ -44,6 +45,13 @@ const PaletteQuery = Query.extend({
     .catch(undefined),
 });
 
+/** Finds for a query; of tasks also what their names are built from. */
+async function find(ctx: Context, query: string, limit: number) {
+  const found = query === '' ? undefined : await searchItems(ctx, { query, limit });
+  const ids = found?.results.flatMap(({ item_type, item_id }) => (item_type === 'task' ? [item_id] : [])) ?? [];
+  return { found, numbers: await findTaskNumbers(ctx, ids) };
+}
+
 const NEW_TASK = /^(?:new|add|create)\s+task\b:?\s*/i;
 
 /** Returns the task that a query would create; undefined without a text or a project that takes tasks of the user. */
@@ -69,14 +77,18 @@ export const searchPages: Page[] = [
     access: 'search.use',
     query: Query,
     async handle({ ctx, me, query: { q } }) {
-      const found = q === '' ? undefined : await searchItems(ctx, { query: q, limit: SHOWN });
+      const { found, numbers } = await find(ctx, q, SHOWN);
       const groups = ITEM_TYPES.map((type) => ({
         type,
         results: found?.results.filter(({ item_type }) => item_type === type) ?? [],
       })).filter(({ results }) => results.length > 0);
       const title = q === '' ? 'Search' : `${q} · Search`;
       const { pages, actions } = findDestinations(requireUser({ me }), q);
-      return { view: 'items/search', title, data: { q, found, groups, destinations: q === '' ? [] : [...pages, ...actions] } };
+      return {
+        view: 'items/search',
+        title,
+        data: { q, found, numbers, groups, destinations: q === '' ? [] : [...pages, ...actions] },
+      };
     },
   }),
   page({
@@ -90,15 +102,12 @@ export const searchPages: Page[] = [
       const tasks = taskId === undefined ? null : await loadTaskActions(ctx, user, { taskId, count, q, act });
       const here = backPath(query.back, '/app');
       if (act !== undefined) {
-        const data = { tasks, act, here, pages: [], actions: [], items: [], creates: undefined };
+        const data = { tasks, act, here, pages: [], actions: [], items: [], numbers: {}, creates: undefined };
         return { view: 'items/palette', title: 'Palette', isFragment: true, data };
       }
-      const [found, creates] = await Promise.all([
-        q === '' ? undefined : searchItems(ctx, { query: q, limit: SHOWN_IN_PALETTE }),
-        taskToCreate(ctx, user, query),
-      ]);
+      const [{ found, numbers }, creates] = await Promise.all([find(ctx, q, SHOWN_IN_PALETTE), taskToCreate(ctx, user, query)]);
       const { pages, actions } = findDestinations(user, q);
-      const data = { tasks, act, here, pages, actions, items: found?.results ?? [], creates };
+      const data = { tasks, act, here, pages, actions, items: found?.results ?? [], numbers, creates };
       return { view: 'items/palette', title: 'Palette', isFragment: true, data };
     },
   }),
