@@ -295,6 +295,28 @@ describe('the page of a task', () => {
     expect([await page.locator('#mention-names').count(), await focused('getAttribute("role")')]).toEqual([0, null]);
   });
 
+  it('names first whose username or first name begins so, then others, oneself last', async () => {
+    const { page } = window;
+    const named = { member: 'Zed Zulu', manager: 'Otto Zander', guest: 'Zoe Adler' };
+    const people = [team.member, team.manager, team.guest];
+    const before = await db()('users')
+      .whereIn(
+        'user_id',
+        people.map(({ user_id }) => user_id),
+      )
+      .select('user_id', 'display_name');
+    for (const [seat, display_name] of Object.entries(named))
+      await db()('users')
+        .where({ user_id: team[seat as keyof typeof named].user_id })
+        .update({ display_name });
+    await open();
+    await page.locator('#c-content').pressSequentially('@z');
+    const listed = await page.locator('#mention-names li').allTextContents();
+    expect(listed.map((text) => text.split(' @')[0])).toEqual(['Zoe Adler', 'Otto Zander', 'Zed Zulu']);
+    await page.fill('#c-content', '');
+    for (const { user_id, display_name } of before) await db()('users').where({ user_id }).update({ display_name });
+  });
+
   it('saves what is changed by keys when its field is left, stays there, and keeps what is changed meanwhile', async () => {
     const { page } = window;
     await db()('tasks').where({ task_id: taskId }).update({ priority: 'medium', estimated_hours: null });

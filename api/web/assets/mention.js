@@ -17,9 +17,16 @@
   let field = null;
   let at = 0;
   const members = () =>
-    [...document.querySelectorAll('#mentionable li')].map((one) => ({ name: one.dataset.name, shown: one.textContent }));
-  const isFor = (typed, { name, shown }) =>
-    [name, ...shown.split(/\s+/)].some((word) => word.toLowerCase().startsWith(typed.toLowerCase()));
+    [...document.querySelectorAll('#mentionable li')].map((one) => ({
+      name: one.dataset.name,
+      shown: one.textContent,
+      isMe: one.hasAttribute('data-me'),
+    }));
+  /* Place of a match: of the username or first name, of another name, oneself; none is -1. */
+  const rank = (typed, { name, shown, isMe }) => {
+    const at = [name, ...shown.trim().split(/\s+/)].findIndex((word) => word.toLowerCase().startsWith(typed.toLowerCase()));
+    return at < 0 ? -1 : isMe ? 2 : Number(at > 1);
+  };
 
   const close = () => {
     if (!field) return;
@@ -79,7 +86,8 @@
       typed === undefined
         ? []
         : members()
-            .filter((one) => isFor(typed, one))
+            .filter((one) => rank(typed, one) >= 0)
+            .toSorted((one, other) => rank(typed, one) - rank(typed, other))
             .slice(0, MOST);
     if (found.length === 0 || (found.length === 1 && found[0].name.toLowerCase() === typed.toLowerCase())) close();
     else open(target, found);
