@@ -66,7 +66,7 @@ async function applyMissing(db: Knex): Promise<void> {
   }
 }
 
-/** Applies the migrations in its turn: whoever finds the lock of knex taken then knows that its holder is gone. */
+/** Applies the migrations in turn, so that a lock of knex that is found then is one whose holder is gone. */
 const applyInTurn = (db: Knex): Promise<void> =>
   db.transaction(async (turn) => {
     while (!(await turn.raw<{ rows: { mine: boolean }[] }>(TRY_MIGRATION_TURN)).rows[0]?.mine) await sleep(PAUSE_MS);
