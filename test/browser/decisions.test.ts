@@ -64,7 +64,7 @@ const notice = (text: string) => page.locator('.notice', { hasText: text }).wait
 it('j and k go from card to card, x ticks, y and Enter approve, n, a reason and Enter reject; the next card is in focus', async () => {
   await page.goto('/app/approvals');
   expect((await page.textContent('#queue > article h2'))?.replace(/\s+/g, ' ').trim()).toBe(
-    'Close “Fix the crane”? To do → Done',
+    'Close “Fix the crane”? To do to Done',
   );
   await press('y');
   expect(await page.textContent('body > p.unseen[role=status]')).toContain('Put the focus on a card first');
@@ -74,7 +74,7 @@ it('j and k go from card to card, x ticks, y and Enter approve, n, a reason and 
   await press('Escape', 'y');
   expect(await page.textContent('[data-ticked]')).toBe('Ticked ones');
   await page.locator('article:has-text("Fix the crane") button:has-text("Approve"):focus').waitFor();
-  expect(await page.textContent('.decide .hint')).toBe('Press Enter to approve: Close “Fix the crane”? To do → Done');
+  expect(await page.textContent('.decide .hint')).toBe('Press Enter to approve: Close “Fix the crane”? To do to Done');
   expect(await findFaults(page)).toEqual([]);
   // The key again, or Escape, decides nothing.
   await press('y', 'Escape');
@@ -91,7 +91,7 @@ it('j and k go from card to card, x ticks, y and Enter approve, n, a reason and 
   await page.keyboard.type('Not before');
   await press('Shift+Enter');
   await page.keyboard.type('Monday y');
-  expect(await page.textContent('.decide .hint')).toContain('press Enter to reject: Close “Paint the quay”? To do → Done');
+  expect(await page.textContent('.decide .hint')).toContain('press Enter to reject: Close “Paint the quay”? To do to Done');
   expect(await findFaults(page)).toEqual([]);
   await press('Enter');
   await notice('Rejected.');
@@ -129,7 +129,7 @@ it('a plan is confirmed by y and Enter among the gates; the filter and the next 
   await plan(second, 'high');
   await page.goto('/app/approvals?kind=plan');
   await press('j');
-  await focusIs('Change task “Fix the crane”? priority: medium → urgent');
+  await focusIs('Change task “Fix the crane”? priority: medium to urgent');
   await press('y');
   await page.locator('button:has-text("Confirm 1 of 1"):focus').waitFor();
   await press('Enter');

@@ -106,7 +106,8 @@
   };
   const textOf = (element) => {
     const copy = element.cloneNode(true);
-    for (const one of copy.querySelectorAll('.unseen')) one.remove();
+    /* The word for an arrow stays: a text has no icon. */
+    for (const one of copy.querySelectorAll('.unseen:not(.change > *)')) one.remove();
     return copy.textContent.replace(/\s+/g, ' ').trim();
   };
   let hint = null;

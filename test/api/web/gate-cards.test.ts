@@ -53,7 +53,7 @@ it('a manual start that names a task by another title shows the title of the dat
   const run = await buildRun(app, team, { actions: gated(close), fields: { trigger_type: 'manual', event } });
   const { queue, page } = await cards(run);
   for (const card of [queue, page]) {
-    expect(card).toMatch(/Runs if approved.* Rotate the keys .*status from To do → to Done/);
+    expect(card).toMatch(/Runs if approved.* Rotate the keys .*status from To do to Done/);
     expect(card).not.toContain('Typo in footer');
   }
   const [row] = await db()('automation_runs').where({ run_id: run.run_id });
@@ -94,11 +94,11 @@ it('all parameters of an action are shown, however many, also one that clears a 
   expect(offers).toBe(true);
   for (const card of [queue, page]) {
     for (const line of [
-      'title from Rotate the keys → to New title',
+      'title from Rotate the keys to New title',
       'description New words',
-      'actual hours from 0 → to 41',
+      'actual hours from 0 to 41',
       'position 7',
-      'archived from false → to true',
+      'archived from false to true',
       'due date none',
       'assigned to none',
     ])

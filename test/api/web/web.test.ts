@@ -4,6 +4,7 @@ import { decodeJwt } from 'jose';
 import { TRIGGER_TEXT, TRIGGERS } from '../../../api/automation/language/triggers.js';
 import { type Ability, getRule } from '../../../api/platform/access/access.js';
 
+import { icon } from '../../../api/web/icons.js';
 import { PAGES } from '../../../api/web/pages.js';
 import { safePath } from '../../../api/web/server/safe-path.js';
 import { PASSWORD } from '../../factories/accounts.js';
@@ -444,7 +445,7 @@ describe('approvals', () => {
       subject,
       'task <strong>Bug of the cookie</strong>',
       `Close the task (Change status) <bdi><a href="/app/items/${task_id}"><strong>Bug of the cookie</strong></a></bdi>`,
-      '<del><bdi>To do</bdi></del> → <span class="unseen">to </span><bdi>Done</bdi>',
+      `<del><bdi>To do</bdi></del> ${icon('to')}<span class="unseen">to</span> <bdi>Done</bdi>`,
       `href="/app/items/${task_id}"`,
       `#42 · ${'y'.repeat(159)}…`,
     ])

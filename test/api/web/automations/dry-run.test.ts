@@ -59,7 +59,7 @@ it('shows a recorded event’s actions as a gate would, records the dry run, and
   expect(html).toContain('Waits for approval by <strong>an admin</strong>');
   // The title and the old value come from the database, the rest from the event.
   expect(html).toMatch(/<strong>Rotate the keys<\/strong>/);
-  expect(html).toMatch(/<del><bdi>To do<\/bdi><\/del> → <span class="unseen">to <\/span><bdi>Done<\/bdi>/);
+  expect(html).toMatch(/<del><bdi>To do<\/bdi><\/del> <svg.*?<\/svg><span class="unseen">to<\/span> <bdi>Done<\/bdi>/);
   expect(html).toContain('Closed From the event');
   expect((await taskRow()).status).toBe('todo');
   expect(await app.services.db('comments').where({ task_id: task.task_id })).toEqual([]);
