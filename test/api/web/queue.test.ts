@@ -40,6 +40,8 @@ it('gates and plans stand in one list by deadline, and are filtered by kind and 
   const plan = await staged(app, team.admin, [comment], { session, source: 'overnight_triage', lifeHours: 1 });
   const soon = await gated({ expiresIn: 600, creator: team.admin, actions: [GATE, risky] as never[] });
   expect(idsIn(await queue())).toEqual([soon.run_id, plan.action_id, late.run_id]);
+  // Home shows gates only, and leads to all.
+  expect((await browser.get('/app')).html).toContain('<a class="more" href="/app/approvals">all 3</a>');
   expect(idsIn(await queue('?kind=plan'))).toEqual([plan.action_id]);
   expect(idsIn(await queue('?risk=high'))).toEqual([soon.run_id]);
   expect(idsIn(await queue('?risk=nonsense&team=x&after=y'))).toHaveLength(3);

@@ -53,7 +53,6 @@ export const homePages: Page[] = [
           areStepsAsked: query.steps !== undefined,
           invitations,
           gates,
-          waits: mine.length,
           runs,
           tasks,
           openTasks: total,
