@@ -9,7 +9,7 @@ import {
   freeLeftLock,
   lockMigrations,
   replaceMigrations,
-  TRY_MIGRATION_TURN,
+  tryMigrationTurn,
 } from './schema-state.sql.js';
 import { FINGERPRINT, NAMES } from './version-0-1-0.js';
 
@@ -69,7 +69,7 @@ async function applyMissing(db: Knex): Promise<void> {
 /** Applies the migrations in turn, so that a lock of knex that is found then is one whose holder is gone. */
 const applyInTurn = (db: Knex): Promise<void> =>
   db.transaction(async (turn) => {
-    while (!(await turn.raw<{ rows: { mine: boolean }[] }>(TRY_MIGRATION_TURN)).rows[0]?.mine) await sleep(PAUSE_MS);
+    while (!(await run<{ mine: boolean }>(turn, tryMigrationTurn, []))[0]?.mine) await sleep(PAUSE_MS);
     const [found] = await run<{ has_migrations: boolean }>(db, findStateTables, []);
     if (found?.has_migrations) await run(db, freeLeftLock, []);
     await applyMissing(db);

@@ -58,8 +58,11 @@ export const lockMigrations = defineStatement({
  * Takes the turn of a migrate step until the transaction ends, or its connection; `mine` is false while another one has it. An index that is created
  * concurrently waits for every snapshot: so no statement waits here, and none is named, since its portal would keep one.
  */
-export const TRY_MIGRATION_TURN = /* sql */ `select set_config('idle_in_transaction_session_timeout', '0', true),
-  pg_try_advisory_xact_lock(hashtextextended('assent migrate', 0)) as mine`;
+export const tryMigrationTurn = defineStatement({
+  name: '',
+  text: /* sql */ `select set_config('idle_in_transaction_session_timeout', '0', true),
+    pg_try_advisory_xact_lock(hashtextextended('assent migrate', 0)) as mine`,
+});
 
 /** Takes away the lock of knex that a step left which was interrupted in a migration without a transaction. */
 export const freeLeftLock = defineStatement({
