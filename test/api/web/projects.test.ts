@@ -48,6 +48,25 @@ describe('the list', () => {
     expect(html.indexOf('Harbour')).toBeGreaterThan(html.indexOf('Archived'));
   });
 
+  it('says how far each project is, and counts less of each where there are many', async () => {
+    for (const [title, more] of [
+      ['Late', { due_date: '2020-01-01' }],
+      ['Done and late', { due_date: '2020-01-01', status: 'done' }],
+      ['Open', {}],
+    ] as const)
+      await buildTask(app, team, project, { title, ...more });
+    const { html } = await browser.get('/app/projects');
+    expect(html).toMatch(/1 overdue<\/span> · 2 open\s+<progress aria-label="Done" value="1" max="3">/);
+    for (let at = 0; at < 199; at += 1) await buildProject(app, team, { name: `P${at}` });
+    await insertTasks(
+      app,
+      team,
+      project,
+      Array.from({ length: 50 }, () => ({})),
+    );
+    expect((await browser.get('/app/projects')).html).toContain('over 50 tasks');
+  });
+
   it('keeps what was typed in a refused form', async () => {
     const refused = await browser.post('/app/projects', { team_id: team.team_id, name: ' ', description: 'Kept text' });
     expect([refused.status, refused.html.includes('Kept text')]).toEqual([422, true]);

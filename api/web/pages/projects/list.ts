@@ -3,12 +3,14 @@ import type { User } from '../../../identity/auth/schema.js';
 import { isAllowed, type Seat } from '../../../platform/access/access.js';
 import type { Context } from '../../../platform/context.js';
 import { ClampedInt } from '../../../platform/fields.js';
+import { countTasksOfProjects } from '../../../work/projects/count-tasks.js';
 import { createProject } from '../../../work/projects/create-project.js';
 import { countProjects, listProjects } from '../../../work/projects/list-projects.js';
 import { PROJECT_STATUSES } from '../../../work/projects/rules.js';
 import { CreateProject, type ProjectRecord } from '../../../work/projects/schema.js';
 import { type FormError, page, type Page, requireUser, type View } from '../../page.js';
 import type { Fields } from '../../server/read-form.js';
+import { createFormatter } from '../../wording/formatter.js';
 import { Typed } from './form-fields.js';
 import { projectPath } from './paths.js';
 
@@ -34,8 +36,10 @@ async function showProjects(
     ? await Promise.all([listProjects(ctx, { team_id: team.team_id, limit: MAX_SHOWN, offset }), countProjects(ctx, team)])
     : [[], 0];
   const projects = texts.map((text) => JSON.parse(text) as ProjectRecord);
+  const active = projects.filter(({ status }) => status === 'active').map(({ project_id }) => project_id);
   const data = {
     team,
+    counts: await countTasksOfProjects(ctx, active, createFormatter(me).today),
     teams: me.teams,
     groups: PROJECT_STATUSES.map((status) => ({ status, projects: projects.filter((each) => each.status === status) })).filter(
       (group) => group.projects.length > 0,
