@@ -1,4 +1,4 @@
-import { dateWords, readLeadingDay } from '../../../platform/written-days.js';
+import { dateWords, MONTHS, readLeadingDay } from '../../../platform/written-days.js';
 import { readTime } from '../../../platform/written-parts.js';
 import { readLeadingRepeat } from '../../../platform/written-repeats.js';
 import { toRecurrence } from '../recurrence/read-repeat.js';
@@ -197,13 +197,32 @@ function readRepeated(line: QuickLine, words: readonly string[], at: number, { t
 }
 
 /** Words that begin a day where a title ends, and those after which a day is part of the title: "Plan for tomorrow". */
-const BEGINS_DAY = /^(today|tomorrow|next|on|by|\d{4}-\d{2}-\d{2})$/;
-const NEEDS_MORE = new Set(['for', 'of', 'from', 'about', 'since', 'like', 'the', 'a']);
+const BEGINS_DAY = /^(today|tomorrow|next|on|by|in|\d{4}-\d{2}-\d{2})$/;
+/** `15 dec` and `dec 15`. */
+const DAY_OF_MONTH = /^\d{1,2}(st|nd|rd|th)?$/;
+const MONTH = new RegExp(`^(${MONTHS.map((month) => `${month.slice(0, 3)}|${month.slice(0, 4)}|${month}`).join('|')})$`);
+const WEEKDAY = /^(mon|tues?|wed|thu(rs)?|fri)(day)?$|^(wednes|satur|sun)day$/;
+/** Days that are names: "Plan Black Friday". */
+const NAMES_DAY = new Set(['black', 'good', 'casual', 'cyber', 'ash', 'palm', 'easter', 'bloody']);
+const NEEDS_MORE = new Set(['for', 'every', 'each', 'due', 'of', 'from', 'about', 'since', 'like', 'the', 'a']);
+
+/** Returns whether the words may be a day that stands alone. A weekday with a capital is one behind a small word only: "Call them Friday". */
+function beginsDay(title: readonly string[], word: string, [first = '', second = '']: readonly string[]): boolean {
+  const before = title.at(-1) ?? '';
+  if (WEEKDAY.test(first)) return !NAMES_DAY.has(before.toLowerCase()) && (word === first || /^[\p{Ll}\p{N}]/u.test(before));
+  return (
+    BEGINS_DAY.test(first) || (DAY_OF_MONTH.test(first) && MONTH.test(second)) || (MONTH.test(first) && DAY_OF_MONTH.test(second))
+  );
+}
 
 /** Reads a day without `due`, at the end of the title. Returns it with how many words say so; undefined if these do not. */
 function readClosingDay(title: readonly string[], words: readonly string[], at: number, today: string) {
   const said = words.slice(at, at + 1 + MAX_AHEAD).map((word) => withoutMark(word.toLowerCase()));
-  if (title.length === 0 || !BEGINS_DAY.test(said[0] ?? '') || NEEDS_MORE.has(title.at(-1)?.toLowerCase() ?? ''))
+  if (
+    title.length === 0 ||
+    !beginsDay(title, withoutMark(words[at] ?? ''), said) ||
+    NEEDS_MORE.has(title.at(-1)?.toLowerCase() ?? '')
+  )
     return undefined;
   const before = said[0] === 'on' || said[0] === 'by' ? 1 : 0;
   const found = readLeadingDay(said.slice(before), today);
@@ -215,7 +234,7 @@ function readClosingDay(title: readonly string[], words: readonly string[], at: 
 /**
  * Reads one line as a task: `Fix the crane due friday @uma !high #harbour`. `due` with a day is the due date, `@name` the assignee, `!high` (or its
  * beginning) the priority, `#name` the project of that name or else a tag, `every monday` a repeat; the other words are the title. A backslash before a word keeps it in the
- * title. A day such as `tomorrow` or `on 15 dec` needs no `due` where the title ends. A sign or `due` that names nothing is a problem, so that no slip becomes a title.
+ * title. A day such as `tomorrow`, `friday` or `15 dec` needs no `due` where the title ends. A sign or `due` that names nothing is a problem, so that no slip becomes a title.
  */
 export function parseQuickAdd(text: string, given: QuickAddWorld): QuickLine {
   const line: QuickLine = { task: { title: '', tags: [] }, problems: [] };
