@@ -1,4 +1,5 @@
 /** The conversation with the agent in a browser without scripts. */
+import { randomUUID } from 'node:crypto';
 import type { RunningWorker } from '../../../activities/worker/start-worker.js';
 import { buildProject, buildTask, buildTeam, type Person, type TestTeam } from '../../factories/people.js';
 import { startApp, type TestApp } from '../../support/app.js';
@@ -34,6 +35,34 @@ beforeEach(async () => {
   browser = await signIn(app, team.member);
   path = (await browser.post('/app/agent')).headers.get('location') as string;
   await browser.post(`${path}/link`, { item_type: 'task', item_id: task_id });
+});
+
+it('begins a session about a project with its first message', async () => {
+  const { html } = await browser.get('/app/agent');
+  const project = /<option value="([^"]+)" selected>About /.exec(html)?.[1] as string;
+  const first = { message: 'close Login 500', message_id: randomUUID(), project_id: project };
+  const begun = await browser.post('/app/agent/start', first);
+  const to = begun.headers.get('location') as string;
+  expect(to).toMatch(/^\/app\/agent\/[0-9a-f-]+#last$/);
+  const talk = (await browser.get(to.replace('#last', ''))).html;
+  expect([talk.includes('close Login 500'), talk.includes(`/app/items/${project}`)]).toEqual([true, true]);
+});
+
+it('leaves no session behind a first message that is refused, and keeps its text', async () => {
+  const sessions = () => db()('agent_sessions').whereNull('deleted_at').where({ owner_id: team.member.user_id });
+  const before = (await sessions()).length;
+  const start = (fields: Record<string, string>) =>
+    browser.post('/app/agent/start', { message: 'Kept text', message_id: randomUUID(), project_id: '', ...fields });
+  const other = await buildTeam(app);
+  const foreign = await start({ project_id: (await buildProject(app, other)).project_id });
+  expect([foreign.status, foreign.html.includes('Kept text')]).toEqual([403, true]);
+  expect((await start({ message: ' ' })).status).toBe(422);
+  await db()('agent_settings').insert({ team_id: team.team_id, monthly_message_quota: 0 });
+  const project = /<option value="([^"]+)" selected>About /.exec((await browser.get('/app/agent')).html)?.[1] as string;
+  expect((await start({ project_id: project })).html).toContain('Kept text');
+  expect(await sessions()).toHaveLength(before);
+  const guest = await signIn(app, team.guest);
+  expect((await guest.get('/app/agent')).html).not.toContain('About ');
 });
 
 it('a person finds an item, links it, takes a suggestion, confirms its plan and takes it back', async () => {
