@@ -65,10 +65,20 @@ async function unblock(ctx: Context, turn: ClaimedTurn, { id, by }: { id: string
 /** Ids that a change names: what it changes, and what its parameters say. */
 const idsIn = ({ entity_id, params }: ProposedAction): unknown[] => [entity_id, ...Object.values(params)];
 
-/** What a message would change, or relate, of items that are not linked: the agent may find these, and proposes nothing about them. */
-function unlinkedIn({ outcome, world }: ReadByRules): LinkedItem[] {
-  if (outcome.kind === 'plan') return world.beyond?.among(new Set(outcome.actions.flatMap(idsIn))) ?? [];
-  return outcome.kind === 'unblock' ? (world.beyond?.among(new Set([outcome.id, outcome.by])) ?? []) : [];
+/** Ids of the items that a message would change, or relate. */
+function idsOf(outcome: ReadByRules['outcome']): Set<unknown> {
+  if (outcome.kind === 'plan') return new Set(outcome.actions.flatMap(idsIn));
+  return new Set(outcome.kind === 'unblock' ? [outcome.id, outcome.by] : []);
+}
+
+/**
+ * What a message would change, or relate, of items that are neither linked nor tasks of a linked project: the agent may find these, and proposes
+ * nothing about them.
+ */
+function unlinkedIn({ outcome, world }: ReadByRules, links: readonly ReadableLink[]): LinkedItem[] {
+  const projects = new Set(links.flatMap(({ item_type, item_id }) => (item_type === 'project' ? [item_id] : [])));
+  const found = world.beyond?.among(idsOf(outcome)) ?? [];
+  return found.filter(({ project_id }) => project_id === null || !projects.has(project_id));
 }
 
 /** Names what must be linked first; pages offer to link it and to send the message again. */
@@ -82,7 +92,7 @@ async function respond(ctx: Context, turn: ClaimedTurn, links: readonly Readable
   const { outcome } = read;
   if (outcome.kind === 'ask') return answerQuestion(ctx, turn, links, read, outcome.asked);
   if (links.length === 0) return { content: NOTHING_LINKED };
-  const unlinked = unlinkedIn(read);
+  const unlinked = unlinkedIn(read, links);
   if (unlinked.length > 0) return offerLinks(unlinked);
   if (outcome.kind === 'plan') {
     const answer = await propose(ctx, turn, outcome.actions, outcome.notes);

@@ -96,9 +96,9 @@ const NAMED = 10;
 export function linkFirstWords(items: readonly LinkedItem[]): string {
   const [item, ...others] = items;
   if (item && others.length === 0)
-    return `That is about ${named(item)}, which is not linked. I propose changes of linked items only: link it, and send the message again. ${NOT_STAGED}`;
+    return `That is about ${named(item)}, which is not linked. I propose changes of linked items and projects only: link it, and send the message again. ${NOT_STAGED}`;
   const lines = items.slice(0, NAMED).map((each) => `- ${named(each)}`);
   const more = items.length > NAMED ? [`- and ${items.length - NAMED} more`] : [];
-  const head = `That is about ${items.length} items which are not linked. I propose changes of linked items only: link them, and send the message again. ${NOT_STAGED}`;
+  const head = `That is about ${items.length} items which are not linked. I propose changes of linked items and projects only: link them, and send the message again. ${NOT_STAGED}`;
   return [head, ...lines, ...more].join('\n');
 }

@@ -1,4 +1,4 @@
-/** Tasks that are not linked, on PostgreSQL: which ones a sentence finds, and that it changes none before they are linked. */
+/** Tasks that are not linked, on PostgreSQL: which ones a sentence finds, and that a plan changes only those of a linked project. */
 import type { Actor } from '../../../api/platform/access/actor.js';
 import { drainMarks } from '../../../api/work/search/index-marks.js';
 import { buildProject, buildTask, buildTeam, buildToken, type TestTeam } from '../../factories/people.js';
@@ -29,6 +29,11 @@ const offered = ({ mentions, actions }: Said): string[] => {
   expect(actions).toEqual([]);
   return mentions.flatMap(({ item_id, to_link }) => (to_link === undefined ? [] : item_id)).toSorted();
 };
+/** What a plan changes; its answer asks for no link. */
+const planned = ({ mentions, actions }: Said): string[] => {
+  expect(mentions.filter(({ to_link }) => to_link !== undefined)).toEqual([]);
+  return actions.map(({ entity_id }) => String(entity_id)).toSorted();
+};
 const index = (): Promise<unknown> => drainMarks(db(), [team.team_id], { maxMarks: 10_000, maxMs: 10_000, lockTimeoutMs: 1_000 });
 
 it.each(['indexed', 'not indexed yet'])('finds a task of a linked project by its words, %s', async (state) => {
@@ -37,9 +42,21 @@ it.each(['indexed', 'not indexed yet'])('finds a task of a linked project by its
   if (state === 'indexed') await index();
   const say = await talk(app, team.member, linked);
   const answer = await say('the website is done');
+  expect(answer.actions).toMatchObject([{ tool: 'task.set_status', entity_id: id, title: 'Publish the new website' }]);
+  expect(planned(await say('assign it to me'))).toEqual([id]);
+  // What was moved elsewhere is no longer covered by the link.
+  const other = await buildProject(app, team, { name: 'Office' });
+  await app.as(team.member).patch(`/api/tasks/${id}`, { project_id: other.project_id });
+  expect(offered(await say('the website is done'))).toEqual([id]);
+});
+
+it('asks to link a task of another project, and says which one it is', async () => {
+  const id = await addTask('Publish the new website', {}, { team, project: await buildProject(app, team, { name: 'Office' }) });
+  const say = await talk(app, team.member, linked);
+  const answer = await say('the website is done');
   expect(answer.mentions).toEqual([{ item_id: id, title: 'Publish the new website', to_link: 'task' }]);
   expect(answer).toMatchObject({ actions: [], content: expect.stringContaining('Nothing was staged.') });
-  expect(answer.content).toMatch(/the task “Publish the new website” in “Harbor” \([A-Z]+-1\), which is not linked\./);
+  expect(answer.content).toMatch(/the task “Publish the new website” in “Office” \([A-Z]+-1\), which is not linked\./);
   expect(answer.content).not.toContain(id);
   expect(offered(await say('assign it to me'))).toEqual([id]);
   await linkOffered(app, team.member, say.session_id, answer);
@@ -55,7 +72,7 @@ it('looks beyond the linked project only if nothing in it fits, and asks which o
   await addTask('Wheels of the old truck', {}, other);
   await index();
   const say = await talk(app, team.member, linked);
-  expect(offered(await say('close the wheels'))).toEqual([near]);
+  expect(planned(await say('close the wheels'))).toEqual([near]);
   expect(offered(await say('close the paint'))).toEqual([far]);
   expect(offered(await say(`close ${far}`))).toEqual([far]);
   const asked = await say('close the crane');
@@ -77,11 +94,8 @@ it('finds tasks of a linked project by their tag, and one by its number', async 
   const desk = await addTask('Order a desk', {}, far);
   const say = await talk(app, team.member, linked);
   const answer = await say('set all web tasks to urgent');
-  expect(offered(answer)).toEqual([checkout, pages].toSorted());
-  await linkOffered(app, team.member, say.session_id, answer);
-  const { actions } = await say('set all web tasks to urgent');
-  expect(actions.map(({ entity_id }) => String(entity_id)).toSorted()).toEqual([checkout, pages].toSorted());
-  expect(actions.map(({ params }) => params['priority'])).toEqual(['urgent', 'urgent']);
+  expect(planned(answer)).toEqual([checkout, pages].toSorted());
+  expect(answer.actions.map(({ params }) => params['priority'])).toEqual(['urgent', 'urgent']);
   const { key, number } = await db()('tasks').join('teams', 'teams.team_id', 'tasks.team_id').where({ task_id: desk }).first();
   expect(offered(await say(`close ${key.toLowerCase()}-${number}`))).toEqual([desk]);
   expect((await say('which web tasks are open?')).mentions.map(({ item_id }) => item_id).toSorted()).toEqual(
@@ -137,23 +151,19 @@ it('finds nothing once the person is a guest, and nothing for a token that may n
   const actor: Actor = { type: 'pat', userId, email, role: 'user', tokenId, scopes: ['ai:chat'], strict: false, mcpOnly: false };
   expect((await say('close the insurance', actor)).content).toContain('No linked item is called “insurance”');
   expect((await say('close all tasks', actor)).content).toContain('No task is linked');
-  expect(offered(await say('close the insurance'))).toHaveLength(1);
+  expect(planned(await say('close the insurance'))).toHaveLength(1);
   await db()('memberships').where({ user_id: userId }).update({ role: 'guest' });
   expect(await say('close the insurance')).toMatchObject({ actions: [], content: expect.stringContaining('No item is linked') });
 });
 
-it('means linked tasks by “all”; without any those of the linked projects, which must be linked first', async () => {
+it('means linked tasks by “all”; without any those of the linked projects', async () => {
   const [first, second] = [await addTask('One', { priority: 'high' }), await addTask('Two')];
   const third = await addTask('Three', {}, { team, project: await buildProject(app, team) });
   const both = await talk(app, team.member, linked, third);
   expect((await both('close all tasks')).actions).toMatchObject([{ entity_id: third }]);
   const say = await talk(app, team.member, linked);
-  expect(offered(await say('close all high priority tasks'))).toEqual([first]);
-  const answer = await say('close all tasks');
-  expect(offered(answer)).toEqual([first, second].toSorted());
-  await linkOffered(app, team.member, say.session_id, answer);
-  const { actions } = await say('close all tasks');
-  expect(actions.map(({ entity_id }) => entity_id ?? '').toSorted()).toEqual([first, second].toSorted());
+  expect(planned(await say('close all high priority tasks'))).toEqual([first]);
+  expect(planned(await say('close all tasks'))).toEqual([first, second].toSorted());
 });
 
 it('takes “everything” of an absent member as their open tasks, and says so', async () => {
@@ -163,7 +173,6 @@ it('takes “everything” of an absent member as their open tasks, and says so'
   await addTask('Three', { ...of(team.manager), status: 'done' });
   await db()('users').where({ user_id: team.manager.user_id }).update({ display_name: 'Uma' });
   const say = await talk(app, team.member, linked);
-  await linkOffered(app, team.member, say.session_id, await say('Uma is ill, give everything to me'));
   const { content, actions } = await say('Uma is ill, give everything to me');
   expect(actions).toMatchObject([{ tool: 'task.assign', entity_id: open }]);
   expect(content).toContain('I take “everything” as the open tasks of Uma.');
