@@ -90,6 +90,11 @@ export class Beyond {
     for (const item of items) this.byId.set(item.id, item);
   }
 
+  /** Whether an item is a task of a linked project, so that it needs no link of its own. */
+  isCovered({ type, project_id }: Pick<LinkedItem, 'type' | 'project_id'>): boolean {
+    return type === 'task' && project_id !== null && this.projectIds.has(project_id);
+  }
+
   /** The items that are not linked among those with these ids. */
   among(ids: ReadonlySet<unknown>): LinkedItem[] {
     return [...this.byId.values()].filter(({ id }) => ids.has(id));
@@ -131,7 +136,7 @@ export class Beyond {
     if (covered.length > 0) return exactFirst(covered, words);
     if (!found || found.isCut) return [];
     const meant = found.index.find(words);
-    const near = meant.filter(({ project_id }) => project_id !== null && this.projectIds.has(project_id));
+    const near = meant.filter((item) => this.isCovered(item));
     return exactFirst(near.length > 0 ? near : meant, words);
   }
 }

@@ -83,6 +83,8 @@ export type Clause = { written: string } & (
   | { does: 'summary' | 'help' }
   /** A fact that changes nothing; `target` is what it is about, `absent` who does not work. */
   | { does: 'aside'; target: Target | null; absent?: readonly Assignee[] }
+  /** Takes back the plan that was confirmed last. */
+  | { does: 'undo' }
   /** Ends what blocks the target; `by`: only that. */
   | { does: 'unblock'; target: Target; by: Target | null }
   /** Assigns a task that nobody has. */

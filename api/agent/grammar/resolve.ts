@@ -19,8 +19,7 @@ export function subjectsOf(messages: readonly (readonly Clause[])[], world: Rule
     } catch (error) {
       if (!(error instanceof Question)) throw error;
     }
-    // A task that an earlier message creates is unknown here.
-    before = resolver.subjects?.filter(({ item }) => item !== null) ?? null;
+    before = resolver.subjects;
   }
   return before;
 }
@@ -53,6 +52,10 @@ export function resolve(
     if (first.does === 'unblock' && telling.length === 1) {
       for (const aside of clauses.slice(0, clauses.indexOf(first))) resolver.add(aside);
       return resolver.unblock(first);
+    }
+    if (telling.some(({ does }) => does === 'undo')) {
+      if (telling.length > 1) throw new Question('Send “undo that” in a message of its own.');
+      return { kind: 'undo' };
     }
     if (telling.some(({ does }) => does === 'unblock')) throw new Question('Send “unblock …” in a message of its own.');
     if (asks.length > 0) return { kind: 'ask', asked: resolver.ask(first) };

@@ -38,7 +38,7 @@ import {
 
 type Params = ProposedAction['params'];
 
-const UNRESOLVED = ['ask', 'activity', 'about', 'blocking', 'summary', 'help', 'unclear', 'unblock'] as const;
+const UNRESOLVED = ['ask', 'activity', 'about', 'blocking', 'summary', 'help', 'unclear', 'unblock', 'undo'] as const;
 type Unresolved = (typeof UNRESOLVED)[number];
 const changesNothing = (clause: Clause): clause is Extract<Clause, { does: Unresolved }> =>
   UNRESOLVED.some((does) => does === clause.does);
@@ -51,6 +51,8 @@ export class Resolver {
   private readonly changed = new Map<string, Facts>();
   private readonly kept = new KeptPriorities();
   private absent: Absent;
+  /** Of the last new tasks, which a later message does not know. */
+  private parent: Subject | null = null;
 
   constructor(
     private readonly world: RuleWorld,
@@ -188,6 +190,7 @@ export class Resolver {
   private subtasks({ of, tasks }: Does<'subtasks'>): void {
     const parent = of.kind === 'list' && of.targets.length === 0 ? null : this.single(of);
     if (parent) requireTask(parent);
+    this.parent = parent;
     const first = this.actions.length;
     for (const task of tasks) this.create(task, parent);
     this.before = this.actions.slice(first).map((_action, at) => ({ id: `$${first + at}`, item: null }));
@@ -240,9 +243,7 @@ export class Resolver {
     return subjects[0] as Subject;
   }
 
-  private assignee(to: Assignee, { item }: Subject): string | null {
-    return this.assigneeIn(to, item?.team_id);
-  }
+  private assignee = (to: Assignee, { item }: Subject): string | null => this.assigneeIn(to, item?.team_id);
 
   private assigneeIn(to: Assignee, teamId = this.world.items[0]?.team_id ?? ''): string | null {
     return assigneeOf(this.world, to, teamId);
@@ -267,7 +268,8 @@ export class Resolver {
     if (clause.does !== 'about' && clause.does !== 'blocking') return { does: clause.does === 'help' ? 'help' : 'summary' };
     const subjects = this.finder.find(clause.target, this.before);
     const ids = subjects.map(({ id }) => id);
-    for (const subject of subjects) requireTask(subject);
+    const isProject = clause.does === 'about' && subjects.length === 1 && subjects[0]?.item?.type === 'project';
+    if (!isProject) for (const subject of subjects) requireTask(subject);
     this.before = subjects;
     if (clause.does === 'blocking') return { does: 'blocking', ids, end: clause.end };
     return { does: 'about', ids, items: subjects.flatMap(({ item }) => item ?? []) };
@@ -290,8 +292,9 @@ export class Resolver {
     this.before = null;
   }
 
-  /** What the last clause was about. */
+  /** What the last clause was about, as a later message knows it. */
   get subjects(): Before {
-    return this.before;
+    const known = this.before?.filter(({ item }) => item !== null) ?? null;
+    return known?.length === 0 && this.before?.length !== 0 && this.parent ? [this.parent] : known;
   }
 }

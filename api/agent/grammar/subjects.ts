@@ -175,7 +175,7 @@ export class SubjectFinder {
         fitting,
       );
     if (item.isLinked === false) {
-      this.notes.add(`${quote(written)} is ${named(item)}, which is not linked.`);
+      this.notes.add(`${quote(written)} is ${named(item)}${this.world.beyond?.isCovered(item) ? '' : ', which is not linked'}.`);
       this.noted.add(item);
     }
     return { id: item.id, item };

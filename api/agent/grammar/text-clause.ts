@@ -64,7 +64,8 @@ function readHead(reading: Reading, head: readonly Token[], isColon: boolean, is
     for (const each of COMMENT_HEADS) {
       const slots = matcher.match(each, certainty);
       const target = slots?.T ?? { kind: 'it' as const };
-      if (slots && (isColon || slots.T)) return (text) => ({ does: 'comment', target, text });
+      if (slots && (isColon || slots.T || (isThat && getWord(head[0]) !== 'note')))
+        return (text) => ({ does: 'comment', target, text });
     }
   const isNote = isThat && NOTE_THAT.some((each) => matcher.match(each, 'all'));
   return isNote ? (text, tokens, isFirst) => noteThat(reading, tokens, text, isFirst) : undefined;

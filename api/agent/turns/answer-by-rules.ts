@@ -25,6 +25,7 @@ import {
 import { type ClaimedTurn, claimTurn, type TurnExecution } from './claim-turn.js';
 import { announceTurn, type Answer, type EndedTurn, endTurn } from './end-turn.js';
 import { findBlocks, mayReadTasks } from './find-tasks.js';
+import { undoLast } from './undo-last.js';
 import { type ReadByRules, readByRules, readEarlier } from './reading/read-world.js';
 
 /** Hours until a plan of a conversation expires. */
@@ -75,10 +76,8 @@ function idsOf(outcome: ReadByRules['outcome']): Set<unknown> {
  * What a message would change, or relate, of items that are neither linked nor tasks of a linked project: the agent may find these, and proposes
  * nothing about them.
  */
-function unlinkedIn({ outcome, world }: ReadByRules, links: readonly ReadableLink[]): LinkedItem[] {
-  const projects = new Set(links.flatMap(({ item_type, item_id }) => (item_type === 'project' ? [item_id] : [])));
-  const found = world.beyond?.among(idsOf(outcome)) ?? [];
-  return found.filter(({ project_id }) => project_id === null || !projects.has(project_id));
+function unlinkedIn({ outcome, world: { beyond } }: ReadByRules): LinkedItem[] {
+  return beyond?.among(idsOf(outcome)).filter((item) => !beyond.isCovered(item)) ?? [];
 }
 
 /** Names what must be linked first; pages offer to link it and to send the message again. */
@@ -91,8 +90,9 @@ const offerLinks = (items: readonly LinkedItem[]): Answer => ({
 async function respond(ctx: Context, turn: ClaimedTurn, links: readonly ReadableLink[], read: ReadByRules): Promise<Answer> {
   const { outcome } = read;
   if (outcome.kind === 'ask') return answerQuestion(ctx, turn, links, read, outcome.asked);
+  if (outcome.kind === 'undo') return undoLast(ctx, turn);
   if (links.length === 0) return { content: NOTHING_LINKED };
-  const unlinked = unlinkedIn(read, links);
+  const unlinked = unlinkedIn(read);
   if (unlinked.length > 0) return offerLinks(unlinked);
   if (outcome.kind === 'plan') {
     const answer = await propose(ctx, turn, outcome.actions, outcome.notes);

@@ -1,4 +1,5 @@
 import type { Context } from '../../platform/context.js';
+import { countTasksOfProjects } from '../../work/projects/count-tasks.js';
 import { STATUS_WORDS } from '../grammar/terms.js';
 import { Question, onlyAssignees, quote } from '../grammar/subjects.js';
 import type { Asked } from '../grammar/outcome.js';
@@ -106,6 +107,20 @@ function describeItems({ facts }: ReadByRules, items: readonly LinkedItem[]): An
   return { content: lines.join('\n'), mentions: mentionsOf(items) };
 }
 
+/** How far a project is, and what happened in it in the last days. */
+async function describeProject(ctx: Context, turn: ClaimedTurn, read: ReadByRules, project: LinkedItem): Promise<Answer> {
+  const counts = await countTasksOfProjects(ctx, [project.id], read.world.today);
+  const { open = 0, done = 0, overdue = 0, isCut = false } = counts.get(project.id) ?? {};
+  const parts = [plural(open, 'open task', 'open tasks'), `${overdue} of them overdue`, `${done} done`];
+  const [head] = describe({ ...project, item_type: project.type }, { due: read.facts.get(project.id)?.due ?? null }).split('\n');
+  const count = isCut ? `more than ${(open + done - 1).toLocaleString('en')} tasks` : parts.join(', ');
+  const activity = await answerActivity(ctx, { does: 'activity', asked: {}, of: project }, read.world, {
+    teamIds: null,
+    zone: zoneOf(turn),
+  });
+  return { content: `${head}\n- ${count}\n\n${activity.content}`, mentions: activity.mentions };
+}
+
 /** Answers what needs tasks that are not linked. @throws Question a name that means none, or several */
 async function answerBeyond(
   ctx: Context,
@@ -143,8 +158,11 @@ export async function answerQuestion(
       return links.length === 0
         ? { content: NOTHING_LINKED }
         : { content: summaryWords(links, read.facts), mentions: linkMentions(links) };
-    case 'about':
-      return describeItems(read, asked.items);
+    case 'about': {
+      const [first] = asked.items;
+      const isProject = first?.type === 'project' && (await mayReadTasks(ctx, turn.token_id));
+      return isProject ? describeProject(ctx, turn, read, first) : describeItems(read, asked.items);
+    }
     default:
       try {
         return await answerBeyond(ctx, turn, links, read, asked);

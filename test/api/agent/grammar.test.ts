@@ -19,6 +19,7 @@ const interpret = (message: string, items: readonly LinkedItem[]): Outcome =>
 function shown(outcome: Outcome, expected: string): string {
   if (outcome.kind === 'question') return /^\?.+/.test(expected) ? `? ${(outcome.text.match(/\bk\d/g) ?? []).join(' ')}` : '?';
   if (outcome.kind === 'ask' || outcome.kind === 'unblock') return 'S';
+  if (outcome.kind === 'undo') return 'undo';
   if (outcome.kind === 'answer') return outcome.unclear === null ? 'A' : `A: ${outcome.unclear}`;
   return outcome.actions
     .map(({ tool, entity_id, params }) => [tool, ...(entity_id ? [entity_id] : []), JSON.stringify(params)].join(' '))

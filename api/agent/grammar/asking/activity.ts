@@ -35,7 +35,17 @@ const OF_PERSON = patterns(
   "show|list me? P 's NEWS [W]".replace('NEWS', NEWS),
   `show|list me? all? the? ${NEWS} of|by P [W]`,
 );
+const RECAP = 'summarise|summarize|recap|review|outline';
 const OF_ALL = patterns(
+  `${RECAP} what happened|changed [W] [${TO} T] [W]`,
+  `${RECAP} what has|have happened|changed [W] [${TO} T] [W]`,
+  `${RECAP} the? activity|changes|news [W] [in|of|on|for T] [W]`,
+  `${RECAP} W`,
+  `${RECAP} T W`,
+  'catch me up [on|with T] [W]',
+  'give|send|write me|us? a? quick|short|brief? recap|update|summary|digest of|for|on W',
+  'give|send|write me|us? a? quick|short|brief? recap|update|summary|digest of|for|on T W',
+  `tell|show me|us? what happened|changed [W] [${TO} T] [W]`,
   `what happened|changed [W] [${TO} T] [W]`,
   `what has|have happened|changed [W] [${TO} T] [W]`,
   'what has|have been done|changed W',

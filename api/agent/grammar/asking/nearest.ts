@@ -27,7 +27,8 @@ const EXAMPLES: readonly (readonly [words: string, sentence: string])[] = [
   ['who works mine my plate week today have', 'what do I have this week?'],
   ['did done yesterday activity history changes who person', 'what did Mia do yesterday?'],
   ['happened changed new news since happen activity', 'what happened this week?'],
-  ['summary summarise overview status explain tell', 'summarise'],
+  ['summary summarise overview status explain tell recap', 'summarise'],
+  ['undo revert back rollback wrong mistake', 'undo that'],
   ['unblock blocker stuck unstuck', 'unblock T'],
   ['ill sick away vacation holiday leave absent his her their', 'Bo is ill, give his tasks to Mia'],
 ];

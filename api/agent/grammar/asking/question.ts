@@ -53,9 +53,21 @@ const WHO_CAN =
 const IS_FREE =
   /^(?:is|are|does|do|has) (?:anyone|anybody|someone|somebody|who) (?:free|available|have time|have capacity|time|capacity)(?: (?:to|for) .+)?$|^who (?:is (?:free|available)|has (?:time|capacity)) (?:to|for) .+$/;
 const MINE = new Set(
-  'what is next|what is up next|what should i do|what should i do next|what should i work on|what should i work on next|what do i do next|what is on my plate|what is left for me'.split(
+  'plan my day|plan my week|what is my day|show my day|my day|what is on today|what is on for today|what is my next task|what is next|what is up next|what should i do|what should i do next|what should i work on|what should i work on next|what do i do next|what is on my plate|what is left for me'.split(
     '|',
   ),
+);
+
+/** Questions about what keeps tasks from being done. */
+const BLOCKED =
+  /^(?:(?:are there|what are|show me|list|do we have|have we got) )?(?:any |the |our |all )*(?:current |open )?(?:blockers|blocks|impediments)$/;
+const SLIPPED = /^what (?:has |have )?(?:slipped|slipped through|slid|is behind schedule|is behind|is running late)$/;
+
+/** A task or a project in short. */
+const IN_SHORT = patterns(
+  'summarise|summarize|recap|outline T',
+  'the? status|state|progress|overview of|on|for|with T',
+  'give|send|show|write me|us? a|an|the? quick|short|brief? status|progress|overview|summary|recap|update|report report|update? of|on|for|about T',
 );
 
 const BEFORE = patterns(
@@ -127,6 +139,8 @@ function readFixed(asked: string): BareClause | undefined {
   if (HELP.has(said)) return { does: 'help' };
   if (SUMMARY.has(said) || SUMMARY_OF.test(said)) return { does: 'summary' };
   if (LOAD.has(said) || WHO_CAN.test(said) || IS_FREE.test(said)) return { does: 'ask', question: { show: 'load', filter: {} } };
+  if (BLOCKED.test(said)) return { does: 'ask', question: { show: 'list', filter: openOnly({ isBlocked: true }) } };
+  if (SLIPPED.test(said)) return { does: 'ask', question: { show: 'list', filter: openOnly({ isOverdue: true }) } };
   if (MINE.has(said)) return { does: 'ask', question: { show: 'list', filter: openOnly({ assignee: { kind: 'me' } }) } };
   return undefined;
 }
@@ -239,6 +253,8 @@ export function readQuestion(reading: Reading, tokens: readonly Token[]): BareCl
   if (fixed) return fixed;
   const activity = readActivity(reading, tokens);
   if (activity) return activity;
+  const inShort = first(new Matcher(reading, tokens), IN_SHORT);
+  if (inShort?.kind === 'named') return { does: 'about', target: inShort };
   const [lead, second] = [getWord(tokens[0]), getWord(tokens[1])];
   if (ORDERING.test(`${lead} ${second}`)) return undefined;
   if (!ASKING.has(lead) && !DEMANDING.has(lead) && !['why', 'am', 'was', 'were', 'had', 'should', 'shall'].includes(lead))

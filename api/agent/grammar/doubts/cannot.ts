@@ -5,7 +5,7 @@ import { named, Question, quote, type Subject } from '../subjects.js';
 const CYCLE =
   'I cannot put tasks into a cycle or take them out: a plan has no such change. Open the cycle and add the task there, or the task and choose its cycle.';
 export const NO_UNDO =
-  'I cannot undo a plan from here: choose “Undo…” at the plan that was applied, which proposes the reverse. A plan that you have not confirmed has changed nothing.';
+  'I take back whole plans only: write “undo that” for the one that you confirmed last here, or choose “Undo…” at any plan. A plan that you have not confirmed has changed nothing.';
 const REMIND = 'I cannot remind people at a time: a plan is done once you confirm it.';
 export const NO_REMINDER = `${REMIND} Write for example “create a task Call the bank for Mia due Friday”, or set a due date: the assignee is notified when it comes.`;
 

@@ -46,10 +46,13 @@ export const OTHER: readonly Form[] = [
   ),
   ...say(() => ({ does: 'doubt', text: 'Shall I delete it, or close it? Write “delete …” or “close …”.' }), 'cancel T'),
   ...say(
-    () => ({ does: 'doubt', text: NO_UNDO }),
-    'undo|revert|rollback T',
+    () => ({ does: 'undo' }),
     'undo|revert|rollback',
-    'undo|revert|rollback the? last|previous? change|changes|plan|one|step',
+    'undo|revert|rollback the|my|your|that|this? last|previous? change|changes|plan|one|step|all|everything',
+  ),
+  ...say(
+    ({ T }) => (T.kind === 'it' || T.kind === 'them' ? { does: 'undo' } : { does: 'doubt', text: NO_UNDO }),
+    'undo|revert|rollback T',
     'take|roll T back',
     'roll back T',
   ),

@@ -185,6 +185,7 @@ export function meaningAmong(world: string, messages: readonly string[], others:
     if (outcome.kind === 'question') return `? ${outcome.text}`;
     if (outcome.kind === 'answer') return outcome.unclear === null ? 'A' : `A: ${outcome.unclear}`;
     if (outcome.kind === 'ask') return shownAnswer(world, outcome);
+    if (outcome.kind === 'undo') return 'undo';
     if (outcome.kind === 'unblock') return `unblock ${outcome.id}${outcome.by ? ` from ${outcome.by}` : ''}`;
     return outcome.actions
       .map(({ tool, entity_id, params }) =>
