@@ -1,5 +1,6 @@
 import { adminPages } from './pages/admin/admin.js';
-import { agentPages } from './pages/agent/chat.js';
+import { conversationPages } from './pages/agent/chat.js';
+import { beginPages } from './pages/agent/begin.js';
 import { agentSettingsPages } from './pages/teams/agent-settings.js';
 import { approvalPages } from './pages/work/approvals.js';
 import { automationPages } from './pages/automations/automation.js';
@@ -69,7 +70,8 @@ export const PAGES: readonly Page[] = [
   ...unlockPages,
   ...approvalPages,
   ...requestPages,
-  ...agentPages,
+  ...beginPages,
+  ...conversationPages,
   ...automationListPages,
   // Fixed paths come before the one with an id, which would match them.
   ...conditionPages,

@@ -21,6 +21,6 @@ export type Outcome =
   | { kind: 'question'; text: string; items: readonly LinkedItem[] }
   /** Relations that block the task shall end; `by`: only those to this item. */
   | { kind: 'unblock'; id: string; by: string | null }
-  /** The plan that was confirmed last shall be taken back. */
+  /** The reverse of the plan that was confirmed last shall be staged. */
   | { kind: 'undo' }
   | { kind: 'answer'; unclear: string | null };

@@ -3,37 +3,29 @@ import { confirmPlan } from '../../../agent/plans/decisions/confirm-plan.js';
 import { discardPlan } from '../../../agent/plans/decisions/discard-plan.js';
 import { undoPlan } from '../../../agent/plans/decisions/undo-plan.js';
 import { deleteAgentSession, renameAgentSession } from '../../../agent/sessions/change-session.js';
-import { createAgentSession } from '../../../agent/sessions/create-session.js';
 import { linkItem, linkItems, unlinkItem } from '../../../agent/sessions/link-item.js';
-import { listAgentSessions } from '../../../agent/sessions/read-session.js';
-import { CreateSession, LINK_TYPES, LinkItem, MAX_LINKS, SessionParams, UpdateSession } from '../../../agent/sessions/schema.js';
+import { LINK_TYPES, LinkItem, MAX_LINKS, SessionParams, UpdateSession } from '../../../agent/sessions/schema.js';
 import { stopAgentSession } from '../../../agent/turns/chat.js';
 import { sendMessage } from '../../../agent/turns/conversation.js';
 import { Chat } from '../../../agent/turns/schema.js';
-import { isAllowed, type Seat } from '../../../platform/access/access.js';
-import { type Context, inTransaction } from '../../../platform/context.js';
-import type { User } from '../../../identity/auth/schema.js';
-import { newId } from '../../../platform/ids.js';
-import { listProjects } from '../../../work/projects/list-projects.js';
-import type { ProjectRecord } from '../../../work/projects/schema.js';
 import { Id } from '../../../platform/fields.js';
-import { type FormError, type Notice, page, type Page, type Redirect, requireUser, type View } from '../../page.js';
+import { type FormError, type Notice, page, type Page, type Redirect, requireUser } from '../../page.js';
 import type { Fields } from '../../server/read-form.js';
 import { Hash, TickedIndexes } from './plan-lines.js';
 import { buildAnchor, conversationView } from './conversation-view.js';
 
 /** Time in ms that a form waits for the answer, so that most need no refresh. */
-const WAIT_MS = 2_500;
+export const WAIT_MS = 2_500;
 
 /** A query that the API would reject counts as empty. */
-const Query = z.object({
+export const Query = z.object({
   q: z
     .string()
     .transform((text) => (text.includes('\0') || !text.isWellFormed() ? '' : text.trim().slice(0, 200)))
     .catch(''),
 });
 
-const buildPath = (sessionId: string): string => `/app/agent/${sessionId}`;
+export const buildPath = (sessionId: string): string => `/app/agent/${sessionId}`;
 type SessionVisit = { params: { session_id: string } };
 const back = ({ params }: SessionVisit, { message }: FormError): Promise<Redirect> =>
   Promise.resolve({ to: buildPath(params.session_id), notice: { kind: 'bad', text: message } });
@@ -48,73 +40,11 @@ function atPlan(sessionId: string, actionId: string, kind: Notice['kind'], text:
 const Typed = z.string().transform((text) => text.replaceAll('\r\n', '\n'));
 const Named = z.object({ item_type: z.enum(LINK_TYPES), item_id: LinkItem.shape.item_id });
 
-const Message = z.object({
+export const Message = z.object({
   message: Typed.pipe(Chat.shape.message),
   message_id: z.uuid().transform((id) => id.toLowerCase()),
 });
-/** A first message, and the project that it is about; without one the agent only answers questions. */
-const FirstMessage = Message.extend({ project_id: z.union([z.literal('').transform(() => undefined), z.uuid()]).optional() });
-
-/** Projects that the first page offers. */
-const MAX_PROJECTS = 200;
-
-/** The sessions, and a form that begins one. */
-async function showSessions(ctx: Context, me: User, rejected?: { problem: FormError; given: Fields }): Promise<View> {
-  const [sessions, texts] = await Promise.all([listAgentSessions(ctx), listProjects(ctx, { limit: MAX_PROJECTS, offset: 0 })]);
-  const teams = new Set(me.teams.filter(({ role }) => isAllowed('agent.link', role as Seat)).map(({ team_id }) => team_id));
-  const projects = texts
-    .map((text) => JSON.parse(text) as ProjectRecord)
-    .filter(({ status, team_id }) => status === 'active' && teams.has(team_id));
-  const given = rejected?.given ?? { project_id: projects[0]?.project_id };
-  const data = { sessions, projects, given, problem: rejected?.problem, messageId: newId() };
-  return { view: 'agent/sessions', title: 'Agent', data };
-}
-
-/** Creates a session about a project and sends its first message. Nothing is left of one that is refused. */
-async function startSession(ctx: Context, { project_id, message, message_id }: z.output<typeof FirstMessage>): Promise<string> {
-  const session_id = await inTransaction(ctx, async (ctx) => {
-    const session = await createAgentSession(ctx, {});
-    if (project_id !== undefined) await linkItem(ctx, session.session_id, { item_type: 'project', item_id: project_id });
-    return session.session_id;
-  });
-  try {
-    await sendMessage(ctx, { session_id, message }, message_id, WAIT_MS);
-  } catch (error) {
-    await deleteAgentSession(ctx, session_id);
-    throw error;
-  }
-  return session_id;
-}
-
 const sessions: Page[] = [
-  page({
-    method: 'get',
-    path: '/app/agent',
-    access: 'agent.session',
-    handle: ({ ctx, me }) => showSessions(ctx, requireUser({ me })),
-  }),
-  page({
-    method: 'post',
-    path: '/app/agent/start',
-    access: 'agent.session',
-    limit: 'ai_chat',
-    form: FirstMessage,
-    async handle({ ctx, form }) {
-      return { to: `${buildPath(await startSession(ctx, form))}#last` };
-    },
-    onError: ({ ctx, me, form }, problem) => showSessions(ctx, requireUser({ me }), { problem, given: form }),
-  }),
-  page({
-    method: 'post',
-    path: '/app/agent',
-    access: 'agent.session',
-    limit: 'ai_session_create',
-    form: CreateSession,
-    async handle({ ctx }) {
-      return { to: buildPath((await createAgentSession(ctx, {})).session_id) };
-    },
-    onError: (_visit, { message }) => Promise.resolve({ to: '/app/agent', notice: { kind: 'bad', text: message } }),
-  }),
   page({
     method: 'get',
     path: '/app/agent/:session_id',
@@ -286,5 +216,5 @@ const plans: Page[] = [
   }),
 ];
 
-/** The conversation with the agent: sessions, talk, links and plans. */
-export const agentPages: Page[] = [...sessions, ...messages, ...links, ...plans];
+/** The conversation with the agent: its session, talk, links and plans. */
+export const conversationPages: Page[] = [...sessions, ...messages, ...links, ...plans];

@@ -1,0 +1,97 @@
+import { z } from 'zod';
+import { allSentences } from '../../../agent/grammar/asking/nearest.js';
+import { deleteAgentSession } from '../../../agent/sessions/change-session.js';
+import { createAgentSession } from '../../../agent/sessions/create-session.js';
+import { linkItem } from '../../../agent/sessions/link-item.js';
+import { listAgentSessions } from '../../../agent/sessions/read-session.js';
+import { CreateSession } from '../../../agent/sessions/schema.js';
+import { sendMessage } from '../../../agent/turns/conversation.js';
+import type { User } from '../../../identity/auth/schema.js';
+import { isAllowed, type Seat } from '../../../platform/access/access.js';
+import { type Context, inTransaction } from '../../../platform/context.js';
+import { newId } from '../../../platform/ids.js';
+import { listProjects } from '../../../work/projects/list-projects.js';
+import type { ProjectRecord } from '../../../work/projects/schema.js';
+import { listNextTasks } from '../../../work/tasks/read/list-next-tasks.js';
+import { type FormError, page, type Page, requireUser, type View } from '../../page.js';
+import type { Fields } from '../../server/read-form.js';
+import { buildPath, Message, Query, WAIT_MS } from './chat.js';
+
+/** A first message, and the project that it is about; without one the agent only answers questions. */
+const FirstMessage = Message.extend({ project_id: z.union([z.literal('').transform(() => undefined), z.uuid()]).optional() });
+
+/** Projects that the first page offers. */
+const MAX_PROJECTS = 200;
+
+/** The sessions, and a form that begins one. */
+async function showSessions(
+  ctx: Context,
+  me: User,
+  message = '',
+  rejected?: { problem: FormError; given: Fields },
+): Promise<View> {
+  const [sessions, texts, { tasks }] = await Promise.all([
+    listAgentSessions(ctx),
+    listProjects(ctx, { limit: MAX_PROJECTS, offset: 0 }),
+    listNextTasks(ctx, 1),
+  ]);
+  const teams = new Set(me.teams.filter(({ role }) => isAllowed('agent.link', role as Seat)).map(({ team_id }) => team_id));
+  const projects = texts
+    .map((text) => JSON.parse(text) as ProjectRecord)
+    .filter(({ status, team_id }) => status === 'active' && teams.has(team_id));
+  const [next] = tasks;
+  const first = projects.find(({ name }) => name === next?.project_name) ?? projects[0];
+  const given = rejected?.given ?? { message, project_id: first?.project_id };
+  const examples = ctx.config.AI_PROVIDER === 'rules' ? allSentences(next?.title) : [];
+  const data = { sessions, projects, given, examples, problem: rejected?.problem, messageId: newId() };
+  return { view: 'agent/sessions', title: 'Agent', data };
+}
+
+/** Creates a session about a project and sends its first message. Nothing is left of one that is refused. */
+async function startSession(ctx: Context, { project_id, message, message_id }: z.output<typeof FirstMessage>): Promise<string> {
+  const session_id = await inTransaction(ctx, async (ctx) => {
+    const session = await createAgentSession(ctx, {});
+    if (project_id !== undefined) await linkItem(ctx, session.session_id, { item_type: 'project', item_id: project_id });
+    return session.session_id;
+  });
+  try {
+    await sendMessage(ctx, { session_id, message }, message_id, WAIT_MS);
+  } catch (error) {
+    await deleteAgentSession(ctx, session_id);
+    throw error;
+  }
+  return session_id;
+}
+
+/** The sessions of the agent, and how one begins. */
+export const beginPages: Page[] = [
+  page({
+    method: 'get',
+    path: '/app/agent',
+    access: 'agent.session',
+    query: Query,
+    handle: ({ ctx, me, query }) => showSessions(ctx, requireUser({ me }), query.q),
+  }),
+  page({
+    method: 'post',
+    path: '/app/agent/start',
+    access: 'agent.session',
+    limit: 'ai_chat',
+    form: FirstMessage,
+    async handle({ ctx, form }) {
+      return { to: `${buildPath(await startSession(ctx, form))}#last` };
+    },
+    onError: ({ ctx, me, form }, problem) => showSessions(ctx, requireUser({ me }), '', { problem, given: form }),
+  }),
+  page({
+    method: 'post',
+    path: '/app/agent',
+    access: 'agent.session',
+    limit: 'ai_session_create',
+    form: CreateSession,
+    async handle({ ctx }) {
+      return { to: buildPath((await createAgentSession(ctx, {})).session_id) };
+    },
+    onError: (_visit, { message }) => Promise.resolve({ to: '/app/agent', notice: { kind: 'bad', text: message } }),
+  }),
+];
