@@ -351,11 +351,11 @@ describe('the web app in a browser', () => {
     };
     await page.keyboard.press('Tab');
     expect(await page.evaluate('document.activeElement.textContent')).toBe('Skip to content');
-    await focusOn('Add a comment');
+    await focusOn('Reject…');
     await page.keyboard.press('Enter');
     await page.keyboard.press('Tab');
     await page.keyboard.type('Not on a Friday');
-    await focusOn('Reject');
+    await focusOn('Reject:');
     await page.keyboard.press('Enter');
     await page.waitForSelector('.notice.good');
     expect(await page.evaluate('document.activeElement.className')).toContain('notice');
@@ -391,7 +391,7 @@ describe('the web app in a browser', () => {
     await page.goto('/app/approvals');
     const card = `#gate-${first.run_id}`;
     await page.click(`${card} details.comment summary`);
-    await page.fill(`${card} textarea`, 'Half a sent');
+    await page.fill(`${card} textarea[name=comment]`, 'Half a sent');
     const waiting = async () => Number.parseInt((await page.textContent('#places .count')) ?? '', 10);
     const before = await waiting();
     const second = await buildRun(app, team, { fields: { automation_name: 'The second' } });
@@ -401,8 +401,8 @@ describe('the web app in a browser', () => {
     expect(await page.locator(`#gate-${second.run_id}`).count()).toBe(0);
     // The number in the navigation may be replaced a moment later.
     await until(async () => (await waiting()) === before + 1);
-    expect(await page.inputValue(`${card} textarea`)).toBe('Half a sent');
-    expect(await page.isVisible(`${card} textarea`)).toBe(true);
+    expect(await page.inputValue(`${card} textarea[name=comment]`)).toBe('Half a sent');
+    expect(await page.isVisible(`${card} textarea[name=comment]`)).toBe(true);
     await page.click('#news a');
     await page.waitForSelector(`#gate-${second.run_id}`);
     const place = await page.locator(`#gate-${second.run_id}`).boundingBox();

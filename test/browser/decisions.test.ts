@@ -110,9 +110,9 @@ it('j and k go from card to card, x ticks, y and Enter approve, n, a reason and 
 it('a comment that was opened by a click takes Enter as a new line', async () => {
   await page.goto('/app/approvals');
   await page.click('#queue > article >> nth=0 >> details.comment summary');
-  await page.fill('#queue > article >> nth=0 >> textarea', 'One');
+  await page.fill('#queue > article >> nth=0 >> textarea[name=comment]', 'One');
   await press('Enter');
-  expect(await page.inputValue('#queue > article >> nth=0 >> textarea')).toBe('One\n');
+  expect(await page.inputValue('#queue > article >> nth=0 >> textarea[name=comment]')).toBe('One\n');
   expect(await getStatus(0)).toBe('paused');
 });
 

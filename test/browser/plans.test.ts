@@ -182,9 +182,16 @@ it('without scripts it confirms what is ticked, and a refusal returns to the car
   await page.waitForSelector('.notice.bad');
   expect(await page.textContent('.notice.bad')).toContain('What the plan would change has changed since you have read it');
   expect(page.url()).toContain(`/app/approvals/plan/${plan.action_id}`);
+  await page.click(`${card} details.reject summary`);
+  await page.fill(`${card} textarea[name=reason]`, 'Not this week');
   await page.click(`${card} button:has-text("Discard")`);
   await page.waitForSelector('.notice.good');
   expect(await page.locator(card).count()).toBe(0);
+  expect(await app.services.db('agent_plans').where({ action_id: plan.action_id }).first()).toMatchObject({
+    comment: 'Not this week',
+  });
+  await page.goto(`/app/approvals/plan/${plan.action_id}`);
+  expect(await page.innerText(card)).toContain('“Not this week”');
   expect(complaints).toEqual([]);
 });
 

@@ -126,9 +126,9 @@
       if (here) say(card ? 'This one is not decided here: press o to open it' : 'Put the focus on a card first, by j or k');
       return Boolean(here);
     }
-    const { code, comment } = form.elements;
-    if (comment) delete comment.dataset.rejects;
-    const reason = key === 'n' ? comment : null;
+    const { code, reason: why } = form.elements;
+    if (why) delete why.dataset.rejects;
+    const reason = key === 'n' ? why : null;
     const field = (key === 'y' && code && code.value === '' && code) || reason || button;
     for (let around = field.closest('details'); around; around = around.parentElement.closest('details')) around.open = true;
     field.focus({ preventScroll: true });

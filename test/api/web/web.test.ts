@@ -503,7 +503,7 @@ describe('approvals', () => {
     const run = await buildRun(app, team);
     const browser = await signIn(team.admin);
     const page = `/app/runs/${run.run_id}`;
-    await browser.post(`${page}/reject`, { gate_index: '1', back: page, comment: 'Not on a Friday' }, { from: page });
+    await browser.post(`${page}/reject`, { gate_index: '1', back: page, reason: 'Not on a Friday' }, { from: page });
     const { html } = await browser.get(page);
     expect(html).toContain('Not on a Friday');
     expect(html).toContain('Rejected. Staged actions will not run.');

@@ -59,15 +59,17 @@ const ENDS = {
 } as const;
 export type NotifiedEnd = keyof typeof ENDS;
 
-/** Notifies the requester in the app. `by`: the person who decided, who needs no notice of it. */
+/** Notifies the requester in the app. `by`: the person who decided, who needs no notice of it; `reason`: their words. */
 export const notifyRequester = (
   ctx: Context,
   { request_id, team_id, title, requested_by }: { request_id: string; team_id: string; title: string; requested_by: string },
   end: NotifiedEnd,
   by: string | null = null,
+  reason: string | null = null,
 ): Promise<void> => {
   const requester = { teamId: team_id, userIds: [requested_by], except: [by] };
-  return notifyInApp(ctx, requester, { kind: 'change_ended', message: `Your request “${title}” ${ENDS[end]}`, request_id });
+  const message = `Your request “${title}” ${ENDS[end]}${reason ? `: ${reason.replaceAll(/\s+/gu, ' ')}` : ''}`;
+  return notifyInApp(ctx, requester, { kind: 'change_ended', message, request_id });
 };
 
 /** Notifies those who approved a request that it is stale and that nothing was called, in the app. */

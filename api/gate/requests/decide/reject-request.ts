@@ -30,7 +30,7 @@ export async function rejectLocked(
   const traces = [JSON.stringify(callerJson(ctx)), JSON.stringify(change), reason];
   await run(ctx.db, rejectRequestStatement, [...values, ...traces]);
   afterCommit(ctx, () => countRequests('rejected'));
-  await notifyRequester(ctx, { ...request, title: readContent(request.canonical).title }, 'rejected', userId);
+  await notifyRequester(ctx, { ...request, title: readContent(request.canonical).title }, 'rejected', userId, comment);
 }
 
 /**

@@ -69,9 +69,9 @@ export const requestPages: Page[] = [
     access: 'request.decide',
     limit: 'request_reject',
     params: RequestPath,
-    form: z.object(decision),
-    async handle({ ctx, params, form }) {
-      await rejectRequest(ctx, params.request_id, wordsOf(form));
+    form: z.object({ ...decision, reason: decision.comment }),
+    async handle({ ctx, params, form: { reason, ...form } }) {
+      await rejectRequest(ctx, params.request_id, wordsOf({ ...form, comment: reason || form.comment }));
       return { to: form.back, notice: { kind: 'good', text: 'Rejected. The program may not act.' } };
     },
     onError: refused,

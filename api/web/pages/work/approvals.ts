@@ -33,11 +33,16 @@ const decision = {
     .regex(/^\d{1,2}$/)
     .transform(Number),
   comment: Text.trim().max(2000).optional(),
+  reason: Text.trim().max(2000).optional(),
   back: z
     .unknown()
     .optional()
     .transform((value) => (value === undefined ? '/app/approvals' : safePath(value))),
 };
+
+/** The words of a no: its reason, else what was typed as a comment. */
+const reasonOf = ({ reason, comment }: { reason?: string | undefined; comment?: string | undefined }): string | null =>
+  reason || comment || null;
 
 /** What a ticked box of the queue names. */
 const TickedItem = z
@@ -50,6 +55,7 @@ const TickedItem = z
 const Ticked = z.object({
   decision: z.enum(['approve', 'reject']),
   comment: decision.comment,
+  reason: decision.reason,
   back: decision.back,
   item: z
     .union([z.string(), z.array(z.string())])
@@ -125,9 +131,9 @@ const planPages: Page[] = [
     path: '/app/approvals/plans/discard',
     access: 'plan.decide',
     limit: 'ai_confirm',
-    form: OnePlan,
-    async handle({ ctx, form: { back: to, ...plan } }) {
-      const { message } = await discardPlan(ctx, plan);
+    form: OnePlan.extend({ reason: decision.reason }),
+    async handle({ ctx, form: { back: to, reason, ...plan } }) {
+      const { message } = await discardPlan(ctx, { ...plan, comment: reason || null });
       return { to, notice: { kind: 'good', text: message } };
     },
     onError: refusedPlan,
@@ -169,8 +175,9 @@ export const approvalPages: Page[] = [
     access: 'gate.decide',
     limit: 'approvals_decide',
     form: Ticked,
-    async handle({ ctx, form: { decision: said, comment, item, back } }) {
+    async handle({ ctx, form: { decision: said, item, back, ...words } }) {
       if (item.length === 0) return { to: back, notice: { kind: 'bad', text: 'Tick at least one.' } };
+      const comment = said === 'reject' ? reasonOf(words) : words.comment;
       const { results } = await decideMany(ctx, { decision: said, comment, mode: 'each', items: item });
       return { to: back, notice: buildNotice(said, results) };
     },
@@ -193,7 +200,7 @@ export const approvalPages: Page[] = [
     path: '/app/runs/:run_id/approve',
     access: 'gate.decide',
     params: RunParams,
-    form: z.object({ ...decision, staged_hash: Hash, seen_hash: Hash }),
+    form: z.object({ ...decision, staged_hash: Hash, seen_hash: Hash }).omit({ reason: true }),
     async handle({ ctx, params, form: { back, ...seen } }) {
       const { approvals_needed } = await approveGate(ctx, params.run_id, seen);
       const text = approvals_needed === 0 ? 'Approved. The run continues.' : `Approved. Still needed: ${approvals_needed}.`;
@@ -208,7 +215,7 @@ export const approvalPages: Page[] = [
     params: RunParams,
     form: z.object(decision),
     async handle({ ctx, params, form }) {
-      await rejectGate(ctx, params.run_id, { gate_index: form.gate_index, reason: form.comment || null });
+      await rejectGate(ctx, params.run_id, { gate_index: form.gate_index, reason: reasonOf(form) });
       return { to: form.back, notice: { kind: 'good', text: 'Rejected. Staged actions will not run.' } };
     },
     onError: refused,

@@ -31,6 +31,8 @@ export interface PlanCard
   note: string | null;
   created_at: string;
   decided_at: string | null;
+  /** Words of the user who decided. */
+  comment: string | null;
   undo_of: string | null;
   undone_by: string | null;
   canConfirm: boolean;
@@ -89,6 +91,7 @@ export async function buildCards(
         : null,
     created_at: plan.created_at,
     decided_at: 'decided_at' in plan ? plan.decided_at : null,
+    comment: 'comment' in plan ? plan.comment : null,
     undo_of: plan.undo_of,
     undone_by: 'undone_by' in plan ? plan.undone_by : null,
     canConfirm: 'can_confirm' in plan ? plan.can_confirm : true,

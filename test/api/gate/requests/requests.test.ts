@@ -288,6 +288,15 @@ describe('time', () => {
     expect(await db()('notifications').where(reminders).pluck('user_id')).toEqual([team.admin.user_id]);
   });
 
+  it('tells the requester the reason of a no', async () => {
+    const request = await ask();
+    expect((await as(team.manager, request).reject({ comment: 'Not on\na Friday' })).status).toBe(200);
+    const told = { request_id: request.request_id, kind: 'change_ended', user_id: team.member.user_id };
+    expect((await db()('notifications').where(told).first()).message).toMatch(
+      /^Your request “.+” was rejected: Not on a Friday$/,
+    );
+  });
+
   it('reminds once at half time, and forgets after 90 days', async () => {
     const request = await ask({ expires_in_seconds: 7_200 });
     await change(request, { remind_at: past() });
