@@ -31,20 +31,15 @@ const READ = `(() => {
     for (const one of gone) one.style.display = '';
     return text;
   };
-  return [...document.querySelectorAll('ol.changes > li')].flatMap((line) => {
-    const parts = [...line.querySelectorAll('ul > li')];
-    const indexes = line.querySelector('[name=index]')?.value.split(',').map(Number);
-    const head = line.querySelector('.step, label').innerText;
-    return (parts.length > 0 ? parts : [line]).map((part, at) => ({
-      index: indexes?.[at] ?? null,
-      heading: part === line ? head : head + ' ' + part.querySelector('bdi').innerText,
-      fields: [...part.querySelectorAll('dt')].map((dt) => ({
-        name: dt.innerText,
-        was: without(dt.nextElementSibling, '.unseen, summary, ins'),
-        is: without(dt.nextElementSibling, '.unseen, summary, del'),
-      })),
-    }));
-  });
+  return [...document.querySelectorAll('ol.changes > li')].map((line) => ({
+    index: line.querySelector('[name=index]') ? Number(line.querySelector('[name=index]').value) : null,
+    heading: line.querySelector('.step, label').innerText,
+    fields: [...line.querySelectorAll('dt')].map((dt) => ({
+      name: dt.innerText,
+      was: without(dt.nextElementSibling, '.unseen, summary, ins'),
+      is: without(dt.nextElementSibling, '.unseen, summary, del'),
+    })),
+  }));
 })()`;
 
 const inWords = ({ name }: FieldLine, text: string | null): string =>

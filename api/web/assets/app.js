@@ -131,9 +131,7 @@
   const count = (form) => {
     const shown = form.querySelector('[data-count]');
     if (!shown) return;
-    let ticked = 0;
-    for (const box of form.querySelectorAll('input[name=index]:checked')) ticked += Number(box.dataset.changes ?? 1);
-    const text = `${ticked} of ${shown.dataset.of}`;
+    const text = `${form.querySelectorAll('input[name=index]:checked').length} of ${shown.dataset.of}`;
     if (shown.textContent !== text) shown.textContent = text;
   };
   const countAll = () => {
@@ -142,6 +140,12 @@
   document.addEventListener('change', (event) => {
     const form = event.target.closest('article.plan form');
     if (form) count(form);
+  });
+  document.addEventListener('click', ({ target }) => {
+    const form = target.closest('[data-tick-all]')?.form;
+    if (!form) return;
+    for (const box of form.querySelectorAll('input[name=index]:enabled')) box.checked = target.dataset.tickAll !== '';
+    count(form);
   });
   new MutationObserver(countAll).observe(document.documentElement, { childList: true, subtree: true });
   document.addEventListener('DOMContentLoaded', countAll);

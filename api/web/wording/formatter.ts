@@ -3,7 +3,7 @@ import type { User } from '../../identity/auth/schema.js';
 import { plainText } from '../../platform/plain-text.js';
 import { TRIGGER_TEXT } from '../../automation/language/triggers.js';
 import { summaryText } from './change-text.js';
-import { wordQuestion } from './question.js';
+import { addsToQuestion, wordQuestion } from './question.js';
 import { wordRisk } from './risk.js';
 import { cannotApproveReason, cannotDecideReason, describeApprovers } from './approver-text.js';
 
@@ -166,6 +166,7 @@ export function createFormatter(me: User | null, now: Date = new Date()) {
     /** How long a run took: "2 min", "less than a second". */
     took: (ms: number): string => (ms < 1000 ? 'less than a second' : duration(ms / 1000)),
     /** What a decision would change, in one line. */
+    adds: addsToQuestion,
     question: (lines: Parameters<typeof wordQuestion>[0] = []) => wordQuestion(lines, formatStatus),
     notYourRequest: (request: Parameters<typeof cannotApproveReason>[1]): string => cannotApproveReason(me, request),
     notYours: (gate: Parameters<typeof cannotDecideReason>[1]): string => cannotDecideReason(me, gate),

@@ -12,6 +12,8 @@ interface Question {
   more: number;
   /** The field that changes, or names of several. */
   change: { name: string | null; before: string | null; after: string } | null;
+  /** It says all that the decision releases: one value of one action. */
+  isWhole: boolean;
   /** The same for screen readers and titles, without what changes. */
   text: string;
 }
@@ -56,11 +58,23 @@ function getChange(line: Line, formatStatus: (status: string) => string): Questi
   return { name: isPlain ? null : first.name, before: show(first.before), after: show(first.after) };
 }
 
+const wordsOf = (text: string): string[] => text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
+
+/** Whether the message of a gate says more than the question above it: a word that is not there. */
+export function addsToQuestion(message: string, question: Question | undefined): boolean {
+  if (!question) return true;
+  const { text, change } = question;
+  const said = new Set(wordsOf([text, change?.name, change?.before, change?.after].join(' ')));
+  return wordsOf(message).some((word) => !said.has(word));
+}
+
 /** Words what actions would do as a question, the riskiest one first; undefined if there are none. */
 export function wordQuestion(lines: readonly Line[], formatStatus: (status: string) => string): Question | undefined {
   const line = RISKS.map((risk) => lines.find((one) => one.risk === risk)).find((one) => one !== undefined);
   if (!line) return undefined;
   const [verb, { title }, more] = [getVerb(line), line, lines.length - 1];
   const text = `${verb}${title === null ? '' : ` “${title}”`}${more > 0 ? ` and ${more} more` : ''}`;
-  return { verb, title, more, change: getChange(line, formatStatus), text };
+  const change = getChange(line, formatStatus);
+  const isWhole = more === 0 && line.fields.length === 1 && change !== null && change.before !== null;
+  return { verb, title, more, change, isWhole, text };
 }

@@ -26,6 +26,7 @@ it('names the change and the task, never the name that an automation gives its a
     title: 'Fix the crane',
     more: 0,
     change: { name: null, before: 'To do', after: 'Done' },
+    isWhole: true,
     text: 'Close “Fix the crane”',
   });
   expect(question([line({ type: 'task.set_status', fields: [field('status', 'done', 'todo')] })])).toMatchObject({
@@ -81,4 +82,12 @@ it.each([
 ])('%s says why its risk is medium, as far as no field shows it', (type, fields, text) => {
   expect(words.risk(line({ type, fields, risk: 'medium' }))).toBe(text);
   expect(words.risk(line({ type, fields, risk: 'high' }))).toBe('high risk');
+});
+
+it('a message that only repeats the question adds nothing to it; one word more does', () => {
+  const { adds } = createFormatter(null);
+  const asked = question([line({})]);
+  expect(adds('Close fix the crane?', asked)).toBe(false);
+  expect(adds('Do NOT close “Fix the crane”', asked)).toBe(true);
+  expect(adds('Close it', undefined)).toBe(true);
 });

@@ -7,10 +7,10 @@ import { idsIn, isLongText, presentActions } from '../../../gate/staging/present
 import type { ActionLine, FieldLine } from '../../../gate/staging/schema.js';
 import { type TextPart, type WordDiff, wordDiff } from '../../wording/word-diff.js';
 
-/** Indexes of the ticked changes: one box is a string, several are a list, and a box of alike changes holds several. */
+/** Indexes of the ticked changes: one box is a string, several are a list. */
 export const TickedIndexes = z
   .union([z.string(), z.array(z.string())])
-  .transform((given) => (Array.isArray(given) ? given : [given]).flatMap((text) => text.split(',')).map(Number))
+  .transform((given) => (Array.isArray(given) ? given : [given]).map(Number))
   .pipe(z.array(z.int().min(0).max(49)));
 
 /** A hash that a form sends back. */
