@@ -16,7 +16,7 @@ let team: TestTeam;
 let browser: Browser | undefined;
 let window: Window;
 let page: Page;
-let tasks: { task_id: string; title: string }[];
+let tasks: { task_id: string; title: string; called: string }[];
 let runs: { run_id: string }[];
 
 beforeAll(async () => {
@@ -26,12 +26,14 @@ beforeAll(async () => {
 beforeEach(async () => {
   team = await buildTeam(app);
   await givePasswords(app);
+  await app.services.db('teams').where({ team_id: team.team_id }).update({ key: 'QUA' });
   const project = await buildProject(app, team);
   tasks = [];
   runs = [];
   for (const [at, title] of ['Fix the crane', 'Paint the quay', 'Moor the barge'].entries()) {
     const task = await buildTask(app, team, project, { title });
-    tasks.push({ ...task, title });
+    const { number } = await app.services.db('tasks').where({ task_id: task.task_id }).first();
+    tasks.push({ ...task, title, called: `QUA-${number}` });
     const close = { type: 'set_task_status', params: { task_id: task.task_id, status: 'done' } };
     runs.push(await buildRun(app, team, { actions: [GATE, close] as never[], expiresIn: 600 + 100 * at }));
   }
@@ -64,7 +66,7 @@ const notice = (text: string) => page.locator('.notice', { hasText: text }).wait
 it('j and k go from card to card, x ticks, y and Enter approve, n, a reason and Enter reject; the next card is in focus', async () => {
   await page.goto('/app/approvals');
   expect((await page.textContent('#queue > article h2'))?.replace(/\s+/g, ' ').trim()).toBe(
-    'Close “Fix the crane”? To do to Done',
+    `Close ${tasks[0]?.called} “Fix the crane”? To do to Done`,
   );
   await press('y');
   expect(await page.textContent('body > p.unseen[role=status]')).toContain('Put the focus on a card first');
@@ -74,7 +76,9 @@ it('j and k go from card to card, x ticks, y and Enter approve, n, a reason and 
   await press('Escape', 'y');
   expect(await page.textContent('[data-ticked]')).toBe('Ticked ones');
   await page.locator('article:has-text("Fix the crane") button:has-text("Approve"):focus').waitFor();
-  expect(await page.textContent('.decide .hint')).toBe('Press Enter to approve: Close “Fix the crane”? To do to Done');
+  expect(await page.textContent('.decide .hint')).toBe(
+    `Press Enter to approve: Close ${tasks[0]?.called} “Fix the crane”? To do to Done`,
+  );
   expect(await findFaults(page)).toEqual([]);
   // The key again, or Escape, decides nothing.
   await press('y', 'Escape');
@@ -91,7 +95,9 @@ it('j and k go from card to card, x ticks, y and Enter approve, n, a reason and 
   await page.keyboard.type('Not before');
   await press('Shift+Enter');
   await page.keyboard.type('Monday y');
-  expect(await page.textContent('.decide .hint')).toContain('press Enter to reject: Close “Paint the quay”? To do to Done');
+  expect(await page.textContent('.decide .hint')).toContain(
+    `press Enter to reject: Close ${tasks[1]?.called} “Paint the quay”? To do to Done`,
+  );
   expect(await findFaults(page)).toEqual([]);
   await press('Enter');
   await notice('Rejected.');
@@ -100,7 +106,7 @@ it('j and k go from card to card, x ticks, y and Enter approve, n, a reason and 
   const { reason } = await app.services.db('gates').where({ run_id: runs[1]?.run_id }).first();
   expect(reason.replaceAll('\r\n', '\n')).toBe('Not before\nMonday y');
   await press('o');
-  await page.waitForSelector('h1:has-text("Close “Moor the barge”?")');
+  await page.waitForSelector(`h1:has-text("Close ${tasks[2]?.called} “Moor the barge”?")`);
   // The page of one decision has the same keys.
   await press('y', 'Enter');
   await notice('Approved. The run continues.');
@@ -129,7 +135,7 @@ it('a plan is confirmed by y and Enter among the gates; the filter and the next 
   await plan(second, 'high');
   await page.goto('/app/approvals?kind=plan');
   await press('j');
-  await focusIs('Change task “Fix the crane”? priority: medium to urgent');
+  await focusIs(`Change task ${tasks[0]?.called} “Fix the crane”? priority: medium to urgent`);
   await press('y');
   await page.locator('button:has-text("Confirm 1 of 1"):focus').waitFor();
   await press('Enter');

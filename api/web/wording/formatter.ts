@@ -3,7 +3,7 @@ import type { User } from '../../identity/auth/schema.js';
 import { plainText } from '../../platform/plain-text.js';
 import { TRIGGER_TEXT } from '../../automation/language/triggers.js';
 import { summaryText } from './change-text.js';
-import { addsToQuestion, wordQuestion } from './question.js';
+import { addsToQuestion, itemIn, wordQuestion } from './question.js';
 import { wordRisk } from './risk.js';
 import { cannotApproveReason, cannotDecideReason, describeApprovers } from './approver-text.js';
 
@@ -107,10 +107,14 @@ function formatSize(size: number): string {
 const formatStatus = (status: string): string =>
   status === 'todo' ? 'To do' : status.charAt(0).toUpperCase() + status.slice(1).replaceAll('_', ' ');
 
+interface Numbered {
+  team_id: string;
+  number: number | null;
+}
 /** Returns what converts a task to what people call it: "HAR-12"; empty for one of no team of the user, and before it has a number. */
 function buildTaskNames(me: User | null) {
   const keys = new Map(me?.teams.map(({ team_id, key }) => [team_id, key]));
-  return ({ team_id, number }: { team_id: string; number: number | null }): string =>
+  return ({ team_id, number }: Numbered): string =>
     keys.has(team_id) && number !== null ? `${keys.get(team_id)}-${number}` : '';
 }
 
@@ -150,10 +154,16 @@ export function createFormatter(me: User | null, now: Date = new Date()) {
   const formatDay = (iso: string): string => (iso.length === 10 ? date : day).format(new Date(iso));
   const weekday = new Intl.DateTimeFormat(locale, { timeZone: 'UTC', weekday: 'short' });
   const relative = new Intl.RelativeTimeFormat('en', { numeric: 'auto' });
+  const nameOf = buildTaskNames(me);
   return {
     ...COMMON,
     timeZone,
-    taskName: buildTaskNames(me),
+    taskName: nameOf,
+    /** The name of the task to whose page a line leads; empty if it leads elsewhere. */
+    called: (href: string | null, numbers: Readonly<Record<string, Numbered>> = {}): string => {
+      const task = numbers[itemIn(href) ?? ''];
+      return task ? nameOf(task) : '';
+    },
     /** The day in the user's time zone: "2026-11-20". */
     today: dayIn.format(now),
     bulkFormat,

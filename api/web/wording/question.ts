@@ -8,6 +8,8 @@ interface Question {
   /** "Close", "Change task", "Send an HTTP request". Never the name that an automation gives its action: that is a claim. */
   verb: string;
   title: string | null;
+  /** Page of the target. */
+  href: string | null;
   /** Further actions that the same decision releases. */
   more: number;
   /** The field that changes, or names of several. */
@@ -18,7 +20,12 @@ interface Question {
   text: string;
 }
 
-type Line = Pick<ActionLine, 'type' | 'verb' | 'title' | 'risk'> & { fields: readonly FieldLine[] };
+type Line = Pick<ActionLine, 'type' | 'verb' | 'title' | 'href' | 'risk'> & { fields: readonly FieldLine[] };
+
+const ITEM_PAGE = '/app/items/';
+/** The id of the item to whose page a line leads. */
+export const itemIn = (href: string | null): string | undefined =>
+  href?.startsWith(ITEM_PAGE) ? decodeURIComponent(href.slice(ITEM_PAGE.length)) : undefined;
 
 /** Length of a value above which the headline names the field only. */
 const MAX_VALUE = 60;
@@ -72,9 +79,9 @@ export function addsToQuestion(message: string, question: Question | undefined):
 export function wordQuestion(lines: readonly Line[], formatStatus: (status: string) => string): Question | undefined {
   const line = RISKS.map((risk) => lines.find((one) => one.risk === risk)).find((one) => one !== undefined);
   if (!line) return undefined;
-  const [verb, { title }, more] = [getVerb(line), line, lines.length - 1];
+  const [verb, { title, href }, more] = [getVerb(line), line, lines.length - 1];
   const text = `${verb}${title === null ? '' : ` “${title}”`}${more > 0 ? ` and ${more} more` : ''}`;
   const change = getChange(line, formatStatus);
   const isWhole = more === 0 && line.fields.length === 1 && change !== null && change.before !== null;
-  return { verb, title, more, change, isWhole, text };
+  return { verb, title, href, more, change, isWhole, text };
 }

@@ -24,6 +24,7 @@ it('names the change and the task, never the name that an automation gives its a
   expect(question([line({})])).toEqual({
     verb: 'Close',
     title: 'Fix the crane',
+    href: null,
     more: 0,
     change: { name: null, before: 'To do', after: 'Done' },
     isWhole: true,

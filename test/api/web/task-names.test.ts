@@ -1,3 +1,6 @@
+import { listMails } from '../../../api/platform/mail/list-mails.js';
+import { mailNotices } from '../../../api/work/notifications/mail-notices.js';
+import { buildRun, GATE } from '../../factories/runs.js';
 import { createCycle } from '../work/cycles/support.js';
 import { buildProject, buildTask, buildTeam, type TestTeam } from '../../factories/people.js';
 import { startApp, type TestApp } from '../../support/app.js';
@@ -80,4 +83,21 @@ it('results of a search, those of the palette and relations show the name', asyn
   expect(await rowOn('/app/search?q=quay')).toContain(`>${called}<`);
   expect((await browser.get('/app/palette?q=quay')).html).toContain(`${called} Paint the quay`);
   expect(await rowOn(`/app/items/${far.task_id}`)).toContain(`>${called}<`);
+});
+
+it('the inbox, a decision and an email name the task', async () => {
+  const { db } = app.services;
+  const close = { type: 'set_task_status', params: { task_id: taskId, status: 'done' } };
+  const run = await buildRun(app, team, { actions: [GATE, close, close] as never[] });
+  const manager = await signIn(app, team.manager);
+  const { html } = await manager.get(`/app/approvals/gate/${run.run_id}`);
+  expect(html.match(/<h1[^]*?<\/h1>/)?.[0]).toContain(`${called} “<bdi>Paint the quay`);
+  expect(html.match(new RegExp(`>${called}</span> <bdi>`, 'g'))).toHaveLength(2);
+  const about = { user_id: team.member.user_id, team_id: team.team_id, item_id: taskId, kind: 'assigned' };
+  await db('notifications').insert({ ...about, message: 'Ada assigned you “Paint the quay”', mail_at: new Date(0) });
+  const { html: inbox } = await browser.get('/app/notifications');
+  expect(inbox).toContain(`>${called}</span> <a href="/app/items/${taskId}">Paint the quay`);
+  await mailNotices(app.services);
+  const [mail] = await listMails(app.services, team.member.email);
+  expect(mail?.text).toContain(`${called}: Ada assigned you “Paint the quay”`);
 });

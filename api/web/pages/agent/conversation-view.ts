@@ -11,7 +11,7 @@ import { searchItems } from '../../../work/search/search-items.js';
 import type { FormError, View } from '../../page.js';
 import { namesIn } from '../../wording/names.js';
 import { splitMentions } from './mentions.js';
-import { listItemIds, type LineContext, lineContext, splitLines, findStaleTargets } from './plan-lines.js';
+import { listItemIds, type LineContext, lineContext, numbersIn, splitLines, findStaleTargets } from './plan-lines.js';
 
 const FOUND = 8;
 /** Types that can be linked; a note of the kind idea is linked as a note. */
@@ -93,6 +93,10 @@ export async function conversationView(
     session: { ...session, messages },
     open,
     cards,
+    numbers: await numbersIn(
+      ctx,
+      Object.values(cards).flatMap(({ lines }) => lines),
+    ),
     offer: open.length > 0 ? null : offerOf(conversation, linked),
     suggestions: session.messages.length === 0 ? suggestionsFor(session) : [],
     q: query,

@@ -4,6 +4,9 @@ import type { PlanRecord } from '../../../agent/plans/decisions/schema.js';
 import { withVisibleNames } from '../../../platform/validation/invisible.js';
 import type { DescribedGate } from '../../../automation/runs/staging/describe-gates.js';
 import { idsIn, isLongText, presentActions } from '../../../gate/staging/present.js';
+import { itemIn } from '../../wording/question.js';
+import type { Context } from '../../../platform/context.js';
+import { findTaskNumbers } from '../../../work/tasks/read/find-task-numbers.js';
 import type { ActionLine, FieldLine } from '../../../gate/staging/schema.js';
 import { type TextPart, type WordDiff, wordDiff } from '../../wording/word-diff.js';
 
@@ -31,6 +34,10 @@ export interface ShownLine extends Omit<ActionLine, 'fields'> {
   isStale: boolean;
   result: 'applied' | 'skipped' | null;
 }
+
+/** Returns the numbers of the tasks that decisions are about, by id, as far as the reader may know them. */
+export const numbersIn = (ctx: Context, lines: readonly Pick<ActionLine, 'href'>[]): ReturnType<typeof findTaskNumbers> =>
+  findTaskNumbers(ctx, [...new Set(lines.flatMap(({ href }) => itemIn(href) ?? []))]);
 
 const RISK_ORDER = { high: 0, medium: 1, low: 2 } as const;
 

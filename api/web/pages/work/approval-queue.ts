@@ -9,7 +9,7 @@ import { describeRuns } from '../../../automation/runs/describe-runs.js';
 import { describeGates } from '../../../automation/runs/staging/describe-gates.js';
 import { namesIn, mapTeamNames } from '../../wording/names.js';
 import type { View } from '../../page.js';
-import { showGates, type ShownLine } from '../agent/plan-lines.js';
+import { numbersIn, showGates, type ShownLine } from '../agent/plan-lines.js';
 import { actionableApprovals } from './actionable-approvals.js';
 import { buildRequestCards, type RequestCard } from '../requests/request-card.js';
 import { buildCards, type PlanCard, readApplied } from './plan-queue.js';
@@ -158,7 +158,11 @@ async function readEntries(ctx: Context, me: User, rows: readonly WaitingId[]) {
     ...buildRequestCards(me.user_id, requests).map((request) => [request.request_id, toEntry(request)] as const),
   ]);
   const entries = rows.flatMap(({ id }) => byId.get(id) ?? []);
-  return { entries, names, about, described, applied: shown.applied };
+  const numbers = await numbersIn(
+    ctx,
+    entries.flatMap(({ lines }) => lines ?? []),
+  );
+  return { entries, names, about, described, numbers, applied: shown.applied };
 }
 
 /**

@@ -22,7 +22,7 @@ import { namesIn, mapTeamNames } from '../../wording/names.js';
 import { type Redirect, page, type Page, requireUser, type FormError, type View } from '../../page.js';
 import type { Fields } from '../../server/read-form.js';
 import { safePath } from '../../server/safe-path.js';
-import { Hash, showGates, TickedIndexes } from '../agent/plan-lines.js';
+import { Hash, numbersIn, showGates, TickedIndexes } from '../agent/plan-lines.js';
 import { QueueFilter, queueView } from './approval-queue.js';
 import { buildCards } from './plan-queue.js';
 
@@ -88,7 +88,15 @@ async function gateView(ctx: Context, me: User, runId: string): Promise<View | R
     describeRuns(ctx, [gate]),
     describeGate(ctx, runId),
   ]);
-  const data = { gate, names, about, described: showGates(described ? { [runId]: described } : {}), teamNames: mapTeamNames(me) };
+  const numbers = await numbersIn(ctx, described?.lines ?? []);
+  const data = {
+    gate,
+    names,
+    about,
+    numbers,
+    described: showGates(described ? { [runId]: described } : {}),
+    teamNames: mapTeamNames(me),
+  };
   return { view: 'work/gate', title: gate.automation_name, data };
 }
 
@@ -110,7 +118,8 @@ const planPages: Page[] = [
     async handle({ ctx, me, params }) {
       const plan = await getPlanToDecide(ctx, params.action_id);
       const { cards } = await buildCards(ctx, requireUser({ me }), [plan]);
-      return { view: 'work/plan', title: plan.summary, data: { card: cards[plan.action_id] } };
+      const card = cards[plan.action_id];
+      return { view: 'work/plan', title: plan.summary, data: { card, numbers: await numbersIn(ctx, card?.lines ?? []) } };
     },
   }),
   page({

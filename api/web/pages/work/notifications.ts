@@ -6,6 +6,7 @@ import { listNotifications } from '../../../work/notifications/list-notification
 import { markNotification } from '../../../work/notifications/mark-notification.js';
 import { markNotifications } from '../../../work/notifications/mark-notifications.js';
 import { saveNotificationSettings } from '../../../work/notifications/save-settings.js';
+import { findTaskNumbers } from '../../../work/tasks/read/find-task-numbers.js';
 import { NotificationPath, NotificationSettings } from '../../../work/notifications/schema.js';
 import { namesIn, mapTeamNames } from '../../wording/names.js';
 import { groupNotices, wordReason } from './inbox-groups.js';
@@ -39,10 +40,11 @@ export const notificationPages: Page[] = [
       const groups = (await groupNotices(ctx, person, all)).slice(0, MAX_SHOWN);
       const notifications = groups.flatMap(({ newest, others }) => [newest, ...others]);
       const decided = notifications.filter(({ gate }) => gate?.decided_by);
-      const [names, about, settings] = await Promise.all([
+      const [names, about, settings, numbers] = await Promise.all([
         namesIn(ctx, person, decided),
         describeRuns(ctx, notifications),
         getNotificationSettings(ctx),
+        findTaskNumbers(ctx, [...new Set(groups.flatMap(({ newest }) => newest.item_id ?? []))]),
       ]);
       const data = {
         groups,
@@ -50,6 +52,7 @@ export const notificationPages: Page[] = [
         names,
         about,
         settings,
+        numbers,
         teamNames: mapTeamNames(person),
         isCut: all.length > notifications.length || all.length === MAX_READ,
       };

@@ -9,7 +9,7 @@ import { explainSkipped } from '../../../automation/runs/explain-skipped.js';
 import { describeRuns } from '../../../automation/runs/describe-runs.js';
 import { describeGate } from '../../../automation/runs/staging/describe-gates.js';
 import { describeSteps } from '../../../automation/runs/staging/describe-steps.js';
-import { showGates, type ShownLine, showLines } from '../agent/plan-lines.js';
+import { numbersIn, showGates, type ShownLine, showLines } from '../agent/plan-lines.js';
 import { wordDiff } from '../../wording/word-diff.js';
 import { getVersion } from '../../../automation/definitions/versions/list-versions.js';
 import type { VersionRecord } from '../../../automation/definitions/versions/schema.js';
@@ -107,6 +107,7 @@ export const runPages: Page[] = [
         about: { [run.run_id]: about },
         described,
         steps: readSteps(run, steps),
+        numbers: await numbersIn(ctx, [...steps, ...(described[run.run_id]?.lines ?? [])]),
         hasAutomation: definition !== null,
         facts: listDisplayFacts(about?.facts ?? {}, skipped?.isRebuilt ? skipped.event : null),
         teamNames: mapTeamNames(person),
