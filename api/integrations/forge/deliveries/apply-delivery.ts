@@ -4,6 +4,7 @@ import { connectedAs } from '../../connections/connected-as.js';
 import { recordCycleTimes } from '../cycle-time/record-cycle-times.js';
 import { findAudience } from './find-audience.js';
 import { findLinkedTasks } from '../links/find-linked-tasks.js';
+import { findTasksNamedIn } from '../links/named-in-pull-request.js';
 import { linkPullRequest } from '../links/link-pull-request.js';
 import { publishEvent } from './publish-event.js';
 import { normalise } from '../rules.js';
@@ -32,7 +33,12 @@ async function apply(service: Context, receipt: Receipt): Promise<Verdict> {
   if (!audience) return { outcome: 'ignored', reason: 'No team had bound the repository' };
 
   const refusals = await syncIssue(ctx, audience.bindings, receipt, event);
-  const linked = await findLinkedTasks(ctx, event, audience.linkable);
+  const bound = audience.bindings.map(({ team_id }) => team_id);
+  const found = [
+    ...(await findLinkedTasks(ctx, event, audience.linkable)),
+    ...(await findTasksNamedIn(ctx, event, receipt.payload, bound)),
+  ];
+  const linked = [...new Map(found.map((task) => [task.task_id, task])).values()];
   const taskIds = linked.map((task) => task.task_id);
   await linkPullRequest(ctx, event, taskIds, audience.linkable);
   await recordCycleTimes(ctx, event, audience);

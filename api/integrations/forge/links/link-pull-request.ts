@@ -12,7 +12,7 @@ interface ChangedTask extends Record<string, unknown> {
   change: 'linked' | 'unlinked';
 }
 
-/** Links a pull request to exactly the tasks named by its closing keywords; ignores other events. */
+/** Links a pull request to exactly the tasks that it names, or whose issues it closes; ignores other events. */
 export async function linkPullRequest(
   ctx: Context,
   { payload }: NormalisedEvent,

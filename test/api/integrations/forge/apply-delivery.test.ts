@@ -480,6 +480,37 @@ describe('pull requests', () => {
     expect(event.payload).toMatchObject({ linked_task_ids: [five.task_id, eight.task_id], task: { task_id: five.task_id } });
   });
 
+  it('is linked to the tasks that title, branch and text name, of the team that has bound the repository alone', async () => {
+    const other = await buildTeam(app);
+    const [mine, second, third, mentioned] = [
+      await buildTask(app, team, project),
+      await buildTask(app, team, project),
+      await buildTask(app, team, project),
+      await buildTask(app, team, project),
+    ];
+    const theirs = await buildTask(app, other, await buildProject(app, other));
+    await db()('teams').where({ team_id: team.team_id }).update({ key: 'HAR' });
+    await db()('teams').where({ team_id: other.team_id }).update({ key: 'FAR' });
+    const numberOf = async ({ task_id }: { task_id: string }) => (await db()('tasks').where({ task_id }).first()).number;
+    const opened = await deliver('pull_request.opened', {
+      'pull_request.title': `har-${await numberOf(mine)}: paint the quay, as FAR-${await numberOf(theirs)} and UTF-8`,
+      'pull_request.head.ref': `ada/har-${await numberOf(second)}-paint`,
+      'pull_request.body': `See HAR-${await numberOf(mentioned)}.\nFixes: HAR-${await numberOf(third)}`,
+    });
+    const ids = [mine, second, third].map(({ task_id }) => task_id);
+    expect((await buildEvent(opened)).payload).toMatchObject({
+      closes_issues: [],
+      linked_task_ids: ids,
+      task: { task_id: mine.task_id },
+    });
+    for (const task_id of ids) expect(await buildLinks(task_id)).toMatchObject([{ kind: 'pull_request', number: 2 }]);
+    for (const { task_id } of [mentioned, theirs]) expect(await buildLinks(task_id)).toEqual([]);
+    // A name that is taken out unlinks the task.
+    const merged = await deliver('pull_request.merged', { 'pull_request.head.ref': `har-${await numberOf(second)}` });
+    expect((await buildEvent(merged)).payload).toMatchObject({ linked_task_ids: [second.task_id] });
+    expect(await buildLinks(mine.task_id)).toEqual([]);
+  });
+
   it('a failed run finds the tasks of its pull request', async () => {
     await deliver('issues.opened');
     const [{ task_id }] = await toTasks();
