@@ -1,4 +1,4 @@
-// Made by npm run client from the document with SHA-256 b328ef21873be1156f2a1f57f56b9a7735bf19eb0c0f837fa77213a3ea6400c7.
+// Made by npm run client from the document with SHA-256 13fa2ee3bd12b983c431bc119d3b43e431a3a067ac0180ebaa20374c6ae7ff9e.
 /** Operations that send a form with a file, those that send its bytes alone, and those that return bytes. */
 export const UPLOADS: readonly string[] = ['uploadFile'];
 export const STREAMS: readonly string[] = ['uploadBulkInput'];

@@ -56,6 +56,17 @@ it('an event runs the actions once, as the creator, and every trace names the ru
   }
 });
 
+it('conditions and templates have the name of the task', async () => {
+  await db()('teams').where({ team_id: team.team_id }).update({ key: 'HAR' });
+  const automation = await buildAutomation(app, team, {
+    condition: 'task.name == "HAR-2"',
+    actions: [comment('seen {{event.task.name}}')],
+  });
+  const [first, second] = [await buildTask(app, team, project), await buildTask(app, team, project)];
+  await runIn(automation, 'succeeded');
+  expect([await commentsOn(first), await commentsOn(second)]).toEqual([[], ['seen HAR-2']]);
+});
+
 it('a condition that does not hold leaves a skipped row and no workflow', async () => {
   const automation = await buildAutomation(app, team, { condition: 'task.priority == "urgent"', actions: [comment('no')] });
   const task = await buildTask(app, team, project);

@@ -21,7 +21,7 @@ type Fields = Readonly<Record<string, unknown>>;
  * such as a note, show all.
  */
 const RECORDS: Readonly<Record<string, object>> = {
-  task: Task.shape,
+  task: { ...Task.shape, name: null },
   project: ProjectRecord.shape,
   comment: CommentRecord.shape,
   cycle: Cycle.shape,

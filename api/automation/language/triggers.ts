@@ -13,6 +13,8 @@ export interface Trigger {
   sample_payload: Record<string, unknown>;
 }
 
+const isTask = (value: unknown): value is object => typeof value === 'object' && value !== null;
+
 /** Builds a trigger with an example that has the fields of every event. */
 const startedBy = (key: string, label: string, sample: Payload): Trigger => ({
   key,
@@ -25,6 +27,7 @@ const startedBy = (key: string, label: string, sample: Payload): Trigger => ({
     project_id: TASK.project_id,
     actor_id: PERSON,
     ...sample,
+    ...(isTask(sample['task']) && { task: { ...sample['task'], name: `HAR-${TASK.number}` } }),
   },
 });
 

@@ -9,6 +9,8 @@ export interface OutboxEvent {
   subject: string;
   event_id: string;
   team_id: string | null;
+  /** Before the numbers of the team's tasks: HAR. */
+  team_key: string | null;
   project_id: string | null;
   payload: Readonly<Record<string, unknown>>;
   correlation_id: string;

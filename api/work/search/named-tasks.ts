@@ -17,6 +17,10 @@ export function parseTaskName(text: string): TaskName | null {
   return key === undefined || number < 1 || number > MAX_NUMBER ? null : { key: key.toUpperCase(), number };
 }
 
+/** Writes it; null for a task that has no number yet, or whose team has no key. */
+export const wordTaskName = (key: string | null | undefined, number: unknown): string | null =>
+  key != null && typeof number === 'number' ? `${key}-${number}` : null;
+
 /** A task that has a name, as a search shows it. */
 export interface NamedTask extends Record<string, unknown> {
   item_id: string;

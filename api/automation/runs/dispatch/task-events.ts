@@ -1,8 +1,10 @@
+import { defineStatement, run } from '../../../../db/statement.js';
 import { type Context, requireUser } from '../../../platform/context.js';
 import { notFound } from '../../../platform/errors.js';
 import { triggersOfEvent } from '../../../platform/events/event-types.js';
 import { listActivity } from '../../../work/activity-feed/list-activity.js';
 import type { ActivityEntry } from '../../../work/activity-feed/schema.js';
+import { wordTaskName } from '../../../work/search/named-tasks.js';
 import { searchItems } from '../../../work/search/search-items.js';
 import { getTask } from '../../../work/tasks/read/get-task.js';
 import { TASK_STATUSES } from '../../../work/tasks/rules.js';
@@ -67,10 +69,13 @@ async function findChange(ctx: Context, trigger: string, taskId: string): Promis
   return lines.find((line) => fits(trigger, line, {}));
 }
 
-/** Reads a task as an event has it. @throws RESOURCE_NOT_FOUND | PERMISSION_DENIED not a member */
-export async function readTask(ctx: Context, taskId: string): Promise<Task> {
+const keyStatement = defineStatement({ name: 'key_of_team', text: 'select key from teams where team_id = $1' });
+
+/** Reads a task as an event has it, with its name. @throws RESOURCE_NOT_FOUND | PERMISSION_DENIED not a member */
+export async function readTask(ctx: Context, taskId: string): Promise<Task & { name: string | null }> {
   const { subtasks: _below, ...task } = JSON.parse((await getTask(ctx, taskId)).json) as Task & { subtasks: unknown };
-  return task;
+  const [team] = await run<{ key: string | null }>(ctx.db, keyStatement, [task.team_id]);
+  return { ...task, name: wordTaskName(team?.key, task.number) };
 }
 
 /**

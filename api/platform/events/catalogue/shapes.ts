@@ -67,6 +67,7 @@ export const TASK = {
   due_date: '2026-12-01',
   tags: ['bug'],
   version: 1,
+  number: 12,
 };
 export const PROJECT = { project_id: TASK.project_id, name: 'Apollo', team_id: TEAM, status: 'active' };
 
