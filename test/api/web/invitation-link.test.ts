@@ -163,3 +163,19 @@ describe('the time zone of a new user', () => {
     expect(await zoneOf()).toBe('UTC');
   });
 });
+
+it('stands in the inbox of the person with the account, who joins or declines there, and of nobody else', async () => {
+  const elsewhere = await buildTeam(app);
+  await givePasswords(app);
+  const path = `/app/teams/${team.team_id}`;
+  await admin.post(`${path}/members`, { email: elsewhere.member.email, role: 'member' }, { from: path });
+  const { invitation_id } = await invitations().first();
+  const [invited, other] = [await signIn(app, elsewhere.member), await signIn(app, elsewhere.manager)];
+  const { html } = await invited.get('/app/notifications');
+  expect(told(html).slice(0, 2)).toEqual(['Ada Inviter', 'Harbor crew']);
+  expect(html).not.toContain('No notifications.');
+  expect((await other.get('/app/notifications')).html).not.toContain('Harbor crew');
+  const declined = await invited.post(`/app/invitations/${invitation_id}/decline`, {}, { from: '/app/notifications' });
+  expect(declined.status).toBe(303);
+  expect((await invited.get('/app/notifications')).html).toContain('No notifications.');
+});

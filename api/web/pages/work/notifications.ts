@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { describeRuns } from '../../../automation/runs/describe-runs.js';
+import { listOwnInvitations } from '../../../identity/teams/invitations/list-own-invitations.js';
 import { Id, TaskId } from '../../../platform/fields.js';
 import { getNotificationSettings } from '../../../work/notifications/get-settings.js';
 import { listNotifications } from '../../../work/notifications/list-notifications.js';
@@ -9,6 +10,7 @@ import { saveNotificationSettings } from '../../../work/notifications/save-setti
 import { findTaskNumbers } from '../../../work/tasks/read/find-task-numbers.js';
 import { NotificationPath, NotificationSettings } from '../../../work/notifications/schema.js';
 import { namesIn, mapTeamNames } from '../../wording/names.js';
+import { SHOWN } from '../teams/invitations.js';
 import { groupNotices, wordReason } from './inbox-groups.js';
 import { type Redirect, page, type Page, requireUser, type FormError } from '../../page.js';
 
@@ -40,11 +42,12 @@ export const notificationPages: Page[] = [
       const groups = (await groupNotices(ctx, person, all)).slice(0, MAX_SHOWN);
       const notifications = groups.flatMap(({ newest, others }) => [newest, ...others]);
       const decided = notifications.filter(({ gate }) => gate?.decided_by);
-      const [names, about, settings, numbers] = await Promise.all([
+      const [names, about, settings, numbers, invitations] = await Promise.all([
         namesIn(ctx, person, decided),
         describeRuns(ctx, notifications),
         getNotificationSettings(ctx),
         findTaskNumbers(ctx, [...new Set(groups.flatMap(({ newest }) => newest.item_id ?? []))]),
+        listOwnInvitations(ctx, SHOWN),
       ]);
       const data = {
         groups,
@@ -53,6 +56,7 @@ export const notificationPages: Page[] = [
         about,
         settings,
         numbers,
+        invitations,
         teamNames: mapTeamNames(person),
         isCut: all.length > notifications.length || all.length === MAX_READ,
       };
