@@ -1,3 +1,4 @@
+import { availableActions } from '../../automation/actions/registry.js';
 import { DELAY, GATE } from '../../automation/actions/rules.js';
 
 /** How the builder words a parameter of an action; one that is not listed shows its name and the description of its schema. */
@@ -88,3 +89,15 @@ export function fieldLabel(type: string, name: string): string {
   const label = fieldText(type, name)?.label ?? name.replaceAll('_', ' ');
   return label.charAt(0).toUpperCase() + label.slice(1);
 }
+
+/** A place in a definition, such as `actions[0].params.message`, or `.headers.authorization` in it. */
+const PLACE = /^actions\[(\d+)\](?:\.params)?(?:\.(\w+))?[\w.[\]]*/i;
+
+/** Names the place with which a message begins as the builder labels it: "Step 1 (Approval gate), “Question to the approvers”". */
+export const namePlace = (message: string, actions: readonly { type: string }[]): string =>
+  message.replace(PLACE, (place, index: string, param: string | undefined) => {
+    const type = actions[Number(index)]?.type;
+    if (type === undefined) return place;
+    const label = availableActions().find((action) => action.type === type)?.label ?? type;
+    return `Step ${Number(index) + 1} (${label})${param === undefined ? '' : `, “${fieldLabel(type, param)}”`}`;
+  });

@@ -1,3 +1,4 @@
+import { namePlace } from '../../../api/web/wording/field-texts.js';
 import { plainMessage } from '../../../api/web/wording/plain-message.js';
 
 describe('plainMessage', () => {
@@ -24,4 +25,14 @@ describe('plainMessage', () => {
   ])('leaves %j as it is', (message) => {
     expect(plainMessage(message, null)).toBe(message);
   });
+});
+
+it.each([
+  ['actions[0].params.message: is too long', 'Step 1 (Wait for an approval), “Question to the approvers”: is too long'],
+  ['Actions[1].params.headers.authorization: no', 'Step 2 (Send an HTTP request), “Headers”: no'],
+  ['actions[1]: http_request does not', 'Step 2 (Send an HTTP request): http_request does not'],
+  ['actions[2]: unknown', 'actions[2]: unknown'],
+  ['The event has no actions[0]', 'The event has no actions[0]'],
+])('%j is named as the builder labels it', (message, said) => {
+  expect(namePlace(message, [{ type: 'require_approval' }, { type: 'http_request' }])).toBe(said);
 });

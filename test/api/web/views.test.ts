@@ -69,6 +69,18 @@ it('saves a view, shows it as a list, and makes it the default', async () => {
   expect((await follow(`/app/views/${view.view_id}/delete`, {}, '/app/views')).html).toContain('The view was deleted.');
 });
 
+it('an overdue date of an open task is marked in a row', async () => {
+  const project = await buildProject(app, team);
+  await buildTask(app, team, project, { title: 'Late', due_date: '2020-02-03' });
+  await buildTask(app, team, project, { title: 'Over', due_date: '2020-02-03', status: 'done' });
+  await buildTask(app, team, project, { title: 'Early', due_date: '2120-02-03' });
+  const fields = { name: 'Dates', entity_type: 'task', team_id: team.team_id, layout: 'list', sort: 'title', direction: 'asc' };
+  const { html } = await follow('/app/views', fields);
+  const marked = html.split('<li').filter((row) => row.includes('class="overdue"'));
+  expect(marked).toHaveLength(1);
+  expect(marked[0]).toMatch(/>Late<.*overdue, <\/span>due 3 Feb/s);
+});
+
 it('offers every filter of the API, and shows a refused form again', async () => {
   const project = await buildProject(app, team);
   const page = await browser.get('/app/views');

@@ -9,6 +9,7 @@ import { namesAt } from '../../../automation/runs/names-at.js';
 import { listRuns } from '../../../automation/runs/list-runs.js';
 import type { Context } from '../../../platform/context.js';
 import { describeTrigger, readGate, splitStages } from '../../wording/automation-text.js';
+import { namePlace } from '../../wording/field-texts.js';
 import { namesIn } from '../../wording/names.js';
 import { wordDiff } from '../../wording/word-diff.js';
 import { page, type Page, requireUser } from '../../page.js';
@@ -43,7 +44,10 @@ async function findProjectName(
 /** Returns warnings as sentences of the page, which names the trigger itself. */
 const listWarnings = async (ctx: Context, automation: AutomationRecord & Parameters<typeof findWarnings>[1]): Promise<string[]> =>
   (await findWarnings(ctx, automation)).map((text) => {
-    const said = text.replace(`events of ${automation.trigger_type} have`, 'events of this trigger have');
+    const said = namePlace(text, automation.actions).replace(
+      `events of ${automation.trigger_type} have`,
+      'events of this trigger have',
+    );
     return said.charAt(0).toUpperCase() + said.slice(1);
   });
 

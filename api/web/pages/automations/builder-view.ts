@@ -10,6 +10,7 @@ import type { FormError, View } from '../../page.js';
 import { type BuilderForm, type FormStep, paramFieldName } from './builder-form.js';
 import { showConditionRows } from './condition-form.js';
 import { checkOnSample } from './condition.js';
+import { namePlace } from '../../wording/field-texts.js';
 import { isNeeded } from './missing-fields.js';
 import { type Choices, listChoices, MAX_CHOICES, namesFor, titlesIn, withNames } from './named-ids.js';
 import { checkTyped } from './schedule.js';
@@ -43,7 +44,7 @@ export interface Shown {
 }
 
 /** Returns the messages by field; those of an operation name the field in their text. */
-function fieldErrors(problem: FormError | undefined): Record<string, string> {
+function fieldErrors(problem: FormError | undefined, steps: readonly FormStep[]): Record<string, string> {
   if (!problem) return {};
   const found = Object.entries(problem.fields).map(([name, text]): [string, string] => {
     const [, index, rest] = /^actions\.(\d+)\.(.+)$/.exec(name) ?? [];
@@ -54,7 +55,7 @@ function fieldErrors(problem: FormError | undefined): Record<string, string> {
   if (own && said) found.push([own, said]);
   const [, index, param, why] = /^actions\[(\d+)\](?:\.params)?(?:\.(\w+))?[^\s:]*:?\s(.+)$/s.exec(problem.message) ?? [];
   if (index !== undefined && why) {
-    found.push([`s${index}`, problem.message]);
+    found.push([`s${index}`, namePlace(problem.message, steps)]);
     const said = why.charAt(0).toUpperCase() + why.slice(1);
     if (param) found.push([`s${index}.p.${param}`, said], [`s${index}.j.${param}`, said]);
   }
@@ -133,7 +134,7 @@ function listTeams(me: User, { automation, teamId }: Target): { team_id: string;
 /** Renders the builder. */
 export async function showBuilder(ctx: Context, me: User, target: Target, shown: Shown): Promise<View> {
   const { form, json, problem, focus = null, isActive = false, changeNote = '' } = shown;
-  const errors = fieldErrors(problem);
+  const errors = fieldErrors(problem, form.steps);
   const [choices, titles] = await Promise.all([listChoices(ctx, me, target.teamId), titlesIn(ctx, me, form)]);
   const around = { fields: form.fields, errors, choices, titles };
   const { automation, template } = target;
@@ -146,7 +147,7 @@ export async function showBuilder(ctx: Context, me: User, target: Target, shown:
     hasGate: form.steps.some(({ type }) => type === GATE),
     isFree: form.steps.length > 0 && form.steps[0]?.type !== GATE,
     json,
-    problem,
+    problem: problem && { ...problem, message: namePlace(problem.message, form.steps) },
     errors,
     focus,
     isActive,
