@@ -5,6 +5,7 @@ import { sendDigests } from '../api/automation/triage/send-digests.js';
 import { deleteExpiredAccountData } from '../api/identity/auth/delete-expired-account-data.js';
 import { writeCheckpoint } from '../api/audit/checkpoint.js';
 import { expireFiles } from '../api/bulk/jobs/expire-files.js';
+import { deleteOldCalls } from '../api/automation/hooks/delete-old-calls.js';
 import { deleteExpiredRuns } from '../api/automation/runs/delete-expired-runs.js';
 import { deleteOldRequests, deleteOldResults } from '../api/gate/requests/waiting/delete-old-requests.js';
 import { expireRequests, forgetOutcomes } from '../api/gate/requests/waiting/settle-request.js';
@@ -66,7 +67,8 @@ export function maintenanceActivities(services: Services): MaintenanceActivities
     'due-scan': async () => `emitted ${await announceDue(services)} due events`,
     'file-sweep': async () => `removed ${await sweepObjects(services)} objects`,
     'forge-receipts': async () => `cleared ${await purgeReceipts(services.db)} receipts`,
-    'idempotency-keys': async () => `deleted ${await deleteExpiredKeys(services.db)} keys`,
+    'idempotency-keys': async () =>
+      `deleted ${(await deleteExpiredKeys(services.db)) + (await deleteOldCalls(services.db))} keys`,
     notifications: async () => `deleted ${await deleteOldNotifications(services.db)} notifications`,
     partitions: () => partitions(services),
     'plan-history': async () => `deleted ${await deleteOldPlans(services)} plans`,

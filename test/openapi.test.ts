@@ -183,6 +183,7 @@ describe('the document', () => {
       'POST /api/auth/password/forgot',
       'POST /api/auth/password/reset',
       'GET /api/receipts/jwks',
+      'POST /api/hooks/{token}',
       'POST /api/forge/webhooks',
       'POST /api/runners/register',
       'GET /api/integrations/{key}/callback',

@@ -5,6 +5,7 @@ import { webAddress } from '../platform/config.js';
 import { type Context, requireUser } from '../platform/context.js';
 import { mayApprove } from '../automation/runs/approvals/policy.js';
 import { describeGate, describeGates } from '../automation/runs/staging/describe-gates.js';
+import { isGivenEvent } from '../automation/language/triggers.js';
 import type { Decision, DecisionState } from './schema.js';
 import { gateRecordsStatement } from './waiting.sql.js';
 
@@ -87,7 +88,7 @@ export async function gateDecisions(ctx: Context, runIds: readonly string[], who
           actions: what?.lines ?? null,
           behind: row.behind,
           can_decide: canDecide(ctx, row),
-          started_with_event: row.trigger_type === 'manual',
+          started_with_event: isGivenEvent(row.trigger_type),
           url: webAddress(ctx.config, `/app/approvals/gate/${row.run_id}`),
         },
       ];

@@ -65,7 +65,7 @@ export const Decision = z
       .meta({ description: 'Null in a list if they are too long for it: read the decision by its id' }),
     behind: z.array(z.string()).meta({ description: 'Users behind the cause; where `allow_self` is false they may not approve' }),
     can_decide: z.boolean(),
-    started_with_event: z.boolean().meta({ description: 'Started manually, with an event of its own' }),
+    started_with_event: z.boolean().meta({ description: 'Started manually or by a call, with an event of its own' }),
     url: z.string().meta({ description: 'Page of the decision' }),
   })
   .meta({ id: 'Decision' });

@@ -36,7 +36,9 @@ const SECURITY_HEADERS = {
 /** Writes an error response; logs server errors with their cause. */
 function refuse(ctx: Koa.ParameterizedContext<RouteState>, thrown: unknown): void {
   const error = toDomainError(thrown);
-  if (error.status >= 500) ctx.state.log.error({ err: error.cause ?? error, path: ctx.path }, 'request failed');
+  // The path of a raw route may be a secret.
+  const path = ctx.state.endpoint?.raw ? ctx.state.endpoint.path : ctx.path;
+  if (error.status >= 500) ctx.state.log.error({ err: error.cause ?? error, path }, 'request failed');
   ctx.status = error.status;
   ctx.set({ ...ctx.state.headers, ...error.headers });
   const body = envelope(error, ctx.state.requestId);

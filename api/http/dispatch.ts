@@ -204,10 +204,15 @@ async function handleRaw(
   const bodyLimit = spec.bodyLimit ?? MAX_BODY;
   // Cheap rejections first: announced size, then rate limit, then the bytes.
   refuseLargeBody(request, bodyLimit);
-  if (spec.limit) Object.assign(headers, await limit(spec.limit, { ip, userId: null }));
+  const count = async (tokenId: string | null) => {
+    if (spec.limit) Object.assign(headers, await limit(spec.limit, { ip, userId: null, tokenId }));
+  };
+  if (!spec.open) await count(null);
   const body = await readBody(request, bodyLimit);
-  const counted = { ...services, db: databaseForDeliveries(services), log };
-  return toAnswer(spec, await spec.handle({ services: counted, headers: request.headers, body, requestId, ip }));
+  const db = spec.open ? countedDatabase(services, ANONYMOUS, addressKey(ip)) : databaseForDeliveries(services);
+  const { params, query } = incoming;
+  const call = { services: { ...services, db, log }, params, query, headers: request.headers, body, count, requestId, ip };
+  return toAnswer(spec, await spec.handle(call));
 }
 
 /**

@@ -78,9 +78,10 @@ function buildOperation(endpoint: Endpoint): ZodOpenApiOperationObject {
   if (description) operation.description = description;
   operation.security = endpoint.ability === 'public' ? [] : [{ bearer: [] }];
   if (endpoint.raw) {
+    if (endpoint.params) operation.requestParams = { path: endpoint.params };
     operation.requestBody = {
-      required: true,
-      content: { 'application/json': { schema: { type: 'object' }, example: DELIVERY } },
+      required: !endpoint.open,
+      content: { 'application/json': { schema: { type: 'object' }, example: endpoint.example ?? DELIVERY } },
     };
     return operation;
   }

@@ -25,6 +25,7 @@ import { deadLetterRoutes } from '../automation/runs/dead-letter/routes.js';
 import { gatewayRoutes } from '../automation/gateway/routes.js';
 import { askRoutes } from '../automation/requests/routes.js';
 import { runRoutes } from '../automation/runs/routes.js';
+import { hookRoutes } from '../automation/hooks/routes.js';
 import { automationRoutes } from '../automation/definitions/routes.js';
 import { receiptRoutes } from '../gate/receipts/routes.js';
 import { importRoutes } from '../bulk/import/routes.js';
@@ -106,6 +107,7 @@ export const ENDPOINTS: Endpoint[] = [
   ...versionRoutes,
   ...runRoutes,
   ...automationRoutes,
+  ...hookRoutes,
   ...mcpRoutes,
   ...triageRoutes,
   ...notificationRoutes,

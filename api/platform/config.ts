@@ -175,6 +175,7 @@ export const Settings = z.object({
   RATE_LIMIT_MCP: perMinute(120).describe('Messages to the MCP endpoint, per token'),
   RATE_LIMIT_MCP_PROPOSE: perMinute(30).describe('Plans proposed over MCP, per token'),
   RATE_LIMIT_AUTOMATION_DISPATCH: perMinute(10).describe('Execute, test and retry together, per user'),
+  RATE_LIMIT_AUTOMATION_HOOK: perMinute(60).describe('Calls of the address of an automation'),
   JWT_MINUTES: count(60),
   SESSION_DAYS: count(30),
   SESSION_IDLE_HOURS: count(12).describe('Idle time after which a session ends'),

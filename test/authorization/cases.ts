@@ -8,6 +8,7 @@ import { cycleCases } from './cycle-cases.js';
 import { fieldCases } from './field-cases.js';
 import { fileCases } from './file-cases.js';
 import { graphCases } from './graph-cases.js';
+import { hookCases } from './hook-cases.js';
 import { itemCases } from './item-cases.js';
 import { mcpCases } from './mcp-cases.js';
 import { requestCases } from './request-cases.js';
@@ -28,7 +29,7 @@ export const GROUPS = {
   automations: automationCases,
   approvals: [...approvalCases, ...cancelCases],
   vault: [...vaultCases, ...auditCases],
-  webhooks: [...webhookCases, ...runnerCases],
+  webhooks: [...webhookCases, ...hookCases, ...runnerCases],
   cycles: cycleCases,
   requests: requestCases,
   fields: [...fieldCases, ...viewCases, ...bulkCases],

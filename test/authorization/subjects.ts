@@ -207,6 +207,21 @@ const automationAs =
   };
 const automation = automationAs(false);
 
+/** An automation that is started by its address, whose token is its id. */
+const hook: Build = async (world, wish) => {
+  const subject = await automation(world, wish);
+  const { db } = world.app.services;
+  await db('automations').where({ automation_id: subject.id }).update({ trigger_type: 'webhook' });
+  await insert(
+    world,
+    /* sql */ `
+    insert into automation_hooks (automation_id, token_hash, created_by, held_by)
+      values (:id, sha256((:id)::text::bytea), :author, array[:author]::uuid[])`,
+    { id: subject.id, author: wish.author },
+  );
+  return subject;
+};
+
 /** In the trash, with a protected automation subscribed to its events. */
 const projectWithProtected: Build = async (world, wish) => {
   const subject = await project(world, { ...wish, trashed: true });
@@ -519,6 +534,7 @@ export const SUBJECTS = {
   savedView,
   relation,
   automation,
+  hook,
   automationWithSecret: withSecret(automation),
   protectedAutomation: automationAs(true),
   projectWithProtected,

@@ -13,6 +13,12 @@ const lockRunsStatement = defineStatement({
 
 const DELETED = () => ({ deleted_at: fn.now(), is_active: false });
 
+/** $1 = automation id. */
+const removeHookStatement = defineStatement({
+  name: 'remove_hook_of_automation',
+  text: 'delete from automation_hooks where automation_id = $1',
+});
+
 /**
  * Marks an automation as deleted and cancels its runs, without checking permissions. The caller has locked its row. Returns the
  * number of cancelled runs.
@@ -28,6 +34,7 @@ async function endRuns(ctx: Context, automation: Automation): Promise<number> {
   // Waits for a step in progress, so that its result is visible here. A run that waits later ends itself first
   // (end-if-deleted.ts).
   await run(ctx.db, lockRunsStatement, [automation_id]);
+  await run(ctx.db, removeHookStatement, [automation_id]);
   const cancelled_runs = await cancelRuns(ctx, automation, ['queued', 'paused']);
   await recordChange(ctx, {
     team_id,

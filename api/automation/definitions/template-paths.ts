@@ -35,7 +35,7 @@ const isFields = (value: unknown): value is Fields => typeof value === 'object' 
 const unknowns = (names: readonly string[]): Fields => Object.fromEntries(names.map((name) => [name, null]));
 
 /** Fields whose own fields are not known here, or differ from event to event. */
-const FREE = ['changes', 'member'];
+const FREE = ['changes', 'member', 'body', 'query'];
 
 /** Every field of a record that a sample shows. */
 function wholeRecord(name: string, sample: unknown): unknown {

@@ -46,6 +46,19 @@ export const TRIGGERS: readonly Trigger[] = [
     ]) => startedBy(family, trigger, { type: member, ...SAMPLES[member] }),
   ),
   startedBy('schedule', 'On a schedule', { project_id: null, actor_id: null, scheduled_for: '2026-12-01T09:00:00.000Z' }),
+  startedBy('webhook', 'When an address is called', {
+    project_id: null,
+    actor_id: null,
+    // Of a form and of a monitor: a call may have any body.
+    body: {
+      title: 'Checkout is slow',
+      message: 'p95 above 2 s for five minutes',
+      severity: 'high',
+      url: 'https://status.example.com/1',
+    },
+    query: {},
+    content_type: 'application/json',
+  }),
   startedBy('manual', 'When someone starts it manually', { project_id: null }),
 ];
 
@@ -54,5 +67,9 @@ export const TRIGGER_TEXT: Readonly<Record<string, string>> = {
   ...Object.fromEntries(EVENTS.map(([name, { past }]) => [name, past])),
   ...Object.fromEntries(Object.entries(forgeFamilies).map(([family, { past }]) => [family, past])),
   schedule: 'Scheduled time reached',
+  webhook: 'Started by a call to its address',
   manual: 'Started manually',
 };
+
+/** Returns whether the caller gives the event, which may say anything: nothing in it is taken for a fact about our records. */
+export const isGivenEvent = (triggerType: string): boolean => triggerType === 'manual' || triggerType === 'webhook';

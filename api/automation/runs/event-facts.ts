@@ -1,5 +1,6 @@
 import { withVisibleNames } from '../../platform/validation/invisible.js';
 import type { Context } from '../../platform/context.js';
+import { isGivenEvent } from '../language/triggers.js';
 import { namesAt } from './names-at.js';
 import { truncateText } from './record/rules.js';
 
@@ -59,7 +60,7 @@ function aboutIn({ event }: Recognizable): { task: unknown; project: unknown } {
   return { task: task?.task_id, project: project?.project_id };
 }
 
-/** Returns by what people recognize runs. A manual start gives its own event, which may say anything: only the ids in it count. */
+/** Returns by what people recognize runs. A manual start or a call gives its own event, which may say anything: only the ids in it count. */
 export async function factsOfRuns(
   ctx: Pick<Context, 'db'>,
   runs: readonly Recognizable[],
@@ -70,7 +71,7 @@ export async function factsOfRuns(
   return runs.map((one, at) => {
     const { task, project } = aboutIn(one);
     const getName = (id: unknown): string | undefined => (typeof id === 'string' ? names[at]?.[id] : undefined);
-    const facts = buildFacts(one.trigger_type === 'manual' ? {} : one.event, { task: getName(task), project: getName(project) });
+    const facts = buildFacts(isGivenEvent(one.trigger_type) ? {} : one.event, { task: getName(task), project: getName(project) });
     return { facts, subject: getSubject(facts) };
   });
 }

@@ -135,6 +135,17 @@ const FAILED_RUN = '0197a1c0-6b1e-7c3a-9f00-1f2e3d4c5b6a';
 const REPLAY = '0197a1c0-7b1e-7c3a-9f00-1f2e3d4c5b6a';
 const dispatched = { run_id: RUN_ID, automation_id: AUTOMATION_ID, status: 'queued' };
 
+const hook = {
+  automation_id: AUTOMATION_ID,
+  hook_id: REPLAY,
+  created_by: ADA,
+  created_at: AT,
+  calls: 12,
+  last_call_at: AT,
+  last_refused_at: null,
+  last_refusal: null,
+};
+
 /** By the id of the response schema. */
 export const RUNS: Record<string, unknown> = {
   Run: { ...runSummary, event: { type: 'forge.pr_merged', repo: 'acme/rocket', pr_number: 41, task: { task_id: TASK_ID } } },
@@ -191,6 +202,10 @@ export const RUNS: Record<string, unknown> = {
   },
   RetriedRun: { success: true, run_id: REPLAY, retry_of: FAILED_RUN, automation_version: 1, status: 'queued' },
   Dispatched: dispatched,
+  AcceptedHookCall: { accepted: true, delivery_id: RUN_ID },
+  AutomationHook: hook,
+  NewHookAddress: { ...hook, url: 'https://assent.example.com/api/hooks/svc_hook_…' },
+  RemovedAutomationHook: { success: true, automation_id: AUTOMATION_ID },
   Toggled: { automation_id: AUTOMATION_ID, is_active: false, cancelled_runs: 1 },
   CancelledRun: { success: true, run_id: RUN_ID, status: 'cancelled' },
   Automation: automation,

@@ -86,11 +86,15 @@ export interface StreamRequest<Params, Query> extends Request<Params, Query, und
   bytes: AsyncIterable<Buffer>;
 }
 
-/** A request authenticated by a signature over its exact bytes instead of a credential. */
+/** A request authenticated by a signature over its exact bytes, or by its address, instead of a credential. */
 export interface RawRequest {
   services: Services;
+  params: Record<string, string>;
+  query: Record<string, string | string[] | undefined>;
   headers: IncomingHttpHeaders;
   body: Buffer;
+  /** Counts the call for an id by the limit of an `open` route. @throws RATE_LIMIT_EXCEEDED */
+  count: (id: string) => Promise<void>;
   requestId: string;
   ip: string | null;
 }
@@ -188,6 +192,9 @@ export interface EndpointSpec<P extends z.ZodType, Q extends z.ZodType, B extend
 export interface RawEndpointSpec extends EndpointTexts {
   ability: 'public';
   raw: true;
+  /** Anyone may call: connections count for the client's address, and the handler counts the call once it knows for whom. */
+  open?: true;
+  params?: z.ZodObject;
   handle: (request: RawRequest) => Promise<unknown>;
 }
 

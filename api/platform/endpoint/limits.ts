@@ -39,6 +39,7 @@ export const LIMITS = {
   mcp: { setting: 'RATE_LIMIT_MCP', per: 'token' },
   mcp_gateway: { setting: 'RATE_LIMIT_MCP', per: 'token' },
   mcp_propose: { setting: 'RATE_LIMIT_MCP_PROPOSE', per: 'token' },
+  automation_hook: { setting: 'RATE_LIMIT_AUTOMATION_HOOK', per: 'token' },
   automation_dispatch: { setting: 'RATE_LIMIT_AUTOMATION_DISPATCH', per: 'user' },
 } as const satisfies Record<string, { setting: keyof Config; per: 'ip' | 'user' | 'token' }>;
 

@@ -1,0 +1,24 @@
+import { defineStatement, run } from '../../../db/statement.js';
+import { type Context, inTransaction } from '../../platform/context.js';
+import { notFound } from '../../platform/errors.js';
+import { lockAutomation } from '../definitions/lock-automation.js';
+import { recordHookChange } from './record-hook-change.js';
+
+/** $1 = automation id. */
+const removeStatement = defineStatement({
+  name: 'remove_automation_hook',
+  text: 'delete from automation_hooks where automation_id = $1 returning hook_id',
+});
+
+/**
+ * Removes the address of an automation: calls get 404 from then on. Runs that it started go on.
+ * @throws RESOURCE_NOT_FOUND no such automation, or it has no address | PERMISSION_DENIED as for a change
+ */
+export function removeAddress(ctx: Context, automationId: string): Promise<void> {
+  return inTransaction(ctx, async (ctx) => {
+    const automation = await lockAutomation(ctx, 'automation.write', automationId);
+    const removed = await run(ctx.db, removeStatement, [automationId]);
+    if (removed.length === 0) throw notFound('Address');
+    await recordHookChange(ctx, automation, 'revoke');
+  });
+}
