@@ -4,6 +4,7 @@ import { beginPages } from './pages/agent/begin.js';
 import { agentSettingsPages } from './pages/teams/agent-settings.js';
 import { approvalPages } from './pages/work/approvals.js';
 import { automationPages } from './pages/automations/automation.js';
+import { addressPages } from './pages/automations/address.js';
 import { automationListPages } from './pages/automations/list.js';
 import { automationSwitchPages } from './pages/automations/switches.js';
 import { builderPages } from './pages/automations/builder.js';
@@ -80,6 +81,7 @@ export const PAGES: readonly Page[] = [
   ...automationPages,
   ...automationVersionPages,
   ...automationSwitchPages,
+  ...addressPages,
   ...dryRunPages,
   ...runListPages,
   ...runPages,

@@ -3,6 +3,7 @@ import { findRights } from '../../../automation/definitions/find-rights.js';
 import { getAutomation } from '../../../automation/definitions/get-automation.js';
 import { AutomationParams, type AutomationRecord } from '../../../automation/definitions/schema.js';
 import { findWarnings } from '../../../automation/definitions/warnings.js';
+import { findHook } from '../../../automation/hooks/read-hook.js';
 import { GATE } from '../../../automation/actions/rules.js';
 import { describeRuns } from '../../../automation/runs/describe-runs.js';
 import { namesAt } from '../../../automation/runs/names-at.js';
@@ -66,13 +67,15 @@ export const automationPages: Page[] = [
         listRuns(ctx, automation_id, { limit: RECENT_RUNS, offset: 0 }),
         namesIn(ctx, person, [automation]),
       ]);
-      const [about, project, warnings] = await Promise.all([
+      const hasAddress = automation.trigger_type === 'webhook';
+      const [about, project, warnings, hook] = await Promise.all([
         describeRuns(ctx, runs),
         findProjectName(ctx, automation),
         rights.mayChange ? listWarnings(ctx, automation) : [],
+        hasAddress ? findHook(ctx, automation_id) : undefined,
       ]);
       const team = person.teams.find(({ team_id }) => team_id === automation.team_id);
-      const shown = { automation, steps, runs, about, names, project, warnings, ...rights };
+      const shown = { automation, hasAddress, hook, steps, runs, about, names, project, warnings, ...rights };
       const data = {
         ...shown,
         trigger: describeTrigger(automation),

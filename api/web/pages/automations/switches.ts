@@ -19,7 +19,7 @@ const takeOverForm = z.object({ version: VersionField, back: z.unknown().transfo
 export const automationPath = (automationId: string): string => `/app/automations/${encodeURIComponent(automationId)}`;
 
 /** Redirects back to the automation and shows the error. */
-const bounced = ({ params }: { params: { automation_id: string } }, { message }: FormError): Promise<Redirect> =>
+export const bounced = ({ params }: { params: { automation_id: string } }, { message }: FormError): Promise<Redirect> =>
   Promise.resolve({ to: automationPath(params.automation_id), notice: { kind: 'bad', text: message } });
 
 export const automationSwitchPages: Page[] = [

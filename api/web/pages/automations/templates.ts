@@ -100,6 +100,15 @@ export const TEMPLATES: readonly AutomationTemplate[] = [
       },
     ],
   }),
+  template('outside-call', 'Create a task for what a form or a monitor sends, after a member approves.', {
+    name: 'Create a task for a call',
+    trigger_type: 'webhook',
+    condition: 'has(event.body.title)',
+    actions: [
+      gate('Create a task for “{{event.body.title}}”?', { role: 'member' }),
+      { type: 'create_task', params: { title: '{{event.body.title}}', description: '{{event.body.message}}' } },
+    ],
+  }),
   template('weekly-review', 'Remind members on Monday morning to review their tasks.', {
     name: 'Weekly review',
     trigger_type: 'schedule',
