@@ -35,7 +35,7 @@ it('is made, called, replaced and removed; no page shows it again', async () => 
   expect(made.html).toContain(`curl &quot;`);
   expect((await app.as().post(first, { title: 'x' })).status).toBe(202);
   const shown = (await browser.get(path)).html;
-  expect(shown).toContain('Made by You');
+  expect(shown).toContain('Made by you');
   expect(shown).toContain('1 call, the last');
   expect(shown).toContain('Started by a call to its address');
   expect(shown).not.toContain('svc_hook_');
