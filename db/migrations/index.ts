@@ -36,6 +36,7 @@ const MIGRATIONS: Record<string, Knex.Migration> = {
   '0113_short_typos': sqlMigration('0113_short_typos.sql'),
   '0114_live_runner_log': sqlMigration('0114_live_runner_log.sql'),
   '0117_automation_hooks': sqlMigration('0117_automation_hooks.sql'),
+  '0118_signed_hooks': sqlMigration('0118_signed_hooks.sql'),
 };
 
 /** Names in order. The service needs all of them (`db/schema/check-schema.ts`). */

@@ -7,6 +7,7 @@ import type { HookRecord } from './schema.js';
 interface HookRow extends Record<string, unknown> {
   automation_id: string;
   hook_id: string;
+  is_signed: boolean;
   created_by: string;
   created_at: Date;
   calls: number;
@@ -19,7 +20,7 @@ interface HookRow extends Record<string, unknown> {
 const readStatement = defineStatement({
   name: 'read_automation_hook',
   text: /* sql */ `
-    select automation_id, hook_id, created_by, created_at, calls, last_call_at, last_refused_at, last_refusal
+    select automation_id, hook_id, data_key is not null as is_signed, created_by, created_at, calls, last_call_at, last_refused_at, last_refusal
     from automation_hooks where automation_id = $1`,
 });
 

@@ -9,7 +9,7 @@ const LIVE = /* sql */ `a.is_active and a.deleted_at is null and a.trigger_type 
 export const findHookStatement = defineStatement({
   name: 'find_automation_hook',
   text: /* sql */ `
-    select h.automation_id from automation_hooks h join automations a using (automation_id)
+    select h.automation_id, h.data_key, h.sealed_value from automation_hooks h join automations a using (automation_id)
     join users u on u.user_id = a.created_by and u.status = 'active' left join projects p using (project_id)
     where h.token_hash = $1 and ${LIVE}`,
 });

@@ -16,6 +16,7 @@ import { mediaType, readCall } from './call-body.js';
 import * as sql from './receive-call.sql.js';
 import type { AcceptedCall } from './schema.js';
 import { hashOf } from './token.js';
+import { verifyCall } from './verify-call.js';
 
 const PRINTABLE = /^[\x20-\x7e]{1,255}$/;
 
@@ -30,6 +31,13 @@ interface Called extends Record<string, unknown> {
   enabled_by: string[];
   created_by: string;
   project: object | null;
+}
+
+/** The address that a token names; its signing secret, if it has one. */
+interface FoundHook extends Record<string, unknown> {
+  automation_id: string;
+  data_key: Buffer | null;
+  sealed_value: Buffer | null;
 }
 
 /** What caused a call, as far as known. */
@@ -48,9 +56,9 @@ interface Given {
 /** The same for each reason, so that a stranger learns nothing. */
 const unknown = () => notFound('Address');
 
-/** Returns the caller's key of a call; null without one. @throws INVALID_REQUEST */
-function readKey(headers: IncomingHttpHeaders): string | null {
-  const key = headers['idempotency-key'] ?? headers['webhook-id'];
+/** Returns the caller's key of a call; null without one. A signature covers only one of both headers. @throws INVALID_REQUEST */
+function readKey(headers: IncomingHttpHeaders, isSigned: boolean): string | null {
+  const key = isSigned ? headers['webhook-id'] : (headers['idempotency-key'] ?? headers['webhook-id']);
   if (key === undefined) return null;
   if (typeof key === 'string' && PRINTABLE.test(key)) return key;
   throw invalid('Idempotency-Key must have 1 to 255 printable ASCII characters');
@@ -141,20 +149,22 @@ async function noteRefusal({ services }: RawRequest, automationId: string, error
 /**
  * Takes a call of the address of an automation (docs/decisions/automation.md#calls-of-an-address). Its size is already checked. An unknown token
  * costs one look-up by an index; a known one is counted for its automation before its body is parsed. Works without Temporal.
- * @throws RESOURCE_NOT_FOUND unknown, replaced or removed, or the automation is not enabled | RATE_LIMIT_EXCEEDED | INVALID_REQUEST a bad key, no JSON,
+ * @throws RESOURCE_NOT_FOUND unknown, replaced or removed, or the automation is not enabled | AUTHENTICATION_REQUIRED | RATE_LIMIT_EXCEEDED | INVALID_REQUEST a bad key, no JSON,
  * or a value that cannot be stored | PAYLOAD_TOO_LARGE
  */
 export async function receiveCall(request: RawRequest): Promise<AcceptedCall> {
   const { services, headers, requestId, ip } = request;
   const tokenHash = hashOf(request.params['token'] as string);
-  const [found] = await run<{ automation_id: string }>(services.db, sql.findHookStatement, [tokenHash]);
+  const [found] = await run<FoundHook>(services.db, sql.findHookStatement, [tokenHash]);
   if (!found) throw unknown();
-  const { automation_id } = found;
+  const { automation_id, data_key, sealed_value } = found;
   try {
     await request.count(automation_id);
+    const isSigned = data_key !== null && sealed_value !== null;
+    if (isSigned) verifyCall(services.config, automation_id, { data_key, sealed_value }, request);
     const content_type = mediaType(headers['content-type']);
     const content = { ...readCall(request.body, content_type, request.query), content_type };
-    const given = { tokenHash, key: readKey(headers), content };
+    const given = { tokenHash, key: readKey(headers, isSigned), content };
     const caller = { actor: { type: 'system', name: 'hook' } as const, ip, userAgent: cleanUserAgent(headers['user-agent']) };
     const ctx: Context = { ...services, ...caller, requestId, correlationId: requestId };
     const { delivery_id, caused } = await take(ctx, automation_id, given);

@@ -6,6 +6,10 @@ export const MakeAddress = z
     replaces: Id.nullish().meta({
       description: 'The `hook_id` that it replaces, or null for none; any other is a 409. When absent, whatever there is',
     }),
+    signed: z
+      .boolean()
+      .nullish()
+      .meta({ description: 'Calls must be signed as Standard Webhooks; else the address is the secret' }),
   })
   .meta({ id: 'MakeHookAddress' });
 export type MakeAddress = z.output<typeof MakeAddress>;
@@ -13,6 +17,7 @@ export type MakeAddress = z.output<typeof MakeAddress>;
 const hookFields = {
   automation_id: z.string(),
   hook_id: z.string().meta({ description: 'New with each address' }),
+  is_signed: z.boolean(),
   created_by: z.string().meta({ description: 'Who made the address, and counts as a user behind its runs' }),
   created_at: Timestamp,
   calls: z.int().meta({ description: 'Accepted calls, repetitions included' }),
@@ -24,7 +29,11 @@ export const HookRecord = z.object(hookFields).meta({ id: 'AutomationHook' });
 export type HookRecord = z.output<typeof HookRecord>;
 
 export const NewAddress = z
-  .object({ ...hookFields, url: z.url().meta({ description: 'The address. It is only in this response' }) })
+  .object({
+    ...hookFields,
+    url: z.url().meta({ description: 'The address. It is only in this response' }),
+    secret: z.string().nullable().meta({ description: 'Signing secret, if calls must be signed. It is only in this response' }),
+  })
   .meta({ id: 'NewHookAddress' });
 export type NewAddress = z.output<typeof NewAddress>;
 

@@ -138,6 +138,7 @@ const dispatched = { run_id: RUN_ID, automation_id: AUTOMATION_ID, status: 'queu
 const hook = {
   automation_id: AUTOMATION_ID,
   hook_id: REPLAY,
+  is_signed: false,
   created_by: ADA,
   created_at: AT,
   calls: 12,
@@ -204,7 +205,7 @@ export const RUNS: Record<string, unknown> = {
   Dispatched: dispatched,
   AcceptedHookCall: { accepted: true, delivery_id: RUN_ID },
   AutomationHook: hook,
-  NewHookAddress: { ...hook, url: 'https://assent.example.com/api/hooks/svc_hook_…' },
+  NewHookAddress: { ...hook, url: 'https://assent.example.com/api/hooks/svc_hook_…', secret: null },
   RemovedAutomationHook: { success: true, automation_id: AUTOMATION_ID },
   Toggled: { automation_id: AUTOMATION_ID, is_active: false, cancelled_runs: 1 },
   CancelledRun: { success: true, run_id: RUN_ID, status: 'cancelled' },

@@ -11,6 +11,10 @@ const AddressForm = z.object({
     .union([z.uuid(), z.literal('')])
     .optional()
     .transform((id) => id || null),
+  signed: z
+    .literal('yes')
+    .optional()
+    .transform((signed) => signed === 'yes'),
 });
 
 export const addressPages: Page[] = [
@@ -22,8 +26,8 @@ export const addressPages: Page[] = [
     form: AddressForm,
     /** The address is shown once, in this response: a redirect would have to store it. */
     async handle({ ctx, params: { automation_id }, form }) {
-      const { url } = await makeAddress(ctx, automation_id, form);
-      const data = { url, back: automationPath(automation_id), isReplaced: form.replaces !== null };
+      const { url, secret } = await makeAddress(ctx, automation_id, form);
+      const data = { url, secret, back: automationPath(automation_id), isReplaced: form.replaces !== null };
       return { view: 'automations/address', title: 'Address', data };
     },
     onError: bounced,

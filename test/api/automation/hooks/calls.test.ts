@@ -1,5 +1,7 @@
 import { pino } from 'pino';
 import { deleteOldCalls } from '../../../../api/automation/hooks/delete-old-calls.js';
+import { signatureHeaders } from '../../../../api/integrations/webhooks/delivery/signature.js';
+import { newWebhookSecret } from '../../../../api/integrations/webhooks/secret.js';
 import { buildPerson, buildProject, buildTeam, type Person, type TestTeam } from '../../../factories/people.js';
 import { type Answer, startApp, type TestApp } from '../../../support/app.js';
 
@@ -277,6 +279,52 @@ describe('who is behind a call', () => {
     expect(run.event.task).toBeUndefined();
     const decision = (await app.as(team.manager).get(`/api/automations/runs/${run.run_id}`)).body;
     expect(JSON.stringify({ ...decision, event: null })).not.toContain('Forged');
+  });
+});
+
+describe('a signed address', () => {
+  const sign = (secret: string, id: string, body: string, at = Date.now()) => signatureHeaders([secret], id, body, at);
+  async function signed() {
+    const automation = await make();
+    const { body } = await app.as(team.member).post(automation.path, { signed: true });
+    return { automation, to: new URL(body.url).pathname, secret: body.secret as string };
+  }
+  const post = (to: string, raw: string, headers: Record<string, string>) => app.as().post(to, undefined, { raw, headers });
+
+  it('takes what its secret has signed, once for one webhook-id, whatever other key comes with it', async () => {
+    const { automation, to, secret } = await signed();
+    const raw = JSON.stringify({ title: 'Schön ✓' });
+    const headers = sign(secret, 'msg_1', raw);
+    expect((await post(to, raw, headers)).status).toBe(202);
+    expect((await post(to, raw, { ...headers, 'idempotency-key': 'another' })).status).toBe(202);
+    const both = `v1,AAAA ${headers['webhook-signature']}`;
+    expect((await post(to, raw, { ...headers, 'webhook-signature': both })).status).toBe(202);
+    expect(await runsOf(automation)).toHaveLength(1);
+    expect((await app.as(team.guest).get(automation.path)).body).toMatchObject({ is_signed: true, calls: 3 });
+  });
+
+  it('401 for anything else, and the panel says so', async () => {
+    const { automation, to, secret } = await signed();
+    const good = sign(secret, 'msg_1', '{}');
+    const minutes = (count: number) => Date.now() + count * 60_000;
+    for (const headers of [
+      {},
+      { ...good, 'webhook-id': 'msg_2' },
+      { ...good, 'webhook-signature': 'v1,' },
+      { ...good, 'webhook-timestamp': 'now' },
+      sign(newWebhookSecret(), 'msg_1', '{}'),
+      sign(secret, 'msg_1', '{"a":1}'),
+      sign(secret, 'msg_1', '{}', minutes(-6)),
+      sign(secret, 'msg_1', '{}', minutes(6)),
+    ]) {
+      expect((await post(to, '{}', headers as Record<string, string>)).status).toBe(401);
+    }
+    expect(await runsOf(automation)).toEqual([]);
+    expect((await app.as(team.guest).get(automation.path)).body.last_refusal).toBe('Missing or invalid signature');
+    const [stored] = await db()('automation_hooks').where({ automation_id: automation.automation_id });
+    expect(stored.sealed_value.toString('latin1')).not.toContain(secret.slice(6));
+    // Replaced without a signature: the address alone is the secret.
+    expect((await call(await address(automation), {})).status).toBe(202);
   });
 });
 
