@@ -205,7 +205,7 @@ export const RUNS: Record<string, unknown> = {
   Dispatched: dispatched,
   AcceptedHookCall: { accepted: true, delivery_id: RUN_ID },
   AutomationHook: hook,
-  NewHookAddress: { ...hook, url: 'https://assent.example.com/api/hooks/svc_hook_…', secret: null },
+  NewHookAddress: { ...hook, url: 'https://assent.example.com/api/hooks/svc_hook_shown-once-and-never-again', secret: null },
   RemovedAutomationHook: { success: true, automation_id: AUTOMATION_ID },
   Toggled: { automation_id: AUTOMATION_ID, is_active: false, cancelled_runs: 1 },
   CancelledRun: { success: true, run_id: RUN_ID, status: 'cancelled' },
