@@ -73,5 +73,7 @@ it('a gate and a run say that the caller gave the event, and show nothing of it 
   const [run] = (await app.as(team.member).get(`${path.replace('/app', '/api')}/runs`)).body;
   const { html } = await (await signIn(app, team.manager)).get(`/app/runs/${run.run_id}`);
   expect(html).toContain('Started by a call to its address. Its caller is not known and gave the event');
+  const dryRun = (await (await signIn(app, team.member)).get(`${path}/dry-run`)).html;
+  expect(dryRun).toContain(`value="${run.run_id}" checked`);
   expect(html.replace(/<pre>.*?<\/pre>/s, '')).not.toContain('Forged title');
 });
