@@ -3,7 +3,7 @@ import type { ActionStatus, RunStatus } from '../../api/automation/runs/record/r
 import type { TestApp } from '../support/app.js';
 import type { Person, TestTeam } from './people.js';
 
-type Action = { type: string; name?: string; params?: Record<string, unknown>; on_failure?: 'continue' | 'stop' };
+type Action = { type: string; name?: string; if?: string; params?: Record<string, unknown>; on_failure?: 'continue' | 'stop' };
 
 interface RunOptions {
   creator?: Person;

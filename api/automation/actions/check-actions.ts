@@ -3,6 +3,7 @@ import { invalid } from '../../platform/errors.js';
 import { didYouMean, nearest } from '../../platform/validation/suggestions.js';
 import { buildSentence, ZOD_MESSAGES } from '../../platform/validation/messages.js';
 import { GATE } from './rules.js';
+import { checkOnlyIf } from '../language/only-if.js';
 import { checkTemplates } from '../language/template.js';
 import type { ActionDescription, DefaultedParam } from '../../gate/contract/action-type.js';
 import { dispatchRunnerJob } from './dispatch-runner-job.js';
@@ -13,6 +14,7 @@ import { availableActions } from './registry.js';
 export interface GivenAction {
   type: string;
   name?: string | null | undefined;
+  if?: string | null | undefined;
   params?: Record<string, unknown> | null | undefined;
   on_failure?: 'continue' | 'stop' | null | undefined;
   retry?: { max_attempts: number } | null | undefined;
@@ -20,7 +22,7 @@ export interface GivenAction {
 }
 
 const MAX_NAME_LENGTH = 64;
-const OWN_KEYS = ['type', 'name', 'params', 'on_failure', 'retry'];
+const OWN_KEYS = ['type', 'name', 'if', 'params', 'on_failure', 'retry'];
 
 const isTemplate = (value: unknown): boolean => typeof value === 'string' && value.includes('{{');
 
@@ -83,6 +85,18 @@ function checkParams(place: string, description: ActionDescription, params: Reco
 }
 
 /**
+ * Returns the condition of an action; undefined if it is always performed.
+ * @throws INVALID_REQUEST its fault; or a gate, which an event could then talk out of asking (docs/decisions/automation.md#conditions-of-actions)
+ */
+function readOnlyIf(place: string, type: string, source: string | null | undefined): string | undefined {
+  if (!source?.trim()) return undefined;
+  if (type === GATE) throw invalid(`${place}.if: a gate has no condition: put it on the actions behind the gate`);
+  const verdict = checkOnlyIf(source);
+  if (verdict.ok) return source;
+  throw invalid(`${place}.if: ${verdict.message}${verdict.position === null ? '' : ` (at character ${verdict.position})`}`);
+}
+
+/**
  * Rejects a gate that needs other approvers in a personal automation: its creator alone decides its gates, so it could never
  * pass.
  */
@@ -113,9 +127,11 @@ export function checkActions(actions: readonly GivenAction[], personal: boolean)
     if (personal && action.type === GATE) checkPersonalGate(place, params);
     if (personal && action.type === dispatchRunnerJob.type) throw invalid(`${place}: a personal automation has no runners`);
     const { type, name, on_failure, retry } = action;
+    const onlyIf = readOnlyIf(place, type, action.if);
     return {
       type,
       ...(name ? { name } : {}),
+      ...(onlyIf === undefined ? {} : { if: onlyIf }),
       params,
       on_failure: on_failure ?? 'continue',
       ...(retry ? { retry } : {}),

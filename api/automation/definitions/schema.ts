@@ -19,6 +19,11 @@ const Action = z
   .looseObject({
     type: z.string(),
     name: Title(100).nullish(),
+    if: Text.nullish().meta({
+      description:
+        'CEL expression over the event: a run skips the action where it is false, and fails it where it cannot be evaluated. Not on a gate',
+      example: "event.task.priority == 'urgent'",
+    }),
     params: z
       .record(z.string(), z.unknown())
       .nullish()
@@ -93,6 +98,7 @@ export const StoredAction = z
   .object({
     type: z.string(),
     name: z.string().optional(),
+    if: z.string().optional(),
     params: z.record(z.string(), z.unknown()),
     on_failure: z.enum(['continue', 'stop']),
     retry: z.object({ max_attempts: z.int() }).optional(),

@@ -22,11 +22,14 @@ interface Compiled {
 
 /**
  * Validates a condition on save: syntax, names, functions, types and size. `position` counts code points from 0; null if it
- * concerns the whole condition.
+ * concerns the whole condition. `names`: what it may name.
  */
-export function checkCondition(source: string): { ok: true } | { ok: false; message: string; position: number | null } {
+export function checkCondition(
+  source: string,
+  names: ReadonlySet<string> = KNOWN_NAMES,
+): { ok: true } | { ok: false; message: string; position: number | null } {
   try {
-    compile(source);
+    compile(source, names);
     return { ok: true };
   } catch (error) {
     return { ok: false, message: oneLine(error), position: findPosition(error, source) };
@@ -93,10 +96,10 @@ function runMetered({ program, work }: Compiled, scope: ConditionScope): unknown
 }
 
 /** @throws Refused or an error of the library */
-function compile(source: string): Compiled {
+function compile(source: string, names: ReadonlySet<string> = KNOWN_NAMES): Compiled {
   if (countCharacters(source) > MAX_SOURCE) throw new Refused(`A condition can have at most ${MAX_SOURCE} characters`);
   const program = environment.parse(source);
-  inspect(program.ast, KNOWN_NAMES, false, source);
+  inspect(program.ast, names, false, source);
   const checked = program.check();
   if (!checked.valid) throw checked.error ?? new Refused('The condition does not type-check');
   if (checked.type !== 'bool' && checked.type !== 'dyn')

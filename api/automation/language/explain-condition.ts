@@ -54,6 +54,27 @@ function explainPart(node: ASTNode, source: string, scope: ConditionScope): Cond
   return { text: cut(text), state, error, values: values.slice(0, MAX_VALUES) };
 }
 
+/** PostgreSQL cannot store control characters and lone surrogates. */
+const onOneLine = (text: string): string => text.replace(/[\s\p{Cc}\p{Cs}]+/gu, ' ');
+
+/**
+ * Says in one line why a condition is false: its first part that does not hold, where all must, and the values that it read. Evaluates no more than
+ * the condition itself does.
+ */
+export function explainFalse(source: string, scope: ConditionScope): string {
+  const ast = parseCondition(source);
+  if (!ast) return onOneLine(`${cut(source)} is false`);
+  const parts = ast.op === '&&' ? listParts(ast, '&&').slice(0, MAX_PARTS) : [ast];
+  for (const node of parts) {
+    const { text, state, values } = explainPart(node, source, scope);
+    if (state === 'true') continue;
+    if (state === 'fails') break;
+    const read = values.map(({ path, value }) => `${path} is ${value}`).join(', ');
+    return onOneLine(`${text} is false${read === '' ? '' : ` (${read})`}`);
+  }
+  return onOneLine(`${cut(source)} is false`);
+}
+
 /**
  * Evaluates each part of a condition alone, so that people see which of them does not hold, and what it compared. Null for a condition that is no
  * longer valid. Bounded by the limits of a condition: at most 20 parts, of 6 values each.

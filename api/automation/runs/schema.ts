@@ -25,7 +25,10 @@ const RunAction = z
     output: z
       .record(z.string(), z.unknown())
       .nullable()
-      .meta({ description: 'Output of the action; for a gate, the decision, its user and time' }),
+      .meta({
+        description:
+          'Output of the action; for a gate, the decision, its user and time; `skipped` says why its condition skipped it',
+      }),
     error: Failure.nullable(),
   })
   .meta({ id: 'RunAction' });

@@ -80,6 +80,7 @@ export const presentOperations = (operations: readonly ClaimedOperation[]): Acti
         ...listClaims(operation),
       ],
       refused: null,
+      skipped: null,
       changed: null,
     };
   });

@@ -16,6 +16,8 @@ export interface Presented extends StagedAction {
   /** Words for an action without a tool. */
   label?: string;
   refused?: { message: string } | null;
+  /** Why its condition skips it. */
+  skipped?: string;
   /** Marks in the parameters that stand for secrets, with the names of the secrets. */
   secrets?: Readonly<Record<string, string>>;
   /** Who changed the target since, and when. */
@@ -200,7 +202,7 @@ function withName(action: Presented, { names }: Words): Presented {
 
 function presentOne(given: Presented, words: Words): ActionLine {
   const action = withName(given, words);
-  const { index, tool, entity_id, risk, reversible, name, label, refused, changed } = action;
+  const { index, tool, entity_id, risk, reversible, name, label, refused, skipped, changed } = action;
   const spec = tool === null ? null : getAction(tool);
   const verb = spec?.words.verb ?? label ?? action.type ?? '';
   const heading = getHeading(action);
@@ -217,6 +219,7 @@ function presentOne(given: Presented, words: Words): ActionLine {
     is_deletion: isDeletion,
     fields: fields.filter((field) => isDeletion || !isHeading(field, action, heading)),
     refused: refused ? withVisibleNames(refused.message) : null,
+    skipped: skipped === undefined ? null : withVisibleNames(skipped),
     changed: changed ?? null,
   };
 }

@@ -15,6 +15,7 @@ const line = {
   is_deletion: false,
   fields: [{ name: 'status', before: 'in_review', after: 'done', kind: 'text' }],
   refused: null,
+  skipped: null,
   changed: null,
 };
 

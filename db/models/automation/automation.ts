@@ -4,6 +4,8 @@ import { BaseModel } from '../base.js';
 export interface StoredAction {
   type: string;
   name?: string | undefined;
+  /** Its condition; absent if it is always performed. */
+  if?: string | undefined;
   params: Record<string, unknown>;
   on_failure: 'continue' | 'stop';
   retry?: { max_attempts: number } | undefined;

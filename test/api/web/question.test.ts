@@ -14,6 +14,7 @@ const line = (given: Partial<ActionLine>): ActionLine => ({
   is_deletion: false,
   fields: [{ name: 'status', before: 'todo', after: 'done', kind: 'text' }],
   refused: null,
+  skipped: null,
   changed: null,
   ...given,
 });

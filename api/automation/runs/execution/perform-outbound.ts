@@ -15,6 +15,7 @@ import { unlessChanged } from './unless-changed.js';
 import { type ActiveStep, withStep, type Step, type StepOutcome, maxAttempts } from './with-step.js';
 import { creatorContext } from './load-run.js';
 import { renderParams } from './read-params.js';
+import { ifItHolds } from '../staging/only-if.js';
 import { recordDryRun } from './dry-run.js';
 import { checkConsent, readAuthors } from './version-author.js';
 
@@ -187,7 +188,7 @@ async function attempt(services: Services, owner: RunExecution, index: number): 
     // An attempt may have arrived: a request that is sent again is not asked for again.
     return step.attempts === 0 ? unlessChanged(within, row, step, begin) : begin();
   };
-  const begun = await withStep(services, owner, index, start, 'start');
+  const begun = await withStep(services, owner, index, ifItHolds(start), 'start');
   return ready ? record(services, owner, index, ready, await dispatch(services, ready)) : begun;
 }
 

@@ -14,7 +14,7 @@ type Fields = Readonly<Record<string, unknown>>;
 /** Returns the stored parameters of an action, under `params` or beside `type`. */
 export function storedParams(run: Pick<RunRow, 'actions'>, index: number): Record<string, unknown> {
   const action = run.actions[index] as { type: string; params?: Record<string, unknown> } & Record<string, unknown>;
-  const { type: _type, name: _name, params, on_failure: _onFailure, retry: _retry, ...flat } = action;
+  const { type: _type, name: _name, params, on_failure: _onFailure, retry: _retry, if: _if, ...flat } = action;
   return params ?? flat;
 }
 

@@ -7,6 +7,7 @@ import type { RunExecution } from './claim-run.js';
 import { failStep } from './action-failure.js';
 import { withStep } from './with-step.js';
 import { readParams } from './read-params.js';
+import { ifItHolds } from '../staging/only-if.js';
 
 /** $1 = run id, $2 = index, $3 = seconds. Starts the delay. */
 const beginStatement = defineStatement({
@@ -27,20 +28,25 @@ const endStatement = defineStatement({
  * it. A test run does not wait.
  */
 export async function runDelay(services: Services, owner: RunExecution, index: number): Promise<ActionResult> {
-  const result = await withStep(services, owner, index, async (db, begun, step) => {
-    const { seconds } = readParams(delay, begun, index);
-    if (begun.is_test || step.due_at !== null) {
-      const output = begun.is_test ? dryRunOutput(delay.label, { seconds }) : { waited_seconds: seconds };
-      await run(db, endStatement, [begun.run_id, index, JSON.stringify(output)]);
-      return { status: 'succeeded', error: null };
-    }
-    const [row] = await run<{ due_at: Date }>(db, beginStatement, [begun.run_id, index, seconds]);
-    return {
-      status: 'running',
-      error: null,
-      wait: { msLeft: seconds * 1_000, until: (row as { due_at: Date }).due_at.toISOString() },
-    };
-  }).catch((thrown: unknown) => failStep(services, owner, index, thrown));
+  const result = await withStep(
+    services,
+    owner,
+    index,
+    ifItHolds(async (db, begun, step) => {
+      const { seconds } = readParams(delay, begun, index);
+      if (begun.is_test || step.due_at !== null) {
+        const output = begun.is_test ? dryRunOutput(delay.label, { seconds }) : { waited_seconds: seconds };
+        await run(db, endStatement, [begun.run_id, index, JSON.stringify(output)]);
+        return { status: 'succeeded', error: null };
+      }
+      const [row] = await run<{ due_at: Date }>(db, beginStatement, [begun.run_id, index, seconds]);
+      return {
+        status: 'running',
+        error: null,
+        wait: { msLeft: seconds * 1_000, until: (row as { due_at: Date }).due_at.toISOString() },
+      };
+    }),
+  ).catch((thrown: unknown) => failStep(services, owner, index, thrown));
   services.notifyRelay();
   return result;
 }

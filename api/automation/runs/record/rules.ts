@@ -13,6 +13,7 @@ export function truncateText(text: string, maxLength: number): string {
 /** Permanent failures: only a change of the event, the definition or the creator's permissions would help. */
 const NON_RETRYABLE_CODES = [
   'action_unavailable',
+  'condition_failed',
   'connection_not_consented',
   'creator_not_authorized',
   'invalid_request',

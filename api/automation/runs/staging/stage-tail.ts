@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { setImmediate } from 'node:timers/promises';
 import type { Knex } from 'knex';
 import { defineStatement, run } from '../../../../db/statement.js';
 import type { ActionFailure } from '../../../gate/contract/action-refused.js';
@@ -16,6 +17,7 @@ import { toFailure } from '../execution/action-failure.js';
 import { outsideTeam } from '../execution/effect.sql.js';
 import { creatorContext, type Creator, type RunRow } from '../execution/load-run.js';
 import { type FilledRun, parseParams, renderFromEvent } from '../execution/read-params.js';
+import { readOnlyIf } from './only-if.js';
 import { composeTail, type StagedStep, type StoredTail } from './tail.js';
 
 /** A trial waits this long for a row that another transaction has locked. */
@@ -74,6 +76,29 @@ export function fillIn(run: FilledRun, index: number, description: ActionDescrip
     return { ...step, params, secrets, entity_id, ...(marks.size > 0 && { risk: 'high' }) };
   } catch (thrown) {
     return { ...step, refused: toRefusal(thrown) };
+  }
+}
+
+/** Fills in actions that are to be tried, one after the other: a skipped one has no parameters, so that nothing of it can be performed. */
+async function fillInAll(run: FilledRun, indexes: readonly number[]): Promise<StagedStep[]> {
+  const types = new Map(availableActions().map((action) => [action.type, action]));
+  const steps: StagedStep[] = [];
+  for (const index of indexes) {
+    steps.push(judge(run, index, types.get(run.actions[index]?.['type'] as string)));
+    // A condition may take its whole budget: others have their turn before the next one.
+    if (run.actions[index]?.['if'] !== undefined) await setImmediate();
+  }
+  return steps;
+}
+
+function judge(run: FilledRun, index: number, description: ActionDescription | undefined): StagedStep {
+  const step = fillIn(run, index, description);
+  const unfilled = { ...step, params: null, secrets: {}, entity_id: null };
+  try {
+    const skipped = readOnlyIf(run, index);
+    return skipped === null ? step : { ...unfilled, risk: 'low', refused: null, skipped };
+  } catch (thrown) {
+    return { ...unfilled, refused: toRefusal(thrown) };
   }
 }
 
@@ -139,7 +164,7 @@ async function tryStep(trial: Trial, step: StagedStep, db: Knex): Promise<Staged
 }
 
 /** Nobody knows what an action does that took too long to try: it is decided by itself, with care. */
-const untried = (step: StagedStep): StagedStep => ({ ...step, risk: 'high' });
+const untried = (step: StagedStep): StagedStep => (step.skipped === undefined ? { ...step, risk: 'high' } : step);
 
 interface Pass {
   /** Each action in a savepoint of its own, so that one that is refused leaves the others. */
@@ -160,7 +185,7 @@ async function tryIn(services: Services, row: RunRow, steps: readonly StagedStep
     const trial = { ctx, run: row, titles: new Map<string, string>(), versions: new Map<string, number | null>() };
     for (const step of steps) {
       const refused = (thrown: unknown): StagedStep => ({ ...step, refused: toRefusal(thrown) });
-      if (step.refused) tried.push(step);
+      if (step.refused || step.skipped !== undefined) tried.push(step);
       else if (Date.now() > end) tried.push(untried(step));
       else if (!apart) tried.push(await tryStep(trial, step, db));
       else tried.push(await db.transaction((inner) => tryStep(trial, step, inner)).catch(refused));
@@ -210,11 +235,8 @@ function listTail(actions: RunRow['actions'], gateIndex: number, done: readonly 
  * text then holds the parameters only. So it does where a trial takes too long; the risk is then high. Joins the open transaction.
  */
 export async function stageTail(services: Services, run: RunRow, gateIndex: number): Promise<StoredTail & { tried: boolean }> {
-  const types = new Map(availableActions().map((action) => [action.type, action]));
   const { done, ...creator } = await readCreator(services.db, run);
-  const steps = listTail(run.actions, gateIndex, done).map((index) => {
-    return fillIn(run, index, types.get((run.actions[index] as { type: string }).type));
-  });
+  const steps = await fillInAll(run, listTail(run.actions, gateIndex, done));
   const { run_id, automation_id, automation_version, creator_id } = run;
   const { actions, tried } = await tryOrKeep(services, run, steps, creator);
   const tail = composeTail({ v: 1, run_id, gate_index: gateIndex, automation_id, automation_version, creator_id, actions });
@@ -234,7 +256,8 @@ async function tryOrKeep(
     const { code } = toDomainError(thrown);
     if (code === 'RESOURCE_CONFLICT') {
       const refused = toRefusal(thrown);
-      return { actions: steps.map((step) => ({ ...step, refused: step.refused ?? refused })), tried: true };
+      const actions = steps.map((step) => (step.skipped === undefined ? { ...step, refused: step.refused ?? refused } : step));
+      return { actions, tried: true };
     }
     services.log.warn({ err: thrown, run_id: run.run_id }, 'the actions of a run could not be tried');
     return { actions: await withVersions(services, steps.map(untried)), tried: isStatementTimeout(thrown) };
@@ -246,9 +269,8 @@ async function tryOrKeep(
  * stored. `tried` is false if a row was locked or it took too long.
  */
 export async function tryRun(services: Services, run: RunRow): Promise<{ actions: StagedStep[]; tried: boolean }> {
-  const types = new Map(availableActions().map((action) => [action.type, action]));
   const creator = await readCreator(services.db, run);
-  const steps = run.actions.map((action, index) => fillIn(run, index, types.get(action['type'] as string)));
+  const steps = await fillInAll(run, [...run.actions.keys()]);
   return tryOrKeep(services, run, steps, creator);
 }
 

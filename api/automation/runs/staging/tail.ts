@@ -13,6 +13,8 @@ export interface StagedStep extends StagedAction {
   expected_version: number | null;
   /** Why it would be refused now; null if it would not. */
   refused: ActionFailure | null;
+  /** Why its condition skips it; absent if it is performed. */
+  skipped?: string;
 }
 
 /** What a gate releases: the actions up to the next gate or the end. People are shown it, and the run performs it. */

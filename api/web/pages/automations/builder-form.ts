@@ -18,6 +18,8 @@ interface FormParam {
 export interface FormStep {
   type: string;
   name: string;
+  /** Its condition. */
+  if: string;
   on_failure: string;
   max_attempts: string;
   params: FormParam[];
@@ -33,12 +35,12 @@ export interface BuilderForm {
   steps: FormStep[];
 }
 
-const STEP_FIELD = /^s(\d{1,2})\.(?:(type|name|on_failure|max_attempts)|(?:(k)\.)?([pju])\.(.+))$/s;
+const STEP_FIELD = /^s(\d{1,2})\.(?:(type|name|if|on_failure|max_attempts)|(?:(k)\.)?([pju])\.(.+))$/s;
 
 /** Returns the name of a parameter's field: `s0.p.title`, or `s0.j.title` where it holds JSON; `s0.u.title` is that of its unit. `s0.k.p.title` is kept aside. */
 export const paramFieldName = (index: number, name: string, isJson: boolean): string => `s${index}.${isJson ? 'j' : 'p'}.${name}`;
 
-const emptyStep = (): FormStep => ({ type: '', name: '', on_failure: '', max_attempts: '', params: [], aside: [] });
+const emptyStep = (): FormStep => ({ type: '', name: '', if: '', on_failure: '', max_attempts: '', params: [], aside: [] });
 
 /** Reads the fields that a browser sent. Unknown ones do not count. */
 export function readBuilderForm(given: Fields): BuilderForm {
@@ -74,6 +76,7 @@ function decodeStep(step: FormStep, index: number, errors: FieldError[]): DraftA
   return {
     type: step.type,
     ...(step.name.trim() !== '' && { name: step.name }),
+    ...(step.if.trim() !== '' && { if: step.if.replaceAll('\r\n', '\n') }),
     params: Object.fromEntries(params),
     ...(step.on_failure === 'stop' && { on_failure: 'stop' }),
     ...(attempts !== '' && { retry: { max_attempts: Number(attempts) } }),
@@ -110,11 +113,12 @@ export function toDraft({ fields, rows, steps }: BuilderForm, found: readonly Fi
   };
 }
 
-function toStep({ type, name, params, on_failure, retry }: DraftAction): FormStep {
+function toStep({ type, name, if: onlyIf, params, on_failure, retry }: DraftAction): FormStep {
   const fields = paramFields(type);
   return {
     type,
     name: name ?? '',
+    if: onlyIf ?? '',
     on_failure: on_failure ?? '',
     max_attempts: retry === undefined ? '' : String(retry.max_attempts),
     aside: [],

@@ -9,7 +9,7 @@ import type { Context } from '../../../platform/context.js';
 import type { FormError, View } from '../../page.js';
 import { type BuilderForm, type FormStep, paramFieldName } from './builder-form.js';
 import { showConditionRows } from './condition-form.js';
-import { checkOnSample } from './condition.js';
+import { checkOnSample, checkStepOnSample } from './condition.js';
 import { namePlace } from '../../wording/field-texts.js';
 import { isNeeded } from './missing-fields.js';
 import { type Choices, listChoices, MAX_CHOICES, namesFor, titlesIn, withNames } from './named-ids.js';
@@ -119,6 +119,7 @@ function toStepView(step: FormStep, index: number, { fields: own, errors, choice
     fields: [...fields.filter(isFirst), ...rest.slice(0, few)],
     more: rest.slice(few),
     error: errors[`s${index}`],
+    check: checkStepOnSample(own.trigger_type, step.if),
     errors,
   };
 }

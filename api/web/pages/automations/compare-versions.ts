@@ -78,9 +78,10 @@ function toField(type: string, [name, value]: [string, unknown]): [string, unkno
   return [fieldLabel(type, name), DURATION.test(name) && typeof value === 'number' ? inUnits(value) : said];
 }
 
-const toFields = ({ type, name, params, on_failure, retry }: Action): Record<string, unknown> => ({
+const toFields = ({ type, name, if: onlyIf, params, on_failure, retry }: Action): Record<string, unknown> => ({
   ...Object.fromEntries(Object.entries(params).map((one) => toField(type, one))),
   ...(name !== undefined && { 'name of the step': name }),
+  ...(onlyIf !== undefined && { 'only if': onlyIf }),
   ...(on_failure === 'stop' && { 'on failure': 'stop' }),
   ...(retry && { attempts: retry.max_attempts }),
 });

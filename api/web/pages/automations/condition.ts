@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { checkCondition, evaluateCondition } from '../../../automation/language/condition.js';
+import { checkOnlyIf } from '../../../automation/language/only-if.js';
 import { conditionScope } from '../../../automation/language/condition-scope.js';
 import { TRIGGERS } from '../../../automation/language/triggers.js';
 import { page, type Page } from '../../page.js';
@@ -41,7 +42,7 @@ function mark(source: string, position: number): NonNullable<ConditionCheck['mar
 }
 
 /** Checks a condition, and evaluates it on the sample of a trigger; an unknown trigger has an empty one. */
-export function checkOnSample(triggerType: string, condition: string): ConditionCheck {
+export function checkOnSample(triggerType: string, condition: string, check = checkCondition): ConditionCheck {
   const event = TRIGGERS.find(({ key }) => key === triggerType)?.sample_payload ?? {};
   const about = {
     sample: JSON.stringify(event, null, 2),
@@ -51,7 +52,7 @@ export function checkOnSample(triggerType: string, condition: string): Condition
     marked: null,
   };
   if (condition.trim() === '') return { ...about, state: 'none' };
-  const verdict = checkCondition(condition);
+  const verdict = check(condition);
   if (!verdict.ok) {
     const { message, position } = verdict;
     return { ...about, state: 'wrong', message, position, marked: position === null ? null : mark(condition, position) };
@@ -62,6 +63,10 @@ export function checkOnSample(triggerType: string, condition: string): Condition
   if (error !== null) return { ...about, state: 'fails', message: error };
   return { ...about, state: matched ? 'true' : 'false' };
 }
+
+/** The same for the condition of one step. */
+export const checkStepOnSample = (triggerType: string, condition: string): ConditionCheck =>
+  checkOnSample(triggerType, condition, checkOnlyIf);
 
 /** Characters of a condition in an address; the check refuses longer ones anyway. */
 const MAX_CONDITION = 4_000;
@@ -81,5 +86,18 @@ export const conditionPages: Page[] = [
         title: 'Condition',
         data: { check: checkOnSample(trigger_type, condition) },
       }),
+  }),
+  page({
+    method: 'get',
+    path: '/app/automations/condition/:step',
+    access: 'automation.catalogue',
+    params: z.object({ step: z.coerce.number().int().min(0).max(99).catch(0) }),
+    query: z.looseObject({ trigger_type: z.string().max(100).catch('') }),
+    handle({ params: { step }, query: { trigger_type, ...typed } }) {
+      const source = typed[`s${step}.if`];
+      const condition = typeof source === 'string' ? source.slice(0, MAX_CONDITION) : '';
+      const data = { index: step, check: checkStepOnSample(trigger_type, condition) };
+      return Promise.resolve({ view: 'automations/only-if-page', title: 'Condition of a step', data });
+    },
   }),
 ];

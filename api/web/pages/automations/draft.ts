@@ -21,6 +21,7 @@ export interface Draft {
 export type DraftAction = {
   type: string;
   name?: string;
+  if?: string;
   params: Record<string, unknown>;
   on_failure?: 'continue' | 'stop';
   retry?: { max_attempts: number };
@@ -55,7 +56,7 @@ export const blankDraft = (): Draft => ({
 
 type GivenAction = NonNullable<z.output<typeof CreateAutomation>['actions']>[number];
 
-const OWN_KEYS = ['type', 'name', 'params', 'on_failure', 'retry'];
+const OWN_KEYS = ['type', 'name', 'if', 'params', 'on_failure', 'retry'];
 
 /** Returns an action with its parameters under `params` and without what is the default. */
 function toDraftAction(action: GivenAction | AutomationRecord['actions'][number]): DraftAction {
@@ -64,6 +65,7 @@ function toDraftAction(action: GivenAction | AutomationRecord['actions'][number]
   return {
     type,
     ...(name && { name }),
+    ...(action.if && { if: action.if }),
     params: params ?? beside,
     ...(on_failure === 'stop' && { on_failure }),
     ...(retry && { retry }),

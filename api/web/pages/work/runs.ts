@@ -15,6 +15,7 @@ import { getVersion } from '../../../automation/definitions/versions/list-versio
 import type { VersionRecord } from '../../../automation/definitions/versions/schema.js';
 import type { Context } from '../../../platform/context.js';
 import { DomainError } from '../../../platform/errors.js';
+import { withVisibleNames } from '../../../platform/validation/invisible.js';
 import { markNotifications } from '../../../work/notifications/mark-notifications.js';
 import { namesIn, mapTeamNames } from '../../wording/names.js';
 import { type Redirect, page, type Page, requireUser, type FormError } from '../../page.js';
@@ -58,6 +59,13 @@ async function splitLines(ctx: Context, run: RunRecord, definition: VersionRecor
 const toGateView = ({ approval }: RunRecord, { index, type, output }: RunRecord['actions'][number]) =>
   approval?.gate_index === index ? approval : type === GATE && output?.['decision'] ? output : null;
 
+/** Returns why the condition of an action skipped it, or will skip it once its gate is approved. */
+function readSkipped({ status, output }: RunRecord['actions'][number], line: ShownLine | undefined): string | null {
+  const why = output?.['skipped'];
+  if (status === 'skipped') return typeof why === 'string' ? withVisibleNames(why) : null;
+  return status === 'staged' ? (line?.skipped ?? null) : null;
+}
+
 /** Returns the run's actions in words. */
 const readSteps = (run: RunRecord, lines: readonly ShownLine[]) =>
   run.actions.map((action, at) => ({
@@ -65,6 +73,7 @@ const readSteps = (run: RunRecord, lines: readonly ShownLine[]) =>
     isGate: action.type === GATE,
     approval: toGateView(run, action),
     line: lines[at],
+    skipped: readSkipped(action, lines[at]),
   }));
 
 /** Returns the display fields with their labels; of an event that was built again, the task. */

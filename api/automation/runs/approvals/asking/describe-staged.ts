@@ -22,11 +22,12 @@ function getValue({ before, after }: ActionLine['fields'][number], isDeletion: b
 const onOneLine = (text: string): string => text.replace(/\s*\n\s*/g, ' ⏎ ');
 
 /** Returns one action as lines of text: what it does to which target, then every value. */
-function splitLines({ verb, title, fields, refused, risk, is_deletion }: ActionLine, at: number): string[] {
+function splitLines({ verb, title, fields, refused, skipped, risk, is_deletion }: ActionLine, at: number): string[] {
   const heading = [title === null ? verb : `${verb} “${title}”`, ...(risk === 'low' ? [] : [`${risk} risk`])].join(', ');
   return [
     onOneLine(`${at + 1}. ${heading}`),
     ...fields.map((field) => onOneLine(`   ${field.name}: ${getValue(field, is_deletion)}`)),
+    ...(skipped === null ? [] : [onOneLine(`   skipped: ${skipped}`)]),
     ...(refused === null ? [] : [onOneLine(`   would be refused now: ${refused}`)]),
   ];
 }
