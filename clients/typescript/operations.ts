@@ -1,4 +1,4 @@
-// Made by npm run client from the document with SHA-256 13fa2ee3bd12b983c431bc119d3b43e431a3a067ac0180ebaa20374c6ae7ff9e.
+// Made by npm run client from the document with SHA-256 d0fbc2b520bd4a0f5c8f44b43dc5f464b4a875454c8342bf133a36e83d042cc5.
 /** Operations that send a form with a file, those that send its bytes alone, and those that return bytes. */
 export const UPLOADS: readonly string[] = ['uploadFile'];
 export const STREAMS: readonly string[] = ['uploadBulkInput'];
@@ -211,6 +211,10 @@ export const OPERATIONS = {
   updateAutomation: { method: 'PATCH', path: '/api/automations/{automation_id}', takesKey: false },
   deleteAutomation: { method: 'DELETE', path: '/api/automations/{automation_id}', takesKey: false },
   toggleAutomation: { method: 'POST', path: '/api/automations/{automation_id}/toggle', takesKey: true },
+  callHook: { method: 'POST', path: '/api/hooks/{token}', takesKey: false },
+  getAutomationHook: { method: 'GET', path: '/api/automations/{automation_id}/hook', takesKey: false },
+  makeAutomationHook: { method: 'POST', path: '/api/automations/{automation_id}/hook', takesKey: false },
+  removeAutomationHook: { method: 'DELETE', path: '/api/automations/{automation_id}/hook', takesKey: false },
   callMcp: { method: 'POST', path: '/api/mcp', takesKey: false },
   getAgentSettings: { method: 'GET', path: '/api/ai-workspace/settings', takesKey: false },
   putAgentSettings: { method: 'PUT', path: '/api/ai-workspace/settings', takesKey: false },
