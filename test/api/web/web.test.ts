@@ -443,8 +443,8 @@ describe('approvals', () => {
     const subject = 'acme/rocket #41 · Harden the &lt;b&gt;cookie&lt;/b&gt;';
     for (const words of [
       subject,
-      'task <strong>Bug of the cookie</strong>',
-      `Close the task (Change status) <bdi><a href="/app/items/${task_id}"><strong>Bug of the cookie</strong></a></bdi>`,
+      '“<bdi>Bug of the cookie</bdi>”?',
+      'Close the task (Change status) <bdi class="unseen"><strong>Bug of the cookie</strong></bdi>',
       `<del><bdi>To do</bdi></del> ${icon('to')}<span class="unseen">to</span> <bdi>Done</bdi>`,
       `href="/app/items/${task_id}"`,
       `#42 · ${'y'.repeat(159)}…`,
@@ -470,7 +470,8 @@ describe('approvals', () => {
     const [guest, creator] = [team.guest, team.member].map(({ email }) => email.split('@')[0]);
     for (const words of [
       `href="/app/items/${task.task_id}"`,
-      `Comment on <bdi><a href="/app/items/${task.task_id}"><strong>Rotate the keys</strong></a></bdi>`,
+      'Comment on <span class="called">',
+      `</span> <bdi><a href="/app/items/${task.task_id}"><strong>Rotate the keys</strong></a></bdi>`,
       '<dt>content</dt><dd><bdi>For Zoe &lt;b&gt;</bdi></dd>',
       'Say more (Comment on)',
       'Would be refused now: The event has no event.none',
