@@ -20,7 +20,7 @@ interface Question {
   text: string;
 }
 
-type Line = Pick<ActionLine, 'type' | 'verb' | 'title' | 'href' | 'risk'> & { fields: readonly FieldLine[] };
+type Line = Pick<ActionLine, 'type' | 'verb' | 'title' | 'href' | 'risk' | 'skipped'> & { fields: readonly FieldLine[] };
 
 const ITEM_PAGE = '/app/items/';
 /** The id of the item to whose page a line leads. */
@@ -75,13 +75,14 @@ export function addsToQuestion(message: string, question: Question | undefined):
   return wordsOf(message).some((word) => !said.has(word));
 }
 
-/** Words what actions would do as a question, the riskiest one first; undefined if there are none. */
-export function wordQuestion(lines: readonly Line[], formatStatus: (status: string) => string): Question | undefined {
+/** Words what actions would do as a question, the riskiest one first; undefined if there are none. What a condition skips is not done. */
+export function wordQuestion(all: readonly Line[], formatStatus: (status: string) => string): Question | undefined {
+  const lines = all.filter(({ skipped }) => !skipped);
   const line = RISKS.map((risk) => lines.find((one) => one.risk === risk)).find((one) => one !== undefined);
   if (!line) return undefined;
   const [verb, { title, href }, more] = [getVerb(line), line, lines.length - 1];
   const text = `${verb}${title === null ? '' : ` “${title}”`}${more > 0 ? ` and ${more} more` : ''}`;
   const change = getChange(line, formatStatus);
-  const isWhole = more === 0 && line.fields.length === 1 && change !== null && change.before !== null;
+  const isWhole = all.length === 1 && line.fields.length === 1 && change !== null && change.before !== null;
   return { verb, title, href, more, change, isWhole, text };
 }

@@ -37,6 +37,12 @@ it('names the change and the task, never the name that an automation gives its a
   });
 });
 
+it('neither asks about an action that a condition skips, nor counts it', () => {
+  const skipped = line({ title: 'Another', skipped: "event.task.priority == 'urgent' is false", fields: [] });
+  expect(question([skipped, line({})])).toMatchObject({ text: 'Close “Fix the crane”', more: 0 });
+  expect(question([skipped])).toBeUndefined();
+});
+
 it('asks about the riskiest action first and counts the others', () => {
   const removal = line({ type: 'task.delete', risk: 'high', title: 'Old page', is_deletion: true, fields: [] });
   expect(question([line({}), removal, line({})])).toMatchObject({ text: 'Delete task “Old page” and 2 more', change: null });
