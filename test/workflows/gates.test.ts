@@ -55,6 +55,32 @@ async function watchEvents(): Promise<() => Promise<string[]>> {
 }
 
 describe('gates', () => {
+  it('skip what they showed as skipped, and end a run whose last action is skipped as succeeded', async () => {
+    const urgent = "event.task.priority == 'urgent'";
+    const automation = await buildAutomation(app, team, {
+      creator: team.manager,
+      actions: [
+        { ...comment('before'), if: urgent },
+        gate(),
+        { ...comment('calm'), if: `!(${urgent})` },
+        { ...comment('urgent'), if: urgent },
+      ],
+    });
+    const { task_id } = await buildTask(app, team, project, { title: 'it', priority: 'low' });
+    const run = await runIn(automation, 'paused');
+    await app.as(team.member).patch(`/api/tasks/${task_id}`, { priority: 'urgent' });
+    expect((await decide(team.manager, run)).status).toBe(200);
+    const { run_id } = await runIn(automation, 'succeeded');
+    const { body } = await app.as(team.member).get(`/api/automations/runs/${run_id}`);
+    expect(body.actions).toMatchObject([
+      { status: 'skipped', output: { skipped: `${urgent} is false (event.task.priority is "low")` } },
+      { status: 'succeeded' },
+      { status: 'succeeded' },
+      { status: 'skipped', output: { skipped: `${urgent} is false (event.task.priority is "low")` } },
+    ]);
+    expect(await db()('comments').where({ task_id }).pluck('content')).toEqual(['calm']);
+  });
+
   it('notify the approvers, in the app and by email, and no one else', async () => {
     const automation = await buildAutomation(app, team, {
       creator: team.manager,
