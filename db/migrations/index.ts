@@ -35,6 +35,7 @@ const MIGRATIONS: Record<string, Knex.Migration> = {
   '0112_number_tasks': numberTasks,
   '0113_short_typos': sqlMigration('0113_short_typos.sql'),
   '0114_live_runner_log': sqlMigration('0114_live_runner_log.sql'),
+  '0115_task_resolution': sqlMigration('0115_task_resolution.sql'),
   '0117_automation_hooks': sqlMigration('0117_automation_hooks.sql'),
   '0118_signed_hooks': sqlMigration('0118_signed_hooks.sql'),
 };

@@ -1,5 +1,5 @@
 import type { ASTNode } from '@marcbachmann/cel-js';
-import { TASK_PRIORITIES, TASK_STATUSES } from '../../work/tasks/rules.js';
+import { TASK_PRIORITIES, TASK_RESOLUTIONS, TASK_STATUSES } from '../../work/tasks/rules.js';
 import { PROJECT_STATUSES } from '../../work/projects/rules.js';
 import { parseCondition } from './condition.js';
 import { TRIGGERS } from './triggers.js';
@@ -18,6 +18,7 @@ export interface ConditionField {
 const VALUES: Readonly<Record<string, readonly string[]>> = {
   'event.task.status': TASK_STATUSES,
   'event.task.priority': TASK_PRIORITIES,
+  'event.task.resolution': TASK_RESOLUTIONS,
   'project.status': PROJECT_STATUSES,
 };
 /** The same of what a change of a task says: from which value, to which. */

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { TaskStatus } from '../../work/tasks/columns.js';
+import { TaskResolution, TaskStatus } from '../../work/tasks/columns.js';
 import { updateTask } from '../../work/tasks/write/update-task.js';
 import { defineAction, PLAN_SOURCES } from './action.js';
 import { riskOfTaskUpdate } from './risk.js';
@@ -9,13 +9,13 @@ export const setTaskStatus = defineAction({
   tool: 'task.set_status',
   kind: 'update',
   entity: 'task',
-  schema: z.strictObject({ status: TaskStatus }),
+  schema: z.strictObject({ status: TaskStatus, resolution: TaskResolution }),
   offered: PLAN_SOURCES.filter((source) => source !== 'overnight_triage'),
   words: { verb: 'Change status', count: ['status change', 'status changes'], proposal: 'Proposes a status for a task.' },
   risk: riskOfTaskUpdate,
   undo: restoreFields('task.set_status'),
   automation: { type: 'set_task_status', label: 'Set the status of a task', defaulted: ['task_id'] },
-  async perform(ctx, task_id, { status }) {
-    return { output: { task_id, status, version: await updateTask(ctx, task_id, { status }) } };
+  async perform(ctx, task_id, params) {
+    return { output: { task_id, status: params.status, version: await updateTask(ctx, task_id, params) } };
   },
 });

@@ -25,9 +25,9 @@ export const FILTERS_OF: Readonly<Record<ViewEntity, readonly string[]>> = {
   work_item: ['status', 'project_id', 'q'],
 };
 
-/** Statuses of each entity, in their order. */
+/** Statuses of each entity, in their order; of a task also why nobody completed it. */
 export const STATUSES_OF: Readonly<Record<ViewEntity, readonly string[]>> = {
-  task: ['todo', 'in_progress', 'in_review', 'done'],
+  task: ['todo', 'in_progress', 'in_review', 'done', 'canceled', 'duplicate'],
   project: ['active', 'completed', 'archived'],
   work_item: ['todo', 'in_progress', 'in_review', 'done', 'active', 'completed', 'archived'],
 };

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { DATE_FORMATS, Id, NewTaskId, TaskId, Text, Timestamp, Title, TrimmedText } from '../../platform/fields.js';
 import { Recurrence, TaskRecurrence } from './recurrence/schema.js';
-import { normaliseStatus, normaliseTags, TASK_PRIORITIES, TASK_STATUSES } from './rules.js';
+import { normaliseStatus, normaliseTags, TASK_PRIORITIES, TASK_RESOLUTIONS, TASK_STATUSES } from './rules.js';
 
 /**
  * The columns of a task, declared once. Requests, the record, the statements that create, update, copy and measure tasks, exports, imports, views,
@@ -60,6 +60,11 @@ export const TaskStatus = z
 export const TaskPriority = z
   .preprocess((value) => (typeof value === 'string' ? value.trim().toLowerCase() : value), z.enum(TASK_PRIORITIES))
   .meta(buildSpellings(TASK_PRIORITIES));
+/** Only with the status `done`; what leaves `done` clears it. */
+export const TaskResolution = z
+  .enum(TASK_RESOLUTIONS)
+  .nullish()
+  .meta({ description: 'Why a task is `done` that nobody completed; only with this status, and leaving it clears it' });
 /** Tags of one request, duplicates included. More are refused before each is looked at: a body has room for hundreds of thousands. */
 const MAX_SENT_TAGS = 1_000;
 const MAX_TAGS = 20;
@@ -224,6 +229,16 @@ const TASK_COLUMNS = {
       .int()
       .nullable()
       .meta({ description: 'Counts the tasks of the team; people write it after the key of the team: HAR-12' }),
+  },
+  resolution: {
+    type: 'text',
+    shown: z
+      .enum(TASK_RESOLUTIONS)
+      .nullable()
+      .meta({ description: 'Of a task that is `done`: `null` = completed, else why nobody completed it' }),
+    create: TaskResolution,
+    update: TaskResolution,
+    announced: true,
   },
 } as const satisfies Record<string, Column>;
 

@@ -81,7 +81,7 @@ const changeStatus = (method: 'patch' | 'put') =>
     handle: ({ ctx, params, body, headers }) =>
       updated(
         updateTask(ctx, params.task_id, {
-          status: body.status,
+          ...body,
           version: expectedVersion('task', headers['if-match'], body.version),
         }),
       ),

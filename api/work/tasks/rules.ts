@@ -2,6 +2,24 @@
 export const TASK_STATUSES = ['todo', 'in_progress', 'in_review', 'done'] as const;
 export type TaskStatus = (typeof TASK_STATUSES)[number];
 
+/** Why a task is done that nobody completed (docs/decisions/work.md#closed-without-completion). */
+export const TASK_RESOLUTIONS = ['canceled', 'duplicate'] as const;
+export type TaskResolution = (typeof TASK_RESOLUTIONS)[number];
+
+/** A status as people see and choose it: a task that is done without being completed says why. */
+export const STATUS_CHOICES = [...TASK_STATUSES, ...TASK_RESOLUTIONS] as const;
+export type StatusChoice = (typeof STATUS_CHOICES)[number];
+
+/** Returns the choice that a task shows. */
+export const getChoice = ({ status, resolution }: { status: TaskStatus; resolution?: TaskResolution | null }): StatusChoice =>
+  resolution ?? status;
+
+const isResolution = (choice: StatusChoice): choice is TaskResolution => TASK_RESOLUTIONS.some((one) => one === choice);
+
+/** Returns the fields that a choice sets. */
+export const fromChoice = (choice: StatusChoice): { status: TaskStatus; resolution: TaskResolution | null } =>
+  isResolution(choice) ? { status: 'done', resolution: choice } : { status: choice, resolution: null };
+
 export const TASK_PRIORITIES = ['low', 'medium', 'high', 'urgent'] as const;
 export type TaskPriority = (typeof TASK_PRIORITIES)[number];
 

@@ -3,8 +3,8 @@ import { normaliseDate } from '../../platform/dates.js';
 import { DATE_FORMATS, Flag, Id, Moment, OptionalInt, TaskId, Text, Timestamp, TrimmedText } from '../../platform/fields.js';
 import { cursorSchema, pagedBy } from '../../platform/endpoint/pages.js';
 import { FieldFilters } from '../custom-fields/filter-schema.js';
-import { pickSchemas, TaskPriority, TaskStatus } from './columns.js';
-import { TASK_STATUSES } from './rules.js';
+import { pickSchemas, TaskPriority, TaskResolution, TaskStatus } from './columns.js';
+import { TASK_RESOLUTIONS, TASK_STATUSES } from './rules.js';
 
 const Version = z.int().min(1).max(2_147_483_647);
 
@@ -29,9 +29,9 @@ export const CreateTasksInBulk = z
   .min(1)
   .max(MAX_BULK);
 
-/** Accepts only the four exact values: `in-progress` is a 422. */
+/** Accepts only the four exact values as status: `in-progress` is a 422. */
 export const ChangeTaskStatus = z
-  .object({ status: z.enum(TASK_STATUSES), version: Version.nullish() })
+  .object({ status: z.enum(TASK_STATUSES), resolution: TaskResolution, version: Version.nullish() })
   .meta({ id: 'ChangeTaskStatus' });
 
 export const TaskParams = z.object({ task_id: TaskId });
@@ -61,6 +61,7 @@ export const ListTasks = z.object({
   project_id: Id.optional(),
   team_id: Id.optional().meta({ description: 'Ignored when project_id is given' }),
   status: TaskStatus.optional(),
+  resolution: z.enum(TASK_RESOLUTIONS).optional(),
   cycle_id: Id.optional().meta({ description: 'Tasks of one cycle; of these, those of project_id or team_id if given' }),
   include: Include,
   assigned_to: Assignee.optional().meta({ description: 'Id of a user; `me` for your own' }),

@@ -28,6 +28,8 @@ interface Task {
   task_id: string;
   title: string;
   cycle_id: string;
+  status: string;
+  resolution: string | null;
   subtasks: Task[];
 }
 const flat = (tasks: Task[]): Task[] => tasks.flatMap((task) => [task, ...flat(task.subtasks)]);
@@ -150,6 +152,33 @@ it('takes issues of GitHub', async () => {
   expect(Typo).toMatchObject({ status: 'done' });
   expect((await manager.get(`/api/sprints/${Blank.cycle_id}`)).body).toMatchObject({ name: '1.1', end_date: '2026-04-01' });
   expect(await toComments(Blank)).toEqual(['*octo-ada, 2026-03-03T10:00:00Z*\n\nI can reproduce this.']);
+});
+
+it('keeps why nobody completed an issue, in the words of each system', async () => {
+  const linear = 'ID,Title,Status\nENG-1,A,Canceled\nENG-2,B,Duplicate\nENG-3,C,Done\n';
+  const columns = 'Issue key,Summary,Status,Status Category,Resolution\n';
+  const jira = `${columns}S-1,D,Closed,Done,Won't Do\nS-2,E,Erledigt,Done,Duplicate\nS-3,F,Done,Done,Done\nS-4,G,Open,To Do,Won't Do\n`;
+  const issue = (number: number, title: string, stateReason: string) => ({ number, title, state: 'CLOSED', stateReason });
+  const github = JSON.stringify([issue(1, 'H', 'NOT_PLANNED'), issue(2, 'I', 'DUPLICATE'), issue(3, 'J', 'COMPLETED')]);
+  await importText(app, manager, team, linear, { format: 'linear_csv' });
+  await importText(app, manager, team, jira, { format: 'jira_csv' });
+  await importText(app, manager, team, github, { format: 'github_json' });
+  const found = Object.entries(await toTasks()).map(([title, { status, resolution }]) => [title, status, resolution]);
+  expect(found).toHaveLength(10);
+  expect(found).toEqual(
+    expect.arrayContaining([
+      ['A', 'done', 'canceled'],
+      ['B', 'done', 'duplicate'],
+      ['C', 'done', null],
+      ['D', 'done', 'canceled'],
+      ['E', 'done', 'duplicate'],
+      ['F', 'done', null],
+      ['G', 'todo', null],
+      ['H', 'done', 'canceled'],
+      ['I', 'done', 'duplicate'],
+      ['J', 'done', null],
+    ]),
+  );
 });
 
 it('keeps a long description in comments, and says so', async () => {

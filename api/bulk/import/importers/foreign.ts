@@ -1,4 +1,5 @@
 import { InputError } from '../../formats/input.js';
+import { fromChoice } from '../../../work/tasks/rules.js';
 import type { ImportPlace, ImportRecord, Mapped } from './record.js';
 import { Comments, toDescription, parsePriority, stableId, stablePartId, getStatus, toTags, getTitle } from './values.js';
 
@@ -138,7 +139,7 @@ export class ForeignImporter {
       project_id,
       title: getTitle(issue.title),
       description,
-      status: status ?? 'todo',
+      ...fromChoice(status ?? 'todo'),
       priority: priority ?? 'medium',
       assigned_to: this.readAssignee(issue, notes),
       due_date: issue.due ?? null,

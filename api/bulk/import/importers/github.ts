@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { RawRecord } from '../../formats/input.js';
 import { ForeignImporter } from './foreign.js';
 import type { ImportPlace, Importer, Mapped } from './record.js';
-import { parseDay } from './values.js';
+import { getStatus, parseDay } from './values.js';
 
 /** Issues as `gh issue list --state all --json number,title,body,state,…` prints them. Every field but two may be missing. */
 
@@ -41,6 +41,12 @@ const toProblem = ({ issues }: z.ZodError): string =>
     ? 'The issue has more labels, assignees or comments than GitHub allows'
     : 'The record is no issue of gh issue list --json with number and title';
 
+/** Returns the word for a closed issue; GitHub writes `NOT_PLANNED`, and `COMPLETED` or nothing where someone completed it. */
+const getClosed = (reason: string | null | undefined): string => {
+  const status = getStatus(reason ?? '');
+  return status === 'canceled' || status === 'duplicate' ? status : 'closed';
+};
+
 export class GithubImporter implements Importer<RawRecord> {
   private readonly foreign: ForeignImporter;
 
@@ -51,7 +57,7 @@ export class GithubImporter implements Importer<RawRecord> {
   map({ line, value }: RawRecord): Mapped {
     const parsed = Issue.safeParse(value);
     if (!parsed.success) return { records: [], notes: [toProblem(parsed.error)] };
-    const { number, title, body, state, labels, assignees, milestone, comments, url } = parsed.data;
+    const { number, title, body, state, stateReason, labels, assignees, milestone, comments, url } = parsed.data;
     const [, repository = 'GitHub'] = REPOSITORY.exec(url ?? '') ?? [];
     const key = `${repository}#${number}`;
     const isClosed = state?.toLowerCase() === 'closed';
@@ -63,7 +69,7 @@ export class GithubImporter implements Importer<RawRecord> {
       title,
       description: body ?? '',
       origin: `Imported from GitHub: ${key}`,
-      status: isClosed ? 'closed' : 'open',
+      status: isClosed ? getClosed(stateReason) : 'open',
       priority: undefined,
       assignees: names,
       labels: (labels ?? []).map(({ name }) => name),

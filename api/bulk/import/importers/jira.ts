@@ -4,7 +4,7 @@ import { Cells } from './cells.js';
 import { type ForeignComment, ForeignImporter, type ForeignIssue, shown } from './foreign.js';
 import type { ImportPlace, Importer, Mapped } from './record.js';
 import { parseDay, getStatus } from './values.js';
-import type { TaskStatus } from '../../../work/tasks/rules.js';
+import { fromChoice, type TaskStatus } from '../../../work/tasks/rules.js';
 
 /**
  * The CSV that Jira exports (Filters, Export, CSV with all fields; Cloud and Data Center). A column of several values is repeated, as
@@ -51,11 +51,18 @@ function buildLinks(cells: Cells): ForeignIssue['links'] {
 /** Statuses of a site have any name, but their category has one of three. */
 const CATEGORIES: Readonly<Record<string, TaskStatus>> = { 'to do': 'todo', 'in progress': 'in_progress', done: 'done' };
 
-/** Returns the name of the status, or that of its category where the name says something else, or nothing. */
+/**
+ * Returns the name of the status, or that of its category where the name says something else, or nothing. The resolution decides where it says that
+ * nobody completed a closed issue.
+ */
 function statusWord(cells: Cells): string | undefined {
   const name = cells.first('Status');
   const category = CATEGORIES[cells.first('Status Category')?.trim().toLowerCase() ?? ''];
-  const status = getStatus(name ?? '');
+  const choice = getStatus(name ?? '');
+  const status = choice && fromChoice(choice).status;
+  const resolution = cells.first('Resolution');
+  const reason = getStatus(resolution ?? '');
+  if ((category ?? status) === 'done' && (reason === 'canceled' || reason === 'duplicate')) return resolution;
   if (category === undefined || status === category) return name;
   return status === 'in_review' && category === 'in_progress' ? name : category;
 }

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { normaliseDate } from '../../../platform/dates.js';
-import type { TaskPriority, TaskStatus } from '../../../work/tasks/rules.js';
+import type { StatusChoice, TaskPriority } from '../../../work/tasks/rules.js';
 import type { ImportRecord } from './record.js';
 
 /**
@@ -20,15 +20,17 @@ export function stablePartId(nth: number, ...parts: readonly string[]): string {
   return `${whole.slice(0, 8)}-${Math.min(nth, 0xffff).toString(16).padStart(4, '0')}${part.slice(13)}`;
 }
 
-const STATUS_WORDS: readonly (readonly [TaskStatus, RegExp])[] = [
-  ['done', /^(done|closed|resolved|completed?|cancell?ed|duplicate|won['’]?t (do|fix)|released|shipped|merged|archived)$/],
+const STATUS_WORDS: readonly (readonly [StatusChoice, RegExp])[] = [
+  ['done', /^(done|closed|resolved|completed?|released|shipped|merged|archived)$/],
+  ['canceled', /^(cancell?ed|won['’]?t (do|fix)|not planned)$/],
+  ['duplicate', /^duplicate$/],
   ['in_review', /review|qa\b|testing|verif|approval/],
   ['in_progress', /progress|started|doing|develop|active|working|implement|blocked/],
   ['todo', /^(to ?do|open|backlog|triage|new|unstarted|reopened|ready.*|selected.*|planned|next)$/],
 ];
 
-/** Returns the status that a foreign one amounts to; undefined for an unknown word. */
-export function getStatus(word: string): TaskStatus | undefined {
+/** Returns the status that a foreign one amounts to, or the reason why nobody completed the issue; undefined for an unknown word. */
+export function getStatus(word: string): StatusChoice | undefined {
   const name = word.trim().toLowerCase().replace(/[_-]+/g, ' ').slice(0, 100);
   return STATUS_WORDS.find(([, pattern]) => pattern.test(name))?.[0];
 }

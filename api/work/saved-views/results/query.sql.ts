@@ -3,6 +3,7 @@ import type { Call } from '../../../../db/statement.js';
 import { idsWithAll } from '../../custom-fields/filter.sql.js';
 import type { FieldFilter } from '../../custom-fields/filter.js';
 import type { ValueColumn } from '../../custom-fields/rules.js';
+import { TASK_RESOLUTIONS } from '../../tasks/rules.js';
 import type { ViewEntity } from '../rules.js';
 import { UNASSIGNED, type ViewFilters } from '../schema.js';
 import { KeptPlans } from './kept-plans.js';
@@ -76,6 +77,17 @@ function anyAssignee(values: readonly string[] | undefined, $: Parameters): stri
   return [values.includes(UNASSIGNED) ? `(w.assigned_to is null or ${named})` : named];
 }
 
+/** A task that was canceled is done too: `done` finds it, and so does `canceled`. */
+function anyStatus(values: readonly string[] = [], $: Parameters): string[] {
+  const reasons = values.filter((value) => TASK_RESOLUTIONS.some((reason) => reason === value));
+  const columns = [
+    ['w.status', values.filter((value) => !reasons.includes(value))],
+    ['w.resolution', reasons],
+  ] as const;
+  const some = columns.flatMap(([column, wanted]) => (wanted.length > 0 ? [`${column} = any(${$.add(wanted, 'text[]')})`] : []));
+  return some.length > 1 ? [`(${some.join(' or ')})`] : some;
+}
+
 /** Conditions of the filters: any value of one, all of them. An empty list filters nothing. */
 function buildConditions({ entity, filters }: ResolvedView, $: Parameters): string {
   const { status, priority, assigned_to, tags, project_id, due_before, due_after } = filters;
@@ -83,7 +95,7 @@ function buildConditions({ entity, filters }: ResolvedView, $: Parameters): stri
     values && values.length > 0 ? [`${column} = any(${$.add(values, `${type}[]`)})`] : [];
   return [
     SOURCES[entity].live,
-    ...any('w.status', status, 'text'),
+    ...anyStatus(status, $),
     ...any('w.priority', priority, 'text'),
     ...anyAssignee(assigned_to, $),
     ...any('w.project_id', project_id, 'uuid'),

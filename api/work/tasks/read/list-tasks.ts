@@ -141,8 +141,19 @@ async function readCursor(ctx: Context, taskId: string): Promise<TaskCursor> {
 
 /** Resolves what narrows a list; null if nothing does. */
 async function resolveNarrowing(ctx: Context, options: Partial<ListTasks>): Promise<Narrowing | null> {
-  const { custom_field = [], limit, before, assigned_to, due_before, due_after, priority, tag, updated_since } = options;
-  const filters = { assigned_to, priority, due_before, due_after, tag, updated_since };
+  const {
+    custom_field = [],
+    limit,
+    before,
+    assigned_to,
+    resolution,
+    due_before,
+    due_after,
+    priority,
+    tag,
+    updated_since,
+  } = options;
+  const filters = { assigned_to, resolution, priority, due_before, due_after, tag, updated_since };
   const given = [limit, before, ...Object.values(filters)];
   if (custom_field.length === 0 && given.every((value) => value === undefined)) return null;
   const date = (text: string | undefined) => (text === undefined ? undefined : (normaliseDate(text) ?? undefined));

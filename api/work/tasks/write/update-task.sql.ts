@@ -32,7 +32,8 @@ with before as materialized (
 ), verdict as materialized (
   select b.*, seat.role as seat, b.version is not null and b.version <> (b.task).version as stale,
     (b.wanted).assigned_to is not distinct from (b.task).assigned_to or (b.wanted).assigned_to is null
-      or assignee.found is not null as assignee_ok
+      or assignee.found is not null as assignee_ok,
+    b.fields->>'resolution' is null or (b.wanted).status = 'done' as resolution_ok
   from before b
   left join lateral (
     select m.role from memberships m
@@ -48,7 +49,7 @@ with before as materialized (
     due_set_by = ${dueAfterUpdate('(v.wanted)', 'v.who')},
     version = t.version + 1, updated_at = now()
   from verdict v
-  where t.task_id = (v.task).task_id and coalesce(v.seat = any($2::text[]), false) and not v.stale and v.assignee_ok
+  where t.task_id = (v.task).task_id and coalesce(v.seat = any($2::text[]), false) and not v.stale and v.assignee_ok and v.resolution_ok
     and (v.wanted is distinct from v.task or v.beside is not null)
   returning t.task_id, t.title, t.team_id, t.project_id, t.version, v.who, v.fields, v.beside, task_json(v.task)::jsonb as was,
     task_json(t)::jsonb as now
@@ -62,10 +63,10 @@ with before as materialized (
   -- Differences as {field: {from, to}}: the fields sent, and those that follow from the status or the project.
   from updated u, lateral (
     select coalesce(jsonb_object_agg(key, jsonb_build_object('from', u.was->key, 'to', u.now->key)), '{}') || coalesce(u.beside, '{}') as changes
-    from jsonb_object_keys(u.fields || '{"completed_at": null, "cycle_id": null}') as key where u.was->key is distinct from u.now->key
+    from jsonb_object_keys(u.fields || '{"completed_at": null, "cycle_id": null, "resolution": null}') as key where u.was->key is distinct from u.now->key
   ) c
 )
-select v.task_id, v.seat, v.stale, v.assignee_ok, coalesce(u.version, (v.task).version) as version,
+select v.task_id, v.seat, v.stale, v.assignee_ok, v.resolution_ok, coalesce(u.version, (v.task).version) as version,
   u.version is not null and ((v.wanted).series_id is not null or (v.wanted).recurrence is not null
     or ${hasSubscriber('task.updated', '(v.task).team_id', "(v.who->>'user_id')::uuid")}) as notify
 from recorded cross join verdict v left join updated u on u.task_id = v.task_id`,

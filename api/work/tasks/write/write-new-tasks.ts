@@ -8,6 +8,7 @@ import type { WriteRequest } from '../../../platform/database/batching/coalesce-
 import type { TaskColumn } from '../columns.js';
 import { MAX_SUBTASK_DEPTH } from '../rules.js';
 import type { CreateTask, Task } from '../schema.js';
+import { misplacedResolution } from './misplaced-resolution.js';
 import { createTasksOfManyStatement, createTasksStatement } from './write-new-tasks.sql.js';
 
 /** Fields of a new task. Those beyond the schema are set by a recurring series, or by an import. */
@@ -84,12 +85,14 @@ type Item = Draft & { caller: number };
 
 /**
  * Converts the fields to the statement's input, with normalized dates.
- * @throws INVALID_REQUEST malformed due date | PERMISSION_DENIED a recurring task while impersonating
+ * @throws INVALID_REQUEST malformed due date | PERMISSION_DENIED a recurring task while impersonating |
+ * VALIDATION_ERROR a resolution for a task that is not done
  */
 function toStorable({ index, caller, fields }: Item, callers: Context[]): Record<string, unknown> {
   const by = callers[caller];
   // Its occurrences would act as the impersonated user for the life of the series.
   if (by && fields.recurrence) checkCallerKind('task.recur', by.actor);
+  if (fields.resolution && fields.status !== 'done') throw misplacedResolution();
   return { ...fields, index, caller, due_date: dateField('due_date', fields.due_date) };
 }
 
