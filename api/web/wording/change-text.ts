@@ -23,6 +23,14 @@ function valueText(field: string, value: Value, names: Record<string, string>, w
   return value.length > MAX_LENGTH ? undefined : value;
 }
 
+/** Returns the changes as people chose them: what says why nobody completed a task is part of its status. */
+function withChoices(changes: ActivityChanges | null | undefined): ActivityChanges | null | undefined {
+  const { resolution, ...others } = changes ?? {};
+  if (!resolution) return changes;
+  const { from = 'done', to = 'done' } = others['status'] ?? {};
+  return { ...others, status: { from: resolution.from ?? from, to: resolution.to ?? to } };
+}
+
 /**
  * Returns the summary of a line in words, with the values of short fields: "changed status from In review to Done, cycle". A summary of another
  * form stays as it is. `names`: of users, by id.
@@ -33,12 +41,14 @@ export function summaryText(
   words: Words,
 ): string {
   if (!/^changed [a-z_, ]+$/.test(summary)) return summary;
-  const fields = summary.slice('changed '.length).split(', ');
+  const changed = summary.slice('changed '.length).split(', ');
+  const fields = [...new Set(changed.map((field) => (field === 'resolution' && changes?.['resolution'] ? 'status' : field)))];
+  const chosen = withChoices(changes);
   // The time of completion follows from the status.
   const shown = fields.filter((field) => field !== 'completed_at' || !fields.includes('status'));
   const parts = shown.map((field) => {
     const name = field === 'assigned_to' ? 'assignee' : field.replaceAll(/_id\b/g, '').replaceAll('_', ' ');
-    const change = changes?.[field];
+    const change = chosen?.[field];
     const [from, to] = [change?.from, change?.to].map((value) =>
       value === undefined ? undefined : valueText(field, value, names, words),
     );

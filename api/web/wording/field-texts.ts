@@ -58,6 +58,11 @@ export const FIELD_TEXTS: Readonly<Record<string, Readonly<Record<string, FieldT
 
 /** How fields are worded that several actions have. */
 const COMMON: Readonly<Record<string, FieldText>> = {
+  resolution: {
+    label: 'Why nobody completes it',
+    hint: 'Only with the status done. Left empty: it is completed',
+    options: { canceled: 'Canceled', duplicate: 'Duplicate' },
+  },
   assigned_to: { label: 'Assignee', hint: 'The name of a member. Left empty: nobody' },
   project_id: { label: 'Project', hint: 'The name of a project' },
   task_id: { label: 'Task', hint: 'The title of a task, its address, or a field of the event' },

@@ -1,6 +1,7 @@
 import { availableActions } from '../../automation/actions/registry.js';
 import type { User } from '../../identity/auth/schema.js';
 import { plainText } from '../../platform/plain-text.js';
+import { getChoice } from '../../work/tasks/rules.js';
 import { TRIGGER_TEXT } from '../../automation/language/triggers.js';
 import { summaryText } from './change-text.js';
 import { addsToQuestion, itemIn, wordQuestion } from './question.js';
@@ -131,6 +132,8 @@ const initials = (name: string): string =>
 /** What is the same for every reader. */
 const COMMON = {
   formatStatus,
+  /** The status of a task as people choose it: `canceled` of one that nobody completed. */
+  choice: getChoice,
   formatSize,
   duration,
   plainText,

@@ -52,10 +52,19 @@ function getVerb(line: Line): string {
 
 const isShort = (text: string | null): boolean => (text ?? '').length <= MAX_VALUE && !/\n/.test(text ?? '');
 
+/** Returns the fields as people chose them: what says why nobody completes a task is part of its status. */
+function asChosen(fields: readonly FieldLine[]): readonly FieldLine[] {
+  const reason = fields.find(({ name }) => name === 'resolution');
+  if (!reason) return fields;
+  const status = fields.find(({ name }) => name === 'status');
+  const [before, after] = [reason.before ?? status?.before ?? 'done', reason.after ?? status?.after ?? 'done'];
+  return [{ ...reason, name: 'status', before, after }, ...fields.filter((field) => field !== reason && field !== status)];
+}
+
 function getChange(line: Line, formatStatus: (status: string) => string): Question['change'] {
   const action = findWorkAction(line.type);
   const isUpdate = action?.kind === 'update' || line.type === 'move_to_cycle';
-  const changed = isUpdate ? line.fields.filter(({ before, after }) => before !== after) : [];
+  const changed = isUpdate ? asChosen(line.fields).filter(({ before, after }) => before !== after) : [];
   const [first] = changed;
   if (!first) return null;
   if (changed.length > 1 || !isShort(first.before) || !isShort(first.after))

@@ -35,6 +35,10 @@ it('names the change and the task, never the name that an automation gives its a
     verb: 'Change status of',
     change: { before: 'Done', after: 'To do' },
   });
+  const cancel = [field('status', 'todo', 'done'), field('resolution', null, 'canceled')];
+  expect(question([line({ fields: cancel })])).toMatchObject({ verb: 'Close', change: { before: 'To do', after: 'Canceled' } });
+  const reopen = [field('status', 'done', 'todo'), field('resolution', 'canceled', null)];
+  expect(question([line({ fields: reopen })])).toMatchObject({ change: { before: 'Canceled', after: 'To do' } });
 });
 
 it('neither asks about an action that a condition skips, nor counts it', () => {

@@ -50,7 +50,9 @@ describe('actions of a task', () => {
 
   it('are those of one kind in a chooser, where the present value is marked', async () => {
     const html = await ask({ act: 'status' });
-    expect(labels(html)).toEqual(['To do', 'In progress', 'In review', 'Done'].map((name) => `Set status to ${name}`));
+    expect(labels(html)).toEqual(
+      ['To do', 'In progress', 'In review', 'Done', 'Canceled', 'Duplicate'].map((name) => `Set status to ${name}`),
+    );
     expect(html).toContain('Set status to To do</bdi></span> <small><bdi>now</bdi>');
     expect(labels(await ask({ act: 'priority', q: 'ur' }))).toEqual(['Set priority to urgent']);
     const { display_name } = await db()('users').where({ user_id: team.manager.user_id }).first('display_name');
@@ -65,6 +67,7 @@ describe('actions of a task', () => {
     const cycle = await createCycle(app.as(team.member), { team_id: team.team_id, name: 'Spring' });
     const cases = [
       ['status:done', 'Marked as done', { status: 'done' }],
+      ['status:canceled', 'Marked as canceled', { resolution: 'canceled', status: 'done' }],
       ['priority:urgent', 'Priority is now urgent', { priority: 'urgent' }],
       ['due_date:2031-05-01', 'Due 1 May', { due_date: '2031-05-01' }],
       [`assigned_to:${team.member.user_id}`, 'Assigned to you', { assigned_to: team.member.user_id }],

@@ -10,7 +10,7 @@ import { staleVersion } from '../../../work/tasks/write/stale-version.js';
 import type { Fields } from '../../server/read-form.js';
 import type { ChangedTask } from '../../server/undo.js';
 import { changeTask, checkCycle } from '../projects/change-ticked.js';
-import { parseInput, readText } from '../projects/form-fields.js';
+import { parseInput, readChoice, readText } from '../projects/form-fields.js';
 import { loadRepeat, readRepeat } from './repeat-form.js';
 import { taskTexts, type TaskTexts } from './task-texts.js';
 
@@ -40,7 +40,7 @@ async function saveAt(ctx: Context, me: User, { taskId, changed, version, toInpu
   const { repeats, repeats_words: own, cycle_id, ...input } = toInput(changed);
   const text = own || repeats;
   const repeat = typeof text === 'string' ? await readRepeat(ctx, me, taskId, text.trim(), input['due_date']) : {};
-  const patch = parseInput(UpdateTask, { ...input, ...repeat });
+  const patch = parseInput(UpdateTask, readChoice({ ...input, ...repeat }));
   if (cycle_id === undefined) return changeTask(ctx, [taskId, version], undefined, { patch, cycle: undefined });
   const state = (await readTaskStates(ctx, [taskId])).get(taskId);
   const cycle = cycle_id === '' ? null : (cycle_id as string);

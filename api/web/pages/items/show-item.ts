@@ -8,7 +8,7 @@ import { getProject } from '../../../work/projects/get-project.js';
 import { listProjects } from '../../../work/projects/list-projects.js';
 import type { ProjectRecord } from '../../../work/projects/schema.js';
 import { PROJECT_STATUSES } from '../../../work/projects/rules.js';
-import { TASK_PRIORITIES, TASK_STATUSES } from '../../../work/tasks/rules.js';
+import { STATUS_CHOICES, TASK_PRIORITIES } from '../../../work/tasks/rules.js';
 import { type FormError, requireUser, type View } from '../../page.js';
 import type { Fields } from '../../server/read-form.js';
 import { nameField } from '../projects/form-fields.js';
@@ -72,7 +72,7 @@ export async function itemView(ctx: Context, me: User, itemId: string, rejected?
       maxFileBytes: MAX_FILE_BYTES,
       project: project === undefined ? undefined : (JSON.parse(project) as ProjectRecord),
       formText,
-      statuses: data.task ? TASK_STATUSES : PROJECT_STATUSES,
+      statuses: data.task ? STATUS_CHOICES : PROJECT_STATUSES,
       priorities: TASK_PRIORITIES,
       // Partials of other pages read a rejected form by these names.
       problem: rejected?.form === 'subtask' ? rejected.problem : undefined,

@@ -29,7 +29,10 @@ const MAX_TASKS = 500;
 /** A column of a board. */
 export interface Column {
   status: TaskStatus;
-  cards: (Pick<Task, 'task_id' | 'title' | 'status' | 'priority' | 'due_date' | 'assigned_to' | 'tags' | 'version'> & {
+  cards: (Pick<
+    Task,
+    'task_id' | 'title' | 'status' | 'resolution' | 'priority' | 'due_date' | 'assigned_to' | 'tags' | 'version'
+  > & {
     canWrite: boolean;
   })[];
   total: number;

@@ -3,13 +3,14 @@ import type { User } from '../../../identity/auth/schema.js';
 import type { Context } from '../../../platform/context.js';
 import { TaskId } from '../../../platform/fields.js';
 import { ProjectParams } from '../../../work/projects/schema.js';
-import { TASK_STATUSES } from '../../../work/tasks/rules.js';
+import { fromChoice, STATUS_CHOICES } from '../../../work/tasks/rules.js';
 import { trashTask } from '../../../work/tasks/write/trash-task.js';
 import { placeTask } from '../../../work/tasks/order/place-task.js';
 import { updateTask } from '../../../work/tasks/write/update-task.js';
 import { type Notice, page, type Page, requireUser } from '../../page.js';
 import type { Fields } from '../../server/read-form.js';
 import type { Changed, Undo } from '../../server/undo.js';
+import { createFormatter } from '../../wording/formatter.js';
 import { changeTicked } from './change-ticked.js';
 import { type ButtonChange, CHANGED_BY_BUTTON, describeChange } from './describe-change.js';
 import { describeLeft, type EachResult, eachTask } from './each-task.js';
@@ -79,9 +80,7 @@ const Move = z
     const [status, version] = text.split(':') as [string, string];
     return { status, version, task_id: text.slice(status.length + version.length + 2) };
   })
-  .pipe(z.object({ status: z.enum(TASK_STATUSES), version: Version, task_id: TaskId }));
-
-const MOVED = { todo: 'To do', in_progress: 'In progress', in_review: 'In review', done: 'Done' } as const;
+  .pipe(z.object({ status: z.enum(STATUS_CHOICES), version: Version, task_id: TaskId }));
 
 export const bulkTaskPages: Page[] = [
   page({
@@ -126,14 +125,14 @@ export const bulkTaskPages: Page[] = [
       before: TaskId.optional(),
       same: z.string().optional(),
     }),
-    async handle({ ctx, form: { to, back, after, before, same } }) {
+    async handle({ ctx, me, form: { to, back, after, before, same } }) {
       const { status, version, task_id } = to;
       const isPlaced = after !== undefined || before !== undefined;
       // A task that is put elsewhere in its column keeps the status that it may have got meanwhile: then its version has changed too.
-      const fields = same === undefined ? { status, version } : { version };
+      const fields = same === undefined ? { ...fromChoice(status), version } : { version };
       const left = isPlaced ? await placeTask(ctx, task_id, { after, before }, fields) : await updateTask(ctx, task_id, fields);
       const undo = left === version ? undefined : { kind: 'revert_tasks' as const, tasks: [[task_id, left] as Changed] };
-      const text = same === undefined ? `Moved to ${MOVED[status]}` : 'Moved';
+      const text = same === undefined ? `Moved to ${createFormatter(me).formatStatus(status)}` : 'Moved';
       return { to: backPath(back, itemPath(task_id)), notice: { kind: 'good', text, undo } };
     },
     onError: ({ form }, { message, changedSince }) => {

@@ -10,7 +10,7 @@ import { updateTask } from '../../../work/tasks/write/update-task.js';
 import type { Fields } from '../../server/read-form.js';
 import type { Changed, ChangedTask } from '../../server/undo.js';
 import { type EachResult, eachTask } from './each-task.js';
-import { parseInput, splitTags } from './form-fields.js';
+import { parseInput, readChoice, splitTags } from './form-fields.js';
 
 /** Says in a form that the task gets no assignee or no due date; an empty value leaves the field as it is. */
 export const NOTHING = 'nobody';
@@ -43,7 +43,7 @@ function readChange(form: Fields): TickedChange {
     throw invalid('Choose what to change in the ticked tasks');
   parseInput(UpdateTask, { tags: [...add, ...remove] });
   const to = cycle === '' ? undefined : cycle === BACKLOG ? null : cycle;
-  return { patch: parseInput(UpdateTask, Object.fromEntries(given)), add, remove, cycle: to };
+  return { patch: parseInput(UpdateTask, readChoice(Object.fromEntries(given))), add, remove, cycle: to };
 }
 
 /**

@@ -3,6 +3,7 @@ import type { User } from '../../../identity/auth/schema.js';
 import type { Context } from '../../../platform/context.js';
 import { readCycle } from '../../../work/cycles/read-cycle.js';
 import { getTask } from '../../../work/tasks/read/get-task.js';
+import { TASK_RESOLUTIONS } from '../../../work/tasks/rules.js';
 import type { Task } from '../../../work/tasks/schema.js';
 import { createFormatter } from '../../wording/formatter.js';
 import { BACKLOG, NOTHING } from './change-ticked.js';
@@ -13,6 +14,8 @@ export interface ButtonChange {
   field: (typeof CHANGED_BY_BUTTON)[number];
   value: string;
 }
+
+const isClosed = (choice: string): boolean => ['done', ...TASK_RESOLUTIONS].includes(choice);
 
 async function nameAssignee(ctx: Context, me: User, taskId: string, userId: string): Promise<string> {
   if (userId === me.user_id) return 'you';
@@ -25,7 +28,7 @@ export async function describeChange(ctx: Context, me: User, taskId: string, { f
   const { formatStatus, day } = createFormatter(me);
   switch (field) {
     case 'status':
-      return value === 'done' ? 'Marked as done' : `Moved to ${formatStatus(value)}`;
+      return isClosed(value) ? `Marked as ${value}` : `Moved to ${formatStatus(value)}`;
     case 'priority':
       return `Priority is now ${value}`;
     case 'due_date':

@@ -5,7 +5,7 @@ import { Text } from '../../../platform/fields.js';
 import type { ViewSource } from '../../../work/saved-views/results/resolve-view.js';
 import { MANUAL_ORDER } from '../../../work/saved-views/sort-fields.js';
 import { UNASSIGNED, VIEWER, type ViewFilters } from '../../../work/saved-views/schema.js';
-import { TASK_PRIORITIES, TASK_STATUSES } from '../../../work/tasks/rules.js';
+import { STATUS_CHOICES, TASK_PRIORITIES, TASK_STATUSES } from '../../../work/tasks/rules.js';
 import { createFormatter } from '../../wording/formatter.js';
 
 /** Orders that the list of a project offers, with the direction that people mean. */
@@ -70,7 +70,7 @@ const lenient = <T extends z.ZodType>(schema: T) =>
 
 /** The filters of a project's tasks as its form sends them. `show` is a status, or `all`; without it, all but those that are done. */
 export const TaskFilters = z.object({
-  show: lenient(z.enum(['all', ...TASK_STATUSES])),
+  show: lenient(z.enum(['all', ...STATUS_CHOICES])),
   assigned_to: lenient(z.union([z.enum([VIEWER, UNASSIGNED]), z.uuid()])),
   priority: lenient(z.enum(TASK_PRIORITIES)),
   due: lenient(z.enum(Object.keys(DUE_NAMES) as Due[])),

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { invalidFields } from '../../../platform/errors.js';
+import { fromChoice, STATUS_CHOICES } from '../../../work/tasks/rules.js';
 import type { Fields } from '../../server/read-form.js';
 import { FORM_MESSAGES } from '../../wording/form-messages.js';
 
@@ -34,6 +35,12 @@ export function changedFields(form: Fields, names: readonly string[]): Record<st
       return typed === undefined || typed === readText(form, `was-${name}`) ? [] : [[name, typed]];
     }),
   );
+}
+
+/** Returns typed fields with the status as the operations take it: of a choice that says why nobody completes the task, both. */
+export function readChoice(typed: Record<string, unknown>): Record<string, unknown> {
+  const choice = STATUS_CHOICES.find((one) => one === typed['status']);
+  return choice === undefined ? typed : { ...typed, ...fromChoice(choice) };
 }
 
 const NAMES: Readonly<Record<string, string>> = {

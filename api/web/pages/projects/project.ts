@@ -14,7 +14,7 @@ import { MANUAL_ORDER } from '../../../work/saved-views/sort-fields.js';
 import { listMatches } from '../../../work/saved-views/results/list-results.js';
 import { TaskStatus } from '../../../work/tasks/columns.js';
 import type { Task } from '../../../work/tasks/schema.js';
-import { TASK_PRIORITIES, TASK_STATUSES } from '../../../work/tasks/rules.js';
+import { STATUS_CHOICES, TASK_PRIORITIES } from '../../../work/tasks/rules.js';
 import { type FormError, page, type Page, requireUser, type View } from '../../page.js';
 import type { Fields } from '../../server/read-form.js';
 import { calendarOf, filterData, TaskFilters, toQuery, toSort, toSource, toViewFilters } from './filters.js';
@@ -85,7 +85,7 @@ async function showProject(
     ...filterData(filters, 'created_at', me, around.names),
     isManual: filters.sort === MANUAL_ORDER,
     tasks: JSON.parse(body as string) as Task[],
-    statuses: TASK_STATUSES,
+    statuses: STATUS_CHOICES,
     priorities: TASK_PRIORITIES,
     previous: offset > 0 ? toQuery(filters, { offset: Math.max(0, offset - ROWS) || undefined }) : undefined,
     next: more ? toQuery(filters, { offset: offset + count }) : undefined,

@@ -7,7 +7,7 @@ import { plusDays, readDate } from '../../../platform/written-days.js';
 import { listCycles } from '../../../work/cycles/list-cycles.js';
 import { mayHold } from '../../../work/cycles/rules.js';
 import { getTask } from '../../../work/tasks/read/get-task.js';
-import { TASK_PRIORITIES, TASK_STATUSES } from '../../../work/tasks/rules.js';
+import { getChoice, STATUS_CHOICES, TASK_PRIORITIES } from '../../../work/tasks/rules.js';
 import type { Task } from '../../../work/tasks/schema.js';
 import type { IconName } from '../../icons.js';
 import { matching } from '../../navigation/find-destinations.js';
@@ -61,13 +61,13 @@ async function findTask(ctx: Context, me: User, taskId: string): Promise<Task | 
 }
 
 function statusActions(task: Task, { formatStatus }: ReturnType<typeof createFormatter>): TaskAction[] {
-  return TASK_STATUSES.map((status) => ({
+  return STATUS_CHOICES.map((status) => ({
     act: 'status',
     label: `Set status to ${formatStatus(status)}`,
     icon: 'check',
     words: 'move state',
     change: `status:${status}`,
-    isCurrent: task.status === status,
+    isCurrent: getChoice(task) === status,
   }));
 }
 

@@ -1,0 +1,96 @@
+import { buildProject, buildTask, buildTeam, type TestTeam } from '../../factories/people.js';
+import { startApp, type TestApp } from '../../support/app.js';
+import { type Browser, givePasswords, signIn } from './browser.js';
+
+// A task that nobody completed: pages offer Canceled and Duplicate beside the four statuses, and show them by their own words.
+
+let app: TestApp;
+let team: TestTeam;
+let browser: Browser;
+let project: { project_id: string };
+let taskId: string;
+let base: string;
+const row = () => app.services.db('tasks').where({ task_id: taskId }).first();
+const state = async () => {
+  const { status, resolution } = await row();
+  return [status, resolution];
+};
+const post = (path: string, form: Record<string, string>, from = base) => browser.post(path, form, { from });
+const save = async (status: string, was: string) => {
+  const { version } = await row();
+  return post(`${base}/task`, { version: String(version), status, 'was-status': was });
+};
+const CHIP = '<span class="chip canceled">Canceled</span>';
+
+beforeAll(async () => {
+  app = await startApp({ LOGIN_OTP: 'off' });
+});
+afterAll(() => app.close());
+beforeEach(async () => {
+  team = await buildTeam(app);
+  project = await buildProject(app, team);
+  taskId = (await buildTask(app, team, project, { title: 'Paint the crane' })).task_id;
+  base = `/app/items/${taskId}`;
+  await givePasswords(app);
+  browser = await signIn(app, team.member);
+});
+
+it('the page of a task offers them, saves them, and goes back to any status', async () => {
+  const page = (await browser.get(base)).html;
+  for (const word of ['To do', 'In progress', 'In review', 'Done', 'Canceled', 'Duplicate'])
+    expect(page).toContain(`>${word}</option>`);
+  await save('canceled', 'todo');
+  expect(await state()).toEqual(['done', 'canceled']);
+  const shown = (await browser.get(base)).html;
+  expect(shown).toContain('<option value="canceled" selected>');
+  expect(shown).toContain('name="was-status" value="canceled"');
+  expect(shown).toContain(CHIP);
+  expect(shown).toContain('changed status from To do to Canceled');
+  await save('done', 'canceled');
+  expect(await state()).toEqual(['done', null]);
+  expect((await browser.get(base)).html).toContain('changed status from Canceled to Done');
+  await save('duplicate', 'done');
+  await save('in_progress', 'duplicate');
+  expect(await state()).toEqual(['in_progress', null]);
+  expect((await browser.get(base)).html).toContain('changed status from Duplicate to In progress');
+});
+
+it('a form whose status another person has changed meanwhile is refused', async () => {
+  await save('canceled', 'todo');
+  const { version } = await row();
+  await app.as(team.admin).patch(`/api/tasks/${taskId}`, { resolution: 'duplicate' });
+  const answer = await post(`${base}/task`, { version: String(version), status: 'done', 'was-status': 'canceled' });
+  expect(answer.status).toBe(409);
+  expect(await state()).toEqual(['done', 'duplicate']);
+});
+
+it('ticked tasks, the list with its filter, and the search use them', async () => {
+  const list = `/app/projects/${project.project_id}`;
+  await post(`${list}/bulk`, { task: `1:${taskId}`, status: 'canceled' }, list);
+  expect(await state()).toEqual(['done', 'canceled']);
+  expect((await browser.get(`${list}?show=canceled`)).html).toContain(CHIP);
+  expect((await browser.get(`${list}?show=done`)).html).toContain(CHIP);
+  expect((await browser.get(`${list}?show=duplicate`)).html).not.toContain('Paint the crane');
+  expect((await browser.get('/app/search?q=crane')).html).toContain(CHIP);
+});
+
+it('the board keeps four columns; a card in Done says it, and moves like any other', async () => {
+  const board = `/app/projects/${project.project_id}/board`;
+  await save('canceled', 'todo');
+  const { html } = await browser.get(board);
+  expect(html.match(/data-status=/g)).toHaveLength(4);
+  expect(html).toContain(`<span class="gone">Paint the crane</span></a> ${CHIP}`);
+  const { version } = await row();
+  await post('/app/tasks/move', { to: `in_review:${version}:${taskId}`, back: board }, board);
+  expect(await state()).toEqual(['in_review', null]);
+});
+
+it('Undo brings back what a task was', async () => {
+  await save('canceled', 'todo');
+  const { version } = await row();
+  const answer = await post('/app/tasks/change', { task: `${version}:${taskId}`, change: 'status:todo', back: base });
+  expect(await state()).toEqual(['todo', null]);
+  const packed = /name="undo" value="([^"]*)"/.exec((await browser.get(answer.headers.get('location') ?? '')).html)?.[1] ?? '';
+  await post('/app/undo', { undo: packed, back: base });
+  expect(await state()).toEqual(['done', 'canceled']);
+});
