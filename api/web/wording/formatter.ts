@@ -129,6 +129,10 @@ const initials = (name: string): string =>
     .join('')
     .toUpperCase() || '·';
 
+const HUES = 8;
+/** The class that colours the initials of a user, the same on each page; the last digit of an id is random. */
+const hue = (userId: string): string => `hue-${Number.parseInt(userId.slice(-1), 16) % HUES}`;
+
 /** What is the same for every reader. */
 const COMMON = {
   formatStatus,
@@ -142,6 +146,7 @@ const COMMON = {
   /** "medium risk: gives work to another user". */
   risk: wordRisk,
   initials,
+  hue,
 };
 
 /** Creates the formatter of code words and times, in the user's locale and time zone. */
