@@ -1,4 +1,4 @@
-// Made by npm run client from the document with SHA-256 d0fbc2b520bd4a0f5c8f44b43dc5f464b4a875454c8342bf133a36e83d042cc5.
+// Made by npm run client from the document with SHA-256 9f88d0b797cc425838a5513c1e8211b59d41bfec53a80068006283b0c2762781.
 /** Operations that send a form with a file, those that send its bytes alone, and those that return bytes. */
 export const UPLOADS: readonly string[] = ['uploadFile'];
 export const STREAMS: readonly string[] = ['uploadBulkInput'];

@@ -36,8 +36,8 @@ const MIGRATIONS: Record<string, Knex.Migration> = {
   '0113_short_typos': sqlMigration('0113_short_typos.sql'),
   '0114_live_runner_log': sqlMigration('0114_live_runner_log.sql'),
   '0115_task_resolution': sqlMigration('0115_task_resolution.sql'),
-  '0117_automation_hooks': sqlMigration('0117_automation_hooks.sql'),
-  '0118_signed_hooks': sqlMigration('0118_signed_hooks.sql'),
+  '0116_automation_hooks': sqlMigration('0116_automation_hooks.sql'),
+  '0117_signed_hooks': sqlMigration('0117_signed_hooks.sql'),
 };
 
 /** Names in order. The service needs all of them (`db/schema/check-schema.ts`). */

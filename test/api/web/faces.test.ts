@@ -36,6 +36,6 @@ it('stand beside the assignee in lists, boards and on the task, and beside who w
 
 it('are of eight colours, the same one for a user everywhere', () => {
   const { hue } = createFormatter(null);
-  const found = new Set([...'0123456789abcdef'].map((digit) => hue(`0197a000-0000-7000-8000-00000000000${digit}`)));
+  const found = new Set(Array.from('0123456789abcdef').map((digit) => hue(`0197a000-0000-7000-8000-00000000000${digit}`)));
   expect(found.size).toBe(8);
 });
