@@ -47,6 +47,8 @@ const WORDS = [
   'a,b;c\t',
 ];
 
+const canceled = { status: 'done', resolution: 'canceled' };
+
 async function made(call: Promise<{ status: number; body: Row }>): Promise<Row> {
   const { status, body } = await call;
   if (status >= 300) throw new Error(`${status} ${JSON.stringify(body)}`);
@@ -65,7 +67,7 @@ async function makeTasks(client: Client, team: TestTeam, projects: string[], cyc
         project_id,
         ...(parent && { parent_task_id: parent }),
         description: d.maybe() ? d.pick(WORDS) : null,
-        status: d.pick(['todo', 'in_progress', 'in_review', 'done']),
+        ...d.pick([{ status: 'todo' }, { status: 'in_progress' }, { status: 'in_review' }, { status: 'done' }, canceled]),
         priority: d.pick(['low', 'medium', 'high', 'urgent']),
         assigned_to: d.maybe() ? team.member.user_id : null,
         due_date: d.pick([null, '2026-12-24', '2026-12-24T10:00:00.000Z']),
@@ -74,6 +76,7 @@ async function makeTasks(client: Client, team: TestTeam, projects: string[], cyc
         ...(d.maybe() && { task_id: `own-${nth}-${team.team_id.slice(-6)}` }),
         ...(nth === 0 && {
           status: 'todo',
+          resolution: null,
           recurrence: { rule: 'FREQ=WEEKLY', mode: 'on_complete', timezone: 'UTC' },
           due_date: '2026-12-01',
         }),
