@@ -13,7 +13,12 @@ export const setTaskStatus = defineAction({
   offered: PLAN_SOURCES.filter((source) => source !== 'overnight_triage'),
   words: { verb: 'Change status', count: ['status change', 'status changes'], proposal: 'Proposes a status for a task.' },
   risk: riskOfTaskUpdate,
-  undo: restoreFields('task.set_status'),
+  // A task of which only the resolution changed was done before too.
+  undo: ({ before, ...action }) =>
+    restoreFields('task.set_status')({
+      ...action,
+      before: before && 'resolution' in before ? { status: 'done', ...before } : before,
+    }),
   automation: { type: 'set_task_status', label: 'Set the status of a task', defaulted: ['task_id'] },
   async perform(ctx, task_id, params) {
     return { output: { task_id, status: params.status, version: await updateTask(ctx, task_id, params) } };

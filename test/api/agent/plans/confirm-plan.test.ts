@@ -436,6 +436,26 @@ describe('undo', () => {
     expect(await taskRow()).toMatchObject({ priority: 'urgent', status: 'in_review' });
   });
 
+  it('brings back why nobody completed a task, and takes it away', async () => {
+    const close = (resolution: string | null) =>
+      staged(app, team.member, [onTask('task.set_status', { status: 'done', resolution })]);
+    const isNow = async (status: string, resolution: string | null) =>
+      expect(await taskRow()).toMatchObject({ status, resolution });
+    const canceled = await close('canceled');
+    expect((await confirm(team.member, canceled)).status).toBe(200);
+    await isNow('done', 'canceled');
+    const changed = await close('duplicate');
+    await confirm(team.member, changed);
+    await isNow('done', 'duplicate');
+    await confirm(team.member, (await undo(team.member, changed)).body);
+    await isNow('done', 'canceled');
+    const reopened = await staged(app, team.member, [onTask('task.update', { status: 'in_progress' })]);
+    await confirm(team.member, reopened);
+    await isNow('in_progress', null);
+    await confirm(team.member, (await undo(team.member, reopened)).body);
+    await isNow('done', 'canceled');
+  });
+
   it('a target changed since then makes its action stale; the others can be confirmed', async () => {
     const other = await buildTask(app, team, project, { title: 'Other' });
     const plan = await staged(app, team.member, [

@@ -56,6 +56,22 @@ describe('a team’s automation', () => {
   });
 });
 
+it('cancels a task, and fails plainly where the task is not done', async () => {
+  const { task_id } = await buildTask(app, team, await buildProject(app, team));
+  const actions = [
+    { type: 'update_task', params: { task_id, resolution: 'canceled' } },
+    { type: 'set_task_status', params: { task_id, status: 'done', resolution: 'canceled' } },
+    { type: 'update_task', params: { task_id, resolution: 'duplicate' } },
+  ];
+  for (const [index, action] of actions.entries()) {
+    const run = await buildRun(app, team, { actions: [action], status: 'running', statuses: ['pending'] });
+    const outcome = index === 0 ? 'failed' : 'succeeded';
+    expect(await performAction(app.services, carrier(run), 0)).toMatchObject({ outcome });
+  }
+  const { body } = await app.as(team.member).get(`/api/tasks/${task_id}`);
+  expect(body).toMatchObject({ status: 'done', resolution: 'duplicate' });
+});
+
 it.each(UNSEATED)('nothing is done in the name of a creator who %s', async (_what, lose, message) => {
   const own = await buildTeam(app);
   const project = await buildProject(app, own);
