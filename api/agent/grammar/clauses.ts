@@ -56,7 +56,8 @@ export type ActivityKind = 'closed' | 'reopened' | 'created' | 'assigned' | 'cha
 export type Clause = { written: string } & (
   | { does: 'create'; task: NewTask }
   | { does: 'subtasks'; of: Target; tasks: readonly NewTask[] }
-  | { does: 'status'; target: Target; status: Status }
+  /** `resolution`: why it is done that nobody completed. */
+  | { does: 'status'; target: Target; status: Status; resolution?: 'canceled' | 'duplicate' }
   | { does: 'assign'; target: Target; to: Assignee }
   | { does: 'unassign'; target: Target; from: Assignee | null }
   | { does: 'priority'; target: Target; priority: Priority }

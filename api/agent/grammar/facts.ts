@@ -1,7 +1,7 @@
 import { addTo } from '../../platform/calendar-days.js';
 import type { Duration, WrittenDate } from '../../platform/written-days.js';
 import type { ProposedAction } from '../plans/proposal.js';
-import type { Clause, FieldClause, Target } from './clauses.js';
+import type { Clause, Does, FieldClause, Target } from './clauses.js';
 import { capital, named, Question, type Subject } from './subjects.js';
 import { type Assignee, type Priority, PRIORITIES } from './terms.js';
 import type { LinkedItem } from './tokens.js';
@@ -113,8 +113,10 @@ function stepped(priority: string | null | undefined, by: 1 | -1): string {
 
 const OPEN = ['todo', 'in_progress', 'in_review'] as const;
 
-/** What “without one” lacks: what the clause gives. */
+/** What “without one” lacks: what the clause gives. Of many tasks, only those that are open are canceled: the others were completed. */
 export function withLacking<C extends Clause>(clause: C): C {
+  if (clause.does === 'status' && clause.resolution && clause.target.kind === 'all')
+    return { ...clause, target: { ...clause.target, filter: { statuses: OPEN, ...clause.target.filter } } };
   if (!('target' in clause) || clause.target?.kind !== 'all' || !clause.target.filter.lacksIt) return clause;
   const { lacksIt: _it, ...filter } = clause.target.filter;
   const isDate = clause.does === 'due';
@@ -145,3 +147,6 @@ export function joinedTo(to: Assignee, id: string | null, { item }: Subject): st
     `${item ? capital(named(item)) : 'The task'} has another assignee, and a task has only one. Write “reassign it to ${name}” to change that.`,
   );
 }
+
+/** The parameters of a new status. */
+export const statusOf = ({ status, resolution }: Does<'status'>) => ({ status, ...(resolution && { resolution }) });

@@ -19,6 +19,7 @@ import {
   requireTask,
   requireText,
   shifted,
+  statusOf,
   withLacking,
 } from './facts.js';
 import type { Assignee } from './terms.js';
@@ -51,7 +52,6 @@ export class Resolver {
   private readonly changed = new Map<string, Facts>();
   private readonly kept = new KeptPriorities();
   private absent: Absent;
-  /** Of the last new tasks, which a later message does not know. */
   private parent: Subject | null = null;
 
   constructor(
@@ -90,7 +90,7 @@ export class Resolver {
       case 'shift':
         return this.date(clause);
       case 'status':
-        return this.onTasks(clause.target, 'task.set_status', () => ({ status: clause.status }));
+        return this.onTasks(clause.target, 'task.set_status', () => statusOf(clause));
       case 'assign':
         return this.onTasks(clause.target, 'task.assign', (subject) => ({ assigned_to: this.assignee(clause.to, subject) }));
       case 'unassign':
@@ -292,7 +292,7 @@ export class Resolver {
     this.before = null;
   }
 
-  /** What the last clause was about, as a later message knows it. */
+  /** What the last clause was about, as a later message knows it: instead of new tasks, the one that they are part of. */
   get subjects(): Before {
     const known = this.before?.filter(({ item }) => item !== null) ?? null;
     return known?.length === 0 && this.before?.length !== 0 && this.parent ? [this.parent] : known;

@@ -61,7 +61,9 @@ export function unclearWords(unclear: string, title: string | undefined, summary
 
 /** What the rules understand, one sentence of each kind. */
 export const helpWords = (title: string | undefined): string =>
-  `I understand sentences like these; names may be shortened to the words that only one linked item has:\n${allSentences(title)
+  `I understand sentences like these; names may be shortened to the words that only one linked item has:\n${allSentences(
+    title === undefined ? undefined : quote(title),
+  )
     .map((sentence) => `- ${sentence}`)
     .join('\n')}`;
 

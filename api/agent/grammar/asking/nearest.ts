@@ -45,6 +45,6 @@ export function nearestSentences(message: string, title: string | undefined): st
   return shown.map(({ sentence }) => sentence.replace(/\bT\b/, () => (title === undefined ? 'a linked title' : `“${title}”`)));
 }
 
-/** One sentence of every kind, about a linked title. */
-export const allSentences = (title: string | undefined): string[] =>
-  EXAMPLES.map(([, sentence]) => sentence.replace(/\bT\b/, () => (title === undefined ? 'a linked title' : `“${title}”`)));
+/** One sentence of every kind, about a task as it is named: by its quoted title, or by its number. */
+export const allSentences = (task = 'a linked title'): string[] =>
+  EXAMPLES.map(([, sentence]) => sentence.replace(/\bT\b/, () => task));

@@ -1,6 +1,7 @@
 import { NO_UNDO } from '../doubts/cannot.js';
 import { type Form, forms, say, state } from './form.js';
 
+const HAS_BEEN = 'is|are|was|were|has|have|got been?';
 const TAKES = 'takes|take|needs|is|should|will';
 /** Changes of other fields than status, person, priority and date. */
 export const OTHER: readonly Form[] = [
@@ -44,7 +45,26 @@ export const OTHER: readonly Form[] = [
     'remind P about|of|on T',
     'set|create|add|make a reminder for|about|on T',
   ),
-  ...say(() => ({ does: 'doubt', text: 'Shall I delete it, or close it? Write “delete …” or “close …”.' }), 'cancel T'),
+  ...say(
+    ({ T }) => ({ does: 'status', target: T, status: 'done', resolution: 'canceled' }),
+    'cancel|abandon|scrap|shelve T',
+    'mark|set|close|flag|move T as|to|into? canceled|cancelled|abandoned',
+    'call T off',
+    'call off T',
+  ),
+  ...state(
+    ({ T }) => ({ does: 'status', target: T, status: 'done', resolution: 'canceled' }),
+    `T ${HAS_BEEN} canceled|cancelled|abandoned|scrapped`,
+    'forget|skip about? T',
+  ),
+  ...say(
+    ({ T }) => ({ does: 'status', target: T, status: 'done', resolution: 'duplicate' }),
+    'mark|set|close|flag T as a? duplicate|dupe',
+  ),
+  ...state(
+    ({ T }) => ({ does: 'status', target: T, status: 'done', resolution: 'duplicate' }),
+    `T ${HAS_BEEN} a? duplicate|dupe`,
+  ),
   ...say(
     () => ({ does: 'undo' }),
     'undo|revert|rollback',

@@ -15,6 +15,7 @@ import type { ProjectRecord } from '../../../work/projects/schema.js';
 import { listNextTasks } from '../../../work/tasks/read/list-next-tasks.js';
 import { type FormError, page, type Page, requireUser, type View } from '../../page.js';
 import type { Fields } from '../../server/read-form.js';
+import { createFormatter } from '../../wording/formatter.js';
 import { buildPath, Message, Query, WAIT_MS } from './chat.js';
 
 /** A first message, and the project that it is about; without one the agent only answers questions. */
@@ -40,9 +41,10 @@ async function showSessions(
     .map((text) => JSON.parse(text) as ProjectRecord)
     .filter(({ status, team_id }) => status === 'active' && teams.has(team_id));
   const [next] = tasks;
+  const formatter = createFormatter(me);
   const first = projects.find(({ name }) => name === next?.project_name) ?? projects[0];
   const given = rejected?.given ?? { message, project_id: first?.project_id };
-  const examples = ctx.config.AI_PROVIDER === 'rules' ? allSentences(next?.title) : [];
+  const examples = ctx.config.AI_PROVIDER === 'rules' ? allSentences((next && formatter.taskName(next)) || undefined) : [];
   const data = { sessions, projects, given, examples, problem: rejected?.problem, messageId: newId() };
   return { view: 'agent/sessions', title: 'Agent', data };
 }
