@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { buildProject, buildTask, buildTeam, type TestTeam } from '../../factories/people.js';
 import { startApp, type TestApp } from '../../support/app.js';
 import { captureStatements } from '../../support/statements.js';
@@ -447,6 +448,39 @@ it('saves the filters of a list as a view with the same tasks', async () => {
 });
 
 describe('boards', () => {
+  it('say what blocks a task, what it is part of, and how many comments it has, on cards and rows', async () => {
+    const make = async (title: string, more = {}) => (await buildTask(app, team, project, { title, ...more })).task_id;
+    const [parent, wheels, done] = [await make('Crane'), await make('Wheels'), await make('Paint', { status: 'done' })];
+    const arm = await make('Arm', { parent_task_id: parent });
+    const elsewhere = await buildTeam(app);
+    const theirs = await buildTask(app, elsewhere, await buildProject(app, elsewhere), { title: 'Secret order' });
+    const block = (source_id: string) => ({
+      relation_id: randomUUID(),
+      relation_type: 'blocks',
+      source_id,
+      target_id: arm,
+      kind: 'blocks',
+      from_id: source_id,
+      to_id: arm,
+      team_id: team.team_id,
+      from_team_id: source_id === theirs.task_id ? elsewhere.team_id : team.team_id,
+      to_team_id: team.team_id,
+      created_by: team.member.user_id,
+    });
+    await db()('relations').insert([block(done), block(theirs.task_id)]);
+    for (const content of ['One', 'Two']) await app.as(team.member).post(`/api/tasks/${arm}/comments`, { content });
+    const both = async () => (await browser.get(path)).html + (await browser.get(`${path}/board`)).html;
+    const free = await both();
+    expect(free).not.toContain('blocked by');
+    expect(free).not.toContain('Secret order');
+    await db()('relations').insert(block(wheels));
+    const html = await both();
+    expect(html.match(/title="Wheels">blocked by TEA-2</g)).toHaveLength(2);
+    expect(html.match(/part of TEA-1 · 2 comments/g)).toHaveLength(2);
+    await app.as(team.member).patch(`/api/tasks/${wheels}`, { status: 'done' });
+    expect(await both()).not.toContain('blocked by');
+  });
+
   it('show the tags of a card and how many of its subtasks are done, by one statement for all cards', async () => {
     for (const [at, tags] of [['a', 'b', 'c', 'd', 'e', 'f'], ['solo'], []].entries()) {
       const { task_id } = await buildTask(app, team, project, { title: `Parent ${at}`, tags });
@@ -471,7 +505,7 @@ describe('boards', () => {
     ]);
     expect(card('Parent 2')).not.toContain('subtask');
     const statements = await captureStatements(() => browser.get(`${path}/board`));
-    expect(statements.filter(({ name }) => name === 'count_subtasks')).toHaveLength(1);
+    expect(statements.filter(({ name }) => name === 'surroundings_of_tasks')).toHaveLength(1);
   });
 
   it('of a project: a column a status with its count, and a form that moves', async () => {

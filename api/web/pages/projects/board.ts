@@ -10,7 +10,6 @@ import { MANUAL_ORDER } from '../../../work/saved-views/sort-fields.js';
 import { countGroups } from '../../../work/saved-views/results/list-groups.js';
 import { listMatches } from '../../../work/saved-views/results/list-results.js';
 import { placeInOrder } from '../../../work/tasks/order/manual-key.js';
-import { countSubtasks, MAX_COUNTED } from '../../../work/tasks/read/count-subtasks.js';
 import { listTasks } from '../../../work/tasks/read/list-tasks.js';
 import { TASK_PRIORITIES, TASK_STATUSES, type TaskStatus } from '../../../work/tasks/rules.js';
 import type { Task } from '../../../work/tasks/schema.js';
@@ -19,6 +18,7 @@ import type { Fields } from '../../server/read-form.js';
 import { calendarOf, filterData, TaskFilters, toQuery, toSource } from './filters.js';
 import { projectPath } from './paths.js';
 import { loadProject, loadTeam } from './project.js';
+import { loadAround } from './around-tasks.js';
 import { quickAdd } from './quick-add.js';
 
 /** Cards of one column; the list shows the others. */
@@ -49,16 +49,9 @@ export function toColumns(tasks: readonly Task[], canWrite: (task: Task) => bool
   });
 }
 
-/** Says how many subtasks of a card are done, by its id; nothing of those without any. */
-export async function loadProgress(ctx: Context, columns: readonly Column[]): Promise<Record<string, string>> {
-  const counted = await countSubtasks(
-    ctx,
-    columns.flatMap(({ cards }) => cards.map(({ task_id }) => task_id)),
-  );
-  const say = ({ done, total }: { done: number; total: number }) =>
-    total < MAX_COUNTED ? `${done} of ${total} subtasks` : `${MAX_COUNTED} or more subtasks`;
-  return Object.fromEntries([...counted].map(([taskId, progress]) => [taskId, say(progress)]));
-}
+/** The ids of the tasks on a board. */
+export const idsOn = (columns: readonly Column[]): string[] =>
+  columns.flatMap(({ cards }) => cards.map(({ task_id }) => task_id));
 
 /** The filters of a board, whose columns are the statuses. */
 const BoardFilters = TaskFilters.omit({ show: true });
@@ -94,7 +87,7 @@ async function showProjectBoard(
   const data = {
     ...around,
     columns,
-    progress: await loadProgress(ctx, columns),
+    around: await loadAround(ctx, me, idsOn(columns)),
     base: projectPath(projectId),
     query,
     here: `${projectPath(projectId)}/board${query}`,
@@ -125,7 +118,7 @@ async function showCycleBoard(ctx: Context, me: User, cycleId: string): Promise<
     cycle,
     teamName,
     columns,
-    progress: await loadProgress(ctx, columns),
+    around: await loadAround(ctx, me, idsOn(columns)),
     isManual: true,
     isCut: more,
     names,

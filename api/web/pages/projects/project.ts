@@ -19,6 +19,7 @@ import { type FormError, page, type Page, requireUser, type View } from '../../p
 import type { Fields } from '../../server/read-form.js';
 import { calendarOf, filterData, TaskFilters, toQuery, toSort, toSource, toViewFilters } from './filters.js';
 import { backPath, projectPath } from './paths.js';
+import { loadAround } from './around-tasks.js';
 import { quickAdd, readQuickLine } from './quick-add.js';
 
 /** Tasks of one page. */
@@ -79,12 +80,18 @@ async function showProject(
     listMatches(ctx, toSource(around.project, filters, calendarOf(me)), { limit: ROWS, offset }),
     loadCycles(ctx, around),
   ]);
+  const tasks = JSON.parse(body as string) as Task[];
   const data = {
     ...around,
+    around: await loadAround(
+      ctx,
+      me,
+      tasks.map(({ task_id }) => task_id),
+    ),
     cycles,
     ...filterData(filters, 'created_at', me, around.names),
     isManual: filters.sort === MANUAL_ORDER,
-    tasks: JSON.parse(body as string) as Task[],
+    tasks,
     statuses: STATUS_CHOICES,
     priorities: TASK_PRIORITIES,
     previous: offset > 0 ? toQuery(filters, { offset: Math.max(0, offset - ROWS) || undefined }) : undefined,

@@ -21,7 +21,8 @@ import { type FormError, page, type Page, type PageRequest, requireUser, type Vi
 import type { Fields } from '../../server/read-form.js';
 import { createFormatter } from '../../wording/formatter.js';
 import { namesIn, mapTeamNames } from '../../wording/names.js';
-import { loadProgress, toColumns } from '../projects/board.js';
+import { loadAround } from '../projects/around-tasks.js';
+import { idsOn, toColumns } from '../projects/board.js';
 import { parseInput } from '../projects/form-fields.js';
 import { backPath } from '../projects/paths.js';
 import { describeView } from './describe-view.js';
@@ -125,7 +126,7 @@ async function showView(
     results,
     numbers: await findTaskNumbers(ctx, ids),
     columns: columns ?? columnsOf(view),
-    progress: columns && (await loadProgress(ctx, columns)),
+    around: columns && (await loadAround(ctx, me, idsOn(columns))),
     here: backPath(`${path}${toQuery(edits, 0)}`, path),
     names: people,
     groups: counted?.groups ?? [],

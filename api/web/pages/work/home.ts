@@ -4,6 +4,7 @@ import { isAdmitted } from '../../../platform/access/access.js';
 import { describeRuns } from '../../../automation/runs/describe-runs.js';
 import { describeGates } from '../../../automation/runs/staging/describe-gates.js';
 import { searchRuns } from '../../../automation/runs/search-runs.js';
+import { loadAround } from '../projects/around-tasks.js';
 import { listNextTasks } from '../../../work/tasks/read/list-next-tasks.js';
 import { listOwnInvitations } from '../../../identity/teams/invitations/list-own-invitations.js';
 import { namesIn, mapTeamNames } from '../../wording/names.js';
@@ -34,13 +35,18 @@ export const homePages: Page[] = [
       const gates = mine.slice(0, GATES);
       const shown = [...gates, ...runs];
       const mayTake = isAdmitted('automation.write', ctx.actor);
-      const [steps, names, about, described] = await Promise.all([
+      const [steps, names, about, described, around] = await Promise.all([
         mayTake ? getFirstSteps(ctx, person, runs.length > 0) : null,
         namesIn(ctx, person, shown),
         describeRuns(ctx, shown),
         describeGates(
           ctx,
           gates.map(({ run_id }) => run_id),
+        ),
+        loadAround(
+          ctx,
+          person,
+          tasks.map(({ task_id }) => task_id),
         ),
       ]);
       const teamNames = mapTeamNames(person);
@@ -55,6 +61,7 @@ export const homePages: Page[] = [
           gates,
           runs,
           tasks,
+          around,
           openTasks: total,
           names,
           about,
