@@ -1,5 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
-import MarkdownIt from 'markdown-it';
+import { createHash } from 'node:crypto';
+import MarkdownIt, { type Token } from 'markdown-it';
 import { MENTION } from '../../work/comments/rules.js';
 
 /** Raw HTML is shown as text. Images are links: loading one would tell another server who reads the page. */
@@ -46,7 +47,78 @@ interface Known {
   names?: ReadonlySet<string>;
   /** Keys of the reader's teams, with which names of tasks begin: HAR-12. */
   teamKeys?: ReadonlySet<string>;
+  /** Id of the form that ticks a box of the text; without one its boxes are only shown. */
+  tickForm?: string | undefined;
 }
+
+/** A box of a list: `- [ ] Order the wheels`. */
+interface Box {
+  /** Its place among the boxes of the text, from 0. */
+  at: number;
+  /** Line of the text, from 0. */
+  line: number;
+  isTicked: boolean;
+  /** What stands behind it, in short: so that a box is known when lines move. */
+  mark: string;
+}
+const BOX = /^\[([ xX])\] (?=\S)/;
+
+/** Reads the box that a block begins with: the first line of an entry of a list. */
+function readBox(tokens: readonly Token[], index: number, at: number): Box | undefined {
+  const [block, before, entry] = [tokens[index], tokens[index - 1], tokens[index - 2]];
+  const found = block?.type === 'inline' && before?.type === 'paragraph_open' && entry?.type === 'list_item_open';
+  const [, state] = (found && BOX.exec(block.content)) || [];
+  if (state === undefined || !block?.map || !['text', 'box'].includes(block.children?.[0]?.type ?? '')) return undefined;
+  const mark = createHash('sha256').update(block.content.slice(4)).digest('hex').slice(0, 12);
+  return { at, line: block.map[0], isTicked: state !== ' ', mark };
+}
+
+/** Returns the boxes with the places of their blocks. */
+function readBoxes(tokens: readonly Token[]): { box: Box; index: number }[] {
+  const found: { box: Box; index: number }[] = [];
+  for (const index of tokens.keys()) {
+    const box = readBox(tokens, index, found.length);
+    if (box) found.push({ box, index });
+  }
+  return found;
+}
+
+/** How a form names a box as it was shown: `2:0:9f86d081884c`. */
+export const boxName = ({ at, isTicked, mark }: Box): string => `${at}:${isTicked ? 1 : 0}:${mark}`;
+
+/**
+ * Ticks a box as it was shown, or takes its tick away. The line is found by what it says; of several that say the same, by its place.
+ * @returns the new text; the same one if the box is as wanted already; undefined if no box says that any more
+ */
+export function tickBox(text: string, name: string): string | undefined {
+  const [at, was, mark] = name.split(':');
+  const named = readBoxes(parser.parse(text, {})).filter(({ box }) => box.mark === mark);
+  const found = named.length === 1 ? named[0] : named.find(({ box }) => box.at === Number(at));
+  if (!found) return undefined;
+  if (found.box.isTicked !== (was === '1')) return text;
+  // Every second part is the end of a line, so that all of them stay as they are.
+  const parts = text.split(/(\r\n?|\n)/);
+  const line = 2 * found.box.line;
+  return parts.with(line, (parts[line] ?? '').replace(/\[[ xX]\]/, was === '1' ? '[ ]' : '[x]')).join('');
+}
+
+parser.core.ruler.push('checklist', (state) => {
+  for (const { box, index } of readBoxes(state.tokens)) {
+    const [entry, block] = [state.tokens[index - 2] as Token, state.tokens[index] as Token];
+    const [first, ...others] = block.children ?? [];
+    entry.attrJoin('class', 'box');
+    const shown = Object.assign(new state.Token('box', '', 0), { meta: box, content: block.content.slice(4) });
+    block.children = [shown, Object.assign(first as Token, { content: (first as Token).content.slice(4) }), ...others];
+  }
+});
+parser.renderer.rules['box'] = (tokens, index, _options, env) => {
+  const { tickForm } = (env ?? {}) as Known;
+  const { meta, content = '' } = tokens[index] ?? {};
+  const box = meta as unknown as Box;
+  if (tickForm === undefined) return `<input type="checkbox" disabled${box.isTicked ? ' checked' : ''}> `;
+  const label = parser.utils.escapeHtml(content.slice(0, 100));
+  return `<button type="submit" form="${tickForm}" name="box" value="${boxName(box)}" role="checkbox" aria-checked="${box.isTicked}" aria-label="${label}" class="tick"></button> `;
+};
 
 /** Marks words that the rendering knows, but not in links and code. */
 function markWords(type: string, pattern: RegExp, isKnown: (word: string, known: Known) => boolean): void {
@@ -106,13 +178,14 @@ function splitCells(text: string): number {
 export const renderMarkdown = (text: string, known: Known = {}): string | undefined =>
   text.length <= MAX_RENDERED && splitCells(text) <= MAX_CELLS ? parser.render(text, { ...known }) : undefined;
 
-/** Renders the texts of one page in order, as far as they are not too long together. Other requests are answered between two texts. */
+/** Renders the texts of one page in order, the first one with boxes that can be ticked, as far as they are not too long together. Other requests are answered between two texts. */
 export async function renderTexts(texts: string[], known: Known = {}): Promise<(string | undefined)[]> {
   const rendered: (string | undefined)[] = [];
   let left = MAX_RENDERED_OF_PAGE;
   for (const text of texts) {
     left -= text.length;
-    rendered.push(left < 0 ? undefined : renderMarkdown(text, known));
+    const tickForm = rendered.length === 0 ? known.tickForm : undefined;
+    rendered.push(left < 0 ? undefined : renderMarkdown(text, { ...known, tickForm }));
     await setImmediate();
   }
   return rendered;

@@ -1,9 +1,11 @@
 import fc from 'fast-check';
-import { renderMarkdown } from '../../../api/web/wording/markdown.js';
+import { renderMarkdown, tickBox } from '../../../api/web/wording/markdown.js';
 
 const TAGS = /<\/?([a-z][a-z0-9]*)((?:\s+[a-z-]+(?:="[^"]*")?)*)\s*\/?>/gi;
-const ALLOWED = new Set('p br hr em strong s code pre blockquote ul ol li a h3 h4 h5 h6 table thead tbody tr th td'.split(' '));
-const ATTRIBUTES = new Set(['href', 'rel', 'title', 'class', 'start']);
+const ALLOWED = new Set(
+  'input p br hr em strong s code pre blockquote ul ol li a h3 h4 h5 h6 table thead tbody tr th td'.split(' '),
+);
+const ATTRIBUTES = new Set(['href', 'rel', 'title', 'class', 'start', 'type', 'disabled', 'checked']);
 
 /** What the text became, as far as it is more than text and harmless tags. */
 function harmIn(html: string): string[] {
@@ -84,4 +86,62 @@ it('a text that few characters make large, or slow to link, is not rendered so',
   expect(renderMarkdown('see //a.example/x and http://b.example')).toBe(
     '<p>see //a.example/x and <a href="http://b.example" rel="noopener noreferrer nofollow">http://b.example</a></p>\n',
   );
+});
+
+describe('boxes of lists', () => {
+  const names = (text: string) =>
+    [...(renderMarkdown(text, { tickForm: 'f' }) ?? '').matchAll(/name="box" value="([^"]+)"/g)].map(([, name]) => name ?? '');
+
+  it('are shown, and are buttons where they can be ticked', () => {
+    const text = '- [ ] Order *wheels*\n- [x] Paint <b>\n- no box\n\n[ ] no list\n\n1. [X] One\n   - [ ] Two';
+    expect(renderMarkdown(text)?.match(/<input type="checkbox" disabled( checked)?>/g)).toHaveLength(4);
+    const html = renderMarkdown(text, { tickForm: 'f' }) ?? '';
+    expect(html.match(/role="checkbox" aria-checked="true"/g)).toHaveLength(2);
+    expect(html).toContain('aria-label="Paint &lt;b&gt;"');
+    expect(html).toContain('Order <em>wheels</em>');
+  });
+
+  it('are ticked where they stand, and nothing else changes', () => {
+    const text = 'Before\r\n\r\n> - [ ] a\r- [x] b\r\n* [ ] c [ ] c  \n\n    [ ] code\n';
+    const [a = '', b = '', c = ''] = names(text);
+    expect(tickBox(text, a)).toBe(text.replace('[ ] a', '[x] a'));
+    expect(tickBox(text, b)).toBe(text.replace('[x] b', '[ ] b'));
+    expect(tickBox(text, c)).toBe(text.replace('[ ] c [ ] c', '[x] c [ ] c'));
+    expect(tickBox(tickBox(text, a) ?? '', a)).toBe(text.replace('[ ] a', '[x] a'));
+  });
+
+  it('are found by what they say where lines have moved, and not at all where it changed', () => {
+    const text = '- [ ] a\n- [ ] b\n- [ ] same\n- [ ] same';
+    const [a = '', b = '', , same = ''] = names(text);
+    expect(tickBox('- [ ] new\n- [ ] b', b)).toBe('- [ ] new\n- [x] b');
+    expect(tickBox('- [ ] other\n- [ ] b', a)).toBeUndefined();
+    expect(tickBox(text, same)).toBe('- [ ] a\n- [ ] b\n- [ ] same\n- [x] same');
+    for (const name of ['', '0', '0:0:', 'x:y:z', '9:0:000000000000']) expect(tickBox(text, name)).toBeUndefined();
+  });
+
+  it('tick one line of any text, or none', () => {
+    const piece = fc.constantFrom(
+      '- [ ] a',
+      '- [x] b',
+      '1. [ ] c',
+      '  - [ ] d',
+      '> * [X] e',
+      'text [ ] f',
+      '',
+      '    - [ ] g',
+      '\t- [ ] h',
+      '| [ ] |',
+      '[ ]: x',
+    );
+    fc.assert(
+      fc.property(fc.array(fc.tuple(piece, fc.constantFrom('\n', '\r\n', '\r'))), (lines) => {
+        const text = lines.flat().join('');
+        for (const name of names(text)) {
+          const ticked = tickBox(text, name) ?? '';
+          const changed = [...ticked].filter((letter, at) => letter !== text[at]);
+          expect([ticked.length, changed.length]).toEqual([text.length, 1]);
+        }
+      }),
+    );
+  });
 });

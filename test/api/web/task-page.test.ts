@@ -510,3 +510,52 @@ describe('parts', () => {
     expect(await db()('tasks').where(project)).toHaveLength(1);
   });
 });
+
+describe('boxes in the text', () => {
+  const box = (html: string, label: string) =>
+    new RegExp(`name="box" value="([^"]+)" role="checkbox" aria-checked="(?:true|false)" aria-label="${label}"`).exec(
+      html,
+    )?.[1] ?? '';
+  const tick = (name: string, by = browser) => by.post(`${path}/tick`, { box: name }, { from: path });
+  const text = async () => (await taskRow()).description;
+
+  beforeEach(() => app.as(team.member).patch(`/api/tasks/${taskId}`, { description: 'To do:\n- [ ] Order\n- [x] Paint' }));
+
+  it('are ticked by a click, which Undo takes back', async () => {
+    const { html } = await browser.get(path);
+    expect(html).toContain(`>${app.services.config.BASE_URL}/app/tasks/TEA-1</span>`);
+    const ticked = await browser.get(location(await tick(box(html, 'Order'))));
+    expect(ticked.html).toContain('Ticked');
+    expect(await text()).toBe('To do:\n- [x] Order\n- [x] Paint');
+    await undo(ticked.html);
+    expect(await text()).toBe('To do:\n- [ ] Order\n- [x] Paint');
+    await tick(box(html, 'Paint'));
+    expect(await text()).toBe('To do:\n- [ ] Order\n- [ ] Paint');
+  });
+
+  it('keep what others write meanwhile, and never tick another line', async () => {
+    const { html } = await browser.get(path);
+    const [order, paint] = [box(html, 'Order'), box(html, 'Paint')];
+    await app.as(team.admin).patch(`/api/tasks/${taskId}`, { description: '- [ ] New\n- [ ] Order' });
+    await tick(order);
+    expect(await text()).toBe('- [ ] New\n- [x] Order');
+    const gone = await browser.get(location(await tick(paint)));
+    expect(gone.html).toContain('That line has changed. Nothing was ticked.');
+    expect(await text()).toBe('- [ ] New\n- [x] Order');
+    await app.as(team.admin).patch(`/api/tasks/${taskId}`, { description: '- [ ] a\n- [ ] b\n- [ ] c\n- [ ] d' });
+    const four = (await browser.get(path)).html;
+    await Promise.all(['a', 'b', 'c', 'd'].map((label) => tick(box(four, label))));
+    expect(await text()).toBe('- [x] a\n- [x] b\n- [x] c\n- [x] d');
+  });
+
+  it('are only shown to guests, and refuse nonsense', async () => {
+    const guest = await signIn(app, team.guest);
+    const { html } = await guest.get(path);
+    expect([html.includes('type="checkbox" disabled'), html.includes('name="box"')]).toEqual([true, false]);
+    const name = box((await browser.get(path)).html, 'Order');
+    const csrf = readCsrf((await guest.get('/app')).html) ?? null;
+    expect((await guest.post(`${path}/tick`, { box: name }, { csrf })).status).toBe(403);
+    for (const bad of ['', '0:0:zz', '-1:0:000000000000']) expect((await tick(bad)).status).toBe(422);
+    expect(await text()).toBe('To do:\n- [ ] Order\n- [x] Paint');
+  });
+});

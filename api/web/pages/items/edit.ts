@@ -7,7 +7,12 @@ import type { Context } from '../../../platform/context.js';
 import { invalidFields } from '../../../platform/errors.js';
 import type { User } from '../../../identity/auth/schema.js';
 import { page, type Page, type Redirect, requireUser } from '../../page.js';
-import type { Undo } from '../../server/undo.js';
+import { toDomainError } from '../../../platform/database/database-errors.js';
+import { getTask } from '../../../work/tasks/read/get-task.js';
+import type { Task } from '../../../work/tasks/schema.js';
+import { changeTask } from '../projects/change-ticked.js';
+import { tickBox } from '../../wording/markdown.js';
+import type { ChangedTask, Undo } from '../../server/undo.js';
 import { changedFields, listFields, parseInput, splitTags, Version } from '../projects/form-fields.js';
 import { backPath, itemPath } from '../projects/paths.js';
 import { saveTask } from './save-task.js';
@@ -78,7 +83,43 @@ const editPage = (type: 'task' | 'project', formBytes: number, { fields, save }:
     onError: again(type),
   });
 
+/** Writes of one tick, each onto the newest text. */
+const MAX_TICKS = 6;
+
+/** Ticks a box in the text of a task. Undefined if the line says something else now. @throws the errors of `updateTask` */
+async function tickTask(ctx: Context, taskId: string, box: string): Promise<ChangedTask | 'unchanged' | undefined> {
+  for (let attempt = 1; ; attempt += 1) {
+    const { description, version } = JSON.parse((await getTask(ctx, taskId)).json) as Task;
+    const text = tickBox(description ?? '', box);
+    if (text === undefined || text === description) return text === undefined ? undefined : 'unchanged';
+    try {
+      const patch = { description: text };
+      return (await changeTask(ctx, [taskId, version], undefined, { patch, cycle: undefined })) ?? 'unchanged';
+    } catch (error) {
+      if (!('changed_since' in toDomainError(error).extra) || attempt === MAX_TICKS) throw error;
+    }
+  }
+}
+
+const tickPage = page({
+  method: 'post',
+  path: '/app/items/:item_id/tick',
+  access: 'task.write',
+  params: WorkItemParams,
+  form: z.object({ box: z.string().regex(/^\d{1,4}:[01]:[0-9a-f]{12}$/) }),
+  async handle({ ctx, params: { item_id }, form: { box } }) {
+    const task = await tickTask(ctx, item_id, box);
+    const to = itemPath(item_id);
+    if (task === undefined) return { to, notice: { kind: 'bad', text: 'That line has changed. Nothing was ticked.' } };
+    if (task === 'unchanged') return { to };
+    const text = box.includes(':1:') ? 'No longer ticked' : 'Ticked';
+    return { to, notice: { kind: 'good', text, undo: { kind: 'revert_tasks', tasks: [task] } } };
+  },
+  onError: again('task'),
+});
+
 export const editPages: Page[] = [
+  tickPage,
   editPage('task', TASK_BYTES, {
     fields: TASK_FIELDS,
     async save(ctx, me, { itemId, changed, form }) {

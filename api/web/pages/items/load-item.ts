@@ -127,6 +127,7 @@ export async function loadItem(ctx: Context, me: User, itemId: string) {
   const [html, ...rendered] = await renderTexts([text, ...written.map(({ content }) => content)], {
     names: new Set(members.map(({ username }) => username.toLowerCase())),
     teamKeys: new Set(me.teams.map(({ key }) => key)),
+    tickForm: item.type === 'task' && isAllowed('task.write', seat) ? 'form-tick' : undefined,
   });
   const htmlById = Object.fromEntries(written.map(({ comment_id }, at) => [comment_id, rendered[at]]));
   return {

@@ -9,6 +9,8 @@ import { listProjects } from '../../../work/projects/list-projects.js';
 import type { ProjectRecord } from '../../../work/projects/schema.js';
 import { PROJECT_STATUSES } from '../../../work/projects/rules.js';
 import { STATUS_CHOICES, TASK_PRIORITIES } from '../../../work/tasks/rules.js';
+import type { Task } from '../../../work/tasks/schema.js';
+import { createFormatter } from '../../wording/formatter.js';
 import { type FormError, requireUser, type View } from '../../page.js';
 import type { Fields } from '../../server/read-form.js';
 import { nameField } from '../projects/form-fields.js';
@@ -43,6 +45,12 @@ async function listPlaces(ctx: Context, teamId: string): Promise<ProjectRecord[]
   return projects.filter(({ status }) => status === 'active').toSorted((a, b) => a.name.localeCompare(b.name));
 }
 
+/** The address of a task by its name, for texts and chats; by its id where it has no name. */
+function linkOf({ config }: Context, me: User, task: Task): string {
+  const name = createFormatter(me).taskName(task);
+  return `${config.BASE_URL}${name ? `/app/tasks/${name}` : itemPath(task.task_id)}`;
+}
+
 const VIEWS: Readonly<Record<string, string>> = { task: 'items/task', project: 'projects/about' };
 
 /** Renders the page of an item; its other forms keep working when one was rejected. */
@@ -62,6 +70,7 @@ export async function itemView(ctx: Context, me: User, itemId: string, rejected?
     scripts: data.task ? ['work.js', 'in-place.js', 'follow.js', 'mention.js'] : ['work.js', 'in-place.js'],
     data: {
       ...data,
+      link: data.task && linkOf(ctx, me, data.task),
       rejected,
       projects,
       repeat,
