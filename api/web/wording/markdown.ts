@@ -84,7 +84,7 @@ function readBoxes(tokens: readonly Token[]): { box: Box; index: number }[] {
 }
 
 /** How a form names a box as it was shown: `2:0:9f86d081884c`. */
-export const boxName = ({ at, isTicked, mark }: Box): string => `${at}:${isTicked ? 1 : 0}:${mark}`;
+const boxName = ({ at, isTicked, mark }: Box): string => `${at}:${isTicked ? 1 : 0}:${mark}`;
 
 /**
  * Ticks a box as it was shown, or takes its tick away. The line is found by what it says; of several that say the same, by its place.

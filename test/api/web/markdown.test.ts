@@ -138,7 +138,7 @@ describe('boxes of lists', () => {
         const text = lines.flat().join('');
         for (const name of names(text)) {
           const ticked = tickBox(text, name) ?? '';
-          const changed = [...ticked].filter((letter, at) => letter !== text[at]);
+          const changed = Array.from(ticked).filter((letter, at) => letter !== text[at]);
           expect([ticked.length, changed.length]).toEqual([text.length, 1]);
         }
       }),
