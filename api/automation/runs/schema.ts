@@ -22,13 +22,10 @@ const RunAction = z
     started_at: Timestamp.nullable(),
     finished_at: Timestamp.nullable(),
     due_at: Timestamp.nullable().meta({ description: 'When a delay ends or the next attempt is due' }),
-    output: z
-      .record(z.string(), z.unknown())
-      .nullable()
-      .meta({
-        description:
-          'Output of the action; for a gate, the decision, its user and time; `skipped` says why its condition skipped it',
-      }),
+    output: z.record(z.string(), z.unknown()).nullable().meta({
+      description:
+        'Output of the action; for a gate, the decision, its user and time; `skipped` says why its condition skipped it',
+    }),
     error: Failure.nullable(),
   })
   .meta({ id: 'RunAction' });
