@@ -4,6 +4,7 @@ import type { Context } from '../../../platform/context.js';
 import { DomainError, forbidden } from '../../../platform/errors.js';
 import { Title } from '../../../platform/fields.js';
 import { createTask } from '../../../work/tasks/write/create-task.js';
+import type { TaskResolution } from '../../../work/tasks/rules.js';
 import { CreateTask } from '../../../work/tasks/schema.js';
 import { updateTask } from '../../../work/tasks/write/update-task.js';
 import type { Binding } from '../deliveries/find-audience.js';
@@ -28,6 +29,13 @@ const lockStatement = defineStatement({
   text: 'select pg_advisory_xact_lock(hashtextextended($1, 7))',
 });
 
+interface NewestIssue extends Record<string, unknown> {
+  receipt_id: string;
+  normalized: IssueEvent['type'];
+  /** Why it was closed, as the code host says; of another state, nothing that counts. */
+  reason: string | null;
+}
+
 /**
  * $1 = repository, $2 = issue number, $3 = this receipt's id. Returns the latest state of the issue, by the code host's clock,
  * among the deliveries of three days, applied or not. Code hosts redeliver for that long and keep no order
@@ -36,7 +44,7 @@ const lockStatement = defineStatement({
 const newestStatement = defineStatement({
   name: 'forge_newest_of_issue',
   text: /* sql */ `
-    select receipt_id, normalized from forge_deliveries
+    select receipt_id, normalized, payload->'issue'->>'state_reason' as reason from forge_deliveries
     where repo = $1 and receipt_id >= (select least(uuidv7(interval '-3 days'), $3::uuid)) and outcome is distinct from 'duplicate'
       and normalized in ('forge.issue_opened', 'forge.issue_closed', 'forge.issue_reopened')
       and payload->'issue'->>'number' = $2::int::text
@@ -71,8 +79,24 @@ const syncedTaskId = (repo: string, number: number, projectId: string): string =
 
 const cut = (text: string, max: number): string => Array.from(text.trim()).slice(0, max).join('').trim();
 
+/** What the newest delivery of an issue makes of its tasks. */
+type State = { status: 'todo' } | { status: 'done'; resolution?: TaskResolution | null };
+
+/** What the code host says of a closed issue: why nobody completed it, or that somebody did. Without a word a resolution stays. */
+const RESOLUTIONS: Readonly<Record<string, TaskResolution | null>> = {
+  completed: null,
+  not_planned: 'canceled',
+  duplicate: 'duplicate',
+};
+
+function stateOf(type: IssueEvent['type'], reason: string | null | undefined): State {
+  if (type !== 'forge.issue_closed') return { status: 'todo' };
+  const resolution = Object.hasOwn(RESOLUTIONS, reason ?? '') ? RESOLUTIONS[reason ?? ''] : undefined;
+  return { status: 'done', ...(resolution !== undefined && { resolution }) };
+}
+
 /** Builds the task of an issue, truncated to the limits that apply to users too. */
-function buildTask({ event, repo, number }: Issue, projectId: string, status: 'todo' | 'done'): CreateTask {
+function buildTask({ event, repo, number }: Issue, projectId: string, state: State): CreateTask {
   const { title, labels } = event.payload;
   const readable = Title(200).safeParse(cut(title ?? '', 200));
   const tags = [...new Set(labels.map((label) => cut(label, 50)))].filter((tag) => tag !== '').slice(0, 20);
@@ -80,7 +104,7 @@ function buildTask({ event, repo, number }: Issue, projectId: string, status: 't
     task_id: syncedTaskId(repo, number, projectId),
     project_id: projectId,
     title: readable.success ? readable.data : `Issue #${number}`,
-    status,
+    ...state,
     tags,
   });
 }
@@ -101,8 +125,8 @@ function actAsCreator(ctx: Context, { creator }: Binding, { deliveryId }: Issue)
   };
 }
 
-async function open(ctx: Context, projectId: string, issue: Issue, status: 'todo' | 'done'): Promise<void> {
-  const task = buildTask(issue, projectId, status);
+async function open(ctx: Context, projectId: string, issue: Issue, state: State): Promise<void> {
+  const task = buildTask(issue, projectId, state);
   const [stored] = await run<{ deleted_at: Date | null }>(ctx.db, storedStatement, [task.task_id]);
   // A task in the trash stays there: a user's deletion outranks the issue.
   if (stored?.deleted_at) return;
@@ -113,21 +137,20 @@ async function open(ctx: Context, projectId: string, issue: Issue, status: 'todo
   if (linked && stored) await recordLink(ctx, linked.task, { change: 'linked', repo, number, kind: 'issue' });
 }
 
-async function follow(ctx: Context, teamId: string, { repo, number }: Issue, status: 'todo' | 'done'): Promise<void> {
+async function follow(ctx: Context, teamId: string, { repo, number }: Issue, state: State): Promise<void> {
   const tasks = await run<{ task_id: string }>(ctx.db, linkedStatement, [repo, number, teamId]);
-  for (const { task_id } of tasks) await updateTask(ctx, task_id, { status });
+  for (const { task_id } of tasks) await updateTask(ctx, task_id, state);
 }
 
 /**
  * Applies the issue's state to one binding.
  * @throws the errors of the task operations
  */
-async function syncBinding(ctx: Context, binding: Binding, issue: Issue, newest: IssueEvent['type']): Promise<void> {
+async function syncBinding(ctx: Context, binding: Binding, issue: Issue, state: State): Promise<void> {
   const acting = actAsCreator(ctx, binding, issue);
-  const status = newest === 'forge.issue_closed' ? 'done' : 'todo';
   if (issue.event.type === 'forge.issue_opened') {
-    if (binding.project_id) await open(acting, binding.project_id, issue, status);
-  } else await follow(acting, binding.team_id, issue, status);
+    if (binding.project_id) await open(acting, binding.project_id, issue, state);
+  } else await follow(acting, binding.team_id, issue, state);
 }
 
 /**
@@ -160,13 +183,14 @@ export async function syncIssue(
 
   await run(ctx.db, lockStatement, [`${issue.repo}#${number}`]);
   const newestValues = [issue.repo, number, receipt.receipt_id];
-  const [newest] = await run<{ receipt_id: string; normalized: IssueEvent['type'] }>(ctx.db, newestStatement, newestValues);
+  const [newest] = await run<NewestIssue>(ctx.db, newestStatement, newestValues);
   const overtaken = newest !== undefined && newest.receipt_id !== receipt.receipt_id;
   if (overtaken && event.type !== 'forge.issue_opened') return [];
+  const state = stateOf(newest?.normalized ?? event.type, newest?.reason);
   const refusals = new Set<string>();
   for (const binding of syncing) {
     await ctx.db
-      .transaction((db) => syncBinding({ ...ctx, db }, binding, issue, newest?.normalized ?? event.type))
+      .transaction((db) => syncBinding({ ...ctx, db }, binding, issue, state))
       .catch((error: unknown) => refusals.add(toRefusal(error)));
   }
   return [...refusals];

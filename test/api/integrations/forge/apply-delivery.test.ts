@@ -281,6 +281,26 @@ describe('issue sync', () => {
     expect((await findAudit(task_id)).map((entry) => entry.action)).toEqual(['create', 'update', 'update']);
   });
 
+  it('an issue that nobody completed cancels the task, or makes it a duplicate; without a reason a resolution stays', async () => {
+    await bindWithSync();
+    await deliver('issues.opened');
+    const close = async (reason: unknown) => {
+      const { issue } = deliveries['issues.closed'].body as { issue: object };
+      await deliver('issues.closed', {
+        issue: { ...issue, number: 1, updated_at: '2019-05-16T00:00:00Z', state_reason: reason },
+      });
+      const [{ status, resolution }] = await toTasks();
+      return [status, resolution];
+    };
+    expect(await close('not_planned')).toEqual(['done', 'canceled']);
+    expect(await close(null)).toEqual(['done', 'canceled']);
+    expect(await close('duplicate')).toEqual(['done', 'duplicate']);
+    expect(await close('of another kind')).toEqual(['done', 'duplicate']);
+    expect(await close('completed')).toEqual(['done', null]);
+    await deliver('issues.reopened', { 'issue.number': 1, 'issue.updated_at': '2019-05-17T00:00:00Z' });
+    expect(await toTasks()).toMatchObject([{ status: 'todo', resolution: null }]);
+  });
+
   it('the same delivery again, or the same issue under another id, makes no second task', async () => {
     await bindWithSync();
     const id = await deliver('issues.opened');
