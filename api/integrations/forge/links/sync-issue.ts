@@ -82,7 +82,7 @@ const cut = (text: string, max: number): string => Array.from(text.trim()).slice
 /** What the newest delivery of an issue makes of its tasks. */
 type State = { status: 'todo' } | { status: 'done'; resolution?: TaskResolution | null };
 
-/** What the code host says of a closed issue: why nobody completed it, or that somebody did. Without a word a resolution stays. */
+/** What the code host says of a closed issue: why nobody completed it, or that it was completed. Without a word a resolution stays. */
 const RESOLUTIONS: Readonly<Record<string, TaskResolution | null>> = {
   completed: null,
   not_planned: 'canceled',
