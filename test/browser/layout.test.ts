@@ -126,7 +126,7 @@ it('the fields of a task are one line of chips on a phone, which opens them, sta
   await page.setViewportSize({ width: 390, height: 844 });
   await page.goto(taskPath);
   expect((await page.textContent('details.fields > summary'))?.replace(/\s+/g, ' ').trim()).toBe(
-    'Fields: To do You No date Medium',
+    'Fields: To do P You No date Medium',
   );
   expect(await page.isVisible('#i-priority')).toBe(false);
   const top = await page.evaluate<number>(`document.querySelector('#part-text').getBoundingClientRect().top`);

@@ -90,9 +90,15 @@ export function catalogue(world: World): Record<string, Params[]> {
   const http = { method: 'PUT', url: ADDRESS, headers };
   const env = { KEY: 'before {{secret:TOKEN}} after', FROM_EVENT: '{{event.text}}', LINES: long('variable') };
   return {
-    create_task: [taskFields(world, 'new task')],
-    update_task: [{ ...taskFields(world, 'new title'), task_id, actual_hours: 41.25, position: 7077, is_archived: true }],
-    set_task_status: [{ task_id: other, status: 'in_review' }],
+    create_task: [taskFields(world, 'new task'), { title: short('old'), project_id, status: 'done', resolution: 'duplicate' }],
+    update_task: [
+      { ...taskFields(world, 'new title'), task_id, actual_hours: 41.25, position: 7077, is_archived: true },
+      { task_id: other, status: 'done', resolution: 'duplicate' },
+    ],
+    set_task_status: [
+      { task_id: other, status: 'in_review' },
+      { task_id: other, status: 'done', resolution: 'canceled' },
+    ],
     assign_task: [
       { task_id: other, assigned_to: user },
       { task_id: other, assigned_to: null },

@@ -3,7 +3,7 @@ import { Settings } from '../../../api/platform/config.js';
 import { ENDPOINTS } from '../../../api/http/router.js';
 import type { Endpoint } from '../../../api/platform/endpoint/endpoint.js';
 import { expectEnvelope } from '../../envelope/expect-envelope.js';
-import { buildTeam, buildToken, type TestTeam } from '../../factories/people.js';
+import { buildTeam, buildToken, type Person, type TestTeam } from '../../factories/people.js';
 import { getRoute } from '../../authorization/expected.js';
 import { startApp, type TestApp } from '../../support/app.js';
 
@@ -80,6 +80,13 @@ describe('a limited route', () => {
   });
   afterAll(() => limited.close());
 
+  /** Calls of an address are counted for its automation: nobody can use up the calls of an unknown one. */
+  const makeAddress = async (member: Person): Promise<string> => {
+    const actions = [{ type: 'notify', params: { role: 'member', message: 'Called' } }];
+    const { body } = await limited.as(member).post('/api/automations', { name: 'Called', trigger_type: 'webhook', actions });
+    return new URL((await limited.as(member).post(`/api/automations/${body.automation_id}/hook`, {})).body.url).pathname;
+  };
+
   it('there are some', () => {
     expect(new Set(LIMITED.map(({ limit }) => limit)).size).toBeGreaterThanOrEqual(3);
   });
@@ -92,8 +99,9 @@ describe('a limited route', () => {
       const { member } = await buildTeam(limited);
       const patOnly = endpoint.ability !== 'public' && getRule(endpoint.ability).patOnly;
       const caller = patOnly ? await buildToken(limited, member, ['ai:chat', 'requests:create']) : member;
+      const address = endpoint.path.startsWith('/api/hooks/') ? await makeAddress(member) : buildAddress(endpoint);
       const call = () =>
-        limited.as(caller)[endpoint.method](buildAddress(endpoint), endpoint.method === 'get' ? undefined : {}, {
+        limited.as(caller)[endpoint.method](address, endpoint.method === 'get' ? undefined : {}, {
           headers: { 'x-hub-signature-256': 'sha256=0' },
         });
       for (const left of [1, 0]) {

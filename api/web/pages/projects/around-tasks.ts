@@ -1,6 +1,7 @@
 import type { User } from '../../../identity/auth/schema.js';
 import type { Context } from '../../../platform/context.js';
-import { MAX_COUNTED, readSurroundings, type Surroundings } from '../../../work/tasks/read/read-surroundings.js';
+import { readSurroundings, type Surroundings } from '../../../work/tasks/read/read-surroundings.js';
+import { MAX_COUNTED } from '../../../work/tasks/read/read-surroundings.sql.js';
 import { createFormatter } from '../../wording/formatter.js';
 
 /** What a row or a card says of what is around its task. */

@@ -128,7 +128,7 @@ it('tells short values of what a person changed, and no long ones', async () => 
   const { cause, changes } = await newest();
   expect([cause, Object.keys(changes ?? {}).toSorted()]).toEqual([null, ['assigned_to', 'due_date', 'title']]);
   const line = await shown(team.member);
-  expect(line).toMatch(/^\S+ changed .*assignee from nobody to you/);
+  expect(line).toMatch(/^P \S+ changed .*assignee from nobody to you/);
   expect(line).toMatch(/due date from none to 2 Jan/);
   expect(line).toMatch(/title(,|$)/);
 });
