@@ -142,6 +142,33 @@ describe('the page of a project', () => {
     expect(await taskRow('Paint')).toMatchObject({ tags: ['elsewhere'] });
   });
 
+  it('groups the list by status, assignee or priority, and saves the grouping in a view', async () => {
+    for (const [title, more] of [
+      ['A', { status: 'todo', assigned_to: team.admin.user_id, priority: 'urgent' }],
+      ['B', { status: 'in_progress', assigned_to: team.admin.user_id }],
+      ['C', { status: 'todo' }],
+    ] as const)
+      await buildTask(app, team, project, { title, ...more });
+    const heads = (html: string) =>
+      [...html.matchAll(/class="group"><h2>([^<]+?) <span class="aside">(\d*)<\/span>/g)].map(
+        ([, name, count]) => `${name} ${count}`,
+      );
+    const rows = (html: string) => [...html.matchAll(/<strong>([ABC])<\/strong>/g)].map(([, title]) => title).join('');
+    const byStatus = (await browser.get(`${path}?group=status`)).html;
+    expect([heads(byStatus), rows(byStatus)]).toEqual([['To do 2', 'In progress 1'], 'CAB']);
+    const byPerson = (await browser.get(`${path}?group=assigned_to&sort=title`)).html;
+    expect(heads(byPerson).map((head) => head.replace(/^.* (\d)$/, '$1'))).toEqual(['2', '1']);
+    expect([rows(byPerson), byPerson.includes('Nobody')]).toEqual(['ABC', true]);
+    expect(heads((await browser.get(`${path}?group=priority`)).html)).toHaveLength(2);
+    for (const query of ['', '?group=nonsense', '?group=__proto__'])
+      expect(heads((await browser.get(path + query)).html)).toEqual([]);
+    const saved = await follow(`${path}/views?group=status`, { name: 'Grouped' });
+    expect(heads(saved.html)).toEqual(['To do 2', 'In progress 1']);
+    expect(await db()('saved_views').where({ name: 'Grouped', team_id: team.team_id }).first()).toMatchObject({
+      group_by: 'status',
+    });
+  });
+
   it('filters by address, shows pages, and ignores nonsense', async () => {
     for (let at = 0; at < 52; at += 1) await buildTask(app, team, project, { title: `Task ${at}`, priority: 'low' });
     await buildTask(app, team, project, { title: 'Mine', priority: 'urgent', assigned_to: team.member.user_id, tags: ['deck'] });

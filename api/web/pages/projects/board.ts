@@ -54,7 +54,7 @@ export const idsOn = (columns: readonly Column[]): string[] =>
   columns.flatMap(({ cards }) => cards.map(({ task_id }) => task_id));
 
 /** The filters of a board, whose columns are the statuses. */
-const BoardFilters = TaskFilters.omit({ show: true });
+const BoardFilters = TaskFilters.omit({ show: true, group: true });
 type BoardFilters = z.output<typeof BoardFilters>;
 
 /** A line of the board that was refused, with its column. */

@@ -33,6 +33,9 @@ const sortChoices = (own: Sort): [value: string, name: string][] => [
   ...Object.entries(SORT_NAMES).filter(([field]) => field !== own),
 ];
 
+/** What a list can be grouped by. */
+const GROUPS = { status: 'Status', assigned_to: 'Assignee', priority: 'Priority' } as const;
+
 /** Days that a list can be due in, which move with the calendar. */
 const DUE_NAMES = { overdue: 'Overdue', today: 'Due today', week: 'Due this week', next_7: 'Due in the next 7 days' } as const;
 type Due = keyof typeof DUE_NAMES;
@@ -79,6 +82,7 @@ export const TaskFilters = z.object({
   due_after: lenient(z.iso.date()),
   q: lenient(Text.trim().max(200)),
   sort: lenient(z.enum(Object.keys(SORTS) as Sort[])),
+  group: lenient(z.enum(Object.keys(GROUPS) as (keyof typeof GROUPS)[])),
 });
 export type TaskFilters = z.output<typeof TaskFilters>;
 
@@ -128,11 +132,11 @@ export const toSource = (
   team_id: project.team_id,
   filters: toViewFilters(project.project_id, given, calendar),
   sort: toSort(given),
-  group_by: null,
+  group_by: given.group ?? null,
 });
 
 /** Returns whether the filters leave tasks out. */
-const isFiltered = (given: TaskFilters): boolean => toQuery({ ...given, sort: undefined }) !== '';
+const isFiltered = (given: TaskFilters): boolean => toQuery({ ...given, sort: undefined, group: undefined }) !== '';
 
 /** Returns the query of an address with these filters: empty, or with its question mark. */
 export function toQuery(given: TaskFilters, more: Record<string, string | number | undefined> = {}): string {
@@ -176,6 +180,7 @@ export function filterData(given: TaskFilters, own: Sort, me: User, names: Reado
   return {
     filters: given,
     sorts: sortChoices(own),
+    groupings: Object.entries(GROUPS),
     dues: DUE_CHOICES,
     isFiltered: isFiltered(given),
     chips: describeFilters(given, { names, formatStatus, day }),

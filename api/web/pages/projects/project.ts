@@ -8,6 +8,7 @@ import { listCycles } from '../../../work/cycles/list-cycles.js';
 import { mayHold } from '../../../work/cycles/rules.js';
 import { getProject } from '../../../work/projects/get-project.js';
 import { ProjectParams, type ProjectRecord } from '../../../work/projects/schema.js';
+import { countGroups } from '../../../work/saved-views/results/list-groups.js';
 import { createView } from '../../../work/saved-views/create-view.js';
 import { CreateSavedView } from '../../../work/saved-views/schema.js';
 import { MANUAL_ORDER } from '../../../work/saved-views/sort-fields.js';
@@ -76,9 +77,11 @@ async function showProject(
   { problem, given = {}, viewProblem, viewGiven }: Refused = {},
 ): Promise<View> {
   const around = await loadProject(ctx, me, projectId);
-  const [{ body, count, more }, cycles] = await Promise.all([
-    listMatches(ctx, toSource(around.project, filters, calendarOf(me)), { limit: ROWS, offset }),
+  const source = toSource(around.project, filters, calendarOf(me));
+  const [{ body, count, more }, cycles, counted] = await Promise.all([
+    listMatches(ctx, source, { limit: ROWS, offset }),
     loadCycles(ctx, around),
+    source.group_by === null ? undefined : countGroups(ctx, source),
   ]);
   const tasks = JSON.parse(body as string) as Task[];
   const data = {
@@ -90,7 +93,8 @@ async function showProject(
     ),
     cycles,
     ...filterData(filters, 'created_at', me, around.names),
-    isManual: filters.sort === MANUAL_ORDER,
+    isManual: filters.sort === MANUAL_ORDER && filters.group === undefined,
+    counts: new Map(counted?.groups.map(({ key, count }) => [key, count])),
     tasks,
     statuses: STATUS_CHOICES,
     priorities: TASK_PRIORITIES,
@@ -170,6 +174,7 @@ export const projectPages: Page[] = [
         team_id: project.team_id,
         filters: toViewFilters(project.project_id, query, calendarOf(requireUser({ me }))),
         sort: toSort(query),
+        group_by: query.group ?? null,
       });
       return { to: `/app/views/${view_id}`, notice: { kind: 'good', text: 'View saved' } };
     },

@@ -52,6 +52,12 @@ async function findProjectName(ctx: Context, { teams }: User, { filters }: Saved
   return isAllowed('project.read', (role ?? null) as Seat | null) ? project?.title : undefined;
 }
 
+/** Names of the projects of rows that the user may read. */
+async function projectsOf(ctx: Context, rows: readonly Row[]): Promise<Record<string, string>> {
+  const ids = rows.flatMap(({ project_id: id }) => (typeof id === 'string' ? [id] : []));
+  return Object.fromEntries([...(await findPlaces(ctx, [...new Set(ids)]))].map(([id, { title }]) => [id, title]));
+}
+
 /** How the page of a view is asked for, beside its id. */
 interface Asked {
   /** What the form shows; without it, what is saved. */
@@ -130,6 +136,7 @@ async function showView(
     here: backPath(`${path}${toQuery(edits, 0)}`, path),
     names: people,
     groups: counted?.groups ?? [],
+    projectNames: view.group_by === 'project_id' ? await projectsOf(ctx, results) : {},
     fieldNames: names,
     people,
     teamNames: mapTeamNames(user),
