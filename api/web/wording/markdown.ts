@@ -58,42 +58,54 @@ interface Box {
   /** Line of the text, from 0. */
   line: number;
   isTicked: boolean;
-  /** What stands behind it, in short: so that a box is known when lines move. */
+  /** What stands behind it. */
+  words: string;
+  /** The same in short, so that a box is known when lines move. Where several boxes say it, of the whole text too: then none is known once it changes. */
   mark: string;
 }
 const BOX = /^\[([ xX])\] (?=\S)/;
 
 /** Reads the box that a block begins with: the first line of an entry of a list. */
-function readBox(tokens: readonly Token[], index: number, at: number): Box | undefined {
+function readBox(tokens: readonly Token[], index: number, at: number): Omit<Box, 'mark'> | undefined {
   const [block, before, entry] = [tokens[index], tokens[index - 1], tokens[index - 2]];
   const found = block?.type === 'inline' && before?.type === 'paragraph_open' && entry?.type === 'list_item_open';
   const [, state] = (found && BOX.exec(block.content)) || [];
   if (state === undefined || !block?.map || !['text', 'box'].includes(block.children?.[0]?.type ?? '')) return undefined;
-  const mark = createHash('sha256').update(block.content.slice(4)).digest('hex').slice(0, 12);
-  return { at, line: block.map[0], isTicked: state !== ' ', mark };
+  return { at, line: block.map[0], isTicked: state !== ' ', words: block.content.slice(4) };
 }
 
-/** Returns the boxes with the places of their blocks. */
-function readBoxes(tokens: readonly Token[]): { box: Box; index: number }[] {
-  const found: { box: Box; index: number }[] = [];
+const shortHash = (text: string): string => createHash('sha256').update(text).digest('hex').slice(0, 12);
+
+/** Returns the boxes of a text with the places of their blocks. */
+function readBoxes(tokens: readonly Token[], text: string): { box: Box; index: number }[] {
+  const found: { box: Omit<Box, 'mark'>; index: number }[] = [];
+  const counts = new Map<string, number>();
   for (const index of tokens.keys()) {
     const box = readBox(tokens, index, found.length);
-    if (box) found.push({ box, index });
+    if (!box) continue;
+    found.push({ box, index });
+    counts.set(box.words, (counts.get(box.words) ?? 0) + 1);
   }
-  return found;
+  const whole = shortHash(text);
+  return found.map(({ box, index }) => {
+    const isAlone = counts.get(box.words) === 1;
+    return { box: { ...box, mark: shortHash(isAlone ? box.words : `${box.words}\n${box.at} ${whole}`) }, index };
+  });
 }
 
 /** How a form names a box as it was shown: `2:0:9f86d081884c`. */
 const boxName = ({ at, isTicked, mark }: Box): string => `${at}:${isTicked ? 1 : 0}:${mark}`;
 
 /**
- * Ticks a box as it was shown, or takes its tick away. The line is found by what it says; of several that say the same, by its place.
- * @returns the new text; the same one if the box is as wanted already; undefined if no box says that any more
+ * Ticks a box as it was shown, or takes its tick away. The line is found by what it says; where several say the same, only as long as nothing else
+ * has changed.
+ * @returns the new text; the same one if the box is as wanted already; undefined if it is not certain which box is meant
  */
 export function tickBox(text: string, name: string): string | undefined {
-  const [at, was, mark] = name.split(':');
-  const named = readBoxes(parser.parse(text, {})).filter(({ box }) => box.mark === mark);
-  const found = named.length === 1 ? named[0] : named.find(({ box }) => box.at === Number(at));
+  const [, was, mark] = name.split(':');
+  // As the parser reads it: with one kind of line end.
+  const source = text.replaceAll(/\r\n?/g, '\n').replaceAll('\0', '\uFFFD');
+  const found = readBoxes(parser.parse(text, {}), source).find(({ box }) => box.mark === mark);
   if (!found) return undefined;
   if (found.box.isTicked !== (was === '1')) return text;
   // Every second part is the end of a line, so that all of them stay as they are.
@@ -103,7 +115,7 @@ export function tickBox(text: string, name: string): string | undefined {
 }
 
 parser.core.ruler.push('checklist', (state) => {
-  for (const { box, index } of readBoxes(state.tokens)) {
+  for (const { box, index } of readBoxes(state.tokens, state.src)) {
     const [entry, block] = [state.tokens[index - 2] as Token, state.tokens[index] as Token];
     const [first, ...others] = block.children ?? [];
     entry.attrJoin('class', 'box');

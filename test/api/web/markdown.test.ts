@@ -111,11 +111,19 @@ describe('boxes of lists', () => {
   });
 
   it('are found by what they say where lines have moved, and not at all where it changed', () => {
-    const text = '- [ ] a\n- [ ] b\n- [ ] same\n- [ ] same';
+    const text = '- [ ] a\n- [ ] b\n- [ ] same\n- [ ] same\r\n';
     const [a = '', b = '', , same = ''] = names(text);
     expect(tickBox('- [ ] new\n- [ ] b', b)).toBe('- [ ] new\n- [x] b');
     expect(tickBox('- [ ] other\n- [ ] b', a)).toBeUndefined();
-    expect(tickBox(text, same)).toBe('- [ ] a\n- [ ] b\n- [ ] same\n- [x] same');
+    expect(tickBox(text, same)).toBe('- [ ] a\n- [ ] b\n- [ ] same\n- [x] same\r\n');
+    for (const other of [
+      `- [ ] new\n${text}`,
+      `- [ ] same\n${text}`,
+      text.replace('- [ ] same\n', ''),
+      text.replace('] a', '] A'),
+    ])
+      expect(tickBox(other, same)).toBeUndefined();
+    expect(tickBox(`${text}- [ ] b`, b)).toBeUndefined();
     for (const name of ['', '0', '0:0:', 'x:y:z', '9:0:000000000000']) expect(tickBox(text, name)).toBeUndefined();
   });
 

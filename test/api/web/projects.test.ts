@@ -268,6 +268,22 @@ describe('editing a project', () => {
 describe('ticked tasks', () => {
   const boxes = (html: string): string[] => [...html.matchAll(/name="task" value="([^"]+)"/g)].map(([, value = '']) => value);
 
+  it('are counted by whether they changed, as their Undo counts them', async () => {
+    for (const [title, priority] of [
+      ['A', 'high'],
+      ['B', 'low'],
+      ['C', 'low'],
+    ] as const)
+      await buildTask(app, team, project, { title, priority });
+    const change = async (priority: string) =>
+      follow(`${path}/bulk`, { task: boxes((await browser.get(path)).html), priority, back: path });
+    const changed = (await change('high')).html;
+    expect(changed).toContain('2 tasks changed; one was so already');
+    expect((await undo(changed)).html).toContain('2 changes were undone');
+    await change('urgent');
+    expect((await change('urgent')).html).toContain('All 3 tasks are so already');
+  });
+
   it('are changed together and each leaves its audit entry; Undo takes all back, in pages of a hundred too', async () => {
     const tasks = Array.from({ length: 100 }, (_, at) => ({ title: `Row ${at}`, ...project }));
     await app.as(team.member).post('/api/tasks/bulk', tasks);
@@ -346,7 +362,7 @@ describe('ticked tasks', () => {
     await buildTask(app, team, project, { title: 'Full', tags: Array.from({ length: 20 }, (_, at) => `t${at}`) });
     const task = boxes((await browser.get(path)).html);
     const some = await follow(`${path}/bulk`, { task, add_tag: '#new', remove_tag: 'old' });
-    expect(some.html).toContain('2 tasks changed. “Full” was left alone: tags must have at most 20 items.');
+    expect(some.html).toContain('One task changed; one was so already. “Full” was left alone: tags must have at most 20 items.');
     const tags = async () => [(await taskRow('One')).tags, (await taskRow('Two')).tags, (await taskRow('Two')).version];
     expect(await tags()).toEqual([['own', 'new'], ['new'], 1]);
     expect((await undo(some.html)).html).toContain('The change was undone');
@@ -377,7 +393,7 @@ describe('ticked tasks', () => {
     ];
     expect(await rows()).toEqual(before);
     const gone = await follow(`${path}/bulk`, { task: boxes((await browser.get(path)).html), cycle: 'backlog' });
-    expect(gone.html).toContain('2 tasks changed');
+    expect(gone.html).toContain('One task changed; one was so already');
     expect((await taskRow('One')).cycle_id).toBeNull();
     // What has changed since stays as it is.
     await as.patch(`/api/tasks/${one}`, { title: 'One, again' });

@@ -17,6 +17,7 @@ import { type FormError, page, type Page, type PageRequest, type PageResult, req
 import type { Fields } from '../../server/read-form.js';
 import { namesIn } from '../../wording/names.js';
 import { burnDown } from './burn-down.js';
+import { loadAround } from '../projects/around-tasks.js';
 import { Box, CycleForm, cyclePath } from './form.js';
 
 type Params = z.output<typeof CycleParams>;
@@ -29,14 +30,20 @@ async function showCycle(
   const user = requireUser({ me });
   const [shown, report] = await Promise.all([readCyclePage(ctx, cycleId), getReport(ctx, cycleId)]);
   const { cycle } = shown;
-  const [targets, names, project] = await Promise.all([
+  const [targets, names, project, around] = await Promise.all([
     loadTargets(ctx, shown),
     namesIn(ctx, user, [cycle]),
     cycle.project_id ? getProject(ctx, cycle.project_id) : null,
+    loadAround(
+      ctx,
+      user,
+      shown.tasks.map(({ task_id }) => task_id),
+    ),
   ]);
   const { problem, given } = refused;
   const data = {
     ...shown,
+    around,
     report,
     chart: burnDown(report),
     targets,

@@ -32,13 +32,31 @@ const Rows = Ticked.pipe(
 
 const counted = (count: number, one: string, many: string): string => (count === 1 ? one : `${count} ${many}`);
 
+/** Counts the tasks that changed, and those that had the values already: Undo counts only the first. */
+function countChanged(all: number, same: number, changed: string): string {
+  const rest = same === 1 ? 'one was so already' : `${same} were so already`;
+  if (same === all) return all === 1 ? 'It is so already' : `All ${all} tasks are so already`;
+  return `${counted(all - same, 'One task', 'tasks')} ${changed}${same === 0 ? '' : `; ${rest}`}`;
+}
+
+interface Outcome {
+  changed: string;
+  /** Tasks that had the values already. */
+  same?: number;
+  undo?: Undo | undefined;
+}
+
 /** Says what became of the ticked tasks, with what takes it back. */
-async function toNotice(ctx: Context, found: EachResult<Changed, unknown>, changed: string, undo?: Undo): Promise<Notice> {
+async function toNotice(
+  ctx: Context,
+  found: EachResult<Changed, unknown>,
+  { changed, same = 0, undo }: Outcome,
+): Promise<Notice> {
   const { done, failed } = found;
   const left = await describeLeft(ctx, found, 'changed since you opened the list');
   const isCertain = failed.every(({ error }) => error.status < 500);
   if (done.length === 0) return { kind: 'bad', text: isCertain ? `Nothing was changed. ${left}` : left };
-  const text = `${counted(done.length, 'One task', 'tasks')} ${changed}${left === '' ? '' : `. ${left}`}`;
+  const text = `${countChanged(done.length, same, changed)}${left === '' ? '' : `. ${left}`}`;
   return { kind: left === '' ? 'good' : 'bad', text, undo };
 }
 
@@ -46,7 +64,8 @@ async function noticeOfChange(ctx: Context, rows: Changed[], form: Fields, proje
   const found = await changeTicked(ctx, { rows, form, ...(projectId !== undefined && { projectId }) });
   // A task that had the values already keeps its version, so there is nothing to take back.
   const tasks = found.done.flatMap(({ result }) => (result === undefined ? [] : [result]));
-  return toNotice(ctx, found, 'changed', tasks.length > 0 ? { kind: 'revert_tasks', tasks } : undefined);
+  const undo = tasks.length > 0 ? ({ kind: 'revert_tasks', tasks } as const) : undefined;
+  return toNotice(ctx, found, { changed: 'changed', same: found.done.length - tasks.length, undo });
 }
 
 /** Makes the change of a button of the palette, and says of a single task what became of it. */
@@ -54,14 +73,13 @@ async function noticeOfButton(ctx: Context, me: User, rows: Changed[], change: B
   const notice = await noticeOfChange(ctx, rows, { [change.field]: change.value });
   const [row, ...others] = rows;
   if (notice.kind === 'bad' || !row || others.length > 0) return notice;
-  return notice.undo === undefined
-    ? { kind: 'good', text: 'It is so already' }
-    : { ...notice, text: await describeChange(ctx, me, row[0], change) };
+  return notice.undo === undefined ? notice : { ...notice, text: await describeChange(ctx, me, row[0], change) };
 }
 
 async function trashTicked(ctx: Context, rows: Changed[]): Promise<Notice> {
   const found = await eachTask(ctx, rows, ([id, version]) => trashTask(ctx, id, version));
-  return toNotice(ctx, found, 'in the trash', { kind: 'restore_tasks', ids: found.done.map(({ item: [id] }) => id) });
+  const undo = { kind: 'restore_tasks' as const, ids: found.done.map(({ item: [id] }) => id) };
+  return toNotice(ctx, found, { changed: 'in the trash', undo });
 }
 
 /** `priority:high`: what a button of the palette changes. */

@@ -22,7 +22,7 @@ export interface Surroundings extends Record<string, unknown> {
   blocker: Named | null;
 }
 
-/** Reads what is around tasks, in one query: at most 100 subtasks, comments and blocks of each. Tasks that the caller may not read are absent. */
+/** Reads what is around tasks, in one query: at most 100 subtasks and comments, and 200 blocks, of each. Tasks that the caller may not read are absent. */
 export async function readSurroundings(ctx: Context, taskIds: readonly string[]): Promise<Map<string, Surroundings>> {
   if (taskIds.length === 0) return new Map();
   const rows = await run<Surroundings>(ctx.db, surroundingsStatement, [taskIds, requireUser(ctx), rolesFor('task.read')]);
