@@ -236,10 +236,10 @@
   );
 
   /*
-   * A choice by pointer is saved at once, any other change when its field is left: arrow keys change a choice on the way to another. Nothing is
-   * saved while text is typed elsewhere. What is changed until the answer comes stays.
+   * A choice is saved at once, also one by voice; one by keys when its field is left, because arrows change a choice on the way to another.
+   * Nothing is saved while text is typed elsewhere. What is changed until the answer comes stays.
    */
-  let isPointer = false;
+  let keyed = null;
   let sentForm = null;
   let sent = new Map();
   let later = [];
@@ -248,13 +248,13 @@
   let isOpen = false;
   const savedFields = () => fieldsOf('form[data-saves] :is(select, input:not([type=hidden]))');
   document.addEventListener('pointerdown', () => {
-    isPointer = true;
+    keyed = null;
   });
-  document.addEventListener('keydown', () => {
-    isPointer = false;
+  document.addEventListener('keydown', ({ target }) => {
+    keyed = target;
   });
   document.addEventListener('change', ({ target }) => {
-    if (!isPointer || !target.matches('form[data-saves] select')) return;
+    if (keyed === target || !target.matches('form[data-saves] select')) return;
     /* A choice that opens a field is followed by what is typed there. */
     const opened = target.selectedOptions[0]?.dataset.opens;
     if (opened) document.getElementById(opened).focus();
