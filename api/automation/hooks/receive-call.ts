@@ -6,6 +6,7 @@ import type { RawRequest } from '../../platform/endpoint/endpoint.js';
 import { cleanUserAgent } from '../../platform/endpoint/user-agent.js';
 import { DomainError, invalid, notFound } from '../../platform/errors.js';
 import { newId } from '../../platform/ids.js';
+import { RUN_HEADER } from '../actions/http-request.js';
 import { tripBreaker } from '../definitions/matching/trip-breaker.js';
 import { evaluateCondition } from '../language/condition.js';
 import { conditionScope } from '../language/condition-scope.js';
@@ -50,6 +51,8 @@ interface Cause {
 interface Given {
   tokenHash: Buffer;
   key: string | null;
+  /** The run of ours that calls, as it says. */
+  caller: string | null;
   content: ReturnType<typeof readCall> & { content_type: string | null };
 }
 
@@ -64,15 +67,15 @@ function readKey(headers: IncomingHttpHeaders, isSigned: boolean): string | null
   throw invalid('Idempotency-Key must have 1 to 255 printable ASCII characters');
 }
 
-/** Keys of our own requests: id of the run, index of the action. */
-const OWN_KEY = /^([\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}):\d+$/;
+/** What our own requests say of themselves: id of the run, index of the action. */
+const OWN_CALLER = /^([\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}):\d+$/;
 
 /**
- * Returns what caused a call. A run of ours that calls an address names itself in its key, so that automations that call each other end at the
- * same depth as others, and the users behind that run are behind the next one.
+ * Returns what caused a call. A run of ours that calls an address names itself in a header that its author cannot change, so that automations that
+ * call each other end at the same depth as others, and the users behind that run are behind the next one.
  */
-async function findCause(ctx: Context, { team_id, created_by }: Called, key: string | null): Promise<Cause> {
-  const [, runId] = OWN_KEY.exec(key ?? '') ?? [];
+async function findCause(ctx: Context, { team_id, created_by }: Called, caller: string | null): Promise<Cause> {
+  const [, runId] = OWN_CALLER.exec(caller ?? '') ?? [];
   if (runId === undefined) return { depth: 0, people: [] };
   const [calling] = await run<Cause & Record<string, unknown>>(ctx.db, sql.callingRunStatement, [runId, team_id, created_by]);
   return calling ? { depth: calling.depth + 1, people: calling.people } : { depth: 0, people: [] };
@@ -89,7 +92,7 @@ async function start(ctx: Context, automation: Called, given: Given, heldBy: str
   const now = new Date();
   const event = buildEvent(ctx, automation, now, given);
   if (truncateEvent(event).truncated) throw new DomainError('PAYLOAD_TOO_LARGE', 'The body is too large to be kept whole');
-  const { depth, people } = await findCause(ctx, automation, given.key);
+  const { depth, people } = await findCause(ctx, automation, given.caller);
   const scope = () => conditionScope(event, { project, actor: null, now });
   const verdict = condition === null ? { matched: true, error: null } : evaluateCondition(condition, scope());
   const run_id = newId();
@@ -164,7 +167,9 @@ export async function receiveCall(request: RawRequest): Promise<AcceptedCall> {
     if (isSigned) verifyCall(services.config, automation_id, { data_key, sealed_value }, request);
     const content_type = mediaType(headers['content-type']);
     const content = { ...readCall(request.body, content_type, request.query), content_type };
-    const given = { tokenHash, key: readKey(headers, isSigned), content };
+    const calling = headers[RUN_HEADER];
+    const key = readKey(headers, isSigned);
+    const given = { tokenHash, key, caller: typeof calling === 'string' ? calling : key, content };
     const caller = { actor: { type: 'system', name: 'hook' } as const, ip, userAgent: cleanUserAgent(headers['user-agent']) };
     const ctx: Context = { ...services, ...caller, requestId, correlationId: requestId };
     const { delivery_id, caused } = await take(ctx, automation_id, given);

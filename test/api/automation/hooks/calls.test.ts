@@ -247,9 +247,14 @@ describe('who is behind a call', () => {
     const [run] = await runsOf(automation);
     expect(run.depth).toBe(1);
     expect(await peopleOf(run.run_id)).toContain(team.manager.user_id);
+    // Its author may have chosen the key.
+    await call(to, {}, { 'idempotency-key': 'of its author', 'assent-run': `${calling.run_id}:1` });
+    const [, keyed] = await runsOf(automation);
+    expect(keyed.depth).toBe(1);
+    expect(await peopleOf(keyed.run_id)).toContain(team.manager.user_id);
     await db()('automation_runs').where({ run_id: calling.run_id }).update({ depth: 10 });
     expect((await call(to, {}, { 'webhook-id': `${calling.run_id}:2` })).status).toBe(202);
-    expect(await runsOf(automation)).toHaveLength(1);
+    expect(await runsOf(automation)).toHaveLength(2);
     expect(await db()('skipped_runs').where({ automation_id: automation.automation_id })).toMatchObject([{ is_loop: true }]);
   });
 

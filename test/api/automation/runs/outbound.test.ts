@@ -110,6 +110,7 @@ describe('http_request', () => {
           'content-type': 'application/json',
           'x-number': '12',
           'idempotency-key': `${run.run_id}:0`,
+          'assent-run': `${run.run_id}:0`,
           'user-agent': 'Assent',
         },
       },
@@ -120,6 +121,13 @@ describe('http_request', () => {
     ]);
     const shown = (await app.as(team.guest).get(`/api/automations/runs/${run.run_id}`)).body;
     expect(shown.actions[0].output).toEqual({ status: 201, body: '{"id":7}' });
+  });
+
+  it('names its run whatever headers its author gives', async () => {
+    const headers = { 'Idempotency-Key': 'mine', 'Assent-Run': 'another' };
+    const run = await begin([request({ headers })]);
+    await act(run);
+    expect(receiver.received[0]?.headers).toMatchObject({ 'idempotency-key': 'mine', 'assent-run': `${run.run_id}:0` });
   });
 
   it('asked again after a lost answer it says what became of it and sends nothing', async () => {
