@@ -18,9 +18,6 @@ const Params = z.object({
   body: z.json().optional().meta({ description: 'Text is sent unchanged, everything else as JSON' }),
 });
 
-/** Names the run and the action that send a request, also where the author gives another key: who calls an address of ours stays known. */
-export const RUN_HEADER = 'assent-run';
-
 const has = (headers: Record<string, string>, name: string): boolean =>
   Object.keys(headers).some((key) => key.toLowerCase() === name);
 
@@ -51,13 +48,6 @@ export const httpRequest: OutboundAction<z.output<typeof Params>> = {
   category: 'core',
   params: Params,
   secrets: true,
-  send(context, params) {
-    const { headers, ...request } = buildHttpRequest({ ...params, key: context.key });
-    const others = Object.entries(headers ?? {}).filter(([name]) => name.toLowerCase() !== RUN_HEADER);
-    return sendActionRequest(context, {
-      ...request,
-      headers: { ...Object.fromEntries(others), [RUN_HEADER]: context.key },
-      timeoutMs: TIMEOUT_MS,
-    });
-  },
+  send: (context, params) =>
+    sendActionRequest(context, { ...buildHttpRequest({ ...params, key: context.key }), timeoutMs: TIMEOUT_MS }),
 };

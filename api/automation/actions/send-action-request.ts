@@ -1,3 +1,4 @@
+import { nameCaller, RUN_HEADER } from './calling-run.js';
 import { isPassingStatus } from '../../platform/http-client/failure.js';
 import { outboundPolicy } from '../../platform/http-client/policy.js';
 import { type OutboundResponse, type OutboundRequest, sendRequest } from '../../platform/http-client/send-request.js';
@@ -15,11 +16,14 @@ function toResult({ status, body, isCut, retryAfterMs }: OutboundResponse): Outb
 }
 
 /**
- * Sends a user-defined request through the restricted HTTP client.
+ * Sends a user-defined request through the restricted HTTP client. It names its run, whatever headers its author gives.
  * @throws OutboundFailure
  */
-export const sendActionRequest = async ({ services }: OutboundContext, request: OutboundRequest): Promise<OutboundResult> =>
-  toResult(await sendRequest(outboundPolicy(services.config), request));
+export async function sendActionRequest({ services, key }: OutboundContext, request: OutboundRequest): Promise<OutboundResult> {
+  const others = Object.entries(request.headers ?? {}).filter(([name]) => name.toLowerCase() !== RUN_HEADER);
+  const headers = { ...Object.fromEntries(others), [RUN_HEADER]: nameCaller(services.config, key) };
+  return toResult(await sendRequest(outboundPolicy(services.config), { ...request, headers }));
+}
 
 /** Truncates a text to the length that a record keeps. */
 export const truncateKept = (text: string): string =>

@@ -2,6 +2,7 @@ import { fn } from 'objection';
 import type { Automation } from '../../../db/models/automation/automation.js';
 import { type Context, requireUser } from '../../platform/context.js';
 import { recordChange } from '../../platform/changes/record-change.js';
+import { dropAddress } from '../hooks/remove-address.js';
 import { enablersAfter } from './schedule/enabled-by.js';
 import { storeVersion } from './versions/create-version.js';
 
@@ -20,6 +21,8 @@ export async function saveDefinition(
   fields: Partial<Automation>,
   { change_note, restored_from, keeps_actions, trace }: VersionNote,
 ): Promise<Automation> {
+  // Read now: saving gives the row that was read the new values too.
+  const wasCalled = before.trigger_type === 'webhook';
   const after = await before.$query(ctx.db).patchAndFetch({
     ...fields,
     ...(await enablersAfter(ctx, before, fields)),
@@ -27,6 +30,8 @@ export async function saveDefinition(
     updated_by: requireUser(ctx),
     updated_at: fn.now(),
   });
+  // Or an old address would start the automation again once it has this trigger again.
+  if (wasCalled && after.trigger_type !== 'webhook') await dropAddress(ctx, after);
   await storeVersion(ctx, after, change_note, restored_from ?? null, keeps_actions);
   await recordChange(ctx, {
     team_id: after.team_id,

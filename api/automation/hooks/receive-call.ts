@@ -6,7 +6,7 @@ import type { RawRequest } from '../../platform/endpoint/endpoint.js';
 import { cleanUserAgent } from '../../platform/endpoint/user-agent.js';
 import { DomainError, invalid, notFound } from '../../platform/errors.js';
 import { newId } from '../../platform/ids.js';
-import { RUN_HEADER } from '../actions/http-request.js';
+import { readCaller, RUN_HEADER } from '../actions/calling-run.js';
 import { tripBreaker } from '../definitions/matching/trip-breaker.js';
 import { evaluateCondition } from '../language/condition.js';
 import { conditionScope } from '../language/condition-scope.js';
@@ -51,8 +51,8 @@ interface Cause {
 interface Given {
   tokenHash: Buffer;
   key: string | null;
-  /** The run of ours that calls, as it says. */
-  caller: string | null;
+  /** The run of ours that calls. */
+  caller: string | undefined;
   content: ReturnType<typeof readCall> & { content_type: string | null };
 }
 
@@ -67,15 +67,11 @@ function readKey(headers: IncomingHttpHeaders, isSigned: boolean): string | null
   throw invalid('Idempotency-Key must have 1 to 255 printable ASCII characters');
 }
 
-/** What our own requests say of themselves: id of the run, index of the action. */
-const OWN_CALLER = /^([\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}):\d+$/;
-
 /**
  * Returns what caused a call. A run of ours that calls an address names itself in a header that its author cannot change, so that automations that
  * call each other end at the same depth as others, and the users behind that run are behind the next one.
  */
-async function findCause(ctx: Context, { team_id, created_by }: Called, caller: string | null): Promise<Cause> {
-  const [, runId] = OWN_CALLER.exec(caller ?? '') ?? [];
+async function findCause(ctx: Context, { team_id, created_by }: Called, runId: string | undefined): Promise<Cause> {
   if (runId === undefined) return { depth: 0, people: [] };
   const [calling] = await run<Cause & Record<string, unknown>>(ctx.db, sql.callingRunStatement, [runId, team_id, created_by]);
   return calling ? { depth: calling.depth + 1, people: calling.people } : { depth: 0, people: [] };
@@ -166,10 +162,9 @@ export async function receiveCall(request: RawRequest): Promise<AcceptedCall> {
     const isSigned = data_key !== null && sealed_value !== null;
     if (isSigned) verifyCall(services.config, automation_id, { data_key, sealed_value }, request);
     const content_type = mediaType(headers['content-type']);
-    const content = { ...readCall(request.body, content_type, request.query), content_type };
-    const calling = headers[RUN_HEADER];
+    const content = { ...readCall(request.body, content_type, isSigned ? {} : request.query), content_type };
     const key = readKey(headers, isSigned);
-    const given = { tokenHash, key, caller: typeof calling === 'string' ? calling : key, content };
+    const given = { tokenHash, key, caller: readCaller(services.config, headers[RUN_HEADER]), content };
     const caller = { actor: { type: 'system', name: 'hook' } as const, ip, userAgent: cleanUserAgent(headers['user-agent']) };
     const ctx: Context = { ...services, ...caller, requestId, correlationId: requestId };
     const { delivery_id, caused } = await take(ctx, automation_id, given);

@@ -1,3 +1,4 @@
+import type { Automation } from '../../../db/models/automation/automation.js';
 import { defineStatement, run } from '../../../db/statement.js';
 import { type Context, inTransaction } from '../../platform/context.js';
 import { notFound } from '../../platform/errors.js';
@@ -10,6 +11,13 @@ const removeStatement = defineStatement({
   text: 'delete from automation_hooks where automation_id = $1 returning hook_id',
 });
 
+/** Removes the address that an automation may have. Returns whether it had one. The caller has locked the automation and checked the right to change it. */
+export async function dropAddress(ctx: Context, automation: Automation): Promise<boolean> {
+  const removed = await run(ctx.db, removeStatement, [automation.automation_id]);
+  if (removed.length > 0) await recordHookChange(ctx, automation, 'revoke');
+  return removed.length > 0;
+}
+
 /**
  * Removes the address of an automation: calls get 404 from then on. Runs that it started go on.
  * @throws RESOURCE_NOT_FOUND no such automation, or it has no address | PERMISSION_DENIED as for a change
@@ -17,8 +25,6 @@ const removeStatement = defineStatement({
 export function removeAddress(ctx: Context, automationId: string): Promise<void> {
   return inTransaction(ctx, async (ctx) => {
     const automation = await lockAutomation(ctx, 'automation.write', automationId);
-    const removed = await run(ctx.db, removeStatement, [automationId]);
-    if (removed.length === 0) throw notFound('Address');
-    await recordHookChange(ctx, automation, 'revoke');
+    if (!(await dropAddress(ctx, automation))) throw notFound('Address');
   });
 }

@@ -1,5 +1,5 @@
 import ipaddr from 'ipaddr.js';
-import type { Config } from '../../platform/config.js';
+import { type Config, webAddress } from '../../platform/config.js';
 import { invalidFields } from '../../platform/errors.js';
 import { OutboundFailure } from '../../platform/http-client/failure.js';
 import { isException, isReachable, type OutboundPolicy } from '../../platform/http-client/policy.js';
@@ -32,6 +32,9 @@ const refused = (message: string) => invalidFields([{ field: 'body.url', message
 /** One text for an unknown host and for a private one: the difference would describe the network of the installation. */
 const UNREACHABLE = 'must lead to a public address, at a port to which webhooks may be sent';
 
+/** What an automation does sends events again: each delivery would start a run, whose causes nobody knows any more. */
+const OWN_ADDRESS = 'must not be the address of an automation: let the automation start on the event itself';
+
 function parse(policy: OutboundPolicy, text: string): URL {
   try {
     return parseDestination(policy, text);
@@ -48,6 +51,7 @@ function parse(policy: OutboundPolicy, text: string): URL {
 export async function checkWebhookUrl(config: Config, text: string, lookUpAddresses = lookUp): Promise<void> {
   const policy = webhookPolicy(config);
   const url = parse(policy, text);
+  if (url.href.startsWith(webAddress(config, '/api/hooks/'))) throw refused(OWN_ADDRESS);
   const destination = { host: url.hostname.replace(/^\[(.*)\]$/, '$1'), port: getPort(url) };
   const isAddress = ipaddr.isValid(destination.host);
   // The operator vouches for a name on the list, which may be known to the worker only.

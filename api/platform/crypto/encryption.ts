@@ -10,7 +10,8 @@ export type Purpose =
   | 'request-code'
   | 'vault'
   | 'web-step'
-  | 'web-undo';
+  | 'web-undo'
+  | 'caller';
 
 const ALGORITHM = 'aes-256-gcm';
 /** First byte of a ciphertext: the master key's id follows. The older form, 1, had no id. */

@@ -1,3 +1,5 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import { nameCaller } from '../../../../api/automation/actions/calling-run.js';
 import { pino } from 'pino';
 import { deleteOldCalls } from '../../../../api/automation/hooks/delete-old-calls.js';
 import { signatureHeaders } from '../../../../api/integrations/webhooks/delivery/signature.js';
@@ -228,6 +230,11 @@ describe('a repetition', () => {
 });
 
 describe('who is behind a call', () => {
+  /** The header of a request that an action of a run sends. */
+  const named = ({ run_id }: { run_id: string }, index: number) => ({
+    'assent-run': nameCaller(app.services.config, `${run_id}:${index}`),
+  });
+
   it('the user who made the address, the one who enabled the automation and its creator; a later address is of its own maker', async () => {
     const automation = await make();
     await call(await address(automation, team.manager), { n: 1 });
@@ -243,19 +250,37 @@ describe('who is behind a call', () => {
     await call(await address(caller, team.manager), {});
     const [calling] = await runsOf(caller);
     const to = await address(automation);
-    await call(to, {}, { 'idempotency-key': `${calling.run_id}:1` });
+    await call(to, {}, named(calling, 1));
     const [run] = await runsOf(automation);
     expect(run.depth).toBe(1);
     expect(await peopleOf(run.run_id)).toContain(team.manager.user_id);
     // Its author may have chosen the key.
-    await call(to, {}, { 'idempotency-key': 'of its author', 'assent-run': `${calling.run_id}:1` });
+    await call(to, {}, { 'idempotency-key': 'of its author', ...named(calling, 1) });
     const [, keyed] = await runsOf(automation);
     expect(keyed.depth).toBe(1);
     expect(await peopleOf(keyed.run_id)).toContain(team.manager.user_id);
     await db()('automation_runs').where({ run_id: calling.run_id }).update({ depth: 10 });
-    expect((await call(to, {}, { 'webhook-id': `${calling.run_id}:2` })).status).toBe(202);
+    expect((await call(to, {}, named(calling, 2))).status).toBe(202);
     expect(await runsOf(automation)).toHaveLength(2);
     expect(await db()('skipped_runs').where({ automation_id: automation.automation_id })).toMatchObject([{ is_loop: true }]);
+  });
+
+  it('no run that anybody else names', async () => {
+    const automation = await make();
+    await call(await address(automation), {});
+    const [first] = await runsOf(automation);
+    const to = await address(automation);
+    const key = `${first.run_id}:0`;
+    const [, signature] = nameCaller(app.services.config, `${first.run_id}:1`).split(' ');
+    const forged = [
+      key,
+      `${key} ${'0'.repeat(64)}`,
+      `${key} ${signature}`,
+      nameCaller({ ...app.services.config, SECRETS_MASTER_KEY: randomBytes(32).toString('base64') }, key),
+    ];
+    for (const name of forged) await call(to, {}, { 'assent-run': name, 'idempotency-key': randomUUID() });
+    await call(to, {}, { 'idempotency-key': key });
+    expect((await runsOf(automation)).map(({ depth }) => depth)).toEqual([0, 0, 0, 0, 0, 0]);
   });
 
   it('nobody of another team, even if its run calls', async () => {
@@ -267,7 +292,7 @@ describe('who is behind a call', () => {
     await call(await address(theirs), {});
     const [calling] = await runsOf(theirs);
     team = own;
-    await call(await address(automation), {}, { 'idempotency-key': `${calling.run_id}:0` });
+    await call(await address(automation), {}, named(calling, 0));
     const [run] = await runsOf(automation);
     expect(run.depth).toBe(1);
     expect(await peopleOf(run.run_id)).toEqual([team.member.user_id]);
@@ -285,6 +310,17 @@ describe('who is behind a call', () => {
     const decision = (await app.as(team.manager).get(`/api/automations/runs/${run.run_id}`)).body;
     expect(JSON.stringify({ ...decision, event: null })).not.toContain('Forged');
   });
+});
+
+it('loses its address when it gets another trigger, and has none when it gets the first one back', async () => {
+  const automation = await make();
+  const to = await address(automation);
+  const change = (trigger_type: string) =>
+    app.as(team.member).patch(`/api/automations/${automation.automation_id}`, { trigger_type });
+  expect((await call(to, {})).status).toBe(202);
+  for (const trigger of ['manual', 'webhook']) expect((await change(trigger)).status).toBe(200);
+  expect((await call(to, {})).status).toBe(404);
+  expect(await db()('automation_hooks').where({ automation_id: automation.automation_id })).toEqual([]);
 });
 
 describe('a signed address', () => {

@@ -1,3 +1,4 @@
+import { nameCaller } from '../../../../api/automation/actions/calling-run.js';
 import { Webhook } from 'standardwebhooks';
 import { LOCAL_BEFORE } from '../../../../api/automation/actions/rules.js';
 import { isSent } from '../../../../api/automation/actions/registry.js';
@@ -110,7 +111,7 @@ describe('http_request', () => {
           'content-type': 'application/json',
           'x-number': '12',
           'idempotency-key': `${run.run_id}:0`,
-          'assent-run': `${run.run_id}:0`,
+          'assent-run': nameCaller(app.services.config, `${run.run_id}:0`),
           'user-agent': 'Assent',
         },
       },
@@ -127,7 +128,10 @@ describe('http_request', () => {
     const headers = { 'Idempotency-Key': 'mine', 'Assent-Run': 'another' };
     const run = await begin([request({ headers })]);
     await act(run);
-    expect(receiver.received[0]?.headers).toMatchObject({ 'idempotency-key': 'mine', 'assent-run': `${run.run_id}:0` });
+    expect(receiver.received[0]?.headers).toMatchObject({
+      'idempotency-key': 'mine',
+      'assent-run': nameCaller(app.services.config, `${run.run_id}:0`),
+    });
   });
 
   it('asked again after a lost answer it says what became of it and sends nothing', async () => {

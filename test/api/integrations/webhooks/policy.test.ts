@@ -180,3 +180,11 @@ it('holds at the connection too, whatever was saved', async () => {
   expect(await send(buildConfig('127.0.0.1', true), `https://127.0.0.1:${port}/`)).toBe('url_blocked');
   expect(receiver.received).toHaveLength(before);
 });
+
+it('the address of an automation of this service may not be saved: nobody would know any more what caused its runs', async () => {
+  const config = { ...buildConfig('127.0.0.1'), BASE_URL: 'https://public.example' };
+  for (const url of ['https://public.example/api/hooks/svc_hook_x', 'https://PUBLIC.example:443/x/../api/hooks/y'])
+    expect(await verdict(config, url)).toMatch(/^url must not be the address of an automation/);
+  for (const url of ['https://public.example/api/hooksmith', 'https://public.example:8443/api/hooks/x'])
+    expect(await verdict(config, url)).toBe('saved');
+});
