@@ -1,4 +1,4 @@
-// Made by npm run client from the document with SHA-256 9f88d0b797cc425838a5513c1e8211b59d41bfec53a80068006283b0c2762781.
+// Made by npm run client from the document with SHA-256 9da0d12daeca1b4bb46f9b5b2fb78ba64f3dc2ff5df14e825c2d9a60b53e9373.
 /** Operations that send a form with a file, those that send its bytes alone, and those that return bytes. */
 export const UPLOADS: readonly string[] = ['uploadFile'];
 export const STREAMS: readonly string[] = ['uploadBulkInput'];

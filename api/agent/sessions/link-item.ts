@@ -74,6 +74,12 @@ export function linkItem(ctx: Context, sessionId: string, link: LinkItem): Promi
   });
 }
 
+/** Lets the agent read an item in a session without links; changes nothing in one that has some. @throws the errors of `linkItem` */
+export async function linkFirst(ctx: Context, sessionId: string, link: LinkItem): Promise<void> {
+  const links = await AgentLink.query(ctx.db).where({ session_id: sessionId }).resultSize();
+  if (links === 0) await linkItem(ctx, sessionId, link);
+}
+
 /** Lets the agent read all of these items or none. @throws the errors of `linkItem` */
 export function linkItems(ctx: Context, sessionId: string, links: readonly LinkItem[]): Promise<void> {
   return inTransaction(ctx, async (ctx) => {

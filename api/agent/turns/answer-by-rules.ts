@@ -13,6 +13,7 @@ import { answerQuestion } from './answer-question.js';
 import {
   linkMentions,
   lostWords,
+  linkedWords,
   linkFirstWords,
   mentionsOf,
   MAY_NOT_READ,
@@ -26,6 +27,7 @@ import { type ClaimedTurn, claimTurn, type TurnExecution } from './claim-turn.js
 import { announceTurn, type Answer, type EndedTurn, endTurn } from './end-turn.js';
 import { findBlocks, mayReadTasks } from './find-tasks.js';
 import { undoLast } from './undo-last.js';
+import { findNumbered } from './reading/numbered-tasks.js';
 import { type ReadByRules, readByRules, readEarlier } from './reading/read-world.js';
 
 /** Hours until a plan of a conversation expires. */
@@ -86,12 +88,19 @@ const offerLinks = (items: readonly LinkedItem[]): Answer => ({
   mentions: items.map(({ id: item_id, title, type }) => ({ item_id, title, to_link: type === 'project' ? type : 'task' })),
 });
 
+/** Without a link nothing is proposed: names the tasks that the message names by their numbers, or says what to do. */
+async function offerNumbered(ctx: Context, turn: ClaimedTurn, { kind }: ReadByRules['outcome']): Promise<Answer> {
+  const mayName = kind !== 'answer' && (await mayReadTasks(ctx, turn.token_id));
+  const numbered = mayName ? await findNumbered(ctx, turn.user_id, turn.content) : [];
+  return numbered.length > 0 ? offerLinks(numbered) : { content: NOTHING_LINKED };
+}
+
 /** What the rules say to a message that they have read. */
 async function respond(ctx: Context, turn: ClaimedTurn, links: readonly ReadableLink[], read: ReadByRules): Promise<Answer> {
   const { outcome } = read;
   if (outcome.kind === 'ask') return answerQuestion(ctx, turn, links, read, outcome.asked);
   if (outcome.kind === 'undo') return undoLast(ctx, turn);
-  if (links.length === 0) return { content: NOTHING_LINKED };
+  if (links.length === 0) return offerNumbered(ctx, turn, outcome);
   const unlinked = unlinkedIn(read);
   if (unlinked.length > 0) return offerLinks(unlinked);
   if (outcome.kind === 'plan') {
@@ -113,8 +122,12 @@ async function answer(ctx: Context, turn: ClaimedTurn): Promise<Answer> {
   const reader = { userId: turn.user_id, timezone: turn.timezone };
   const reach = (await mayReadTasks(ctx, turn.token_id)) ? 'teams' : 'linked';
   const read = await readByRules(ctx, readable, reader, turn.content, { earlier, reach });
-  const answered = await respond(ctx, turn, readable, read);
-  return { ...answered, content: [answered.content, lostWords(lost.length)].filter((text) => text !== '').join('\n\n') };
+  const { mentions = [], ...answered } = await respond(ctx, turn, readable, read);
+  const first = read.world.items.filter(({ id }) => id === turn.linked_item_id);
+  const content = [...first.map(linkedWords), answered.content, lostWords(lost.length)]
+    .filter((text) => text !== '')
+    .join('\n\n');
+  return { ...answered, content, mentions: [...mentionsOf(first), ...mentions] };
 }
 
 /**

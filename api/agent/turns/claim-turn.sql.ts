@@ -13,6 +13,10 @@ export const lockSessionOfTurnStatement = defineStatement({
     where s.session_id = (select t.session_id from agent_turns t where t.message_id = $1) for no key update`,
 });
 
+/** SQL: the id of the item that was linked in the transaction that stored a message of a person; null for none. */
+export const linkedWith = (message: string): string => /* sql */ `(
+  select l.item_id from agent_links l where l.session_id = ${message}.session_id and l.linked_at = ${message}.created_at limit 1)`;
+
 /**
  * $1 = message id, $2 = incarnation, $3 = execution id. The first execution of the turn's incarnation claims it and may ask again after a
  * lost response. A second execution finds no row, and neither does any once the turn has ended or was withdrawn. The row becomes
@@ -32,7 +36,7 @@ with turn as (
 )
 select turn.message_id, turn.session_id, turn.user_id, turn.team_id, turn.token_id, turn.behind_user_ids, turn.provider, turn.model, turn.state, turn.calls,
   turn.correlation_id, message.content, message.position::int as position, u.email, u.role, u.status = 'active' as is_active,
-  coalesce(u.preferences->>'timezone', 'UTC') as timezone, ${stepOfTurn('turn')}
+  coalesce(u.preferences->>'timezone', 'UTC') as timezone, ${linkedWith('message')} as linked_item_id, ${stepOfTurn('turn')}
 from turn join agent_messages message using (message_id) join users u on u.user_id = turn.user_id`,
 });
 

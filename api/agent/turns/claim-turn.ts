@@ -30,6 +30,8 @@ export interface ClaimedTurn extends Record<string, unknown> {
   correlation_id: string;
   content: string;
   position: number;
+  /** The item that was linked with the message, because it names it by its number. */
+  linked_item_id: string | null;
   email: string;
   role: InstanceRole;
   is_active: boolean;

@@ -12,7 +12,7 @@ export const agentChatRoutes: Endpoint[] = [
     method: 'post',
     path: '/api/ai-workspace/chat',
     summary: 'Send a message to the agent',
-    description: `Waits for the answer, at most a minute; a later one is in the session. Changes are staged as a plan and nothing is written before you confirm it. Messages of one session are answered in order; with ${MAX_OPEN_TURNS} of them waiting, or ${MAX_OPEN_TURNS_OF_USER} in all your sessions, the next is a 409. A 503 means that nothing was stored.`,
+    description: `Waits for the answer, at most a minute; a later one is in the session. Changes are staged as a plan and nothing is written before you confirm it. Without a model, a message that names one task by its number (HAR-12) links it to a session without links. Messages of one session are answered in order; with ${MAX_OPEN_TURNS} of them waiting, or ${MAX_OPEN_TURNS_OF_USER} in all your sessions, the next is a 409. A 503 means that nothing was stored.`,
     limit: 'ai_chat',
     bodyLimit: CHAT_BODY_BYTES,
     body: Chat,

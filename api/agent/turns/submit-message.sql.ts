@@ -1,4 +1,5 @@
 import { defineStatement } from '../../../db/statement.js';
+import { linkedWith } from './claim-turn.sql.js';
 
 /** SQL: the first day of the current month, in UTC. */
 const MONTH = `date_trunc('month', now() at time zone 'utc')::date`;
@@ -78,7 +79,8 @@ select 'turn.start', message_id::text, jsonb_build_object('message_id', message_
 });
 
 /**
- * $1 = message id. Withdraws a message that no worker has begun: the message, its turn and its outbox row go, and the quota gets it back.
+ * $1 = message id. Withdraws a message that no worker has begun: the message, its turn and its outbox row go, and the quota gets it back. Returns the
+ * item that was linked with it.
  * It races with the claim for the turn's row, and one of them wins.
  */
 export const withdrawMessageStatement = defineStatement({
@@ -87,14 +89,14 @@ export const withdrawMessageStatement = defineStatement({
 with turn as (
   delete from agent_turns where message_id = $1 and state = 'queued' and claimed_by is null returning message_id, team_id, created_at
 ), message as (
-  delete from agent_messages m using turn where m.message_id = turn.message_id
+  delete from agent_messages m using turn where m.message_id = turn.message_id returning m.message_id, m.session_id, m.created_at
 ), start as (
   delete from outbox o using turn where o.kind = 'turn.start' and o.subject = turn.message_id::text
 ), returned as (
   update agent_usage u set messages = greatest(u.messages - 1, 0) from turn
   where u.team_id = turn.team_id and u.month = date_trunc('month', turn.created_at at time zone 'utc')::date
 )
-select message_id from turn`,
+select message_id, ${linkedWith('message')} as linked_item_id from message`,
 });
 
 /** $1 = message ids. Those whose turn has ended, or whose turn is gone with its session. */
