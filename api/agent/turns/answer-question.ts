@@ -1,5 +1,6 @@
 import type { Context } from '../../platform/context.js';
 import { countTasksOfProjects } from '../../work/projects/count-tasks.js';
+import type { Named } from '../grammar/asking/nearest.js';
 import { STATUS_WORDS } from '../grammar/terms.js';
 import { Question, onlyAssignees, quote } from '../grammar/subjects.js';
 import type { Asked } from '../grammar/outcome.js';
@@ -143,6 +144,13 @@ async function answerBeyond(
   }
 }
 
+/** What the examples of an answer name: the first linked task and project. */
+function namedIn(links: readonly ReadableLink[]): Named {
+  const first = (type: string) => links.find(({ item_type }) => item_type === type)?.title;
+  const [task, project] = [first('task'), first('project')];
+  return { ...(task !== undefined && { T: quote(task) }), ...(project !== undefined && { J: quote(project) }) };
+}
+
 /** Answers a question about linked items and about tasks of their teams; without a link, of all teams of the user. It reads only what the user may read. */
 export async function answerQuestion(
   ctx: Context,
@@ -153,7 +161,7 @@ export async function answerQuestion(
 ): Promise<Answer> {
   switch (asked.does) {
     case 'help':
-      return { content: helpWords(links.find(({ item_type }) => item_type === 'task')?.title) };
+      return { content: helpWords(namedIn(links)) };
     case 'summary':
       return links.length === 0
         ? { content: NOTHING_LINKED }

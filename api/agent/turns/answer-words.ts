@@ -1,4 +1,4 @@
-import { allSentences, nearestSentences } from '../grammar/asking/nearest.js';
+import { kindsOfSentences, type Named, nearestSentences } from '../grammar/asking/nearest.js';
 import { named, quote } from '../grammar/subjects.js';
 import { STATUS_WORDS } from '../grammar/terms.js';
 import type { Staged } from '../plans/proposal.js';
@@ -60,12 +60,12 @@ export function unclearWords(unclear: string, title: string | undefined, summary
 }
 
 /** What the rules understand, one sentence of each kind. */
-export const helpWords = (title: string | undefined): string =>
-  `I understand sentences like these; names may be shortened to the words that only one linked item has:\n${allSentences(
-    title === undefined ? undefined : quote(title),
-  )
-    .map((sentence) => `- ${sentence}`)
-    .join('\n')}`;
+export function helpWords(named: Named): string {
+  const kinds = kindsOfSentences(named, 'any').map(({ kind, sentences }) =>
+    [`${kind}:`, ...sentences.map((each) => `- ${each}`)].join('\n'),
+  );
+  return `I understand sentences like these; names may be shortened to the words that only one linked item has.\n\n${kinds.join('\n\n')}`;
+}
 
 const DATE = new Intl.DateTimeFormat('en', { weekday: 'long', day: 'numeric', month: 'long', year: 'numeric', timeZone: 'UTC' });
 const MAX_DATES = 3;

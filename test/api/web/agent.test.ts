@@ -48,11 +48,23 @@ it('begins a session about a project with its first message', async () => {
   expect([talk.includes('close Login 500'), talk.includes(`/app/items/${project}`)]).toEqual([true, true]);
 });
 
-it('shows sentences that the rules know, about a task of the person, and puts one into the message', async () => {
-  await db()('tasks').where({ task_id }).update({ assigned_to: team.member.user_id });
-  const { html } = await browser.get('/app/agent');
-  const href = /href="([^"]+)"><bdi>mark TEA-\d+ as done/.exec(html)?.[1] as string;
-  expect((await browser.get(href)).html).toMatch(/<textarea id="f-message"[^>]*>mark TEA-\d+ as done<\/textarea>/);
+it('says that rules answer, and shows what they know about real items, of which a click puts one into the message', async () => {
+  const chips = async () => [...(await browser.get('/app/agent')).html.matchAll(/href="([^"]+)"><bdi>([^<]+)<\/bdi>/g)];
+  const texts = async () => (await chips()).map(([, , text]) => text);
+  expect((await browser.get('/app/agent')).html).toContain('No model is set: built-in rules answer here.');
+  // Without a task of their own, that of the project; without a second one no sentence of two.
+  expect(await texts()).toContainEqual(expect.stringMatching(/^mark TEA-\d+ as done$/));
+  expect((await texts()).join()).not.toContain('is blocked by');
+  const second = await buildTask(app, team, await buildProject(app, team), { title: 'Next' });
+  await db()('tasks').where({ task_id: second.task_id }).update({ assigned_to: team.member.user_id });
+  const { number } = await db()('tasks').where({ task_id: second.task_id }).first();
+  const others = [team.manager, team.admin, team.guest].map(({ user_id }) => user_id);
+  await db()('users').whereIn('user_id', others).update({ display_name: 'Zoe Quist' });
+  const [, href] = (await chips()).find(([, , text]) => text === `mark TEA-${number} as done`) as RegExpMatchArray;
+  expect((await browser.get(href as string)).html).toMatch(/<textarea id="f-message"[^>]*>mark TEA-\d+ as done<\/textarea>/);
+  expect(await texts()).toContain('what did Zoe Quist do yesterday?');
+  await db()('users').whereIn('user_id', others).update({ display_name: 'all, please' });
+  expect(await texts()).toContainEqual(expect.stringMatching(/^what did @\S+ do yesterday\?$/));
 });
 
 it('leaves no session behind a first message that is refused, and keeps its text', async () => {

@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import { allSentences } from '../../../agent/grammar/asking/nearest.js';
 import { deleteAgentSession } from '../../../agent/sessions/change-session.js';
 import { createAgentSession } from '../../../agent/sessions/create-session.js';
 import { linkItem } from '../../../agent/sessions/link-item.js';
@@ -15,8 +14,8 @@ import type { ProjectRecord } from '../../../work/projects/schema.js';
 import { listNextTasks } from '../../../work/tasks/read/list-next-tasks.js';
 import { type FormError, page, type Page, requireUser, type View } from '../../page.js';
 import type { Fields } from '../../server/read-form.js';
-import { createFormatter } from '../../wording/formatter.js';
 import { buildPath, Message, Query, WAIT_MS } from './chat.js';
+import { exampleSentences, FEW } from './examples.js';
 
 /** A first message, and the project that it is about; without one the agent only answers questions. */
 const FirstMessage = Message.extend({ project_id: z.union([z.literal('').transform(() => undefined), z.uuid()]).optional() });
@@ -34,18 +33,16 @@ async function showSessions(
   const [sessions, texts, { tasks }] = await Promise.all([
     listAgentSessions(ctx),
     listProjects(ctx, { limit: MAX_PROJECTS, offset: 0 }),
-    listNextTasks(ctx, 1),
+    listNextTasks(ctx, FEW),
   ]);
   const teams = new Set(me.teams.filter(({ role }) => isAllowed('agent.link', role as Seat)).map(({ team_id }) => team_id));
   const projects = texts
     .map((text) => JSON.parse(text) as ProjectRecord)
     .filter(({ status, team_id }) => status === 'active' && teams.has(team_id));
-  const [next] = tasks;
-  const formatter = createFormatter(me);
-  const first = projects.find(({ name }) => name === next?.project_name) ?? projects[0];
+  const first = projects.find(({ name }) => name === tasks[0]?.project_name) ?? projects[0];
   const given = rejected?.given ?? { message, project_id: first?.project_id };
-  const examples = ctx.config.AI_PROVIDER === 'rules' ? allSentences((next && formatter.taskName(next)) || undefined) : [];
-  const data = { sessions, projects, given, examples, problem: rejected?.problem, messageId: newId() };
+  const kinds = ctx.config.AI_PROVIDER === 'rules' ? await exampleSentences(ctx, me, first, tasks) : [];
+  const data = { sessions, projects, given, kinds, problem: rejected?.problem, messageId: newId() };
   return { view: 'agent/sessions', title: 'Agent', data };
 }
 

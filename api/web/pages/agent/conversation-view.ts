@@ -99,6 +99,7 @@ export async function conversationView(
     ),
     offer: open.length > 0 ? null : offerOf(conversation, linked),
     suggestions: session.messages.length === 0 ? suggestionsFor(session) : [],
+    isRules: ctx.config.AI_PROVIDER === 'rules',
     q: query,
     found,
     rejected,

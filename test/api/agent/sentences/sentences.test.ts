@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { kindsOfSentences } from '../../../../api/agent/grammar/asking/nearest.js';
 import { isSame, meaning } from './world.js';
 
 /** World, what is written (several messages: an array), and what it means. */
@@ -12,6 +13,12 @@ const ROWS = ['seen', 'unseen', 'third', 'fourth', 'fifth', 'sixth', 'rules']
 it.each(ROWS)('%s: %s', (world, said, means) => {
   const found = meaning(world, ...[said].flat());
   expect(isSame(found, means) ? means : found).toBe(means);
+});
+
+it('understands each sentence that help and the first page show', () => {
+  const shown = kindsOfSentences({ T: 'bud', U: 'web', P: 'Mia', J: 'Harbor' }, 'given').flatMap(({ sentences }) => sentences);
+  expect(shown.length).toBeGreaterThan(25);
+  expect(shown.filter((sentence) => /^(A|\?)/.test(meaning('office', sentence)))).toEqual([]);
 });
 
 /** Bad luck and malice: eight thousand characters that look like clauses, over fifty linked items. */
