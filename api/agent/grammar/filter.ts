@@ -69,7 +69,7 @@ const PHRASES: readonly (readonly [phrases: string, filter: TaskFilter])[] = [
   [
     'unassigned|not assigned|nobody is assigned to|no one is assigned to|nobody is working on|no one is working on|nobody works on|nobody has|nobody owns|without an assignee|without assignee|without an owner|without owner|without anyone|assigned to nobody|assigned to no one|' +
       'nobody picked up|nobody has picked up|no one picked up|nobody taken|nobody has taken|nobody taken on|no one taken|nobody claimed|' +
-      'has no owner|have no owner|has no assignee|have no assignee|no owner|no assignee|nobody',
+      'nobody assigned|no one assigned|has no owner|have no owner|has no assignee|have no assignee|no owner|no assignee|nobody',
     { assignee: { kind: 'nobody' }, statuses: OPEN },
   ],
   [
