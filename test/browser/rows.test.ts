@@ -127,6 +127,18 @@ describe('rows and cards by keys', () => {
     expect((await taskOf('Row 03')).cycle_id).not.toBeNull();
   });
 
+  it('keys act on rows that a mouse has ticked', async () => {
+    await openList();
+    for (const title of ['Row 02', 'Row 04']) await page.click(`[aria-label="Tick ${title}"]`);
+    await press('s');
+    await page.waitForSelector('#palette-results [role=option]:has-text("In review")');
+    await page.keyboard.type('in review');
+    await page.waitForSelector('#palette-results [aria-selected=true]:has-text("In review")');
+    await press('Enter');
+    await notice('2 tasks changed');
+    expect(await taskOf('Row 04')).toMatchObject({ status: 'in_review' });
+  });
+
   it('Ctrl K lists the actions of ticked tasks first, and of the open task; a kind opens its chooser', async () => {
     await openList();
     await press('j', 'x', 'j', 'x', 'Control+k');

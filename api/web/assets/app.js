@@ -74,6 +74,11 @@
     wait();
   };
   for (const event of ['DOMContentLoaded', 'htmx:after:swap']) document.addEventListener(event, time);
+  /* Why a form was refused stands above it, perhaps out of sight. */
+  document.addEventListener('htmx:after:swap', () => {
+    const problem = document.querySelector('main .notice.bad[role=alert]:not(.toast)');
+    requestAnimationFrame(() => problem?.scrollIntoView({ block: 'nearest' }));
+  });
   document.addEventListener('click', ({ target }) => {
     const notice = target.closest('[data-dismiss]')?.closest('.notice');
     if (notice) dismiss(notice);

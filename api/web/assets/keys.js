@@ -195,7 +195,7 @@
       open();
       return;
     }
-    const isTyping = event.target.closest?.('input, textarea, select, [contenteditable]');
+    const isTyping = event.target.closest?.('input:not([type=checkbox], [type=radio]), textarea, select, [contenteditable]');
     if (isTyping || event.ctrlKey || event.metaKey || event.altKey || event.key.length !== 1) return;
     if (!areOn() || palette.open || keys.open) return;
     const before = first && performance.now() - first.at < PAIR_MS ? `${first.key} ` : '';
