@@ -31,9 +31,12 @@ export interface NewTask {
   related?: Target;
 }
 
-/** A question about tasks. `list`: which they are. `count`: how many. `load`: how many each member has. */
+/**
+ * A question about tasks. `list`: which they are. `count`: how many. `load`: how many each member has. `next`, `day`, `week`: which of the
+ * person's come next.
+ */
 export interface TaskQuestion {
-  show: 'list' | 'count' | 'load';
+  show: 'list' | 'count' | 'load' | 'next' | 'day' | 'week';
   filter: TaskFilter;
   /** `what else`: not what the clause before was about. */
   isElse?: true;

@@ -140,13 +140,14 @@ const continuesWord = (text: string, at: number): boolean =>
 /** A word with a plain apostrophe; `can't` is the same as `cannot`. */
 function wordOf(text: string): string {
   const word = text.replaceAll('’', "'");
-  return ["can't", "won't", 'cant', 'wont'].includes(word) ? 'cannot' : word;
+  return word === "can't" || word === 'cant' ? 'cannot' : word;
 }
 const NEGATED = /^(is|are|was|were|has|have|had|do|does|did|should|could|would|must|need)n'?t$/;
 
 /** `isn't` is two words, so that no pattern overlooks the `not`. */
 function splitNegation(token: Token): Token[] {
-  const verb = token.kind === 'word' ? NEGATED.exec(token.text)?.[1] : undefined;
+  const isWill = token.kind === 'word' && (token.text === "won't" || token.text === 'wont');
+  const verb = isWill ? 'will' : token.kind === 'word' ? NEGATED.exec(token.text)?.[1] : undefined;
   if (verb === undefined) return [token];
   const { start, end } = token;
   const border = start + verb.length;

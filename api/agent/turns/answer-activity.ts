@@ -32,7 +32,7 @@ interface Worded {
 
 const startOf = (day: string, zone: string): number => Temporal.PlainDate.from(day).toZonedDateTime(zone).epochMilliseconds;
 /** The moments of days, of which the last is included, in a zone. */
-const momentsOf = ({ from = EVER, to }: DateRange, zone: string): { from: number; to: number } => ({
+export const momentsOf = ({ from = EVER, to }: DateRange, zone: string): { from: number; to: number } => ({
   from: startOf(from, zone),
   to: to === undefined ? Date.now() + 1 : startOf(Temporal.PlainDate.from(to).add({ days: 1 }).toString(), zone),
 });
@@ -42,7 +42,8 @@ const dayWords = (day: string): string =>
     new Date(`${day}T00:00:00Z`),
   );
 
-function daysWords({ from, to }: DateRange): string {
+/** Days in words: `since Monday, 23 November 2026`. */
+export function daysWords({ from, to }: DateRange): string {
   if (from === undefined) return to === undefined ? 'so far' : `until ${dayWords(to)}`;
   if (from === to) return `on ${dayWords(from)}`;
   return to === undefined ? `since ${dayWords(from)}` : `from ${dayWords(from)} to ${dayWords(to)}`;

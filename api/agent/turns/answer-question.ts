@@ -1,61 +1,19 @@
 import type { Context } from '../../platform/context.js';
-import { countTasksOfProjects } from '../../work/projects/count-tasks.js';
 import type { Named } from '../grammar/asking/nearest.js';
-import { STATUS_WORDS } from '../grammar/terms.js';
 import { Question, onlyAssignees, quote } from '../grammar/subjects.js';
 import type { Asked } from '../grammar/outcome.js';
 import type { LinkedItem } from '../grammar/tokens.js';
 import type { ReadableLink } from '../sessions/read-links.js';
 import { answerActivity } from './answer-activity.js';
-import {
-  describe,
-  helpWords,
-  linkMentions,
-  MAY_NOT_READ,
-  mentionsOf,
-  NOTHING_LINKED,
-  plural,
-  summaryWords,
-} from './answer-words.js';
+import { aheadWords, chooseAhead, isAhead } from './answers/ahead.js';
+import { describeProject } from './answers/project.js';
+import { listWords, loadWords, MAX_LISTED } from './answers/task-lines.js';
+import { describe, helpWords, linkMentions, MAY_NOT_READ, mentionsOf, NOTHING_LINKED, summaryWords } from './answer-words.js';
 import type { ClaimedTurn } from './claim-turn.js';
 import type { Answer, Mentioned } from './end-turn.js';
-import { exceedsExamined, findBlocking, findTasks, type FoundTask, MAX_COUNTED, mayReadTasks } from './find-tasks.js';
+import { exceedsExamined, findBlocking, findTasks, type FoundTask, mayReadTasks } from './find-tasks.js';
 import { MAX_EXAMINED } from './find-tasks.sql.js';
 import { type ReadByRules, zoneOf } from './reading/read-world.js';
-
-/** Tasks that an answer lists; the others are counted. */
-const MAX_LISTED = 20;
-
-const describeTask = ({ title, status, priority, due, assignee, is_blocked, project_title }: FoundTask): string => {
-  const parts = [
-    STATUS_WORDS[status] ?? status,
-    `${priority} priority`,
-    due === null ? null : `due ${due}`,
-    assignee === null ? 'not assigned' : `assigned to ${assignee}`,
-    is_blocked && status !== 'done' ? 'blocked' : null,
-    `in ${quote(project_title)}`,
-  ].filter((part) => part !== null);
-  return `- ${quote(title)}: ${parts.join(', ')}`;
-};
-
-const countWords = (count: number): string =>
-  count > MAX_COUNTED ? `More than ${MAX_COUNTED.toLocaleString('en')} tasks` : plural(count, 'task', 'tasks');
-
-/** A count and the first tasks. */
-function listWords(tasks: readonly FoundTask[], none: string): string {
-  if (tasks.length === 0) return none;
-  const more = tasks.length > MAX_LISTED ? [`- and ${countWords(tasks.length - MAX_LISTED).toLowerCase()} more`] : [];
-  return [`${countWords(tasks.length)}:`, ...tasks.slice(0, MAX_LISTED).map(describeTask), ...more].join('\n');
-}
-
-/** How many open tasks each member has, most first. */
-function loadWords(tasks: readonly FoundTask[]): string {
-  const counts = new Map<string, number>();
-  for (const { assignee } of tasks) counts.set(assignee ?? '', (counts.get(assignee ?? '') ?? 0) + 1);
-  const rows = [...counts].sort(([, a], [, b]) => b - a).slice(0, MAX_LISTED);
-  if (rows.length === 0) return 'No task is open.';
-  return ['Open tasks:', ...rows.map(([name, count]) => `- ${name === '' ? 'not assigned' : name}: ${count}`)].join('\n');
-}
 
 /** Says that nothing was found, and what was looked for: a word that was not meant as a name shows. */
 const noneWords = (words: readonly string[] = []): string =>
@@ -91,35 +49,21 @@ async function answerTasks(
   const open = show === 'load' ? { ...filter, statuses: ['todo', 'in_progress', 'in_review'] as const } : filter;
   const found = await findTasks(ctx, open, assignees, { teamIds, timezone: zoneOf(turn), today: world.today });
   const tasks = found.filter(({ id }) => !without.includes(id));
-  const words =
-    show === 'load'
-      ? loadWords(tasks)
-      : listWords(
-          tasks,
-          noneWords([...(filter.words ?? []), ...(filter.project ?? []), ...(filter.tag === undefined ? [] : [filter.tag])]),
-        );
+  const ahead = isAhead(show) ? chooseAhead(tasks, show, world.today) : tasks;
+  const none = noneWords([...(filter.words ?? []), ...(filter.project ?? []), ...(filter.tag === undefined ? [] : [filter.tag])]);
+  const words = isAhead(show)
+    ? aheadWords(ahead, tasks.length, show)
+    : show === 'load'
+      ? loadWords(tasks, world.today)
+      : listWords(tasks, none);
   const content = (await exceedsExamined(ctx, teamIds)) ? `${words}\n\n${partWords(teamIds)}` : words;
-  return { content, mentions: show === 'load' ? [] : listMentions(tasks) };
+  return { content, mentions: show === 'load' ? [] : listMentions(ahead) };
 }
 
 /** Describes the items that a question is about. */
 function describeItems({ facts }: ReadByRules, items: readonly LinkedItem[]): Answer {
   const lines = items.map((item) => describe({ ...item, item_type: item.type }, facts.get(item.id) ?? item));
   return { content: lines.join('\n'), mentions: mentionsOf(items) };
-}
-
-/** How far a project is, and what happened in it in the last days. */
-async function describeProject(ctx: Context, turn: ClaimedTurn, read: ReadByRules, project: LinkedItem): Promise<Answer> {
-  const counts = await countTasksOfProjects(ctx, [project.id], read.world.today);
-  const { open = 0, done = 0, overdue = 0, isCut = false } = counts.get(project.id) ?? {};
-  const parts = [plural(open, 'open task', 'open tasks'), `${overdue} of them overdue`, `${done} done`];
-  const [head] = describe({ ...project, item_type: project.type }, { due: read.facts.get(project.id)?.due ?? null }).split('\n');
-  const count = isCut ? `more than ${(open + done - 1).toLocaleString('en')} tasks` : parts.join(', ');
-  const activity = await answerActivity(ctx, { does: 'activity', asked: {}, of: project }, read.world, {
-    teamIds: null,
-    zone: zoneOf(turn),
-  });
-  return { content: `${head}\n- ${count}\n\n${activity.content}`, mentions: activity.mentions };
 }
 
 /** Answers what needs tasks that are not linked. @throws Question a name that means none, or several */
@@ -137,8 +81,12 @@ async function answerBeyond(
       const none = asked.end === 'before' ? 'No task blocks it.' : 'It blocks no task.';
       return { content: listWords(tasks, none), mentions: listMentions(tasks) };
     }
-    case 'activity':
+    case 'activity': {
+      const { of } = asked;
+      const isRecap = of?.type === 'project' && !asked.asked.who && !asked.asked.what;
+      if (isRecap) return describeProject(ctx, turn, read, of, asked.asked.days);
       return answerActivity(ctx, asked, read.world, { teamIds: teamsOf(links), zone: zoneOf(turn) });
+    }
     case 'tasks':
       return answerTasks(ctx, turn, links, read, asked);
   }

@@ -43,7 +43,9 @@ it('tells who closed a task, and what happened in a project', async () => {
     /^Cara Voss closed “Order wheels” on \w{3},? \d+ \w+,? \d\d:\d\d\.$/,
   );
   expect((await say('who reopened the wheels?')).content).toBe('The activity does not tell that “Order wheels” was reopened.');
-  expect((await say('what happened today in Harbor?')).content).toMatch(/^2 changes in the project “Harbor” on /);
+  expect((await say('what happened today in Harbor?')).content).toMatch(
+    /: 1 created, 1 done\n\n2 changes in the project “Harbor” on /,
+  );
   expect((await say('what changed since yesterday?')).content).toMatch(/^2 changes since /);
   expect((await say('what happened to the wheels?')).content).toMatch(/^2 changes to the task “Order wheels” so far/);
 });

@@ -70,12 +70,3 @@ it('takes back nothing of another session, and nothing for a token that may only
     content: expect.stringContaining('A token cannot take back'),
   });
 });
-
-it('tells how far a project is, and what happened in it', async () => {
-  await buildTask(app, team, project, { title: 'Paint the arm', status: 'done' });
-  await app.as(team.member).patch(`/api/tasks/${taskId}`, { priority: 'high' });
-  const { content, mentions } = await (await begin())('what is the status of Harbor?');
-  expect(content).toContain('- project “Harbor”: active\n- 1 open task, 1 of them overdue, 1 done');
-  expect(content).toMatch(/changed priority from medium to high: “Order the wheels”/);
-  expect(mentions.map(({ item_id }) => item_id)).toContain(project.project_id);
-});

@@ -1,4 +1,5 @@
 import { readActivity } from './activity.js';
+import { readFixed } from './fixed.js';
 import type { BareClause, Target, TaskQuestion } from '../clauses.js';
 import { openOnly, readFilter, withWords } from '../filter.js';
 import type { TaskFilter } from '../terms.js';
@@ -11,61 +12,10 @@ import { ASKING, getWord, PLURALS } from '../words.js';
 
 const patterns = (...texts: string[]): Pattern[] => texts.map(pattern);
 
-const HELP = new Set([
-  'help',
-  'what can you do',
-  'what can you do for me',
-  'what can i do',
-  'what can i say',
-  'what can i ask',
-  'what can i write',
-  'what can i ask you',
-  'how does this work',
-  'how do i use this',
-  'what do you understand',
-  'what do you know',
-  'what are you able to do',
-]);
-const SUMMARY = new Set(
-  (
-    'summarise|summarize|summary|status|overview|status report|report|sum up|sum up the linked items|what is linked|what is linked here|' +
-    'what do you see|what can you see|give me a summary|give me an overview|give me a status report|give me the status|where do we stand|' +
-    'where are we|how are we doing|how is it going|summarise the linked items|summarize the linked items|summarise everything|sum it up|' +
-    'summarize everything|show me the linked items|list the linked items|what are the linked items|what is the status|how do things look'
-  ).split('|'),
-);
-const LOAD = new Set(
-  (
-    'who has the most work|who has the most tasks|who has the most to do|who is the busiest|who is busiest|who is overloaded|who has too much|' +
-    'who has too much to do|who has the least work|who has the least to do|who has the fewest tasks|who has time|who is free|who is available|' +
-    'who has capacity|who has nothing to do|how is the work distributed|how is work distributed|workload|show the workload|show me the workload|' +
-    'what is the workload|how many tasks does everyone have|how many tasks does each person have|' +
-    'who has the most on their plate|who has a lot on their plate|who has the least on their plate|who has too much on their plate|who has the most open tasks|' +
-    'who does what|who is doing what|who is working on what|how busy is everyone|how busy is the team|what is everyone working on'
-  ).split('|'),
-);
-/** A summary of all that is linked, in other words. */
-const SUMMARY_OF =
-  /^(?:(?:can i have|give me|give us|show me|i need) )?(?:(?:an?|the) )?(?:(?:short|quick|brief) )?(?:summary|overview|status report|status update) (?:of|on|for) (?:the (?:whole )?project|everything|all of it|it all)$|^(?:summari[sz]e|sum up) (?:the (?:whole )?project|it all)$/;
-/** Who has time for the work of another one. */
-const WHO_CAN =
-  /^who (?:can|could|might) (?:help(?: out)?|jump in|step in|(?:take|take over|pick up|cover|cover for|help with) (?:her|his|their|these|the|some|more|this|it)(?: (?:tasks|work|of|more|over))*)$/;
-const IS_FREE =
-  /^(?:is|are|does|do|has) (?:anyone|anybody|someone|somebody|who) (?:free|available|have time|have capacity|time|capacity)(?: (?:to|for) .+)?$|^who (?:is (?:free|available)|has (?:time|capacity)) (?:to|for) .+$/;
-const MINE = new Set(
-  'plan my day|plan my week|what is my day|show my day|my day|what is on today|what is on for today|what is my next task|what is next|what is up next|what should i do|what should i do next|what should i work on|what should i work on next|what do i do next|what is on my plate|what is left for me'.split(
-    '|',
-  ),
-);
-
-/** Questions about what keeps tasks from being done. */
-const BLOCKED =
-  /^(?:(?:are there|what are|show me|list|do we have|have we got) )?(?:any |the |our |all )*(?:current |open )?(?:blockers|blocks|impediments)$/;
-const SLIPPED = /^what (?:has |have )?(?:slipped|slipped through|slid|is behind schedule|is behind|is running late)$/;
-
 /** A task or a project in short. */
 const IN_SHORT = patterns(
   'summarise|summarize|recap|outline T',
+  'recap|summary of|on|for T',
   'the? status|state|progress|overview of|on|for|with T',
   'give|send|show|write me|us? a|an|the? quick|short|brief? status|progress|overview|summary|recap|update|report report|update? of|on|for|about T',
 );
@@ -131,19 +81,13 @@ const ASKED_IS = new Set(['is', 'are', 'does', 'do', 'did', 'has', 'have']);
 const join = (tokens: readonly Token[]): string =>
   wordsOf(tokens.filter(({ kind }) => kind === 'word' || kind === 'item')).join(' ');
 
-/** Ends of a question of now, which ask for nothing else. */
-const NOW = / (today|now|right now|this week|at the moment|these days)$/;
-
-function readFixed(asked: string): BareClause | undefined {
-  const said = asked.replace(NOW, '');
-  if (HELP.has(said)) return { does: 'help' };
-  if (SUMMARY.has(said) || SUMMARY_OF.test(said)) return { does: 'summary' };
-  if (LOAD.has(said) || WHO_CAN.test(said) || IS_FREE.test(said)) return { does: 'ask', question: { show: 'load', filter: {} } };
-  if (BLOCKED.test(said)) return { does: 'ask', question: { show: 'list', filter: openOnly({ isBlocked: true }) } };
-  if (SLIPPED.test(said)) return { does: 'ask', question: { show: 'list', filter: openOnly({ isOverdue: true }) } };
-  if (MINE.has(said)) return { does: 'ask', question: { show: 'list', filter: openOnly({ assignee: { kind: 'me' } }) } };
-  return undefined;
-}
+/** How much one member has to do: their open tasks say it. */
+const BUSY = patterns(
+  'is|are P overloaded|overworked|swamped|busy|free|available',
+  'is|are P too|very|really busy',
+  'how busy|loaded|full is|are P',
+  'does|do P have too|enough much|many? work|to|time|tasks|capacity do?',
+);
 
 const first = (matcher: Matcher, list: readonly Pattern[]) => {
   for (const each of list) {
@@ -253,6 +197,8 @@ export function readQuestion(reading: Reading, tokens: readonly Token[]): BareCl
   if (fixed) return fixed;
   const activity = readActivity(reading, tokens);
   if (activity) return activity;
+  const busy = BUSY.map((each) => new Matcher(reading, tokens).match(each, 'all')?.P).find((each) => each !== undefined);
+  if (busy && busy.kind !== 'nobody') return { does: 'ask', question: { show: 'list', filter: openOnly({ assignee: busy }) } };
   const inShort = first(new Matcher(reading, tokens), IN_SHORT);
   if (inShort?.kind === 'named') return { does: 'about', target: inShort };
   const [lead, second] = [getWord(tokens[0]), getWord(tokens[1])];

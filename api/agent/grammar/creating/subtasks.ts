@@ -69,6 +69,8 @@ const unlessOpen = ({ tasks, isOpen }: Several, build: (tasks: NewTask[]) => Bar
 export const subtasks = (of: Target, several: Several | undefined): BareClause | undefined =>
   several && unlessOpen(several, (tasks) => ({ does: 'subtasks', of, tasks }));
 
+const INTO_WHICH = 'Into which tasks? Write their titles: “split … into draft, review and release”.';
+
 /** `break TARGET down into LIST` */
 export function readSplit(reading: Reading, tokens: readonly Token[]): BareClause | undefined {
   if (!SPLITTING.has(word(tokens, 0))) return undefined;
@@ -78,7 +80,10 @@ export function readSplit(reading: Reading, tokens: readonly Token[]): BareClaus
   while (of.length > 1 && ['down', 'up'].includes(word(of, of.length - 1))) of = of.slice(0, -1);
   const target = readTarget(reading, of);
   if (!target) return undefined;
-  const tasks = readSeveral(reading, skipCount(tokens.slice(into + 1)));
+  const list = skipCount(tokens.slice(into + 1));
+  if (list.length === 0 || (list.length === 1 && readNumber(word(list, 0)) !== undefined))
+    return { does: 'doubt', text: INTO_WHICH };
+  const tasks = readSeveral(reading, list);
   return subtasks(target.target, tasks);
 }
 

@@ -56,6 +56,9 @@ export const OTHER: readonly Form[] = [
     ({ T }) => ({ does: 'status', target: T, status: 'done', resolution: 'canceled' }),
     `T ${HAS_BEEN} canceled|cancelled|abandoned|scrapped`,
     'forget|skip about? T',
+    'we will not be? do|doing T any? more|anymore?',
+    'we are not going to do T any? more|anymore?',
+    'we have? decided against|not doing? to? do? T',
   ),
   ...say(
     ({ T }) => ({ does: 'status', target: T, status: 'done', resolution: 'duplicate' }),
@@ -69,6 +72,7 @@ export const OTHER: readonly Form[] = [
     () => ({ does: 'undo' }),
     'undo|revert|rollback',
     'undo|revert|rollback the|my|your|that|this? last|previous? change|changes|plan|one|step|all|everything',
+    'undo|revert what i|we|you did|done|changed|confirmed',
   ),
   ...say(
     ({ T }) => (T.kind === 'it' || T.kind === 'them' ? { does: 'undo' } : { does: 'doubt', text: NO_UNDO }),
@@ -147,8 +151,9 @@ export const RELATE: readonly Form[] = [
     'T depends|depend on|upon U',
     'T needs|requires U',
     'T waits|wait|is|has|must|can to|only|be|not? start|starts|wait|waiting|begin|done|happen|dependent|finished? for|on|after U',
-    `T cannot|can not? start|begin|be|go|ship|launch|happen|continue|proceed done|finished|ahead|live|out? before|until|without U ${IS_DONE}`,
+    `T cannot|can|will not? start|begin|be|go|ship|launch|happen|continue|proceed done|finished|ahead|live|out? before|until|without U ${IS_DONE}`,
     `T has|have|must|needs to? wait until|for U ${IS_DONE}`,
+    `we cannot|can|will not? start|begin|do|ship|launch|finish|release T before|until|without U ${IS_DONE}`,
     'make T wait|depend for|on|upon U',
     'mark|set|make T as? being? blocked|dependent by|on U',
     'U must|has|needs to? be? done|finished|closed|come|happen|completed before T',

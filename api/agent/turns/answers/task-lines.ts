@@ -1,0 +1,46 @@
+import { quote } from '../../grammar/subjects.js';
+import { STATUS_WORDS } from '../../grammar/terms.js';
+import { plural } from '../answer-words.js';
+import { type FoundTask, MAX_COUNTED } from '../find-tasks.js';
+
+/** Tasks that an answer lists; the others are counted. */
+export const MAX_LISTED = 20;
+
+export const describeTask = ({ title, status, priority, due, assignee, is_blocked, project_title }: FoundTask): string => {
+  const parts = [
+    STATUS_WORDS[status] ?? status,
+    `${priority} priority`,
+    due === null ? null : `due ${due}`,
+    assignee === null ? 'not assigned' : `assigned to ${assignee}`,
+    is_blocked && status !== 'done' ? 'blocked' : null,
+    `in ${quote(project_title)}`,
+  ].filter((part) => part !== null);
+  return `- ${quote(title)}: ${parts.join(', ')}`;
+};
+
+const countWords = (count: number): string =>
+  count > MAX_COUNTED ? `More than ${MAX_COUNTED.toLocaleString('en')} tasks` : plural(count, 'task', 'tasks');
+
+/** The first tasks, one a line, and how many follow. */
+export const linesOf = (tasks: readonly FoundTask[]): string[] => [
+  ...tasks.slice(0, MAX_LISTED).map(describeTask),
+  ...(tasks.length > MAX_LISTED ? [`- and ${countWords(tasks.length - MAX_LISTED).toLowerCase()} more`] : []),
+];
+
+/** A count and the first tasks. */
+export const listWords = (tasks: readonly FoundTask[], none: string): string =>
+  tasks.length === 0 ? none : [`${countWords(tasks.length)}:`, ...linesOf(tasks)].join('\n');
+
+/** How many open tasks each member has, most first, and how many of them are late. */
+export function loadWords(tasks: readonly FoundTask[], today: string): string {
+  const counts = new Map<string, { open: number; overdue: number }>();
+  for (const { assignee, due } of tasks) {
+    const { open, overdue } = counts.get(assignee ?? '') ?? { open: 0, overdue: 0 };
+    counts.set(assignee ?? '', { open: open + 1, overdue: overdue + (due !== null && due < today ? 1 : 0) });
+  }
+  const rows = [...counts].sort(([, a], [, b]) => b.open - a.open || b.overdue - a.overdue).slice(0, MAX_LISTED);
+  if (rows.length === 0) return 'No task is open.';
+  const line = ([name, { open, overdue }]: (typeof rows)[number]) =>
+    `- ${name === '' ? 'not assigned' : name}: ${open}${overdue > 0 ? `, ${overdue} of them overdue` : ''}`;
+  return ['Open tasks:', ...rows.map(line)].join('\n');
+}
