@@ -16,6 +16,7 @@ const BEING = new Set(
 const LEAVING = new Set(['left', 'leaves', 'quit', 'quits', 'resigned', 'retires', 'retired']);
 /** Phrases of who does not work, longest first where one begins with another. */
 const AWAY = (
+  'enough to do|enough on his plate|enough on her plate|enough on their plate|enough work|enough|' +
   'too much to do|too much on his plate|too much on her plate|too much on their plate|too much work|no time|no capacity|out of office|out of the office|' +
   'on parental leave|on maternity leave|on paternity leave|on sick leave|on leave|on holiday|on holidays|on vacation|on a trip|on a break|' +
   'on a business trip|parental leave|maternity leave|sick leave|leaving the company|leaving|leaving us|the company|in hospital|in the hospital|' +
@@ -63,8 +64,8 @@ function readAbsence(reading: Reading, tokens: readonly Token[]): BareClause | u
     if (/^(takes?|will take|took) over$|^(steps?|will step) in$/.test(words.slice(end).join(' ')))
       return { does: 'aside', target: null };
     let at = end;
-    const isLeaving = LEAVING.has(words[at] ?? '');
     while (BEING.has(words[at] ?? '') || LEAVING.has(words[at] ?? '')) at += 1;
+    const isLeaving = words.slice(end, at).some((word) => LEAVING.has(word));
     const phrase = AWAY.find((each) => each.every((word, i) => words[at + i] === word));
     if (at === end || (!phrase && !isLeaving)) continue;
     if (!isTime(words.slice(at + (phrase?.length ?? 0)), reading.today)) continue;
@@ -78,12 +79,20 @@ const DENYING: readonly Pattern[] = ['T is|are|was|were|has|have|had not been? S
   pattern,
 );
 
+/** Facts that say why something else is wanted. */
+const REASONS: readonly Pattern[] = [
+  'i|we want|need T off my|our plate|desk|list|table',
+  'T look|looks|is|are|seems|seem good|fine|great|perfect|alright|ok|okay to? me|us?',
+  'T needs|need|requires|require another|one round|look|pass|go|try',
+  'T needs|need|requires|require more work|time|thought',
+].map(pattern);
+
 /** Reads a sentence that changes nothing; undefined for none. */
 export function readAside(reading: Reading, tokens: readonly Token[]): BareClause | undefined {
   const absence = readAbsence(reading, tokens);
   if (absence) return absence;
   const matcher = new Matcher(reading, tokens);
-  for (const each of DENYING) {
+  for (const each of [...DENYING, ...REASONS]) {
     const target = matcher.match(each, 'all')?.T;
     if (target?.kind === 'named' || target?.kind === 'it') return { does: 'aside', target };
   }

@@ -1,4 +1,5 @@
 import { type DateRange, readRange } from '../../platform/written-ranges.js';
+import { readPastRange } from './asking/past-range.js';
 import { phraseStems, titleStems } from './match.js';
 import type { PeopleIndex } from './people.js';
 import { isPersonal, readPerson, readPronounOfPerson } from './referents.js';
@@ -169,7 +170,8 @@ function readDays(words: readonly string[], at: number, { today }: FilterReader)
   const word = words[at] ?? '';
   const lead = DONE_WORDS.has(word) || DUE_WORDS.has(word) ? 1 : 0;
   const found = longest(words, at + lead, 6, (part) => {
-    const range = readRange(part, today);
+    // What is done since a day was done after the last one.
+    const range = DONE_WORDS.has(word) && part[0] === 'since' ? readPastRange(part, today) : readRange(part, today);
     if (!range) return undefined;
     // What is to be done by a day is due then; what was done in a week is done.
     if (DONE_WORDS.has(word) && range.from !== undefined && range.from <= today) return { completed: range, statuses: ['done'] };

@@ -3,7 +3,7 @@ import type { BareClause, Clause } from './clauses.js';
 import { beginsList, beginsTask } from './creating/create.js';
 import { MAX_TOKENS } from './pattern.js';
 import { PeopleIndex } from './people.js';
-import { isCorrection, WHAT_CHANGES, withoutInstead } from './following/correction.js';
+import { isCorrection, WHAT_CHANGES, withoutInstead, withoutReplaced } from './following/correction.js';
 import { readEllipsis, type Repeatable, repeatableOf } from './following/ellipsis.js';
 import { findMentions, hasBothKinds, lastNamed, type Mention } from './referents.js';
 import { readKnownClause, readUnknownClause } from './read-clause.js';
@@ -208,7 +208,7 @@ class MessageReader {
     const start = this.at;
     const end = this.endOfClause(start);
     this.reading = { ...this.reading, isAsked: this.isQuestionMark(end) };
-    const trimmed = trimClosing(tokens.slice(start, end));
+    const trimmed = withoutReplaced(this.reading, trimClosing(tokens.slice(start, end)));
     const clause = this.isFirst ? withoutInstead(trimmed) : trimmed;
     this.at = end;
     if (!this.isFirst && isCorrection(tokens, start)) return { does: 'doubt', text: WHAT_CHANGES };

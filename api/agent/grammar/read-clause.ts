@@ -19,7 +19,7 @@ export const withoutFilling = (tokens: readonly Token[]): readonly Token[] =>
 
 /** Words of a request, or of an order, whatever mark ends it. */
 const isRequest = (token: Token | undefined): boolean =>
-  VERBS.has(getWord(token)) || ['can', 'could', 'would', 'will', 'let'].includes(getWord(token));
+  VERBS.has(getWord(token)) || ['can', 'could', 'would', 'will', 'let', 'get'].includes(getWord(token));
 
 /** The first form that fits, where all that it names is known. A statement with a question mark asks about its task. */
 function readKnown(reading: Reading, tokens: readonly Token[]): BareClause | undefined {

@@ -1,5 +1,6 @@
 import type { Target } from './clauses.js';
 import { readFilter, withWords } from './filter.js';
+import { readPerson } from './referents.js';
 import { isSoft, type Reading, splitList, wordsOf, writtenOf } from './reading.js';
 import type { LinkedItem, Token } from './tokens.js';
 import { getWord, NOUNS, PLURALS } from './words.js';
@@ -99,6 +100,18 @@ function bare(tokens: readonly Token[]): readonly Token[] {
 const findBeyond = ({ beyond, index, people }: Reading, words: readonly string[]): readonly LinkedItem[] =>
   beyond && !words.includes('') && !people.read(words)?.isKnown ? beyond.find(words, index) : [];
 
+/** `Bo's invoices`: what words mean, of what a member has. */
+function readOwned(reading: Reading, tokens: readonly Token[], written: string): ReadTarget | undefined {
+  const at = tokens.findIndex((token) => getWord(token) === "'s");
+  const owner = at > 0 && at <= 3 ? readPerson(reading, wordsOf(tokens.slice(0, at))) : undefined;
+  if (!owner?.isKnown || owner.to.kind !== 'name' || at === tokens.length - 1) return undefined;
+  const ids = reading.people.find(owner.to.name);
+  const read = readName(reading, tokens.slice(at + 1));
+  if (read.target.kind !== 'named') return undefined;
+  const items = read.target.items.filter(({ assigned_to }) => ids.some((id) => id === assigned_to));
+  return items.length > 0 ? { target: { kind: 'named', items, written }, isKnown: true } : undefined;
+}
+
 /** One item by its whole title, its id, or the words of its title. */
 function readName(reading: Reading, tokens: readonly Token[]): ReadTarget {
   const written = writtenOf(reading, tokens);
@@ -119,6 +132,8 @@ function readName(reading: Reading, tokens: readonly Token[]): ReadTarget {
   const beyond =
     tokens.some(({ kind }) => kind === 'string') && !isString ? [] : findBeyond(reading, isString ? words : wordsOf(rest));
   if (beyond.length > 0) return { target: { kind: 'named', items: hasType(beyond, around), written }, isKnown: true };
+  const owned = readOwned(reading, tokens, written);
+  if (owned) return owned;
   const name = isString ? only.value : writtenOf(reading, rest);
   const names = isString ? [words] : splitList(tokens).map((part) => wordsOf(bare(part)));
   return { target: { kind: 'unknown', written: name, near: reading.index.near(words).slice(0, 4), names }, isKnown: false };

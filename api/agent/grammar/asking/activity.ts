@@ -53,6 +53,7 @@ const OF_ALL = patterns(
   `what did ${ALL_OF_US} do|change [W] [in|on T] [W]`,
   `what did the team do|change [W] [in|on T] [W]`,
   `what have ${ALL_OF_US} done|changed [W] [in|on T] [W]`,
+  'what have|did i|we miss|missed [W] [in|on T] [W]',
   'what is new W',
   'what is new [W] in T [W]',
   `has|did anything new? changed|change|happened|happen [W] [${TO} T] [W]`,

@@ -69,9 +69,15 @@ const SLIPPED = /^what (?:has |have )?(?:slipped|slipped through|slid|is behind 
 /** Ends of a question of now, which ask for nothing else. */
 const NOW = / (today|now|right now|this week|at the moment|these days)$/;
 
+/** Questions about what waits at Approvals, which no task tells. */
+const APPROVALS =
+  /\b(?:for|needs?|on) my (?:approval|decision|sign-off|okay|ok|yes)$|^(?:what|which .+|anything|something) (?:do|must|should|can) i (?:have to |need to )?(?:approve|decide|sign off)(?: on)?$|^(?:(?:show|list)(?: me)? )?(?:my |any )(?:open |pending )?approvals$/;
+const AT_APPROVALS = 'What waits for your decision is at Approvals, in the navigation. I read tasks only.';
+
 /** Reads words that are a question as a whole. */
 export function readFixed(asked: string): BareClause | undefined {
-  const said = asked.replace(NOW, '').replace(/^who is got /, 'who has got ');
+  const said = asked.replace(NOW, '').replace(/^who (?:is|has) got /, 'who has ');
+  if (APPROVALS.test(said)) return { does: 'doubt', text: AT_APPROVALS };
   if (HELP.has(said)) return { does: 'help' };
   if (SUMMARY.has(said) || SUMMARY_OF.test(said)) return { does: 'summary' };
   if (LOAD.has(said) || WHO_CAN.test(said) || IS_FREE.test(said)) return { does: 'ask', question: { show: 'load', filter: {} } };

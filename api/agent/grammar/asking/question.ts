@@ -73,7 +73,7 @@ const NOISE = new Set(
   (
     'what which who whose show list find tell display give see know me us how many much number count there do does did should could can will would ' +
     "work working works worked on at plate to have has got get need needs up about for from right doing so far more next first most am tasks_ of ' look " +
-    "see left happening going coming next_up desk hands currently names give_ check if us's planned supposed total when"
+    "see left happening going coming next_up desk hands currently names give_ check nearest soonest earliest closest deadline deadlines if us's planned supposed total when"
   ).split(' '),
 );
 const ASKED_IS = new Set(['is', 'are', 'does', 'do', 'did', 'has', 'have']);
@@ -134,8 +134,9 @@ function readAbout(reading: Reading, tokens: readonly Token[]): BareClause | und
       .filter((word) => word !== ''),
     reading,
   );
-  if (asked.kind === 'unknown') for (const said of [rest, ...asked.names]) reading.beyond?.want(said);
-  const words = Object.keys(filter).length === 0 && rest.length > 0 ? withWords({}, rest)?.words : undefined;
+  const telling = rest.filter((word) => word !== 'ready');
+  if (asked.kind === 'unknown') for (const said of [telling, ...asked.names]) reading.beyond?.want(said);
+  const words = Object.keys(filter).length === 0 && telling.length > 0 ? withWords({}, telling)?.words : undefined;
   return words && { does: 'ask', question: { show: 'list', filter: who ? openOnly({ words }) : { words } } };
 }
 
@@ -144,6 +145,14 @@ const MAX_QUESTION = 24;
 /** Ends of a question that say why it is asked, and nothing of the tasks. */
 const CONCERN =
   / (?:that )?(?:i|we) (?:should|must|need to|have to|ought to) (?:worry|know|care|be worried|be aware|look|pay attention)(?: about| of| at| to| into)?$/;
+
+const DUTY = new Set(['have', 'has', 'need', 'needs', 'got']);
+/** `have to do` is no state, as `to do` is. */
+const withoutDuty = (words: readonly string[]): string[] =>
+  words.filter((word, at) => {
+    const start = word === 'to' ? at : word === 'do' ? at - 1 : -1;
+    return !(start > 0 && words[start] === 'to' && words[start + 1] === 'do' && DUTY.has(words[start - 1] ?? ''));
+  });
 
 /** Reads `which tasks are …`, `how many …`, `what does PERSON have …`. */
 function readTasks(reading: Reading, tokens: readonly Token[]): TaskQuestion | undefined {
@@ -155,7 +164,7 @@ function readTasks(reading: Reading, tokens: readonly Token[]): TaskQuestion | u
   const [lead = '', second = ''] = words;
   const isCount = (lead === 'how' && second === 'many') || lead === 'count' || words.slice(0, 4).join(' ').includes('number of');
   const start = words.findIndex((word) => !ASKING.has(word) || ASKED_IS.has(word));
-  const asked = words.slice(lead === 'how' ? 2 : Math.max(0, start)).filter((word) => word !== '');
+  const asked = withoutDuty(words.slice(lead === 'how' ? 2 : Math.max(0, start))).filter((word) => word !== '');
   const read = readFilter(asked, reading);
   const isElse = read.rest.includes('else');
   // Whose tasks `their` means, `who` asks.

@@ -139,7 +139,7 @@ const blocks: Form['build'] = ({ T, U }) => ({ does: 'relate', source: T, target
 const blocked: Form['build'] = ({ T, U }) => ({ does: 'relate', source: U, target: T, type: 'blocks' });
 const related: Form['build'] = ({ T, U }) => ({ does: 'relate', source: T, target: U, type: 'related_to' });
 const IS_DONE =
-  'is|are|has|have? been? done|finished|ready|complete|completed|fixed|resolved|closed|signed|approved|paid|delivered?';
+  'is|are|has|have? been? done|finished|through|over|ready|complete|completed|fixed|resolved|closed|signed|approved|paid|delivered?';
 const some = (build: Form['build'], ...patterns: string[]): Form[] => forms('some', build, ...patterns);
 
 /** One of both ends must be known, for any sentence may hold such words. */
@@ -154,6 +154,7 @@ export const RELATE: readonly Form[] = [
     `T cannot|can|will not? start|begin|be|go|ship|launch|happen|continue|proceed done|finished|ahead|live|out? before|until|without U ${IS_DONE}`,
     `T has|have|must|needs to? wait until|for U ${IS_DONE}`,
     `we cannot|can|will not? start|begin|do|ship|launch|finish|release T before|until|without U ${IS_DONE}`,
+    `nothing happens|happen|starts|start|moves on|with|to T until|before U ${IS_DONE}`,
     'make T wait|depend for|on|upon U',
     'mark|set|make T as? being? blocked|dependent by|on U',
     'U must|has|needs to? be? done|finished|closed|come|happen|completed before T',

@@ -54,6 +54,12 @@ const STATUS: readonly Form[] = [
     `T 's? status|state is|to|= S`,
     'status|state is|to|=? S',
   ),
+  // What was done is done, whenever that was.
+  ...state(
+    ({ T, S }) =>
+      S === 'done' && (T.kind === 'named' || T.kind === 'it') ? { does: 'status', target: T, status: S } : undefined,
+    'T was|were|has|have|got been? S W',
+  ),
   // `open` and `active` say too little alone.
   ...state(({ T, S }) => (isTitle(T) && S !== 'todo' ? { does: 'status', target: T, status: S } : undefined), 'T S'),
   ...state(
@@ -91,6 +97,7 @@ const ASSIGN: readonly Form[] = [
   ...state(
     by(to),
     'assign|put P to|on|onto T',
+    'put|load T on|onto P',
     'give|hand|assign P T',
     'let|have|get|make|ask P to? do|take|handle|own|work|finish|complete|look|deal|fix over|on|with|after|into|care|at? of? T',
     'make P the? new? owner|assignee|responsible of|for T',
@@ -99,7 +106,7 @@ const ASSIGN: readonly Form[] = [
     'P should|will|can|must|takes|to|gets|owns|handles|does|could take|do|handle|own|be|get|finish|look|work|deal|fix? over|on|with|after|into|responsible|care|at? for|of? T',
     'P is|are on|taking|doing|handling|getting|owning|responsible over|for? T',
     'T should|must|has|needs|is to|be|go|belongs|belong? go|be|to? assigned|handled|done|owned|taken? to|by|for P',
-    'T goes|belongs to P',
+    'T goes|go|belongs|belong to P',
     'T is for P',
   ),
   ...state(
@@ -145,6 +152,7 @@ const PRIORITY: readonly Form[] = [
     `${CHANGING} priority to? R for|on|of T`,
     'set|give|put|use? a? R priority on|for|to T',
     'mark|set|make|flag|bump|raise|lower|move|change|drop|treat|turn|upgrade|downgrade|escalate|prioritise|prioritize T up|down? as|to|into|with|at|on? R',
+    'make T my|our|the|a R',
     'give|assign T R',
     'give R priority to T',
   ),
@@ -156,11 +164,12 @@ const PRIORITY: readonly Form[] = [
     'raise|increase|bump T in priority',
     'make T more important|urgent',
     'give T a? higher priority',
-    'bump|move T up',
+    'bump|move|take T up a? notch|step|level|bit?',
   ),
   ...say(
     down,
     'deprioritise|deprioritize|de-prioritise|de-prioritize T',
+    'bump|move|take|knock T down a notch|step|level',
     'lower|decrease|reduce|drop|bump the? priority of|for|on T down?',
     "lower|decrease|reduce|drop T 's priority",
     'make T less important|urgent',

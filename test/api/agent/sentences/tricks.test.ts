@@ -4,7 +4,7 @@ import type { LinkedItem } from '../../../../api/agent/grammar/tokens.js';
 import { isMember, meaning, meaningAmong, peopleWith } from './world.js';
 
 type Row = [world: string, said: string | string[], means: string];
-const ROWS = ['seen', 'unseen', 'third', 'fourth', 'fifth', 'sixth', 'rules'].flatMap(
+const ROWS = ['seen', 'unseen', 'third', 'fourth', 'fifth', 'sixth', 'seventh', 'rules'].flatMap(
   (name) => JSON.parse(readFileSync(new URL(`${name}.json`, import.meta.url), 'utf8')) as Row[],
 );
 const WORDS = /[^\p{L}\p{N}'-]+/u;
@@ -96,22 +96,24 @@ it.each(['actually', 'too', 'instead', 'same', 'the rest', 'and', 'undo', 'else'
 
 const unlinked = (title: string): LinkedItem => ({ ...evil(title), project_id: 'other' });
 
-it.each([
-  'it',
-  'all',
-  'all tasks',
-  'everything',
-  'them',
-  'website into',
-  'the budget',
-  'Bo',
-  'budget needs',
-  'over the budget',
-  'website into review',
-  'login and everything',
-  'tasks of Uma',
-])('a task called “%s” that is not linked changes the meaning of no sentence', (title) => {
-  const others = { unlinked: [unlinked(title)] };
+it.each(
+  [
+    'it',
+    'all',
+    'all tasks',
+    'everything',
+    'them',
+    'website into',
+    'the budget',
+    'Bo',
+    'budget needs',
+    'over the budget',
+    'website into review',
+    'login and everything',
+    'tasks of Uma',
+  ].flatMap((title) => ['unlinked', 'covered'].map((how) => [title, how] as const)),
+)('a task called “%s” that is %s changes the meaning of no sentence', (title, how) => {
+  const others = how === 'covered' ? { covered: [evil(title)] } : { unlinked: [unlinked(title)] };
   const turned = ROWS.flatMap(([world, said]) => {
     const messages = [said].flat();
     const found = meaningAmong(world, messages, others);

@@ -115,6 +115,8 @@ interface Others {
   items?: readonly LinkedItem[];
   /** More tasks of the team that are not linked. */
   unlinked?: readonly LinkedItem[];
+  /** Tasks of the linked project `prj` that are not linked themselves. */
+  covered?: readonly LinkedItem[];
 }
 
 /** Looks names up among the tasks of the team, as the product does in its database. */
@@ -131,10 +133,12 @@ export const outcomeOf = (world: string, ...messages: string[]): Outcome => inte
 
 function interpret(world: string, messages: readonly string[], others: Others): Outcome {
   const items = [...(WORLDS[world] ?? []), ...(others.items ?? [])];
-  const beyond = new Beyond();
+  const beyond = new Beyond(new Set(others.covered ? ['prj'] : []));
+  const covered = (others.covered ?? []).map((each) => ({ ...each, isLinked: false as const }));
+  if (others.covered) beyond.cover({ items: covered, isCut: false });
   const rules = { items, userId: 'ada', people: others.people ?? people, today: TODAY, beyond };
   let read = parseAll(messages, rules);
-  const unlinked = [...UNLINKED, ...(others.unlinked ?? [])].map((each) => ({ ...each, isLinked: false as const }));
+  const unlinked = [...UNLINKED, ...covered, ...(others.unlinked ?? [])].map((each) => ({ ...each, isLinked: false as const }));
   while (lookUp(beyond, unlinked)) read = parseAll(messages, rules);
   return resolve(read.at(-1) ?? [], rules, subjectsOf(read.slice(0, -1), rules), read.at(-2) ?? []);
 }
