@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { StartError } from './errors.mjs';
+import { anyFreePort } from './ports.mjs';
 import { howItEnded, logSize, looksLike, spawnLogged, stopPid, tail } from './processes.mjs';
 
 const run = promisify(execFile);
@@ -86,12 +87,12 @@ function launchLine({ db, mode, ports }) {
   return ['server', 'start-dev', ...flags.flat().map(String)];
 }
 
-/** Attempts of a start that fails at a port chosen by the server itself. */
+/** Attempts of a start that fails at a port that nobody named. */
 const LAUNCHES = 3;
 
 /**
- * Starts the server and waits until it is ready. For its inner services it looks for free ports of its own, and another process may take one
- * before it does: then it is started again, with others.
+ * Starts the server and waits until it is ready. For its inner services it looks for free ports of its own, and those of its HTTP API and metrics
+ * were free when they were drawn; another process may take one before it does. Then it is started again, with others, which `ports` has then.
  */
 async function launch({ cli, base, log, mode, ports }, tries = LAUNCHES) {
   const { db, pidFile } = buildPaths(base);
@@ -102,18 +103,21 @@ async function launch({ cli, base, log, mode, ports }, tries = LAUNCHES) {
   if (outcome === 'ready') return child;
   if (child.pid) await stopPid(child.pid, [['SIGKILL', 1_000]]);
   const lines = tail(log, 12, from);
-  if (tries > 1 && lostInnerPort(lines, ports)) return launch({ cli, base, log, mode, ports }, tries - 1);
+  if (tries > 1 && lostDrawnPort(lines, ports)) {
+    Object.assign(ports, { http: await anyFreePort(), metrics: await anyFreePort() });
+    return launch({ cli, base, log, mode, ports }, tries - 1);
+  }
   throw explain(outcome, lines, db);
 }
 
 /**
  * True when the server failed at a port that nobody named to it.
  * @param {string[]} lines of its log
- * @param {Record<string, number | null>} ports those that it was told
+ * @param {{grpc: number, ui: number | null}} ports those that people name
  */
-function lostInnerPort(lines, ports) {
+function lostDrawnPort(lines, { grpc, ui }) {
   const lost = /listen tcp \S*:(\d+): bind: address already in use/i.exec(lines.join('\n'));
-  return lost !== null && !Object.values(ports).includes(Number(lost[1]));
+  return lost !== null && ![grpc, ui].includes(Number(lost[1]));
 }
 
 /** Removes the caller's TEMPORAL_* settings, which are for clients and would affect the server's command. */

@@ -1,4 +1,5 @@
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { anyFreePort } from '../../scripts/embedded/ports.mjs';
@@ -42,6 +43,20 @@ test('a server that lost a port of its own choice to another process is started 
   const server = await startWith(await losing(await anyFreePort(), 2), ports);
   expect(server.address).toBe(`127.0.0.1:${ports.grpc}`);
   await server.stop(500);
+});
+
+test('a server whose drawn port another process has taken meanwhile is started with others', async () => {
+  const ports = await freePorts();
+  const { path } = await obtainCli(() => undefined);
+  const taken = ports.metrics;
+  const other = createServer().listen(taken, '127.0.0.1');
+  try {
+    const server = await startWith(path, ports);
+    expect(ports.metrics).not.toBe(taken);
+    await server.stop(500);
+  } finally {
+    other.close();
+  }
 });
 
 test('one that always loses a port, or loses one that was named to it, is an error with a cure', async () => {
