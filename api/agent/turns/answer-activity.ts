@@ -125,13 +125,14 @@ function aboutWords({ asked: { who }, of }: AskedActivity, people: PeopleIndex):
 /**
  * Answers what was done, from the activity feed of the user's teams: newest first, with times in the user's zone.
  * @param teamIds teams that the session is about; null for all of the user's
+ * @param most lines that it shows
  * @throws Question no member has the name, or several
  */
 export async function answerActivity(
   ctx: Context,
   question: AskedActivity,
   world: Pick<RuleWorld, 'people' | 'userId' | 'today'>,
-  { teamIds, zone }: { teamIds: readonly string[] | null; zone: string },
+  { teamIds, zone, most = MAX_SHOWN }: { teamIds: readonly string[] | null; zone: string; most?: number },
 ): Promise<Worded> {
   const { asked, of } = question;
   if (asked.what && of) return answerKind(ctx, question, zone);
@@ -145,13 +146,13 @@ export async function answerActivity(
   const named = of ? [{ item_id: of.id, title: of.title }] : [];
   if (lines.length === 0) return { content: `I know of no change${about} (${zone}).${cut}`, mentions: named };
   const clock = clockOf(zone, days.from !== undefined && days.from === days.to);
-  const shown = lines.slice(0, MAX_SHOWN);
+  const shown = lines.slice(0, most);
   const count = lines.length > MAX_COUNTED ? `More than ${MAX_COUNTED} changes` : plural(lines.length, 'change', 'changes');
   const rows = shown.map(
     (line) =>
       `- ${clock(line.timestamp)} ${doerOf(line)} ${changeWords(line)}${line.entity_title === null ? '' : `: ${quote(line.entity_title)}`}`,
   );
-  const more = lines.length > MAX_SHOWN ? [`- and ${Math.min(lines.length, MAX_COUNTED) - MAX_SHOWN} more`] : [];
+  const more = lines.length > most ? [`- and ${Math.min(lines.length, MAX_COUNTED) - most} more`] : [];
   return {
     content: [`${count}${about} (${zone}):`, ...rows, ...more].join('\n') + cut,
     mentions: [...named, ...shown.flatMap(mentionOf)],

@@ -64,7 +64,7 @@ export function helpWords(named: Named): string {
   const kinds = kindsOfSentences(named, 'any').map(({ kind, sentences }) =>
     [`${kind}:`, ...sentences.map((each) => `- ${each}`)].join('\n'),
   );
-  return `I understand sentences like these; names may be shortened to the words that only one linked item has.\n\n${kinds.join('\n\n')}`;
+  return `I understand sentences like these. A task is known by its number, its title, or words that only one title has.\n\n${kinds.join('\n\n')}`;
 }
 
 const DATE = new Intl.DateTimeFormat('en', { weekday: 'long', day: 'numeric', month: 'long', year: 'numeric', timeZone: 'UTC' });

@@ -27,6 +27,9 @@ const begin = () => talk(app, team.member, { item_type: 'project', item_id: proj
 /** The titles that an answer names, in its order. */
 const titlesIn = (content: string): string[] => [...content.matchAll(/^- “([^”]+)”/gm)].map(([, title]) => title as string);
 
+/** The changes that a recap shows, one a line. */
+const titlesOfChanges = (content: string): string[] => content.split('\n').filter((line) => /^- \w{3},? .*: “/.test(line));
+
 describe('a project', () => {
   it('tells how far it is, and what happened in the last days', async () => {
     const wheels = await addTask('Order the wheels', { due_date: '2020-01-01' });
@@ -52,6 +55,9 @@ describe('a project', () => {
     const say = await begin();
     expect((await say('summarise what happened in Harbor today')).content).toMatch(/\n- on .*: 1 created, 0 done\n/);
     expect((await say('what did I do in Harbor today?')).content).not.toContain('created, ');
+    for (let n = 0; n < 10; n += 1) await addTask(`Part ${n}`);
+    expect((await say('recap Harbor')).content).toMatch(/\n- and \d+ more$/);
+    expect(titlesOfChanges((await say('recap Harbor')).content)).toHaveLength(10);
   });
 
   it('is not counted where it has more than ten thousand tasks', async () => {

@@ -62,7 +62,7 @@ const SEPARATORS = /[^\p{L}\p{N}]+/u;
 const SLOT = /\b[TUPJ]\b/g;
 
 /** What examples name where nothing real is known. */
-const ANY: Required<Named> = { T: 'a linked title', U: '“another title”', P: 'Mia', J: 'a project' };
+const ANY: Required<Named> = { T: 'HAR-12', U: 'HAR-15', P: 'Mia', J: 'the project Harbor' };
 const fill = (sentence: string, named: Named): string =>
   sentence.replace(SLOT, (slot) => named[slot as Slot] ?? ANY[slot as Slot]);
 

@@ -9,6 +9,9 @@ import type { ClaimedTurn } from '../claim-turn.js';
 import type { Answer } from '../end-turn.js';
 import { type ReadByRules, zoneOf } from '../reading/read-world.js';
 
+/** Changes that a recap shows. */
+const LATEST = 10;
+
 /** How far a project is, and what happened in it: in the last days, if none are said. */
 export async function describeProject(
   ctx: Context,
@@ -26,6 +29,6 @@ export async function describeProject(
   const past = `- ${daysWords(days)}: ${found.created} created, ${found.finished} done${found.dropped > 0 ? `, ${found.dropped} canceled or closed as a duplicate` : ''}`;
   const counts = found.isCut ? [`- more than ${found.read.toLocaleString('en')} tasks, which I do not count`] : [now, past];
   const asked = { does: 'activity', asked: { days }, of: project } as const;
-  const activity = await answerActivity(ctx, asked, read.world, { teamIds: null, zone });
+  const activity = await answerActivity(ctx, asked, read.world, { teamIds: null, zone, most: LATEST });
   return { content: `${[head, ...counts].join('\n')}\n\n${activity.content}`, mentions: activity.mentions };
 }
