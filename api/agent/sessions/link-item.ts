@@ -4,8 +4,17 @@ import { authorize, type Seat } from '../../platform/access/access.js';
 import { type Context, inTransaction, requireUser } from '../../platform/context.js';
 import { conflict, invalid, notFound } from '../../platform/errors.js';
 import { recordChange } from '../../platform/changes/record-change.js';
+import { createAgentSession } from './create-session.js';
 import { lockAgentSession } from './load-session.js';
-import { type Linked, type LinkItem, type LinkParams, type LinkType, MAX_LINKS, type Unlinked } from './schema.js';
+import {
+  type CreateSession,
+  type Linked,
+  type LinkItem,
+  type LinkParams,
+  type LinkType,
+  MAX_LINKS,
+  type Unlinked,
+} from './schema.js';
 import { linkableItemStatement } from './session.sql.js';
 
 interface Linkable extends Record<string, unknown> {
@@ -78,6 +87,15 @@ export function linkItem(ctx: Context, sessionId: string, link: LinkItem): Promi
 export async function linkFirst(ctx: Context, sessionId: string, link: LinkItem): Promise<void> {
   const links = await AgentLink.query(ctx.db).where({ session_id: sessionId }).resultSize();
   if (links === 0) await linkItem(ctx, sessionId, link);
+}
+
+/** Creates a session of the caller in which the agent may read an item. @throws the errors of `createAgentSession` and `linkItem` */
+export function openSession(ctx: Context, input: CreateSession, link: LinkItem | undefined): Promise<string> {
+  return inTransaction(ctx, async (ctx) => {
+    const { session_id } = await createAgentSession(ctx, input);
+    if (link) await linkItem(ctx, session_id, link);
+    return session_id;
+  });
 }
 
 /** Lets the agent read all of these items or none. @throws the errors of `linkItem` */

@@ -3,6 +3,7 @@ import { Automation } from '../../../db/models/automation/automation.js';
 import { defineStatement, run } from '../../../db/statement.js';
 import type { Context } from '../../platform/context.js';
 import { recordChange } from '../../platform/changes/record-change.js';
+import { removeHookStatement } from '../hooks/remove-hook.sql.js';
 import { cancelRuns } from '../runs/record/cancel-runs.js';
 
 /** $1 = automation id. */
@@ -12,12 +13,6 @@ const lockRunsStatement = defineStatement({
 });
 
 const DELETED = () => ({ deleted_at: fn.now(), is_active: false });
-
-/** $1 = automation id. */
-const removeHookStatement = defineStatement({
-  name: 'remove_hook_of_automation',
-  text: 'delete from automation_hooks where automation_id = $1',
-});
 
 /**
  * Marks an automation as deleted and cancels its runs, without checking permissions. The caller has locked its row. Returns the

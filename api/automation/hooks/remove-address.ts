@@ -1,19 +1,14 @@
 import type { Automation } from '../../../db/models/automation/automation.js';
-import { defineStatement, run } from '../../../db/statement.js';
+import { run } from '../../../db/statement.js';
 import { type Context, inTransaction } from '../../platform/context.js';
 import { notFound } from '../../platform/errors.js';
 import { lockAutomation } from '../definitions/lock-automation.js';
+import { removeHookStatement } from './remove-hook.sql.js';
 import { recordHookChange } from './record-hook-change.js';
-
-/** $1 = automation id. */
-const removeStatement = defineStatement({
-  name: 'remove_automation_hook',
-  text: 'delete from automation_hooks where automation_id = $1 returning hook_id',
-});
 
 /** Removes the address that an automation may have. Returns whether it had one. The caller has locked the automation and checked the right to change it. */
 export async function dropAddress(ctx: Context, automation: Automation): Promise<boolean> {
-  const removed = await run(ctx.db, removeStatement, [automation.automation_id]);
+  const removed = await run(ctx.db, removeHookStatement, [automation.automation_id]);
   if (removed.length > 0) await recordHookChange(ctx, automation, 'revoke');
   return removed.length > 0;
 }

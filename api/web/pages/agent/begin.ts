@@ -1,13 +1,13 @@
 import { z } from 'zod';
 import { deleteAgentSession } from '../../../agent/sessions/change-session.js';
 import { createAgentSession } from '../../../agent/sessions/create-session.js';
-import { linkItem } from '../../../agent/sessions/link-item.js';
+import { openSession } from '../../../agent/sessions/link-item.js';
 import { listAgentSessions } from '../../../agent/sessions/read-session.js';
 import { CreateSession } from '../../../agent/sessions/schema.js';
 import { sendMessage } from '../../../agent/turns/conversation.js';
 import type { User } from '../../../identity/auth/schema.js';
 import { isAllowed, type Seat } from '../../../platform/access/access.js';
-import { type Context, inTransaction } from '../../../platform/context.js';
+import type { Context } from '../../../platform/context.js';
 import { newId } from '../../../platform/ids.js';
 import { listProjects } from '../../../work/projects/list-projects.js';
 import type { ProjectRecord } from '../../../work/projects/schema.js';
@@ -48,11 +48,8 @@ async function showSessions(
 
 /** Creates a session about a project and sends its first message. Nothing is left of one that is refused. */
 async function startSession(ctx: Context, { project_id, message, message_id }: z.output<typeof FirstMessage>): Promise<string> {
-  const session_id = await inTransaction(ctx, async (ctx) => {
-    const session = await createAgentSession(ctx, {});
-    if (project_id !== undefined) await linkItem(ctx, session.session_id, { item_type: 'project', item_id: project_id });
-    return session.session_id;
-  });
+  const about = project_id === undefined ? undefined : ({ item_type: 'project', item_id: project_id } as const);
+  const session_id = await openSession(ctx, {}, about);
   try {
     await sendMessage(ctx, { session_id, message }, message_id, WAIT_MS);
   } catch (error) {

@@ -15,7 +15,7 @@ import { tickBox } from '../../wording/markdown.js';
 import type { ChangedTask, Undo } from '../../server/undo.js';
 import { changedFields, listFields, parseInput, splitTags, Version } from '../projects/form-fields.js';
 import { backPath, itemPath } from '../projects/paths.js';
-import { saveTask } from './save-task.js';
+import { MAX_ATTEMPTS, saveTask } from './save-task.js';
 import { again } from './show-item.js';
 import { TASK_FIELDS } from './task-texts.js';
 
@@ -83,9 +83,6 @@ const editPage = (type: 'task' | 'project', formBytes: number, { fields, save }:
     onError: again(type),
   });
 
-/** Writes of one tick, each onto the newest text. */
-const MAX_TICKS = 6;
-
 /** Ticks a box in the text of a task. Undefined if the line says something else now. @throws the errors of `updateTask` */
 async function tickTask(ctx: Context, taskId: string, box: string): Promise<ChangedTask | 'unchanged' | undefined> {
   for (let attempt = 1; ; attempt += 1) {
@@ -96,7 +93,7 @@ async function tickTask(ctx: Context, taskId: string, box: string): Promise<Chan
       const patch = { description: text };
       return (await changeTask(ctx, [taskId, version], undefined, { patch, cycle: undefined })) ?? 'unchanged';
     } catch (error) {
-      if (!('changed_since' in toDomainError(error).extra) || attempt === MAX_TICKS) throw error;
+      if (!('changed_since' in toDomainError(error).extra) || attempt === MAX_ATTEMPTS) throw error;
     }
   }
 }

@@ -11,10 +11,9 @@ import { createRelation } from '../../../work/relations/create-relation.js';
 import { deleteRelation } from '../../../work/relations/delete-relation.js';
 import { CreateRelation } from '../../../work/relations/schema.js';
 import { trashTask } from '../../../work/tasks/write/trash-task.js';
-import { createAgentSession } from '../../../agent/sessions/create-session.js';
-import { linkItem } from '../../../agent/sessions/link-item.js';
+import { openSession } from '../../../agent/sessions/link-item.js';
 import { truncateText } from '../../../automation/runs/record/rules.js';
-import { type Context, inTransaction } from '../../../platform/context.js';
+import type { Context } from '../../../platform/context.js';
 import { invalidFields, notFound } from '../../../platform/errors.js';
 import { page, type Page, requireUser } from '../../page.js';
 import { listFields, Version } from '../projects/form-fields.js';
@@ -43,15 +42,6 @@ async function attachFile(ctx: Context, taskId: string, file: IncomingFile): Pro
   const { file_id, name } = await uploadFile(ctx, { team_id, project_id }, file);
   await createRelation(ctx, { source_id: file_id, target_id: taskId, relation_type: 'attached_to' });
   return name;
-}
-
-/** Opens a session in which the agent may read a task. @throws the errors of `createAgentSession` and `linkItem` */
-function openSession(ctx: Context, taskId: string, title: string): Promise<string> {
-  return inTransaction(ctx, async (ctx) => {
-    const { session_id } = await createAgentSession(ctx, { title: truncateText(title, MAX_SESSION_TITLE) });
-    await linkItem(ctx, session_id, { item_type: 'task', item_id: taskId });
-    return session_id;
-  });
 }
 
 /** Characters of a task's title that name a session about it. */
@@ -106,7 +96,8 @@ export const itemPartPages: Page[] = [
     params: WorkItemParams,
     async handle({ ctx, params: { item_id } }) {
       const { title } = await getPlace(ctx, item_id, 'task');
-      return { to: `/app/agent/${await openSession(ctx, item_id, title)}` };
+      const named = { title: truncateText(title, MAX_SESSION_TITLE) };
+      return { to: `/app/agent/${await openSession(ctx, named, { item_type: 'task', item_id })}` };
     },
     onError: ({ params }, { message }) =>
       Promise.resolve({ to: itemPath(params.item_id), notice: { kind: 'bad', text: message } }),

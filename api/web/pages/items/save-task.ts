@@ -15,7 +15,7 @@ import { loadRepeat, readRepeat } from './repeat-form.js';
 import { taskTexts, type TaskTexts } from './task-texts.js';
 
 /** Writes of one form, each onto the newest version, before its sender hears that the task changes too often. */
-const MAX_ATTEMPTS = 6;
+export const MAX_ATTEMPTS = 6;
 
 type Typed = Record<string, string>;
 
