@@ -76,6 +76,10 @@ function timerSummary({ state, reminds, requiredRole }: GateView): string {
 async function passGate(input: AutomationRunInput, step: RunStep, details: RunDetails, wakes: () => number): Promise<boolean> {
   let seen = wakes(); // read before the row, so that no wake is lost
   let view = await openGate(buildRef(input), step.index);
+  if (view.skipped) {
+    details.acted(step, 'skipped');
+    return true;
+  }
   while (view.state === 'pending' || view.state === 'lapsed') {
     const waited = seen;
     upsertAttributes(

@@ -93,6 +93,8 @@ export interface GateView {
   requiredApprovals?: number;
   /** Approvals so far; absent in older histories. */
   approvals?: number;
+  /** Approved by nobody: it had nothing to release. */
+  skipped?: true;
   /** Closed by a rejection. */
   rejected?: true;
   /** Ids of the users who decided: all who approved, or the one who rejected. Absent in older histories. */

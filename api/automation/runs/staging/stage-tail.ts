@@ -5,7 +5,6 @@ import { defineStatement, run } from '../../../../db/statement.js';
 import type { ActionFailure } from '../../../gate/contract/action-refused.js';
 import type { ActionDescription } from '../../../gate/contract/action-type.js';
 import { actionTypes, availableActions, isSent } from '../../actions/registry.js';
-import { GATE } from '../../actions/rules.js';
 import { findPlaces } from '../../../work/graph/item-place.js';
 import { resolveTarget, getWorkAction } from '../../actions/work-actions.js';
 import type { Context, Services } from '../../../platform/context.js';
@@ -18,7 +17,7 @@ import { outsideTeam } from '../execution/effect.sql.js';
 import { creatorContext, type Creator, type RunRow } from '../execution/load-run.js';
 import { type FilledRun, parseParams, renderFromEvent } from '../execution/read-params.js';
 import { readOnlyIf } from './only-if.js';
-import { composeTail, type StagedStep, type StoredTail } from './tail.js';
+import { composeTail, listTail, type StagedStep, type StoredTail } from './tail.js';
 
 /** A trial waits this long for a row that another transaction has locked. */
 const LOCK_TIMEOUT_MS = 500;
@@ -220,13 +219,6 @@ async function withVersions(ctx: Pick<Context, 'db'>, steps: readonly StagedStep
     const id = step.entity_id ?? '';
     return { ...step, expected_version: step.expected_version ?? known.get(id) ?? found.get(id) ?? null };
   });
-}
-
-/** Indexes of the actions behind a gate that are left to do, up to the next gate or the end. */
-function listTail(actions: RunRow['actions'], gateIndex: number, done: readonly number[]): number[] {
-  const behind = [...actions.keys()].slice(gateIndex + 1);
-  const next = behind.findIndex((index) => actions[index]?.['type'] === GATE);
-  return (next === -1 ? behind : behind.slice(0, next)).filter((index) => !done.includes(index));
 }
 
 /**

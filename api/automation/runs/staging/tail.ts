@@ -1,5 +1,7 @@
 import { ActionRefused, type ActionFailure } from '../../../gate/contract/action-refused.js';
 import { canonicalJson, computeHash, hashText } from '../../../gate/staging/canonical.js';
+import { GATE } from '../../actions/rules.js';
+import type { RunRow } from '../execution/load-run.js';
 import type { StagedAction } from '../../../gate/staging/staged-action.js';
 
 /** One action behind a gate. */
@@ -33,6 +35,13 @@ export interface StagedTail {
 export interface StoredTail {
   staged: string;
   staged_hash: string;
+}
+
+/** Indexes of the actions behind a gate that are left to do, up to the next gate or the end. */
+export function listTail(actions: RunRow['actions'], gateIndex: number, done: readonly number[]): number[] {
+  const behind = [...actions.keys()].slice(gateIndex + 1);
+  const next = behind.findIndex((index) => actions[index]?.['type'] === GATE);
+  return (next === -1 ? behind : behind.slice(0, next)).filter((index) => !done.includes(index));
 }
 
 const hashOfTail = (text: string): string => hashText(computeHash('assent.gate.v1\n', text));

@@ -66,6 +66,21 @@ function readSkipped({ status, output }: RunRecord['actions'][number], line: Sho
   return status === 'staged' ? (line?.skipped ?? null) : null;
 }
 
+/** Indents JSON; any other text, and JSON that was cut, stays as it is. */
+function toIndented(text: string): string {
+  try {
+    return JSON.stringify(JSON.parse(text), null, 2);
+  } catch {
+    return text;
+  }
+}
+
+/** Returns what a server answered to a request: its status, and its body as it is kept, with hidden characters shown. */
+function readAnswer({ output }: RunRecord['actions'][number]): { status: number; body: string } | null {
+  const { status, body } = output ?? {};
+  return typeof status === 'number' ? { status, body: typeof body === 'string' ? withVisibleNames(toIndented(body)) : '' } : null;
+}
+
 /** Returns the run's actions in words. */
 const readSteps = (run: RunRecord, lines: readonly ShownLine[]) =>
   run.actions.map((action, at) => ({
@@ -74,6 +89,7 @@ const readSteps = (run: RunRecord, lines: readonly ShownLine[]) =>
     approval: toGateView(run, action),
     line: lines[at],
     skipped: readSkipped(action, lines[at]),
+    answer: readAnswer(action),
   }));
 
 /** Returns the display fields with their labels; of an event that was built again, the task. */

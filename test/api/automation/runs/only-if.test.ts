@@ -1,4 +1,5 @@
 import { openGate } from '../../../../api/automation/runs/approvals/asking/open-gate.js';
+import { finishRun } from '../../../../api/automation/runs/execution/finish-run.js';
 import { performAction } from '../../../../api/automation/runs/execution/perform-action.js';
 import { performOutbound } from '../../../../api/automation/runs/execution/perform-outbound.js';
 import { runDelay } from '../../../../api/automation/runs/execution/run-delay.js';
@@ -125,7 +126,7 @@ it('shows at a gate what is skipped, and does that although the event says somet
 });
 
 it('shows hidden characters of an event in the reason', async () => {
-  const run = await openedRun([retitle('High', URGENT)], event({ priority: 'ur\u202Egent' }));
+  const run = await openedRun([retitle('High', URGENT), retitle('Other')], event({ priority: 'ur\u202Egent' }));
   const [line] = (await described(run))?.lines ?? [];
   expect(line?.skipped).not.toContain('\u202E');
   expect(line?.skipped).toContain('is false');
@@ -137,10 +138,57 @@ it('keeps the text of a gate as it was where no action is skipped', async () => 
   expect(staged).not.toContain('skipped');
 });
 
+describe('a gate whose actions are all skipped', () => {
+  const low = event({ priority: 'low' });
+
+  it('asks nobody, and nothing behind it runs', async () => {
+    const run = await begunRun([GATE, retitle('High', URGENT), retitle('Higher', URGENT)], low);
+    expect(await openGate(app.services, carrier(run), 0)).toMatchObject({ state: 'approved', skipped: true });
+    expect(await openGate(app.services, carrier(run), 0)).toMatchObject({ state: 'approved', skipped: true });
+    expect(await db()('gates').where({ run_id: run.run_id })).toEqual([]);
+    expect((await app.as(team.manager).get('/api/approvals')).body).toEqual([]);
+    // No product code does this: what is closed stays closed, whatever the event says.
+    await db()('automation_runs')
+      .where({ run_id: run.run_id })
+      .update({ event: { priority: 'urgent' } });
+    expect(await perform(run, 1)).toMatchObject({ outcome: 'skipped' });
+    expect(await perform(run, 2)).toMatchObject({ outcome: 'skipped' });
+    expect(await finishRun(app.services, carrier(run), false)).toBe('succeeded');
+    expect(await getStep(run, 0)).toMatchObject({
+      status: 'skipped',
+      output: { skipped: expect.stringContaining('nothing to approve') },
+    });
+    expect(await titleNow()).toBe('Rotate the keys');
+  });
+
+  it('leaves what a further gate releases to that gate', async () => {
+    const run = await begunRun([GATE, retitle('High', URGENT), GATE, retitle('Low', `!(${URGENT})`)], low);
+    expect(await openGate(app.services, carrier(run), 0)).toMatchObject({ skipped: true });
+    expect(await openGate(app.services, carrier(run), 2)).toMatchObject({ state: 'pending' });
+    await approve(run);
+    expect(await perform(run, 3)).toMatchObject({ outcome: 'succeeded', ended: 'succeeded' });
+    expect(await titleNow()).toBe('Low');
+  });
+
+  it.each([
+    ['a condition cannot be evaluated', 'event.none == 1'],
+    ['one of them is performed', undefined],
+  ])('asks where %s', async (_name, onlyIf) => {
+    const run = await begunRun([GATE, retitle('High', URGENT), retitle('Other', onlyIf)], low);
+    expect(await openGate(app.services, carrier(run), 0)).toMatchObject({ state: 'pending' });
+  });
+
+  it('asks where no action is behind it', async () => {
+    const run = await begunRun([retitle('High', URGENT), GATE], low);
+    await perform(run, 0);
+    expect(await openGate(app.services, carrier(run), 1)).toMatchObject({ state: 'pending' });
+  });
+});
+
 it('the run page says why an action was, or will be, skipped', async () => {
   await givePasswords(app);
   const browser = await signIn(app, team.manager);
-  const run = await openedRun([retitle('High', URGENT)], event({ priority: '<low>' }));
+  const run = await openedRun([retitle('High', URGENT), retitle('Other')], event({ priority: '<low>' }));
   const waiting = (await browser.get(`/app/runs/${run.run_id}`)).html;
   expect(waiting).toContain('will be skipped');
   expect(waiting).toContain('(event.priority is &quot;&lt;low&gt;&quot;)');

@@ -16,6 +16,7 @@ import { publish } from '../../execution/publish.js';
 import { NEVER_OPENED, readGate } from '../read-gate.js';
 import { restartRun } from '../../execution/restart-run.js';
 import { storeTail } from '../../staging/store-tail.js';
+import { skipGate } from './skip-gate.js';
 import { openGateStatement, pauseRunStatement, stageStepsStatement } from './open-gate.sql.js';
 
 /** Parameters of `require_approval`, validated when the automation was saved. */
@@ -86,8 +87,8 @@ async function hasStepsLeft(db: Knex, { run_id }: RunRow, index: number): Promis
 }
 
 /**
- * Opens a gate: pauses the run and stages what follows, in one transaction. A repeated call only reads the gate. Returns the
- * gate's state; `closed` if the run has ended or belongs to another execution.
+ * Opens a gate: pauses the run and stages what follows, in one transaction. A repeated call only reads the gate. Skips a gate that has nothing to
+ * release. Returns the gate's state; `closed` if the run has ended or belongs to another execution.
  */
 export async function openGate(services: Services, owner: RunExecution, index: number): Promise<GateView> {
   const { runId } = owner;
@@ -101,6 +102,7 @@ export async function openGate(services: Services, owner: RunExecution, index: n
     }
     const action = run.actions[index] as { params?: GateParams } & GateParams;
     const params = action.params ?? action;
+    if (await skipGate(db, run, index)) return { ...NEVER_OPENED, state: 'approved', skipped: true };
     if (run.is_test) return passInTest(db, run, index, params);
     const opened = await insertGate(db, run, index, params);
     if (opened) await stage({ ...services, db }, run, index, opened);
