@@ -1,9 +1,14 @@
 import { findSeat } from '../../platform/access/seats.js';
 import type { Context } from '../../platform/context.js';
 import { hasChanged, type StagedTarget } from './changed-since.js';
-import { readTarget } from './read-target.js';
+import { readTarget, type Target } from './read-target.js';
+import type { ActionFailure } from '../contract/action-refused.js';
+
+/** A target as it is now. */
+export type PresentTarget = Pick<Target, 'record' | 'in_trash'>;
 
 interface Step extends StagedTarget {
+  refused: ActionFailure | null;
   before: Readonly<Record<string, unknown>> | null;
   after: Readonly<Record<string, unknown>> | null;
 }
@@ -19,7 +24,7 @@ export async function readChanged(
   ctx: Context,
   steps: readonly StagedTarget[],
   versions: ReadonlyMap<string, number>,
-): Promise<ReadonlyMap<string, Readonly<Record<string, unknown>>>> {
+): Promise<ReadonlyMap<string, PresentTarget>> {
   const stale = new Map(
     steps.filter((step) => hasChanged(step, versions)).map((step) => [step.entity_id as string, step.entity_type]),
   );
@@ -28,25 +33,27 @@ export async function readChanged(
   );
   const teams = [...new Set(found.flatMap(([, target]) => (target ? [target.team_id] : [])))];
   const seats = new Map(await Promise.all(teams.map(async (id) => [id, await findSeat(ctx, id)] as const)));
-  return new Map(found.flatMap(([id, target]) => (target && seats.get(target.team_id) ? [[id, target.record]] : [])));
+  return new Map(found.flatMap(([id, target]) => (target && seats.get(target.team_id) ? [[id, target]] : [])));
 }
+
+const IN_TRASH: ActionFailure = { code: 'invalid_request', message: 'It is in the trash' };
 
 /**
  * Returns steps whose old values are those that a yes would replace now: the ones of the staged text are history after a change. A value that an
- * earlier step sets stays.
+ * earlier step sets stays. A step whose target has come into the trash says that it would be refused.
  */
 export function withPresentValues<S extends Step>(
   steps: readonly S[],
-  present: ReadonlyMap<string, Readonly<Record<string, unknown>>>,
+  present: ReadonlyMap<string, PresentTarget>,
 ): S[] {
   const set = new Set<string>();
   return steps.map((step) => {
-    const record = present.get(step.entity_id ?? '');
+    const { record, in_trash = false } = present.get(step.entity_id ?? '') ?? {};
     const { before } = step;
     const isLeft = (field: string): boolean => record !== undefined && field in record && !set.has(`${step.entity_id} ${field}`);
     const shown =
       before && Object.fromEntries(Object.entries(before).map(([field, was]) => [field, isLeft(field) ? record?.[field] : was]));
     for (const field of Object.keys(step.after ?? {})) set.add(`${step.entity_id} ${field}`);
-    return { ...step, before: shown };
+    return { ...step, before: shown, refused: step.refused ?? (in_trash ? IN_TRASH : null) };
   });
 }

@@ -159,6 +159,15 @@ it('shows concurrent changes with their authors, and rejects an approval of the 
   expect(approval.approvals).toMatchObject([{ user_id: team.manager.user_id, comment: 'Go <b>on</b>' }]);
 });
 
+it('says of a target that came into the trash that the action would be refused', async () => {
+  const run = await openedRun([{ type: 'update_task', params: { task_id: task.task_id, title: 'Rotate all keys' } }]);
+  expect((await app.as(team.member).delete(`/api/tasks/${task.task_id}`)).status).toBe(200);
+  const refused = async () => (await described(run, team.manager))?.lines[0]?.refused;
+  expect(await refused()).toBe('It is in the trash');
+  await app.as(team.member).post(`/api/trash/task/${task.task_id}/restore`, {});
+  expect(await refused()).toBeNull();
+});
+
 it('shows a former member of the team the staged values, and not the present ones', async () => {
   const step = { type: 'update_task', params: { task_id: task.task_id, title: 'Rotate all keys' } };
   const run = await openedRun([step], { inTeam: false });
