@@ -2,6 +2,7 @@ import type { StoredAction } from '../../../db/models/automation/automation.js';
 import { invalid } from '../../platform/errors.js';
 import { didYouMean, nearest } from '../../platform/validation/suggestions.js';
 import { buildSentence, ZOD_MESSAGES } from '../../platform/validation/messages.js';
+import { checkAnswers } from './check-answers.js';
 import { GATE } from './rules.js';
 import { checkOnlyIf } from '../language/only-if.js';
 import { checkTemplates } from '../language/template.js';
@@ -114,7 +115,7 @@ function checkPersonalGate(
  * @throws INVALID_REQUEST naming the action by its index, and the parameter
  */
 export function checkActions(actions: readonly GivenAction[], personal: boolean): StoredAction[] {
-  return actions.map((action, index) => {
+  const stored = actions.map((action, index): StoredAction => {
     const place = `actions[${index}]`;
     const description = availableActions().find(({ type }) => type === action.type);
     if (!description) {
@@ -137,4 +138,6 @@ export function checkActions(actions: readonly GivenAction[], personal: boolean)
       ...(retry ? { retry } : {}),
     };
   });
+  checkAnswers(stored);
+  return stored;
 }

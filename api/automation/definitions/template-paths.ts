@@ -8,7 +8,7 @@ import { ProjectRecord } from '../../work/projects/schema.js';
 import { Relation } from '../../work/relations/schema.js';
 import { JobRecord } from '../runners/record/job-schema.js';
 import { Task } from '../../work/tasks/schema.js';
-import { findEventPaths } from '../language/template.js';
+import { findPaths } from '../language/template.js';
 import { TRIGGERS } from '../language/triggers.js';
 
 /** A hint costs a comparison with every known name. */
@@ -97,9 +97,9 @@ export function warnOfPaths(triggerType: string, actions: readonly { params: unk
   const event = describeEvent(triggerType);
   if (!event) return [];
   const found = actions.flatMap(({ params }, index) =>
-    findEventPaths(params).flatMap(({ place, path }) => {
+    findPaths(params).flatMap(({ place, path }) => {
       const steps = path.split('.');
-      const missing = missingStep(steps, event);
+      const missing = steps[0] === 'event' && missingStep(steps, event);
       return missing ? [{ place: `actions[${index}].params.${place}`, path, steps, missing }] : [];
     }),
   );

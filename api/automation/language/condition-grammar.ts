@@ -1,7 +1,7 @@
 import type { ASTNode } from '@marcbachmann/cel-js';
 
-/** Variables of a condition. */
-export const VARIABLES = ['event', 'task', 'changes', 'project', 'actor', 'forge', 'now'] as const;
+/** Variables of a condition; `steps` of an action's only. */
+export const VARIABLES = ['event', 'task', 'changes', 'project', 'actor', 'forge', 'now', 'steps'] as const;
 export type Variable = (typeof VARIABLES)[number];
 
 /** Maximum entries of any list or map that a condition reads or builds. */

@@ -6,7 +6,7 @@ const MAX_SCOPE_DEPTH = 40;
 type CelValue = null | boolean | string | number | bigint | Date | CelValue[] | { [key: string]: CelValue };
 declare const converted: unique symbol;
 
-/** The seven variables as CEL values. Only `conditionScope` creates one; the brand excludes raw JSON. */
+/** The variables as CEL values. Only `conditionScope` creates one; the brand excludes raw JSON. */
 export type ConditionScope = Readonly<Record<Variable, CelValue>> & { readonly [converted]: true };
 
 /**
@@ -16,7 +16,7 @@ export type ConditionScope = Readonly<Record<Variable, CelValue>> & { readonly [
  */
 export function conditionScope(
   event: object,
-  context: { project: object | null; actor: object | null; now: Date },
+  context: { project: object | null; actor: object | null; now: Date; steps?: object | undefined },
 ): ConditionScope {
   const known = (toCel(event) ?? null) as { [key: string]: CelValue } | null;
   const field = (name: Variable | 'type'): CelValue => known?.[name] ?? null;
@@ -28,6 +28,7 @@ export function conditionScope(
     actor: toCel(context.actor) ?? null,
     forge: isFromForge(field('type')) ? known : null,
     now: context.now,
+    steps: toCel(context.steps ?? {}) ?? null,
   } as Readonly<Record<Variable, CelValue>> as ConditionScope;
 }
 

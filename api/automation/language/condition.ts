@@ -15,6 +15,9 @@ const environment = new Environment({
 });
 for (const name of VARIABLES) environment.registerVariable(name, name === 'now' ? 'google.protobuf.Timestamp' : 'dyn');
 
+/** When a trigger fires, no step has run. */
+const TRIGGER_NAMES: ReadonlySet<string> = new Set([...KNOWN_NAMES].filter((name) => name !== 'steps'));
+
 interface Compiled {
   program: ParseResult;
   work: Work;
@@ -26,7 +29,7 @@ interface Compiled {
  */
 export function checkCondition(
   source: string,
-  names: ReadonlySet<string> = KNOWN_NAMES,
+  names: ReadonlySet<string> = TRIGGER_NAMES,
 ): { ok: true } | { ok: false; message: string; position: number | null } {
   try {
     compile(source, names);
@@ -38,7 +41,7 @@ export function checkCondition(
 
 /** Returns the syntax tree of a valid condition. */
 export function parseCondition(source: string): ASTNode | undefined {
-  return checkCondition(source).ok ? environment.parse(source).ast : undefined;
+  return checkCondition(source, KNOWN_NAMES).ok ? environment.parse(source).ast : undefined;
 }
 
 /**

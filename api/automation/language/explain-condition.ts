@@ -28,7 +28,7 @@ const cut = (text: string): string => {
 };
 
 /** Lists the whole paths that a part reads, such as `event.task.priority`. */
-function listPaths(node: ASTNode): string[] {
+export function listPaths(node: ASTNode): string[] {
   const path = readPath(node);
   return path === undefined ? listChildren(node).flatMap(listPaths) : [path];
 }

@@ -3,7 +3,7 @@ import { KNOWN_NAMES } from './condition-grammar.js';
 import type { ConditionScope } from './condition-scope.js';
 import { explainFalse } from './explain-condition.js';
 
-/** What a run does not store: the condition of an action reads its event only. */
+/** What a run does not store: the condition of an action reads its event, and the answers that earlier steps got. */
 const NOT_STORED = ['project', 'actor'];
 const NAMES: ReadonlySet<string> = new Set([...KNOWN_NAMES].filter((name) => !NOT_STORED.includes(name)));
 
@@ -11,7 +11,7 @@ const NAMES: ReadonlySet<string> = new Set([...KNOWN_NAMES].filter((name) => !NO
 export function checkOnlyIf(source: string): ReturnType<typeof checkCondition> {
   const verdict = checkCondition(source, NAMES);
   if (verdict.ok || !NOT_STORED.some((name) => verdict.message === `Unknown variable: ${name}`)) return verdict;
-  return { ...verdict, message: `${verdict.message}: the condition of an action reads the event only` };
+  return { ...verdict, message: `${verdict.message}: the condition of an action reads the event and answers only` };
 }
 
 /** What the condition of an action comes to: `why` it is false, or the error for which it could not be evaluated. */

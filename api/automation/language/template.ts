@@ -20,23 +20,30 @@ type Piece =
   | { kind: 'secret'; name: string }
   | { kind: 'fault'; message: string; at: number };
 
+/** What templates read: the event, and the answers that earlier steps of the run got, by the names of the steps. */
+interface TemplateScope {
+  event: object;
+  steps?: object | undefined;
+}
+
 /**
  * Renders an action's params. `{{event.task.title}}` is a dotted path over own properties; digits index a list. A template that
  * is its whole text keeps the value's type; inside text it becomes text (null becomes empty, lists and maps JSON).
  * `{{secret:NAME}}` calls `secrets`; if that returns undefined, the reference fails and is never sent. One pass: a rendered value
- * is not rendered again. Keys of the params hold no templates. `event` is JSON data, so its keys are not trusted.
+ * is not rendered again. Keys of the params hold no templates. The scope is JSON data, so its keys are not trusted.
  */
 export function renderTemplates(
   params: unknown,
   event: object,
-  { secrets = () => undefined }: { secrets?: (name: string) => string | undefined } = {},
+  { secrets = () => undefined, steps }: { secrets?: (name: string) => string | undefined; steps?: object | undefined } = {},
 ): RenderResult {
+  const scope = { event, steps };
   const room = new Room();
   const fill = (text: string, depth: number): unknown => {
     const pieces = splitPieces(text);
     const [only] = pieces;
-    if (pieces.length === 1 && only?.kind === 'path') return copy(valueAt(only.path, event), depth, room, room.keep);
-    return pieces.map((piece) => room.keep(toText(piece, event, secrets))).join('');
+    if (pieces.length === 1 && only?.kind === 'path') return copy(valueAt(only.path, scope), depth, room, room.keep);
+    return pieces.map((piece) => room.keep(toText(piece, scope, secrets))).join('');
   };
   const name = (key: string): string => {
     if (!key.includes(OPEN)) return room.keep(key);
@@ -46,11 +53,12 @@ export function renderTemplates(
 }
 
 /** Renders a text that stays text, even if one template is all of it. */
-export function renderText(text: string, event: object): { ok: true; value: string } | RenderFailure {
+export function renderText(text: string, event: object, steps?: object): { ok: true; value: string } | RenderFailure {
   const room = new Room();
+  const scope = { event, steps };
   return unlessRefused(() =>
     splitPieces(text)
-      .map((piece) => room.keep(toText(piece, event, () => undefined)))
+      .map((piece) => room.keep(toText(piece, scope, () => undefined)))
       .join(''),
   );
 }
@@ -74,8 +82,8 @@ export function findSecretHandles(params: unknown): string[] {
   return [...names];
 }
 
-/** Returns every `{{event.…}}` in the params with the place of its text, each pair once. */
-export function findEventPaths(params: unknown): { place: string; path: string }[] {
+/** Returns every path of a template in the params with the place of its text, each pair once. */
+export function findPaths(params: unknown): { place: string; path: string }[] {
   const found = new Map<string, { place: string; path: string }>();
   for (const { path: place, text, isName } of textsIn(params)) {
     if (isName) continue;
@@ -171,7 +179,7 @@ function* textsIn(value: unknown, path = '', depth = 0): Generator<PlacedText> {
 }
 
 /** @throws Refused for a missing path or secret, and for a text that checkTemplates rejects */
-function toText(piece: Piece, event: object, secrets: (name: string) => string | undefined): string {
+function toText(piece: Piece, scope: TemplateScope, secrets: (name: string) => string | undefined): string {
   if (piece.kind === 'text') return piece.text;
   if (piece.kind === 'fault') throw new RenderError({ ok: false, code: 'template_invalid', message: piece.message });
   if (piece.kind === 'secret') {
@@ -182,14 +190,14 @@ function toText(piece: Piece, event: object, secrets: (name: string) => string |
   }
   // Copied first to bound the work of JSON.stringify; separate budget, since only the text counts.
   const scratch = new Room();
-  const value = copy(valueAt(piece.path, event), 0, scratch, scratch.keep);
+  const value = copy(valueAt(piece.path, scope), 0, scratch, scratch.keep);
   if (value === null) return '';
   return typeof value === 'string' ? value : JSON.stringify(value);
 }
 
-function valueAt(path: string, event: object): unknown {
-  let value: unknown = event;
-  for (const step of path.split('.').slice(1)) value = stepInto(value, step);
+function valueAt(path: string, scope: TemplateScope): unknown {
+  let value: unknown = scope;
+  for (const step of path.split('.')) value = stepInto(value, step);
   if (value !== undefined) return value;
   throw new RenderError({ ok: false, code: 'template_missing', message: `${path} is not in the event`, missing: path });
 }
@@ -238,7 +246,7 @@ function readTemplate(inner: string, at: number): Piece {
     return fault(`A secret's name has 1 to ${MAX_SECRET_NAME} characters and no braces, slashes or control characters`);
   }
   const [root, ...steps] = inner.split('.');
-  if (root !== 'event') return fault('A template starts with event. or secret:');
+  if (root !== 'event' && root !== 'steps') return fault('A template starts with event., steps. or secret:');
   if (steps.includes('')) return fault('A path has an empty step');
   if (steps.some((step) => /[\s{}()[\]|"'`\p{Cc}]/u.test(step)))
     return fault('A path is names and digits joined by dots, no code');

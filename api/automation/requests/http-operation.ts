@@ -7,7 +7,7 @@ import { OutboundFailure } from '../../platform/http-client/failure.js';
 import { outboundPolicy } from '../../platform/http-client/policy.js';
 import { parseDestination, TRANSPORT_HEADERS } from '../../platform/http-client/send-request.js';
 import { LITERAL_ORIGIN } from '../actions/literal-origin.js';
-import { checkTemplates, findEventPaths, findSecretHandles } from '../language/template.js';
+import { checkTemplates, findPaths, findSecretHandles } from '../language/template.js';
 import { missingSecrets } from '../secrets/vault.js';
 import type { HttpCall } from './schema.js';
 
@@ -62,7 +62,7 @@ export async function buildHttpOperation(ctx: Context, teamId: string, call: Htt
   const given = { url, headers, ...(body !== undefined && { body }) };
   const templates = checkTemplates(given);
   if (!templates.ok) throw invalid(`${templates.path}: ${templates.message}`);
-  if (findEventPaths(given).length > 0) throw invalid('Only {{secret:NAME}} may stand in double braces: there is no event here');
+  if (findPaths(given).length > 0) throw invalid('Only {{secret:NAME}} may stand in double braces: there is no event here');
   const [unknown] = await missingSecrets(ctx, teamId, findSecretHandles(given));
   if (unknown !== undefined) throw invalid(`The team has no secret ${unknown}`, { extra: { reason: 'secret_unknown' } });
   const own = Object.keys(headers).find((name) => OWN_HEADERS.test(name) || TRANSPORT_HEADERS.test(name));

@@ -42,10 +42,7 @@ const IN_TRASH: ActionFailure = { code: 'invalid_request', message: 'It is in th
  * Returns steps whose old values are those that a yes would replace now: the ones of the staged text are history after a change. A value that an
  * earlier step sets stays. A step whose target has come into the trash says that it would be refused.
  */
-export function withPresentValues<S extends Step>(
-  steps: readonly S[],
-  present: ReadonlyMap<string, PresentTarget>,
-): S[] {
+export function withPresentValues<S extends Step>(steps: readonly S[], present: ReadonlyMap<string, PresentTarget>): S[] {
   const set = new Set<string>();
   return steps.map((step) => {
     const { record, in_trash = false } = present.get(step.entity_id ?? '') ?? {};

@@ -9,7 +9,7 @@ import { OutboundFailure } from '../../../platform/http-client/failure.js';
 import { outboundPolicy } from '../../../platform/http-client/policy.js';
 import { parseDestination } from '../../../platform/http-client/send-request.js';
 import { newId } from '../../../platform/ids.js';
-import { checkTemplates, findEventPaths, findSecretHandles } from '../../language/template.js';
+import { checkTemplates, findPaths, findSecretHandles } from '../../language/template.js';
 import { UpstreamFailure } from '../client/session.js';
 import { listTools, type SeenTool } from '../client/tools.js';
 import { openUpstream } from './open-upstream.js';
@@ -47,7 +47,7 @@ const record = (
 function check(ctx: Context, { url, headers }: Pick<CreateUpstream, 'url' | 'headers'>): void {
   const templates = checkTemplates(headers);
   if (!templates.ok) throw invalid(`headers.${templates.path}: ${templates.message}`);
-  if (url.includes('{{') || findEventPaths(headers).length > 0)
+  if (url.includes('{{') || findPaths(headers).length > 0)
     throw invalid('Only {{secret:NAME}} in a header may stand in double braces');
   if (findSecretHandles(headers).length > MAX_SECRETS) throw invalid(`The headers name more than ${MAX_SECRETS} secrets`);
   try {

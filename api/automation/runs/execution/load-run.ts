@@ -37,6 +37,8 @@ export interface RunRow {
   /** What the last gate before the step released, with its hash; null before the first gate, and if an older version opened it. */
   staged?: string | null;
   staged_hash?: string | null;
+  /** Answers that steps have got, by name; absent where no action reads one, and before they are read. */
+  answers?: Readonly<Record<string, unknown>>;
 }
 
 const SELECT_RUN = /* sql */ `

@@ -9,6 +9,7 @@ import { outboundTypes } from '../../actions/registry.js';
 import { truncateKept } from '../../actions/send-action-request.js';
 import { OUTCOME_UNKNOWN } from '../record/close-steps.sql.js';
 import { failStep, scheduleRetry } from './action-failure.js';
+import { listWanted, pickAnswer } from './answers.js';
 import { fillInSecrets } from './action-secrets.js';
 import type { RunExecution } from './claim-run.js';
 import { unlessChanged } from './unless-changed.js';
@@ -61,6 +62,8 @@ interface Ready {
   type: string;
   outbound: OutboundContext;
   attempts: number;
+  /** Fields of the answer that later steps read. */
+  wanted: readonly string[];
   send: () => Promise<OutboundResult>;
 }
 
@@ -106,7 +109,8 @@ async function prepare(within: Services, services: Services, begun: ActiveStep, 
     secret_author_ids,
     hidden: new Set(secrets.values()),
   };
-  return { type: type.type, outbound, attempts, send: () => type.send(outbound, params) };
+  const wanted = listWanted(begun.actions, index);
+  return { type: type.type, outbound, attempts, wanted, send: () => type.send(outbound, params) };
 }
 
 /**
@@ -128,8 +132,12 @@ async function dispatch(services: Services, { send }: Ready): Promise<OutboundRe
   }
 }
 
-/** Returns the output to store: secrets redacted in any encoding, texts truncated. */
-const recorded = ({ output, isCut }: OutboundResult, hidden: ReadonlySet<string>): Record<string, unknown> =>
+/** Returns the output to store: secrets redacted in any encoding, texts truncated; and what later steps read. */
+const recorded = (sent: OutboundResult, { outbound: { hidden }, wanted }: Ready): Record<string, unknown> => ({
+  ...shorten(sent, hidden),
+  ...(wanted.length > 0 && { kept: pickAnswer(wanted, sent, hidden) }),
+});
+const shorten = ({ output, isCut }: OutboundResult, hidden: ReadonlySet<string>): Record<string, unknown> =>
   Object.fromEntries(
     Object.entries(output).map(([name, value]) => [
       name,
@@ -158,7 +166,7 @@ async function record(
   const failure = sent.failure && { code: sent.failure.code, message: sent.failure.message };
   const canRetry = sent.failure?.isRetryable === true && outbound.attempt < attempts;
   const status = failure ? 'failed' : 'succeeded';
-  const output = JSON.stringify(recorded(sent, outbound.hidden));
+  const output = JSON.stringify(recorded(sent, ready));
   const outcome = [owner.runId, index, status, failure ? JSON.stringify(failure) : null, output, type, outbound.key];
   let isLate = true;
   const end: Parameters<typeof withStep>[3] = async (db, row, step) => {

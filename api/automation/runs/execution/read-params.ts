@@ -4,6 +4,7 @@ import type { ActionDescription } from '../../../gate/contract/action-type.js';
 import { ActionRefused } from '../../../gate/contract/action-refused.js';
 import { withDefaults } from '../../actions/registry.js';
 import { withDueDate } from '../../actions/written-due.js';
+import { fieldIn, stepNameIn } from '../../language/answer-paths.js';
 import { renderTemplates } from '../../language/template.js';
 import { dayIn } from '../../../work/tasks/recurrence/next-date.js';
 import { readTail, replaceMarks } from '../staging/tail.js';
@@ -19,7 +20,10 @@ export function storedParams(run: Pick<RunRow, 'actions'>, index: number): Recor
 }
 
 /** What parameters are filled in from. */
-export type FilledRun = Pick<RunRow, 'actions' | 'event' | 'event_truncated' | 'project_id' | 'queued_at' | 'schedule_timezone'>;
+export type FilledRun = Pick<
+  RunRow,
+  'actions' | 'event' | 'event_truncated' | 'project_id' | 'queued_at' | 'schedule_timezone' | 'answers'
+>;
 
 /** Values of secrets by name. */
 type Secrets = Pick<ReadonlyMap<string, string>, 'get'>;
@@ -30,6 +34,12 @@ const secretMissing = (name: string, sends: boolean): ActionRefused =>
     message: sends ? `Secret ${name} does not exist` : `This action does not support secrets: ${name}`,
   });
 
+const noAnswer = (path: string): ActionRefused =>
+  new ActionRefused({
+    code: 'template_missing',
+    message: `The answer of step ${stepNameIn(path)} has no ${fieldIn(path)}, or there is no such answer, or it is too long to keep`,
+  });
+
 /**
  * Fills in defaults and renders templates against the event; does not validate.
  * @throws ActionRefused
@@ -37,13 +47,17 @@ const secretMissing = (name: string, sends: boolean): ActionRefused =>
 export function renderFromEvent(type: ActionDescription, run: FilledRun, index: number, secrets?: Secrets): Fields {
   const written = storedParams(run, index);
   const filled = withDefaults(type.type, written, run.event, run);
-  const result = renderTemplates(filled, run.event, secrets ? { secrets: (name) => secrets.get(name) } : {});
+  const result = renderTemplates(filled, run.event, {
+    steps: run.answers,
+    ...(secrets && { secrets: (name: string) => secrets.get(name) }),
+  });
   if (result.ok) {
     const params = withDueDate(result.value as Fields, written, () => dayIn(run.schedule_timezone, run.queued_at));
     return type.complete?.(params, run.event) ?? params;
   }
   if ('secretMissing' in result) throw secretMissing(result.secretMissing, type.secrets !== undefined);
   if ('missing' in result) {
+    if (result.missing.startsWith('steps.')) throw noAnswer(result.missing);
     const why = run.event_truncated ? ': it was too large to be kept whole, and was cut' : '';
     throw new ActionRefused({ code: 'template_missing', message: `The event has no ${result.missing}${why}` });
   }

@@ -2,6 +2,7 @@ import { defineStatement, run } from '../../../../db/statement.js';
 import { availableActions } from '../../actions/registry.js';
 import type { Context } from '../../../platform/context.js';
 import type { ActionLine } from '../../../gate/staging/schema.js';
+import { withAnswers } from '../execution/answers.js';
 import type { RunRow } from '../execution/load-run.js';
 import { storedParams } from '../execution/read-params.js';
 import { namesAt } from '../names-at.js';
@@ -32,12 +33,13 @@ async function readTails(ctx: Pick<Context, 'db'>, runId: string): Promise<Map<n
  */
 export async function describeSteps(ctx: Pick<Context, 'db'>, shown: ShownRun): Promise<ActionLine[]> {
   const { run_id, team_id, creator_id, actions } = shown;
+  const answered = await withAnswers(ctx.db, shown);
   const types = new Map(availableActions().map((action) => [action.type, action]));
   const staged = await readTails(ctx, run_id);
   const steps = actions.map((action, index): StagedStep => {
     const known = staged.get(index);
     if (known) return known;
-    const step = fillIn(shown, index, types.get(action['type'] as string));
+    const step = fillIn(answered, index, types.get(action['type'] as string));
     return { ...step, params: step.params ?? storedParams(shown, index), refused: null };
   });
   const [names = {}] = await namesAt(ctx, [collectWanted(team_id ?? creator_id, steps, creator_id)]);

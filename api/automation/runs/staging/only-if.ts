@@ -1,24 +1,33 @@
 import { conditionScope } from '../../language/condition-scope.js';
+import { listAnswerReads, stepNameIn } from '../../language/answer-paths.js';
 import { evaluateOnlyIf } from '../../language/only-if.js';
 import { defineStatement, run as sql } from '../../../../db/statement.js';
 import { ActionRefused } from '../../../gate/contract/action-refused.js';
 import type { FilledRun } from '../execution/read-params.js';
 import type { withStep } from '../execution/with-step.js';
+import { withAnswers } from '../execution/answers.js';
 import type { RunRow } from '../execution/load-run.js';
 import { readTail } from './tail.js';
 
+/** What decides whether an action is skipped. */
+export type JudgedRun = FilledRun & Pick<RunRow, 'is_test'>;
+
 /**
  * Returns why an action of a run is skipped, in one line; null if it is performed. Reads the event that the run stores, and takes the time at which
- * the run began as now: so every evaluation comes to the same.
+ * the run began as now: so every evaluation comes to the same. A dry run, which sends no request, skips what reads an answer.
  * @throws ActionRefused `condition_failed`: a condition that cannot be evaluated fails its action
  */
-export function readOnlyIf(run: FilledRun, index: number): string | null {
+export function readOnlyIf(run: JudgedRun, index: number): string | null {
+  if (run.is_test) {
+    const [read] = listAnswerReads(run.actions[index] ?? {});
+    if (read) return `it reads the answer of step ${stepNameIn(read.path)}, and a dry run sends no request`;
+  }
   const source = run.actions[index]?.['if'];
   if (typeof source !== 'string') return null;
   if (run.event_truncated) {
     throw conditionFailed('the event was too large to be kept whole, and was cut');
   }
-  const scope = conditionScope(run.event, { project: null, actor: null, now: new Date(run.queued_at) });
+  const scope = conditionScope(run.event, { project: null, actor: null, now: new Date(run.queued_at), steps: run.answers });
   const verdict = evaluateOnlyIf(source, scope);
   if (verdict.state === 'fails') throw conditionFailed(verdict.error);
   return verdict.state === 'false' ? verdict.why : null;
@@ -45,7 +54,8 @@ type Work = Parameters<typeof withStep>[3];
 /** Does the work of a step only if its condition holds (docs/decisions/automation.md#conditions-of-actions). */
 export const ifItHolds =
   (work: Work): Work =>
-  async (db, begun, step) => {
+  async (db, given, step) => {
+    const begun = await withAnswers(db, given);
     const skipped = whySkipped(begun, step.index);
     if (skipped === null) return work(db, begun, step);
     await sql(db, skipStatement, [begun.run_id, step.index, JSON.stringify({ skipped })]);

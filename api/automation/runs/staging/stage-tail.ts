@@ -14,9 +14,10 @@ import { readVersions } from '../../../gate/staging/changed-since.js';
 import { type Tried, tryAction } from '../../../gate/staging/try-action.js';
 import { toFailure } from '../execution/action-failure.js';
 import { outsideTeam } from '../execution/effect.sql.js';
+import { withAnswers } from '../execution/answers.js';
 import { creatorContext, type Creator, type RunRow } from '../execution/load-run.js';
 import { type FilledRun, parseParams, renderFromEvent } from '../execution/read-params.js';
-import { readOnlyIf } from './only-if.js';
+import { type JudgedRun, readOnlyIf } from './only-if.js';
 import { composeTail, listTail, type StagedStep, type StoredTail } from './tail.js';
 
 /** A trial waits this long for a row that another transaction has locked. */
@@ -79,7 +80,7 @@ export function fillIn(run: FilledRun, index: number, description: ActionDescrip
 }
 
 /** Fills in actions that are to be tried, one after the other: a skipped one has no parameters, so that nothing of it can be performed. */
-async function fillInAll(run: FilledRun, indexes: readonly number[]): Promise<StagedStep[]> {
+async function fillInAll(run: JudgedRun, indexes: readonly number[]): Promise<StagedStep[]> {
   const types = new Map(availableActions().map((action) => [action.type, action]));
   const steps: StagedStep[] = [];
   for (const index of indexes) {
@@ -90,7 +91,7 @@ async function fillInAll(run: FilledRun, indexes: readonly number[]): Promise<St
   return steps;
 }
 
-function judge(run: FilledRun, index: number, description: ActionDescription | undefined): StagedStep {
+function judge(run: JudgedRun, index: number, description: ActionDescription | undefined): StagedStep {
   const step = fillIn(run, index, description);
   const unfilled = { ...step, params: null, secrets: {}, entity_id: null };
   try {
@@ -226,7 +227,8 @@ async function withVersions(ctx: Pick<Context, 'db'>, steps: readonly StagedStep
  * creator, in a transaction that is rolled back. An action that would be refused is kept and says so. `tried` is false if a row was locked: the
  * text then holds the parameters only. So it does where a trial takes too long; the risk is then high. Joins the open transaction.
  */
-export async function stageTail(services: Services, run: RunRow, gateIndex: number): Promise<StoredTail & { tried: boolean }> {
+export async function stageTail(services: Services, row: RunRow, gateIndex: number): Promise<StoredTail & { tried: boolean }> {
+  const run = await withAnswers(services.db, row);
   const { done, ...creator } = await readCreator(services.db, run);
   const steps = await fillInAll(run, listTail(run.actions, gateIndex, done));
   const { run_id, automation_id, automation_version, creator_id } = run;

@@ -1,6 +1,6 @@
 import { isAllowed, type Seat } from '../../../platform/access/access.js';
 import { DELAY, GATE } from '../../../automation/actions/rules.js';
-import { availableActions, outboundTypes } from '../../../automation/actions/registry.js';
+import { availableActions, isSent, outboundTypes } from '../../../automation/actions/registry.js';
 import { getWorkAction } from '../../../automation/actions/work-actions.js';
 import type { AutomationRecord } from '../../../automation/definitions/schema.js';
 import { TRIGGERS } from '../../../automation/language/triggers.js';
@@ -115,6 +115,7 @@ function toStepView(step: FormStep, index: number, { fields: own, errors, choice
     label: action?.label ?? step.type,
     isGate: step.type === GATE,
     isKept: [GATE, DELAY, ...KEPT].includes(step.type) || getWorkAction(step.type) !== undefined,
+    getsAnswer: isSent(step.type),
     takesSecrets: outboundTypes()[step.type]?.secrets !== undefined,
     fields: [...fields.filter(isFirst), ...rest.slice(0, few)],
     more: rest.slice(few),

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { checkCondition, evaluateCondition } from '../../../automation/language/condition.js';
+import { listAnswerReads } from '../../../automation/language/answer-paths.js';
 import { checkOnlyIf } from '../../../automation/language/only-if.js';
 import { conditionScope } from '../../../automation/language/condition-scope.js';
 import { TRIGGERS } from '../../../automation/language/triggers.js';
@@ -7,7 +8,8 @@ import { page, type Page } from '../../page.js';
 
 /** What a condition comes to on the sample of a trigger. `marked`: the source before, at and after the position of a fault. */
 interface ConditionCheck {
-  state: 'none' | 'wrong' | 'true' | 'false' | 'fails';
+  /** `later`: it reads an answer, which only a run has. */
+  state: 'none' | 'wrong' | 'true' | 'false' | 'fails' | 'later';
   message: string | null;
   position: number | null;
   marked: { before: string; at: string; after: string } | null;
@@ -65,8 +67,11 @@ export function checkOnSample(triggerType: string, condition: string, check = ch
 }
 
 /** The same for the condition of one step. */
-export const checkStepOnSample = (triggerType: string, condition: string): ConditionCheck =>
-  checkOnSample(triggerType, condition, checkOnlyIf);
+export function checkStepOnSample(triggerType: string, condition: string): ConditionCheck {
+  const checked = checkOnSample(triggerType, condition, checkOnlyIf);
+  const isLater = checked.state !== 'wrong' && listAnswerReads({ if: condition }).length > 0;
+  return isLater ? { ...checked, state: 'later', message: null } : checked;
+}
 
 /** Characters of a condition in an address; the check refuses longer ones anyway. */
 const MAX_CONDITION = 4_000;

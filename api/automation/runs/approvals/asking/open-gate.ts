@@ -8,6 +8,7 @@ import { GATE_DEFAULTS, type GateRole } from '../../../actions/rules.js';
 import { announceGate, type OpenedGate } from './announce-gate.js';
 import { MAX_MESSAGE } from '../../../actions/require-approval.js';
 import { renderText } from '../../../language/template.js';
+import { withAnswers } from '../../execution/answers.js';
 import { type RunExecution, claimRun } from '../../execution/claim-run.js';
 import { recordDryRun } from '../../execution/dry-run.js';
 import { endIfDeleted } from '../../execution/end-if-deleted.js';
@@ -31,10 +32,10 @@ interface GateParams {
   if_changed?: 'proceed' | 'ask_again';
 }
 
-/** Returns the rendered message, truncated to its limit; the unrendered text if the event lacks a value that it names. */
-function fillMessage({ message }: GateParams, event: Record<string, unknown>): string | null {
+/** Returns the rendered message, truncated to its limit; the unrendered text if a value that it names is missing. */
+function fillMessage({ message }: GateParams, { event, answers }: RunRow): string | null {
   if (message === undefined) return null;
-  const rendered = renderText(message, event);
+  const rendered = renderText(message, event, answers);
   return (
     Array.from(rendered.ok ? rendered.value : message)
       .slice(0, MAX_MESSAGE)
@@ -44,7 +45,7 @@ function fillMessage({ message }: GateParams, event: Record<string, unknown>): s
 
 /** Passes the gate of a test run: notifies nobody and records who would have been asked. */
 async function passInTest(db: Knex, run: RunRow, index: number, params: GateParams): Promise<GateView> {
-  const gate = { role: params.role ?? GATE_DEFAULTS.role, message: fillMessage(params, run.event) };
+  const gate = { role: params.role ?? GATE_DEFAULTS.role, message: fillMessage(params, run) };
   await recordDryRun(db, run, index, 'Wait for an approval', gate);
   return { ...NEVER_OPENED, state: 'approved', requiredRole: gate.role };
 }
@@ -59,7 +60,7 @@ async function insertGate(db: Knex, run: RunRow, index: number, params: GatePara
     params.allow_self_approval ?? GATE_DEFAULTS.allowSelfApproval,
     params.signed_in ?? false,
     params.if_changed === 'ask_again',
-    fillMessage(params, run.event),
+    fillMessage(params, run),
     params.expires_in_seconds ?? GATE_DEFAULTS.expiresInSeconds,
     params.remind_after_seconds ?? null,
   ]);
@@ -93,8 +94,9 @@ async function hasStepsLeft(db: Knex, { run_id }: RunRow, index: number): Promis
 export async function openGate(services: Services, owner: RunExecution, index: number): Promise<GateView> {
   const { runId } = owner;
   const unopened = await services.db.transaction(async (db): Promise<GateView | null> => {
-    const run = await claimRun(db, owner);
-    if (!run) return NEVER_OPENED;
+    const claimed = await claimRun(db, owner);
+    if (!claimed) return NEVER_OPENED;
+    const run = await withAnswers(db, claimed);
     if (await endIfDeleted({ ...services, db }, run)) return NEVER_OPENED;
     if (await hasStepsLeft(db, run, index)) {
       await restartRun(db, run);
