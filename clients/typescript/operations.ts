@@ -1,4 +1,4 @@
-// Made by npm run client from the document with SHA-256 9da0d12daeca1b4bb46f9b5b2fb78ba64f3dc2ff5df14e825c2d9a60b53e9373.
+// Made by npm run client from the document with SHA-256 3c0a94fab2c85ce515e20f5b959de6d44a6584fde7768ea59d7b61064711ac0e.
 /** Operations that send a form with a file, those that send its bytes alone, and those that return bytes. */
 export const UPLOADS: readonly string[] = ['uploadFile'];
 export const STREAMS: readonly string[] = ['uploadBulkInput'];

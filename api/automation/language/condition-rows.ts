@@ -26,6 +26,7 @@ const VALUES_OF_CHANGES: Readonly<Record<string, readonly string[]>> = Object.fr
   ['from', 'to'].flatMap((end) => [
     [`event.changes.status.${end}`, TASK_STATUSES],
     [`event.changes.priority.${end}`, TASK_PRIORITIES],
+    [`event.changes.resolution.${end}`, TASK_RESOLUTIONS],
   ]),
 );
 

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { findSeat } from '../../platform/access/seats.js';
 import type { Context } from '../../platform/context.js';
 import { hasChanged, type StagedTarget } from './changed-since.js';
@@ -11,6 +12,7 @@ interface Step extends StagedTarget {
   refused: ActionFailure | null;
   before: Readonly<Record<string, unknown>> | null;
   after: Readonly<Record<string, unknown>> | null;
+  params: Readonly<Record<string, unknown>> | null;
 }
 
 /** Changed targets that one page reads. */
@@ -36,11 +38,30 @@ export async function readChanged(
   return new Map(found.flatMap(([id, target]) => (target && seats.get(target.team_id) ? [[id, target]] : [])));
 }
 
+/** Parameters name a day, records the moment that it stands for. */
+const isSame = (field: string, present: unknown, wanted: unknown): boolean =>
+  isDeepStrictEqual(present, wanted) || (field === 'due_date' && String(present).slice(0, 10) === String(wanted).slice(0, 10));
+
+/** Returns the parameters of a step that were as it wants them, and are not any more. */
+function listRegained(
+  { before, params }: Step,
+  record: Readonly<Record<string, unknown>> | undefined,
+  isLeft: (field: string) => boolean,
+): Record<string, unknown> {
+  const lost = ([field, wanted]: [string, unknown]): boolean =>
+    isLeft(field) && !(field in (before ?? {})) && !isSame(field, record?.[field], wanted);
+  return Object.fromEntries(Object.entries(params ?? {}).filter(lost));
+}
+
+const pick = (record: Readonly<Record<string, unknown>> | undefined, fields: Readonly<Record<string, unknown>>) =>
+  Object.fromEntries(Object.keys(fields).map((field) => [field, record?.[field]]));
+
 const IN_TRASH: ActionFailure = { code: 'invalid_request', message: 'It is in the trash' };
 
 /**
  * Returns steps whose old values are those that a yes would replace now: the ones of the staged text are history after a change. A value that an
- * earlier step sets stays. A step whose target has come into the trash says that it would be refused.
+ * earlier step sets stays. A value that a step found as it wants it, and that is another one by now, is a change. A step whose target has come into
+ * the trash says that it would be refused.
  */
 export function withPresentValues<S extends Step>(steps: readonly S[], present: ReadonlyMap<string, PresentTarget>): S[] {
   const set = new Set<string>();
@@ -50,7 +71,9 @@ export function withPresentValues<S extends Step>(steps: readonly S[], present: 
     const isLeft = (field: string): boolean => record !== undefined && field in record && !set.has(`${step.entity_id} ${field}`);
     const shown =
       before && Object.fromEntries(Object.entries(before).map(([field, was]) => [field, isLeft(field) ? record?.[field] : was]));
-    for (const field of Object.keys(step.after ?? {})) set.add(`${step.entity_id} ${field}`);
-    return { ...step, before: shown, refused: step.refused ?? (in_trash ? IN_TRASH : null) };
+    const regained = before === null ? {} : listRegained(step, record, isLeft);
+    for (const field of Object.keys({ ...step.after, ...regained })) set.add(`${step.entity_id} ${field}`);
+    const now = { before: shown && { ...shown, ...pick(record, regained) }, after: step.after && { ...step.after, ...regained } };
+    return { ...step, ...now, refused: step.refused ?? (in_trash ? IN_TRASH : null) };
   });
 }

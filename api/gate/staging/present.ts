@@ -18,6 +18,8 @@ export interface Presented extends StagedAction {
   refused?: { message: string } | null;
   /** Why its condition skips it. */
   skipped?: string;
+  /** It was performed: its target may have changed after it was staged, so what it would have left as it was is not known. */
+  isDone?: boolean;
   /** Marks in the parameters that stand for secrets, with the names of the secrets. */
   secrets?: Readonly<Record<string, string>>;
   /** Who changed the target since, and when. */
@@ -168,7 +170,7 @@ function listFields(action: Presented, words: Words): FieldLine[] {
   });
   const wanted = params
     .filter(([name]) => !effects.includes(name))
-    .map(([name, value]) => buildLine(name, isUpdate && before !== null ? value : undefined, value, words));
+    .map(([name, value]) => buildLine(name, isUpdate && before !== null && !action.isDone ? value : undefined, value, words));
   const isShown = ({ name, before: from, after: to }: FieldLine): boolean => name !== 'team id' && (from !== null || to !== null);
   return [...changed.filter(isShown), ...wanted];
 }

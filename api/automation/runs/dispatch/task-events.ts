@@ -55,14 +55,16 @@ const before = (status: Task['status']): Task['status'] =>
 const AS_IF: Readonly<Record<string, (task: Task, userId: string) => Change['changes']>> = {
   'task.completed': ({ status }) => ({ status: { from: status === 'done' ? 'in_review' : status, to: 'done' } }),
   'task.status_changed': ({ status }) => ({ status: { from: before(status), to: status } }),
+  'task.canceled': ({ status, resolution }) => ({
+    ...(status !== 'done' && { status: { from: status, to: 'done' } }),
+    resolution: { from: null, to: resolution ?? 'canceled' },
+  }),
+  'task.priority_changed': ({ priority }) => ({ priority: { from: priority === 'medium' ? 'low' : 'medium', to: priority } }),
   'task.assigned': ({ assigned_to }, userId) => ({ assigned_to: { from: null, to: assigned_to ?? userId } }),
 };
 
-const EVENT_OF: Readonly<Record<string, string>> = {
-  'task.completed': 'task.updated',
-  'task.status_changed': 'task.updated',
-  'task.assigned': 'task.updated',
-};
+/** The stored event behind a derived one. */
+const EVENT_OF: Readonly<Record<string, string>> = Object.fromEntries(Object.keys(AS_IF).map((name) => [name, 'task.updated']));
 
 async function findChange(ctx: Context, trigger: string, taskId: string): Promise<ActivityEntry | undefined> {
   const lines = await listActivity(ctx, { entity_id: taskId, entity_type: 'task', limit: MAX_LINES_OF_TASK });

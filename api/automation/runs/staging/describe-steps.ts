@@ -13,7 +13,10 @@ import { readTail, type StagedStep, type StoredTail } from './tail.js';
 type ShownRun = Pick<
   RunRow,
   'run_id' | 'team_id' | 'creator_id' | 'project_id' | 'event' | 'event_truncated' | 'queued_at' | 'schedule_timezone' | 'actions'
->;
+> & {
+  /** Indexes of the actions that were performed. */
+  done: ReadonlySet<number>;
+};
 
 /** $1 = run id. */
 const tailsStatement = defineStatement({
@@ -43,5 +46,8 @@ export async function describeSteps(ctx: Pick<Context, 'db'>, shown: ShownRun): 
     return { ...step, params: step.params ?? storedParams(shown, index), refused: null };
   });
   const [names = {}] = await namesAt(ctx, [collectWanted(team_id ?? creator_id, steps, creator_id)]);
-  return presentSteps(steps, names);
+  return presentSteps(
+    steps.map((step) => ({ ...step, isDone: shown.done.has(step.index) })),
+    names,
+  );
 }

@@ -63,6 +63,7 @@ export const TASK = {
   description: null,
   assigned_to: null,
   status: 'todo',
+  resolution: null,
   priority: 'high',
   due_date: '2026-12-01',
   tags: ['bug'],

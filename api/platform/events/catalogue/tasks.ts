@@ -37,6 +37,13 @@ export const taskEvents = {
     webhook: true,
     sample: taskChanged('status', 'todo', 'in_progress'),
   }),
+  'task.priority_changed': derived({
+    of: { 'task.updated': (payload) => changedTo(payload, 'priority') !== undefined },
+    trigger: 'The priority of a task changes',
+    past: 'The priority of a task changed',
+    webhook: true,
+    sample: taskChanged('priority', 'medium', 'urgent'),
+  }),
   'task.assigned': derived({
     of: {
       'task.created': (payload) => assignee(payload) !== null,
@@ -48,11 +55,23 @@ export const taskEvents = {
     sample: taskChanged('assigned_to', null, PERSON),
   }),
   'task.completed': derived({
-    of: { 'task.updated': (payload) => changedTo(payload, 'status') === 'done' },
+    // Done with a resolution is closed, and not completed.
+    of: { 'task.updated': (payload) => changedTo(payload, 'status') === 'done' && !changedTo(payload, 'resolution') },
     trigger: 'A task is completed',
     past: 'A task was completed',
     webhook: true,
     sample: taskChanged('status', 'in_review', 'done'),
+  }),
+  'task.canceled': derived({
+    of: { 'task.updated': (payload) => Boolean(changedTo(payload, 'resolution')) },
+    trigger: 'A task is canceled or closed as a duplicate',
+    past: 'A task was canceled or closed as a duplicate',
+    webhook: true,
+    sample: {
+      type: 'task.updated',
+      task: { ...TASK, status: 'done', resolution: 'canceled' },
+      changes: { ...changed('status', 'todo', 'done').changes, ...changed('resolution', null, 'canceled').changes },
+    },
   }),
   'task.deleted': stored({
     payload: { task: Task, cascade_id: z.uuid() },

@@ -41,6 +41,15 @@ function readRows(given: Fields): ConditionRows | null {
   return rows.length === 0 ? null : { join: given['c.join'] === 'any' ? 'any' : 'all', rows };
 }
 
+const listChoices = ({ field, comparison }: ConditionRow, fields: readonly ConditionField[]): readonly string[] =>
+  comparison === 'is' || comparison === 'is_not' ? (fields.find(({ path }) => path === field)?.values ?? []) : [];
+
+/** A row whose field has just been chosen has the first of its few values, as its list of choices shows. */
+function withChoice(row: ConditionRow, fields: readonly ConditionField[]): ConditionRow {
+  const choices = listChoices(row, fields);
+  return choices.includes(row.value) ? row : { ...row, value: choices[0] ?? row.value };
+}
+
 /**
  * Reads a condition as a form sends it: its text, its rows, and in `c.shown` the text that the page showed beside the rows. A changed text wins
  * over the rows; changed rows write the text, unless one of them is wrong.
@@ -50,11 +59,12 @@ export function readConditionForm(given: Fields, text: string, triggerType: stri
   const shown = typeof given['c.shown'] === 'string' ? given['c.shown'].replaceAll('\r\n', '\n') : undefined;
   if (!sent || text !== shown) return conditionForm(text, triggerType);
   const fields = listConditionFields(triggerType);
-  const filled = { ...sent, rows: sent.rows.filter(isFilled) };
+  const rows = sent.rows.map((row) => withChoice(row, fields));
+  const filled = { ...sent, rows: rows.filter(isFilled) };
   const before = readConditionRows(text, fields);
   const isSame = isDeepStrictEqual(before?.rows, filled.rows) && (filled.rows.length < 2 || before?.join === filled.join);
   const written = writeConditionRows(filled, fields);
-  return { text: isSame || written.errors.size > 0 ? text : written.text, rows: sent };
+  return { text: isSame || written.errors.size > 0 ? text : written.text, rows: { ...sent, rows } };
 }
 
 /** Returns what is wrong with the rows of a condition, by the names of their fields in the form. */
@@ -92,6 +102,7 @@ export function showConditionRows(form: ConditionForm, triggerType: string) {
         index,
         error: errors[`c${index}.value`],
         choices: known.find(({ path }) => path === row.field)?.values ?? [],
+        isChoice: listChoices(row, known).includes(row.value),
       };
     }),
   };

@@ -46,6 +46,7 @@ async function splitLines(ctx: Context, run: RunRecord, definition: VersionRecor
     queued_at: new Date(run.queued_at),
     schedule_timezone: definition?.schedule_timezone ?? 'UTC',
     creator_id: creatorId,
+    done: new Set(run.actions.flatMap(({ index, status }) => (status === 'succeeded' ? [index] : []))),
     actions: actions as Record<string, unknown>[],
   });
   const gate = run.status === 'paused' ? await describeGate(ctx, run.run_id) : undefined;

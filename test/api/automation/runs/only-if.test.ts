@@ -212,7 +212,10 @@ describe('on save', () => {
   it.each([
     ['event.task.', /^actions\[0\]\.if: /],
     ['event.task.status.matches("a")', /^actions\[0\]\.if: matches\(\) is not available/],
-    ['project.name == "Apollo"', /^actions\[0\]\.if: Unknown variable: project: the condition of an action reads the event and answers only/],
+    [
+      'project.name == "Apollo"',
+      /^actions\[0\]\.if: Unknown variable: project: the condition of an action reads the event and answers only/,
+    ],
     ['1', /^actions\[0\]\.if: A condition must be true or false/],
     [`event.a == "${'x'.repeat(1_000)}"`, /^actions\[0\]\.if: A condition can have at most 1000 characters/],
   ])('refuses %j at its place', async (onlyIf, message) => {

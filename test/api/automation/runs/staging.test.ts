@@ -159,6 +159,22 @@ it('shows concurrent changes with their authors, and rejects an approval of the 
   expect(approval.approvals).toMatchObject([{ user_id: team.manager.user_id, comment: 'Go <b>on</b>' }]);
 });
 
+it('shows a value that was as wanted when it was staged, and is not any more, as a change', async () => {
+  const params = { task_id: task.task_id, title: 'Rotate all keys', assigned_to: team.member.user_id };
+  await app.as(team.member).patch(`/api/tasks/${task.task_id}`, { assigned_to: team.member.user_id });
+  const run = await openedRun([{ type: 'update_task', params }]);
+  const assigned = async () => (await described(run, team.manager))?.lines[0]?.fields.find(({ name }) => name === 'assigned to');
+  expect(await assigned()).toMatchObject({ before: expect.any(String), after: expect.any(String) });
+  await app.as(team.member).patch(`/api/tasks/${task.task_id}`, { assigned_to: null });
+  expect(await assigned()).toMatchObject({ before: null, after: expect.any(String) });
+  expect((await approve(run, {})).status).toBe(200);
+  await performAction(app.services, { runId: run.run_id, incarnation: 1, execution: 'an-execution' }, 1);
+  expect((await taskNow()).assigned_to).toBe(team.member.user_id);
+  await givePasswords(app);
+  const { html } = await (await signIn(app, team.manager)).get(`/app/runs/${run.run_id}`);
+  expect(html).not.toContain('as it is');
+});
+
 it('says of a target that came into the trash that the action would be refused', async () => {
   const run = await openedRun([{ type: 'update_task', params: { task_id: task.task_id, title: 'Rotate all keys' } }]);
   expect((await app.as(team.member).delete(`/api/tasks/${task.task_id}`)).status).toBe(200);
