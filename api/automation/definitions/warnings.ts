@@ -10,7 +10,7 @@ import { shortGates } from './short-gates.js';
 import { warnOfPaths } from './template-paths.js';
 import { findSecretHandles } from '../language/template.js';
 
-type SavedDefinition = Pick<Automation, 'team_id' | 'created_by' | 'updated_by' | 'trigger_type' | 'actions'>;
+type SavedDefinition = Pick<Automation, 'team_id' | 'created_by' | 'updated_by' | 'trigger_type' | 'condition' | 'actions'>;
 
 const getType = ({ type }: StoredAction) => outboundTypes()[type];
 
@@ -55,6 +55,19 @@ async function ofConnections(ctx: Context, { created_by, updated_by, actions }: 
   });
 }
 
+/** Actions that write the event of a trigger, whatever their parameters are. */
+const STARTS_ITSELF: Readonly<Record<string, string>> = { 'comment.created': 'add_comment', 'task.created': 'create_task' };
+
+/** An automation that writes what starts it runs in a circle, unless its condition leaves its own changes out. */
+function warnOfLoops({ trigger_type, condition, actions }: SavedDefinition): string[] {
+  if (condition) return [];
+  return actions.flatMap(({ type }, index) =>
+    type === STARTS_ITSELF[trigger_type]
+      ? [`actions[${index}]: starts this automation again, up to ten times. A condition can leave out what it writes itself`]
+      : [],
+  );
+}
+
 /**
  * Returns warnings about actions that will fail unless something changes first. They do not prevent saving: the secret or the
  * connection may be added later. Only team admins see the names of missing secrets.
@@ -64,4 +77,5 @@ export const findWarnings = async (ctx: Context, saved: SavedDefinition): Promis
   ...(await ofConnections(ctx, saved)),
   ...(await shortGates(ctx, saved)),
   ...warnOfPaths(saved.trigger_type, saved.actions),
+  ...warnOfLoops(saved),
 ];

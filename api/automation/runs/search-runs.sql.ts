@@ -55,6 +55,10 @@ export const searchRunsByStatusStatements = scoped('search_runs_by_status', (nam
 export const searchSkippedRunsStatements = scoped('search_skipped_runs', (name, scope) =>
   searchStatement(name, scope, 'and r.status = $7', true),
 );
+/** As `searchRunsStatements`: runs that began, also those that someone rejected. */
+export const searchBegunRunsStatements = scoped('search_begun_runs', (name, scope) =>
+  searchStatement(name, scope, `and (r.skip_reason is null or r.skip_reason = 'rejected')`, false),
+);
 /** As `searchRunsStatements`: runs that someone rejected. */
 export const searchRejectedRunsStatements = scoped('search_rejected_runs', (name, scope) =>
   searchStatement(name, scope, `and r.skip_reason = 'rejected'`, false),

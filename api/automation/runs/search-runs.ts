@@ -8,14 +8,15 @@ import {
   countNotKeptStatement,
   countRunsByDayStatements,
   listAutomationNamesStatement,
+  searchBegunRunsStatements,
   searchRejectedRunsStatements,
   searchRunsByStatusStatements,
   searchRunsStatements,
   searchSkippedRunsStatements,
 } from './search-runs.sql.js';
 
-/** How a run stands, as people say it: a run that someone rejected has the status `skipped`. */
-export type RunState = RunStatus | 'rejected';
+/** How a run stands, as people say it: a run that someone rejected has the status `skipped`; `begun` is any that was not skipped at once. */
+export type RunState = RunStatus | 'rejected' | 'begun';
 
 export interface SearchRuns {
   automationId?: string | undefined;
@@ -38,14 +39,12 @@ export async function searchRuns(
   const values = [requireUser(ctx), automationId ?? null, limit, ...range];
   const scope = automationId === undefined ? 'all' : 'one';
   if (state === undefined) return (await run<RunView>(ctx.db, searchRunsStatements[scope], values)).map(presentRun);
-  const rows =
-    state === 'rejected'
-      ? await run<RunView>(ctx.db, searchRejectedRunsStatements[scope], values)
-      : await run<RunView>(ctx.db, (state === 'skipped' ? searchSkippedRunsStatements : searchRunsByStatusStatements)[scope], [
-          ...values,
-          state,
-        ]);
-  return rows.map(presentRun);
+  if (state === 'begun' || state === 'rejected') {
+    const statements = state === 'begun' ? searchBegunRunsStatements : searchRejectedRunsStatements;
+    return (await run<RunView>(ctx.db, statements[scope], values)).map(presentRun);
+  }
+  const statements = state === 'skipped' ? searchSkippedRunsStatements : searchRunsByStatusStatements;
+  return (await run<RunView>(ctx.db, statements[scope], [...values, state])).map(presentRun);
 }
 
 /** Counting further would read more the more runs there are. */

@@ -115,6 +115,8 @@ interface Link extends Place {
 }
 
 export interface Navigation {
+  /** Path of the page that it is for. */
+  at: string;
   main: Link[];
   inbox: Link;
   more: Link[];
@@ -129,5 +131,5 @@ export function navigationOf(me: User, path: string): Navigation {
     return { ...place, current };
   };
   const show = (places: readonly Place[]): Link[] => places.filter((place) => isShown(place, me)).map(link);
-  return { main: show(MAIN), inbox: link(INBOX), more: show(MORE), account: show(ACCOUNT) };
+  return { at: path, main: show(MAIN), inbox: link(INBOX), more: show(MORE), account: show(ACCOUNT) };
 }

@@ -3,7 +3,7 @@ import { defineStatement, run as sql } from '../../../../db/statement.js';
 import { redactSecrets } from '../../../platform/http-client/redact-secrets.js';
 import type { OutboundResult } from '../../../gate/contract/action-type.js';
 import { fieldIn, listAnswerReads, stepNameIn } from '../../language/answer-paths.js';
-import type { RunRow } from './load-run.js';
+import type { Answered, RunRow } from './load-run.js';
 
 /** Characters of JSON that a run keeps of one value, and of all that later steps read of one answer. */
 const MAX_VALUE = 8_192;
@@ -96,10 +96,7 @@ const answersStatement = defineStatement({
 });
 
 /** Returns the run with the answers that its steps have got, by name, if one of its actions reads an answer. */
-export async function withAnswers<R extends Pick<RunRow, 'run_id' | 'actions'>>(
-  db: Knex,
-  run: R,
-): Promise<R & Pick<RunRow, 'answers'>> {
+export async function withAnswers<R extends Pick<RunRow, 'run_id' | 'actions'>>(db: Knex, run: R): Promise<R & Answered> {
   const names = [...new Set(readsOf(run.actions).map(({ path }) => stepNameIn(path)))];
   if (names.length === 0) return run;
   const rows = await sql<{ name: string; kept: unknown }>(db, answersStatement, [run.run_id, names]);

@@ -37,7 +37,10 @@ export interface RunRow {
   /** What the last gate before the step released, with its hash; null before the first gate, and if an older version opened it. */
   staged?: string | null;
   staged_hash?: string | null;
-  /** Answers that steps have got, by name; absent where no action reads one, and before they are read. */
+}
+
+/** A run with the answers that its steps have got, by name; they are absent where no action reads one, and before they are read. */
+export interface Answered {
   answers?: Readonly<Record<string, unknown>>;
 }
 

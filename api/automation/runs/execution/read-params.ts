@@ -8,7 +8,7 @@ import { fieldIn, stepNameIn } from '../../language/answer-paths.js';
 import { renderTemplates } from '../../language/template.js';
 import { dayIn } from '../../../work/tasks/recurrence/next-date.js';
 import { readTail, replaceMarks } from '../staging/tail.js';
-import type { RunRow } from './load-run.js';
+import type { Answered, RunRow } from './load-run.js';
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -20,10 +20,8 @@ export function storedParams(run: Pick<RunRow, 'actions'>, index: number): Recor
 }
 
 /** What parameters are filled in from. */
-export type FilledRun = Pick<
-  RunRow,
-  'actions' | 'event' | 'event_truncated' | 'project_id' | 'queued_at' | 'schedule_timezone' | 'answers'
->;
+export type FilledRun = Pick<RunRow, 'actions' | 'event' | 'event_truncated' | 'project_id' | 'queued_at' | 'schedule_timezone'> &
+  Answered;
 
 /** Values of secrets by name. */
 type Secrets = Pick<ReadonlyMap<string, string>, 'get'>;

@@ -3,6 +3,7 @@ import { listActivity } from '../../../work/activity-feed/list-activity.js';
 import type { User } from '../../../identity/auth/schema.js';
 import { listMembers } from '../../../identity/teams/list-members.js';
 import { listComments } from '../../../work/comments/list-comments.js';
+import { findCommentCauses } from '../../../work/activity-feed/comment-causes.js';
 import { withReplies } from '../../../work/comments/read-replies.js';
 import type { CommentRecord } from '../../../work/comments/schema.js';
 import { isAllowed, type Seat } from '../../../platform/access/access.js';
@@ -130,6 +131,10 @@ export async function loadItem(ctx: Context, me: User, itemId: string) {
     tickForm: item.type === 'task' && isAllowed('task.write', seat) ? 'form-tick' : undefined,
   });
   const htmlById = Object.fromEntries(written.map(({ comment_id }, at) => [comment_id, rendered[at]]));
+  const causes = await findCommentCauses(
+    ctx,
+    written.map(({ comment_id }) => comment_id),
+  );
   return {
     item,
     version,
@@ -137,6 +142,7 @@ export async function loadItem(ctx: Context, me: User, itemId: string) {
     projectName: projectId === null ? undefined : places?.get(projectId)?.title,
     task,
     comments,
+    causeById: Object.fromEntries(causes),
     htmlById,
     text,
     html,

@@ -9,6 +9,7 @@ import { listNextTasks } from '../../../work/tasks/read/list-next-tasks.js';
 import { listOwnInvitations } from '../../../identity/teams/invitations/list-own-invitations.js';
 import { namesIn, mapTeamNames } from '../../wording/names.js';
 import { showGates } from '../agent/plan-lines.js';
+import { navigationOf } from '../../navigation/places.js';
 import { page, type Page, requireUser } from '../../page.js';
 import { actionableApprovals } from './actionable-approvals.js';
 
@@ -20,13 +21,24 @@ const GATES = 3;
 export const homePages: Page[] = [
   page({
     method: 'get',
+    path: '/app/places',
+    access: 'account.read',
+    // The page that shows them.
+    query: z.object({ at: z.string().max(200).catch('') }),
+    handle: ({ me, query: { at } }) => {
+      const navigation = navigationOf(requireUser({ me }), at);
+      return Promise.resolve({ view: 'work/places', title: 'Places', isFragment: true, data: { navigation } });
+    },
+  }),
+  page({
+    method: 'get',
     path: '/app',
     access: 'account.read',
     // All steps, also those that are done or hidden.
     query: z.object({ steps: z.string().optional().catch(undefined) }),
     async handle({ ctx, me, pending, query }) {
       const [runs, { tasks, total }, invitations] = await Promise.all([
-        searchRuns(ctx, { limit: FEW }),
+        searchRuns(ctx, { state: 'begun', limit: FEW }),
         listNextTasks(ctx, FEW),
         listOwnInvitations(ctx, { limit: FEW, offset: 0 }),
       ]);

@@ -43,8 +43,14 @@ interface Lines {
 const getReasonText = (actions: readonly { error: Line['error'] }[], error: Line['error']): Line['error'] =>
   error && (actions.find((action) => action.error)?.error ?? error);
 
-/** States to filter by. A run that someone rejected has the status `skipped`, so that filter shows rejected runs too. */
-const STATES = [...RUN_STATUSES.filter((status) => status !== 'skipped'), 'rejected', 'skipped'] as const satisfies RunState[];
+/**
+ * States to filter by. A run that someone rejected has the status `skipped`, so that filter shows rejected runs too. Without a filter those are left
+ * out that their condition skipped, which would hide the others; `every` shows them too.
+ */
+const STATES = [...RUN_STATUSES.filter((status) => status !== 'skipped'), 'rejected', 'skipped', 'every'] as const satisfies (
+  | RunState
+  | 'every'
+)[];
 
 /** A filter that holds nonsense does not count. */
 const Filter = z.object({
@@ -67,7 +73,8 @@ const LISTS: Record<Filter['show'], (ctx: Context, filter: Filter, timeZone: str
     const since = from && dayRange(from, timeZone).startsAt;
     const until = to && dayRange(to, timeZone).endsAt;
     const limit = PAGE_SIZE + 1;
-    const found = await searchRuns(ctx, { automationId: automation, state, since, until, before, limit });
+    const wanted = state === 'every' ? undefined : (state ?? 'begun');
+    const found = await searchRuns(ctx, { automationId: automation, state: wanted, since, until, before, limit });
     const runs = found.slice(0, PAGE_SIZE);
     const began = (run: RunSummary) => ({
       ...run,

@@ -12,7 +12,7 @@ import { withAnswers } from '../../execution/answers.js';
 import { type RunExecution, claimRun } from '../../execution/claim-run.js';
 import { recordDryRun } from '../../execution/dry-run.js';
 import { endIfDeleted } from '../../execution/end-if-deleted.js';
-import { type RunRow, systemContext } from '../../execution/load-run.js';
+import { type Answered, type RunRow, systemContext } from '../../execution/load-run.js';
 import { publish } from '../../execution/publish.js';
 import { NEVER_OPENED, readGate } from '../read-gate.js';
 import { restartRun } from '../../execution/restart-run.js';
@@ -33,7 +33,7 @@ interface GateParams {
 }
 
 /** Returns the rendered message, truncated to its limit; the unrendered text if a value that it names is missing. */
-function fillMessage({ message }: GateParams, { event, answers }: RunRow): string | null {
+function fillMessage({ message }: GateParams, { event, answers }: RunRow & Answered): string | null {
   if (message === undefined) return null;
   const rendered = renderText(message, event, answers);
   return (
@@ -44,14 +44,14 @@ function fillMessage({ message }: GateParams, { event, answers }: RunRow): strin
 }
 
 /** Passes the gate of a test run: notifies nobody and records who would have been asked. */
-async function passInTest(db: Knex, run: RunRow, index: number, params: GateParams): Promise<GateView> {
+async function passInTest(db: Knex, run: RunRow & Answered, index: number, params: GateParams): Promise<GateView> {
   const gate = { role: params.role ?? GATE_DEFAULTS.role, message: fillMessage(params, run) };
   await recordDryRun(db, run, index, 'Wait for an approval', gate);
   return { ...NEVER_OPENED, state: 'approved', requiredRole: gate.role };
 }
 
 /** Inserts the gate; returns undefined if it exists already. */
-async function insertGate(db: Knex, run: RunRow, index: number, params: GateParams): Promise<OpenedGate | undefined> {
+async function insertGate(db: Knex, run: RunRow & Answered, index: number, params: GateParams): Promise<OpenedGate | undefined> {
   const [opened] = await sql<OpenedGate>(db, openGateStatement, [
     run.run_id,
     index,
