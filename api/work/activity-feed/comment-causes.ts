@@ -6,7 +6,7 @@ import type { ActivityCause } from './schema.js';
 /** Comments that one call looks up. */
 const MAX_COMMENTS = 200;
 
-/** $1 = caller id, $2 = ids of comments. Those that no person wrote by hand; one index scan a comment. Teams without the caller show nothing. */
+/** $1 = caller id, $2 = ids of comments. Those that no person wrote; one index scan a comment. Teams without the caller show nothing. */
 const statement = defineStatement({
   name: 'lines_of_machine_comments',
   text: /* sql */ `
