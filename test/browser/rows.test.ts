@@ -139,6 +139,31 @@ describe('rows and cards by keys', () => {
     expect(await taskOf('Row 04')).toMatchObject({ status: 'in_review' });
   });
 
+  it('a saved view has the same rows: x and s change those that are ticked, a click on a status that row alone, and z takes it back', async () => {
+    const view = { name: 'Rows', entity_type: 'task', sort: [{ field: 'title' }], filters: { project_id: [projectId] } };
+    const { body } = await app.as(team.member).post('/api/saved-views', view);
+    await page.goto(`/app/views/${body.view_id as string}`);
+    await press('j', 'x', 'j', 'x', 's');
+    await page.waitForSelector('#palette-results [role=group][aria-label="2 tasks"]');
+    await page.keyboard.type('in progress');
+    await page.waitForSelector('#palette-results [aria-selected=true]:has-text("In progress")');
+    await press('Enter');
+    await notice('2 tasks changed');
+    await page.waitForURL(/\/app\/views\//);
+    expect(await taskOf('Row 02')).toMatchObject({ status: 'in_progress' });
+    await page.click('[aria-label="Tick Row 05"]');
+    await page.locator('#tasks li', { hasText: 'Row 03' }).locator('button.chip', { hasText: 'To do' }).click();
+    await page.waitForSelector('#palette-results [role=group][aria-label="“Row 03”"]');
+    expect(await findFaults(page)).toEqual([]);
+    await page.click('#palette-results [role=option]:has-text("In review")');
+    await notice('Moved to In review');
+    await focusIs('Row 03');
+    expect([(await taskOf('Row 03')).status, (await taskOf('Row 05')).status]).toEqual(['in_review', 'todo']);
+    await press('z');
+    await notice('The change was undone');
+    expect(await taskOf('Row 03')).toMatchObject({ status: 'todo' });
+  });
+
   it('Ctrl K lists the actions of ticked tasks first, and of the open task; a kind opens its chooser', async () => {
     await openList();
     await press('j', 'x', 'j', 'x', 'Control+k');

@@ -92,9 +92,9 @@
     if (opensNext) chosen()?.click();
     opensNext = false;
   };
-  const open = (act = '', text = '') => {
+  const open = (act = '', { of, text = '' } = {}) => {
     if (palette.open && act === '') return input.select();
-    if (!palette.open) tasks = findTasks();
+    if (!palette.open) tasks = of ?? findTasks();
     kind = act;
     keys.close();
     if (!palette.open) palette.showModal();
@@ -140,6 +140,14 @@
     const option = event.target.closest('[role=option]');
     if (option?.dataset.act) open(option.dataset.act);
     else if (option) palette.close();
+  });
+  /* What a row shows of its task opens the chooser of the key for it, for this task alone. */
+  document.addEventListener('click', (event) => {
+    const pick = event.target.closest?.('button[form=pick]');
+    if (!pick) return;
+    event.preventDefault();
+    const [act] = pick.value.split(':', 1);
+    open(act, { of: [pick.value.slice(act.length + 1)] });
   });
   /* A key of a task opens its chooser; what is to be done at once is the only option of its list. */
   const changeTasks = async (act) => {
@@ -207,7 +215,7 @@
       event.preventDefault();
       const line = document.querySelector('main form.quick:not([action$="/subtasks"]) input[name=text]');
       if (line) line.focus();
-      else open('', 'new task: ');
+      else open('', { text: 'new task: ' });
     } else if (document.querySelector(`[data-keys^="${CSS.escape(event.key)} "]`))
       first = { key: event.key, at: performance.now() };
   });

@@ -66,7 +66,7 @@ it('a form whose status another person has changed meanwhile is refused', async 
 
 it('ticked tasks, the list with its filter, and the search use them', async () => {
   const list = `/app/projects/${project.project_id}`;
-  await post(`${list}/bulk`, { task: `1:${taskId}`, status: 'canceled' }, list);
+  await post('/app/tasks/change', { task: `1:${taskId}`, status: 'canceled' }, list);
   expect(await state()).toEqual(['done', 'canceled']);
   expect((await browser.get(`${list}?show=canceled`)).html).toContain(CHIP);
   expect((await browser.get(`${list}?show=done`)).html).toContain(CHIP);

@@ -276,7 +276,7 @@ describe('ticked tasks', () => {
     ] as const)
       await buildTask(app, team, project, { title, priority });
     const change = async (priority: string) =>
-      follow(`${path}/bulk`, { task: boxes((await browser.get(path)).html), priority, back: path });
+      follow('/app/tasks/change', { task: boxes((await browser.get(path)).html), priority, back: path });
     const changed = (await change('high')).html;
     expect(changed).toContain('2 tasks changed; one was so already');
     expect((await undo(changed)).html).toContain('2 changes were undone');
@@ -292,7 +292,7 @@ describe('ticked tasks', () => {
     expect(task).toHaveLength(100);
     const back = `${path}?sort=title`;
     const changed = await browser.post(
-      `${path}/bulk`,
+      '/app/tasks/change',
       { task, status: 'in_review', assigned_to: team.admin.user_id, back },
       { from: path },
     );
@@ -313,7 +313,7 @@ describe('ticked tasks', () => {
     await buildTask(app, team, project, { title: 'Ours' });
     const task = boxes((await browser.get(path)).html);
     await app.as(team.admin).patch(`/api/tasks/${(await taskRow('Theirs')).task_id}`, { priority: 'urgent' });
-    const some = await follow(`${path}/bulk`, { task, priority: 'low' });
+    const some = await follow('/app/tasks/change', { task, priority: 'low' });
     expect(some.html).toContain('One task changed. “Theirs” was left alone: changed since you opened the list.');
     expect([(await taskRow('Theirs')).priority, (await taskRow('Ours')).priority]).toEqual(['urgent', 'low']);
     await undo(some.html);
@@ -334,7 +334,7 @@ describe('ticked tasks', () => {
     const [broken = '', first = ''] = [task[25], task[0]].map((box) => box?.slice(2));
     await breakTask(broken);
     const title = async (id: string) => (await db()('tasks').where({ task_id: id }).first('title')).title as string;
-    const some = await follow(`${path}/bulk`, { task, priority: 'low' });
+    const some = await follow('/app/tasks/change', { task, priority: 'low' });
     expect(some.html).toContain(
       `39 tasks changed. Look at “${await title(broken)}” before you try again: Internal error. 5 tasks were not tried.`,
     );
@@ -361,7 +361,7 @@ describe('ticked tasks', () => {
     await buildTask(app, team, project, { title: 'Two', tags: ['new'] });
     await buildTask(app, team, project, { title: 'Full', tags: Array.from({ length: 20 }, (_, at) => `t${at}`) });
     const task = boxes((await browser.get(path)).html);
-    const some = await follow(`${path}/bulk`, { task, add_tag: '#new', remove_tag: 'old' });
+    const some = await follow('/app/tasks/change', { task, add_tag: '#new', remove_tag: 'old' });
     expect(some.html).toContain('One task changed; one was so already. “Full” was left alone: tags must have at most 20 items.');
     const tags = async () => [(await taskRow('One')).tags, (await taskRow('Two')).tags, (await taskRow('Two')).version];
     expect(await tags()).toEqual([['own', 'new'], ['new'], 1]);
@@ -380,7 +380,7 @@ describe('ticked tasks', () => {
     const page = await browser.get(path);
     for (const { cycle_id } of [first, second]) expect(page.html).toContain(`<option value="${cycle_id}">`);
     const rows = async () => (await db()('tasks').where(project).orderBy('title')).map((each) => [each.cycle_id, each.priority]);
-    const moved = await follow(`${path}/bulk`, { task: boxes(page.html), cycle: second.cycle_id, priority: 'low' });
+    const moved = await follow('/app/tasks/change', { task: boxes(page.html), cycle: second.cycle_id, priority: 'low' });
     expect(moved.html).toContain('2 tasks changed');
     expect(await rows()).toEqual([
       [second.cycle_id, 'low'],
@@ -392,7 +392,7 @@ describe('ticked tasks', () => {
       [null, 'medium'],
     ];
     expect(await rows()).toEqual(before);
-    const gone = await follow(`${path}/bulk`, { task: boxes((await browser.get(path)).html), cycle: 'backlog' });
+    const gone = await follow('/app/tasks/change', { task: boxes((await browser.get(path)).html), cycle: 'backlog' });
     expect(gone.html).toContain('One task changed; one was so already');
     expect((await taskRow('One')).cycle_id).toBeNull();
     // What has changed since stays as it is.
@@ -412,7 +412,7 @@ describe('ticked tasks', () => {
     );
     const pages = await Promise.all([browser.get(path), browser.get(`${path}?offset=50`)]);
     const task = pages.flatMap(({ html }) => boxes(html));
-    const moved = await follow(`${path}/bulk`, { task, cycle: cycle.cycle_id, status: 'in_review' });
+    const moved = await follow('/app/tasks/change', { task, cycle: cycle.cycle_id, status: 'in_review' });
     expect(moved.html).toContain('100 tasks changed');
     expect(await db()('tasks').where({ cycle_id: cycle.cycle_id, status: 'in_review' })).toHaveLength(100);
     expect((await undo(moved.html)).html).toContain('100 changes were undone');
@@ -433,7 +433,7 @@ describe('ticked tasks', () => {
     await as.post(`/api/sprints/${over.cycle_id}/start`, {});
     await as.post(`/api/sprints/${over.cycle_id}/complete`, {});
     for (const cycle of [elsewhere.cycle_id, foreign.cycle_id, over.cycle_id, 'nonsense']) {
-      const { html } = await follow(`${path}/bulk`, { task: [`1:${own.task_id}`], cycle, priority: 'low' });
+      const { html } = await follow('/app/tasks/change', { task: [`1:${own.task_id}`], cycle, priority: 'low' });
       expect(html).toContain('class="notice bad toast"');
     }
     expect(await taskRow('Own')).toMatchObject({ cycle_id: null, priority: 'medium', version: 1 });
@@ -442,7 +442,7 @@ describe('ticked tasks', () => {
   it('go to the trash and come back', async () => {
     await buildTask(app, team, project, { title: 'One' });
     await buildTask(app, team, project, { title: 'Two' });
-    const gone = await follow(`${path}/bulk`, { task: boxes((await browser.get(path)).html), act: 'delete' });
+    const gone = await follow('/app/tasks/change', { task: boxes((await browser.get(path)).html), act: 'delete' });
     expect(gone.html).toContain('2 tasks in the trash');
     expect(await db()('tasks').where(project).whereNull('deleted_at')).toEqual([]);
     await undo(gone.html);
@@ -453,7 +453,7 @@ describe('ticked tasks', () => {
     const own = await buildTask(app, team, project, { title: 'Own' });
     const other = await buildTeam(app);
     const foreign = await buildTask(app, other, await buildProject(app, other), { title: 'Foreign' });
-    const send = async (form: Record<string, string | string[]>) => (await follow(`${path}/bulk`, form)).html;
+    const send = async (form: Record<string, string | string[]>) => (await follow('/app/tasks/change', form)).html;
     const refused = await send({ task: [`1:${foreign.task_id}`], status: 'done' });
     expect([refused.includes('Nothing was changed.'), refused.includes('Foreign')]).toEqual([true, false]);
     expect(await send({ task: Array(101).fill(`1:${own.task_id}`), status: 'done' })).toContain('At most 100 tasks');
@@ -461,7 +461,9 @@ describe('ticked tasks', () => {
     expect(await send({ task: [`1:${own.task_id}`] })).toContain('Choose what to change');
     expect(await send({ task: [`1:${own.task_id}`], status: 'nonsense' })).toContain('class="notice bad toast"');
     expect(await send({ task: ['x', `99999999999:${own.task_id}`], status: 'done' })).toContain('class="notice bad toast"');
-    expect((await browser.post(`${path}/bulk`, { task: `1:${own.task_id}`, status: 'done' }, { csrf: null })).status).toBe(403);
+    expect((await browser.post('/app/tasks/change', { task: `1:${own.task_id}`, status: 'done' }, { csrf: null })).status).toBe(
+      403,
+    );
     expect(await db()('tasks').whereIn('task_id', [own.task_id, foreign.task_id]).distinct('status')).toEqual([
       { status: 'todo' },
     ]);

@@ -76,9 +76,9 @@ it('an overdue date of an open task is marked in a row', async () => {
   await buildTask(app, team, project, { title: 'Early', due_date: '2120-02-03' });
   const fields = { name: 'Dates', entity_type: 'task', team_id: team.team_id, layout: 'list', sort: 'title', direction: 'asc' };
   const { html } = await follow('/app/views', fields);
-  const marked = html.split('<li').filter((row) => row.includes('class="overdue"'));
+  const marked = html.split('<li').filter((row) => row.includes('class="chip late"'));
   expect(marked).toHaveLength(1);
-  expect(marked[0]).toMatch(/>Late<.*overdue, <\/span>due 3 Feb/s);
+  expect(marked[0]).toMatch(/>Late<.*overdue, <\/span>3 Feb/s);
 });
 
 it('offers every filter of the API, and shows a refused form again', async () => {

@@ -15,9 +15,9 @@ import { updateCycle } from '../../../work/cycles/update-cycle.js';
 import { getProject } from '../../../work/projects/get-project.js';
 import { type FormError, page, type Page, type PageRequest, type PageResult, requireUser, type View } from '../../page.js';
 import type { Fields } from '../../server/read-form.js';
-import { namesIn } from '../../wording/names.js';
+import { membersIn, namesOf } from '../../wording/names.js';
 import { burnDown } from './burn-down.js';
-import { loadAround } from '../projects/around-tasks.js';
+import { loadTaskList } from '../projects/task-list.js';
 import { Box, CycleForm, cyclePath } from './form.js';
 
 type Params = z.output<typeof CycleParams>;
@@ -30,31 +30,26 @@ async function showCycle(
   const user = requireUser({ me });
   const [shown, report] = await Promise.all([readCyclePage(ctx, cycleId), getReport(ctx, cycleId)]);
   const { cycle } = shown;
-  const [targets, names, project, around] = await Promise.all([
+  const [targets, members, project] = await Promise.all([
     loadTargets(ctx, shown),
-    namesIn(ctx, user, [cycle]),
+    membersIn(ctx, user, [cycle]),
     cycle.project_id ? getProject(ctx, cycle.project_id) : null,
-    loadAround(
-      ctx,
-      user,
-      shown.tasks.map(({ task_id }) => task_id),
-    ),
   ]);
   const { problem, given } = refused;
   const data = {
+    ...(await loadTaskList(ctx, user, { tasks: shown.tasks, members, here: cyclePath(cycleId) })),
     ...shown,
-    around,
     report,
     chart: burnDown(report),
     targets,
-    names,
+    names: namesOf(user, members),
     projectName: project === null ? undefined : (JSON.parse(project) as { name: string }).name,
     teamName: user.teams.find(({ team_id }) => team_id === cycle.team_id)?.name ?? 'Team',
     base: cyclePath(cycleId),
     problem,
     given: given ?? {},
   };
-  return { view: 'cycles/cycle', title: cycle.name, data, ...(problem && { status: problem.status }) };
+  return { view: 'cycles/cycle', title: cycle.name, data, scripts: ['work.js'], ...(problem && { status: problem.status }) };
 }
 
 /** Cycles that may get the open tasks of an active one. */

@@ -7,13 +7,15 @@ import { toDomainError } from '../../../platform/database/database-errors.js';
 import { getProject } from '../../../work/projects/get-project.js';
 import type { ProjectRecord } from '../../../work/projects/schema.js';
 import { searchItems } from '../../../work/search/search-items.js';
-import { findTaskNumbers } from '../../../work/tasks/read/find-task-numbers.js';
+import { findTaskRows } from '../../../work/tasks/read/find-task-rows.js';
 import { ITEM_TYPES } from '../../../work/graph/item-place.js';
 import { TASK_ACTS } from '../../navigation/keys.js';
 import { loadTaskActions } from '../projects/task-actions.js';
 import { findDestinations } from '../../navigation/find-destinations.js';
 import { page, type Page, requireUser } from '../../page.js';
 import { backPath, projectPath } from '../projects/paths.js';
+import { loadTaskList } from '../projects/task-list.js';
+import { membersIn, namesOf } from '../../wording/names.js';
 
 /** Results of one page; more exact words find the others. */
 const SHOWN = 50;
@@ -45,11 +47,11 @@ const PaletteQuery = Query.extend({
     .catch(undefined),
 });
 
-/** Finds for a query; of tasks also what their names are built from. */
+/** Finds for a query; of tasks also what their rows show. */
 async function find(ctx: Context, query: string, limit: number) {
   const found = query === '' ? undefined : await searchItems(ctx, { query, limit });
   const ids = found?.results.flatMap(({ item_type, item_id }) => (item_type === 'task' ? [item_id] : [])) ?? [];
-  return { found, numbers: await findTaskNumbers(ctx, ids) };
+  return { found, taskRows: await findTaskRows(ctx, ids) };
 }
 
 const NEW_TASK = /^(?:new|add|create)\s+task\b:?\s*/i;
@@ -77,17 +79,30 @@ export const searchPages: Page[] = [
     access: 'search.use',
     query: Query,
     async handle({ ctx, me, query: { q } }) {
-      const { found, numbers } = await find(ctx, q, SHOWN);
+      const user = requireUser({ me });
+      const { found, taskRows } = await find(ctx, q, SHOWN);
+      const tasks = Object.values(taskRows);
+      const members = await membersIn(ctx, user, tasks);
+      const here = `/app/search?${String(new URLSearchParams({ q }))}`;
       const groups = ITEM_TYPES.map((type) => ({
         type,
         results: found?.results.filter(({ item_type }) => item_type === type) ?? [],
       })).filter(({ results }) => results.length > 0);
       const title = q === '' ? 'Search' : `${q} · Search`;
-      const { pages, actions } = findDestinations(requireUser({ me }), q);
+      const { pages, actions } = findDestinations(user, q);
       return {
         view: 'items/search',
         title,
-        data: { q, found, numbers, groups, destinations: q === '' ? [] : [...pages, ...actions] },
+        scripts: ['work.js'],
+        data: {
+          ...(await loadTaskList(ctx, user, { tasks, members, here })),
+          names: namesOf(user, members),
+          q,
+          found,
+          taskRows,
+          groups,
+          destinations: q === '' ? [] : [...pages, ...actions],
+        },
       };
     },
   }),
@@ -102,12 +117,12 @@ export const searchPages: Page[] = [
       const tasks = taskId === undefined ? null : await loadTaskActions(ctx, user, { taskId, count, q, act });
       const here = backPath(query.back, '/app');
       if (act !== undefined) {
-        const data = { tasks, act, here, pages: [], actions: [], items: [], numbers: {}, creates: undefined };
+        const data = { tasks, act, here, pages: [], actions: [], items: [], taskRows: {}, creates: undefined };
         return { view: 'items/palette', title: 'Palette', isFragment: true, data };
       }
-      const [{ found, numbers }, creates] = await Promise.all([find(ctx, q, SHOWN_IN_PALETTE), taskToCreate(ctx, user, query)]);
+      const [{ found, taskRows }, creates] = await Promise.all([find(ctx, q, SHOWN_IN_PALETTE), taskToCreate(ctx, user, query)]);
       const { pages, actions } = findDestinations(user, q);
-      const data = { tasks, act, here, pages, actions, items: found?.results ?? [], numbers, creates };
+      const data = { tasks, act, here, pages, actions, items: found?.results ?? [], taskRows, creates };
       return { view: 'items/palette', title: 'Palette', isFragment: true, data };
     },
   }),

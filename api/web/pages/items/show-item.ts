@@ -14,7 +14,7 @@ import { createFormatter } from '../../wording/formatter.js';
 import { type FormError, requireUser, type View } from '../../page.js';
 import type { Fields } from '../../server/read-form.js';
 import { nameField } from '../projects/form-fields.js';
-import { loadCycles } from '../projects/project.js';
+import { loadCycles, writableTeams } from '../projects/task-list.js';
 import { formText } from './field-form.js';
 import { loadItem } from './load-item.js';
 import { namesIn } from '../../wording/names.js';
@@ -60,7 +60,7 @@ export async function itemView(ctx: Context, me: User, itemId: string, rejected?
     data.task && data.canWrite ? listPlaces(ctx, data.item.team_id) : [],
     data.item.type === 'project' ? getProject(ctx, itemId) : undefined,
     data.task ? loadRepeat(ctx, me, data.task) : undefined,
-    data.task ? loadCycles(ctx, { project: data.task, canWrite: data.canWrite }) : [],
+    data.task && data.canWrite ? loadCycles(ctx, [data.task]) : [],
   ]);
   const stored = data.task && repeat && taskTexts(data.task, repeat.stored);
   return {
@@ -75,6 +75,7 @@ export async function itemView(ctx: Context, me: User, itemId: string, rejected?
       projects,
       repeat,
       cycles,
+      writes: writableTeams(me),
       stored,
       met: stored && rejected?.problem.changedSince ? findCollisions(rejected.typed, stored) : [],
       nameField,

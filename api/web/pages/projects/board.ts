@@ -12,6 +12,7 @@ import { listMatches } from '../../../work/saved-views/results/list-results.js';
 import { placeInOrder } from '../../../work/tasks/order/manual-key.js';
 import { listTasks } from '../../../work/tasks/read/list-tasks.js';
 import { TASK_PRIORITIES, TASK_STATUSES, type TaskStatus } from '../../../work/tasks/rules.js';
+import type { TaskRow } from '../../../work/tasks/read/task-row.js';
 import type { Task } from '../../../work/tasks/schema.js';
 import { type FormError, page, type Page, requireUser, type View } from '../../page.js';
 import type { Fields } from '../../server/read-form.js';
@@ -20,6 +21,7 @@ import { projectPath } from './paths.js';
 import { loadProject, loadTeam } from './project.js';
 import { loadAround } from './around-tasks.js';
 import { quickAdd } from './quick-add.js';
+import { writableTeams } from './task-list.js';
 
 /** Cards of one column; the list shows the others. */
 const MAX_CARDS = 50;
@@ -29,29 +31,23 @@ const MAX_TASKS = 500;
 /** A column of a board. */
 export interface Column {
   status: TaskStatus;
-  cards: (Pick<
-    Task,
-    'task_id' | 'title' | 'status' | 'resolution' | 'priority' | 'due_date' | 'assigned_to' | 'tags' | 'version'
-  > & {
-    canWrite: boolean;
-  })[];
+  cards: (TaskRow & { canWrite: boolean })[];
   total: number;
   /** Where the cards are that the column has no room for. */
   more: string | undefined;
 }
 
 /** Puts tasks into columns by their status. */
-export function toColumns(tasks: readonly Task[], canWrite: (task: Task) => boolean): Column[] {
+export function toColumns(tasks: readonly TaskRow[], writes: ReadonlySet<string>): Column[] {
   return TASK_STATUSES.map((status) => {
     const here = tasks.filter((task) => task.status === status);
-    const cards = here.slice(0, MAX_CARDS).map((task) => ({ ...task, canWrite: canWrite(task) }));
+    const cards = here.slice(0, MAX_CARDS).map((task) => ({ ...task, canWrite: writes.has(task.team_id) }));
     return { status, cards, total: here.length, more: undefined };
   });
 }
 
 /** The ids of the tasks on a board. */
-export const idsOn = (columns: readonly Column[]): string[] =>
-  columns.flatMap(({ cards }) => cards.map(({ task_id }) => task_id));
+const idsOn = (columns: readonly Column[]): string[] => columns.flatMap(({ cards }) => cards.map(({ task_id }) => task_id));
 
 /** The filters of a board, whose columns are the statuses. */
 const BoardFilters = TaskFilters.omit({ show: true, group: true });
@@ -107,13 +103,13 @@ const flatten = (tasks: readonly Nested[]): Task[] => tasks.flatMap((task) => [t
 
 async function showCycleBoard(ctx: Context, me: User, cycleId: string): Promise<View> {
   const cycle = await readCycle(ctx, 'cycle.read', cycleId);
-  const [{ body, more }, { teamName, names, canWrite }] = await Promise.all([
+  const [{ body, more }, { teamName, names }] = await Promise.all([
     listTasks(ctx, { cycle_id: cycleId, limit: MAX_TASKS }),
     loadTeam(ctx, me, cycle.team_id),
   ]);
   if (typeof body !== 'string') throw new Error('A short list of tasks came in chunks');
   const tasks = flatten(JSON.parse(body) as Nested[]).toSorted((a, b) => placeInOrder(a) - placeInOrder(b));
-  const columns = toColumns(tasks, () => canWrite);
+  const columns = toColumns(tasks, writableTeams(me));
   const data = {
     cycle,
     teamName,

@@ -2,12 +2,13 @@ import { z } from 'zod';
 import type { User } from '../../../identity/auth/schema.js';
 import type { Context } from '../../../platform/context.js';
 import { TaskId } from '../../../platform/fields.js';
-import { ProjectParams } from '../../../work/projects/schema.js';
 import { fromChoice, STATUS_CHOICES } from '../../../work/tasks/rules.js';
 import { trashTask } from '../../../work/tasks/write/trash-task.js';
 import { placeTask } from '../../../work/tasks/order/place-task.js';
 import { updateTask } from '../../../work/tasks/write/update-task.js';
 import { type Notice, page, type Page, requireUser } from '../../page.js';
+import { notFound } from '../../../platform/errors.js';
+import { TASK_ACTS } from '../../navigation/keys.js';
 import type { Fields } from '../../server/read-form.js';
 import type { Changed, Undo } from '../../server/undo.js';
 import { createFormatter } from '../../wording/formatter.js';
@@ -15,7 +16,8 @@ import { changeTicked } from './change-ticked.js';
 import { type ButtonChange, CHANGED_BY_BUTTON, describeChange } from './describe-change.js';
 import { describeLeft, type EachResult, eachTask } from './each-task.js';
 import { Ticked, Version } from './form-fields.js';
-import { backPath, itemPath, projectPath } from './paths.js';
+import { backPath, itemPath } from './paths.js';
+import { loadTaskActions } from './task-actions.js';
 
 /** Tasks that one form changes. */
 const MAX_TICKED = 100;
@@ -60,8 +62,8 @@ async function toNotice(
   return { kind: left === '' ? 'good' : 'bad', text, undo };
 }
 
-async function noticeOfChange(ctx: Context, rows: Changed[], form: Fields, projectId?: string): Promise<Notice> {
-  const found = await changeTicked(ctx, { rows, form, ...(projectId !== undefined && { projectId }) });
+async function noticeOfChange(ctx: Context, rows: Changed[], form: Fields): Promise<Notice> {
+  const found = await changeTicked(ctx, rows, form);
   // A task that had the values already keeps its version, so there is nothing to take back.
   const tasks = found.done.flatMap(({ result }) => (result === undefined ? [] : [result]));
   const undo = tasks.length > 0 ? ({ kind: 'revert_tasks', tasks } as const) : undefined;
@@ -100,32 +102,46 @@ const Move = z
   })
   .pipe(z.object({ status: z.enum(STATUS_CHOICES), version: Version, task_id: TaskId }));
 
+/** `status:3:task-id`: what a row asks to choose, of which task, and the version that the row showed. */
+const Pick = z
+  .string()
+  .regex(/^[a-z]+:\d+:./)
+  .transform((text): unknown => {
+    const [act, version] = text.split(':') as [string, string];
+    return { act, version, task_id: text.slice(act.length + version.length + 2) };
+  })
+  .pipe(z.object({ act: z.enum(TASK_ACTS.map(({ act }) => act)), version: Version, task_id: TaskId }));
+
 export const bulkTaskPages: Page[] = [
   page({
-    method: 'post',
-    path: '/app/projects/:project_id/bulk',
-    access: 'task.write',
-    params: ProjectParams,
-    form: z.looseObject({ task: Rows, act: z.enum(['change', 'delete']).default('change') }),
-    async handle({ ctx, params, form }) {
-      const notice =
-        form.act === 'delete' ? await trashTicked(ctx, form.task) : await noticeOfChange(ctx, form.task, form, params.project_id);
-      return { to: backPath(form['back'], projectPath(params.project_id)), notice };
-    },
-    onError: ({ params, form }, { message, fields }) => {
-      const text = Object.values(fields)[0] ?? message;
-      return Promise.resolve({ to: backPath(form['back'], projectPath(params.project_id)), notice: { kind: 'bad', text } });
+    method: 'get',
+    path: '/app/tasks/change',
+    access: 'task.read',
+    query: z.object({ pick: Pick, back: z.string().max(2_000).optional().catch(undefined) }),
+    async handle({ ctx, me, query: { pick, back } }) {
+      const { act, version, task_id: taskId } = pick;
+      const found = await loadTaskActions(ctx, requireUser({ me }), { taskId, count: 1, q: '', act });
+      if (found === null) throw notFound('Task');
+      const title = TASK_ACTS.find((one) => one.act === act)?.does ?? '';
+      const data = { taskId, version, heading: found.title, actions: found.actions, back: backPath(back, itemPath(taskId)) };
+      return { view: 'tasks/choose', title, data };
     },
   }),
   page({
     method: 'post',
     path: '/app/tasks/change',
     access: 'task.write',
-    form: z.object({ task: Rows, change: Change, back: z.string().max(2_000).optional() }),
-    async handle({ ctx, me, form: { task, change, back } }) {
-      const [first] = task;
-      const notice = await noticeOfButton(ctx, requireUser({ me }), task, change);
-      return { to: backPath(back, itemPath(first?.[0] ?? '')), notice };
+    // The bar below a list has one field for each kind of change; a button makes one change.
+    form: z.looseObject({ task: Rows, act: z.enum(['change', 'delete']).default('change'), change: Change.optional() }),
+    async handle({ ctx, me, form }) {
+      const { task, act, change } = form;
+      const notice =
+        act === 'delete'
+          ? await trashTicked(ctx, task)
+          : change === undefined
+            ? await noticeOfChange(ctx, task, form)
+            : await noticeOfButton(ctx, requireUser({ me }), task, change);
+      return { to: backPath(form['back'], itemPath(task[0]?.[0] ?? '')), notice };
     },
     onError: ({ form }, { message, fields }) => {
       const text = Object.values(fields)[0] ?? message;

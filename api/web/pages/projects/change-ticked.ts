@@ -50,7 +50,7 @@ function readChange(form: Fields): TickedChange {
  * Checks that a cycle may get a task of the project, once for all of a form; of any project without one.
  * @throws the errors of `readCycle` | INVALID_REQUEST | RESOURCE_CONFLICT
  */
-export async function checkCycle(ctx: Context, cycleId: string, projectId: string | undefined): Promise<void> {
+export async function checkCycle(ctx: Context, cycleId: string, projectId?: string): Promise<void> {
   const cycle = await readCycle(ctx, 'cycle.write', cycleId);
   if (projectId !== undefined && !mayHold(cycle, { team_id: cycle.team_id, project_id: projectId }))
     throw invalid('The cycle is one of another project');
@@ -103,15 +103,16 @@ export async function changeTask(
 }
 
 /**
- * Changes the ticked tasks of a project, or of several, each by itself. The result of a task is what takes it back.
- * @throws INVALID_REQUEST nothing to change, or a cycle of another project | VALIDATION_ERROR | the errors of `readCycle`
+ * Changes the ticked tasks, of whatever projects and teams, each by itself. The result of a task is what takes it back.
+ * @throws INVALID_REQUEST nothing to change | VALIDATION_ERROR | the errors of `checkCycle`
  */
 export async function changeTicked(
   ctx: Context,
-  { rows, form, projectId }: { rows: Changed[]; form: Fields; projectId?: string },
+  rows: Changed[],
+  form: Fields,
 ): Promise<EachResult<Changed, ChangedTask | undefined>> {
   const change = readChange(form);
-  if (typeof change.cycle === 'string') await checkCycle(ctx, change.cycle, projectId);
+  if (typeof change.cycle === 'string') await checkCycle(ctx, change.cycle);
   const isLookedUp = change.cycle !== undefined || change.add.length + change.remove.length > 0;
   const ids = rows.map(([id]) => id);
   const states = isLookedUp ? await readTaskStates(ctx, ids) : new Map<string, TaskState>();

@@ -4,8 +4,6 @@ import { listMembers } from '../../../identity/teams/list-members.js';
 import { isAllowed, type Seat } from '../../../platform/access/access.js';
 import type { Context } from '../../../platform/context.js';
 import { ClampedInt, Text } from '../../../platform/fields.js';
-import { listCycles } from '../../../work/cycles/list-cycles.js';
-import { mayHold } from '../../../work/cycles/rules.js';
 import { getProject } from '../../../work/projects/get-project.js';
 import { ProjectParams, type ProjectRecord } from '../../../work/projects/schema.js';
 import { countGroups } from '../../../work/saved-views/results/list-groups.js';
@@ -15,18 +13,15 @@ import { MANUAL_ORDER } from '../../../work/saved-views/sort-fields.js';
 import { listMatches } from '../../../work/saved-views/results/list-results.js';
 import { TaskStatus } from '../../../work/tasks/columns.js';
 import type { Task } from '../../../work/tasks/schema.js';
-import { STATUS_CHOICES, TASK_PRIORITIES } from '../../../work/tasks/rules.js';
 import { type FormError, page, type Page, requireUser, type View } from '../../page.js';
 import type { Fields } from '../../server/read-form.js';
 import { calendarOf, filterData, TaskFilters, toQuery, toSort, toSource, toViewFilters } from './filters.js';
 import { backPath, projectPath } from './paths.js';
-import { loadAround } from './around-tasks.js';
 import { quickAdd, readQuickLine } from './quick-add.js';
+import { groupsOf, loadTaskList } from './task-list.js';
 
 /** Tasks of one page. */
 const ROWS = 50;
-/** Cycles of one state that the form of ticked tasks offers. */
-const MAX_CYCLES = 100;
 
 const ListQuery = TaskFilters.extend({ offset: ClampedInt(0, 10_000, 0).catch(0) });
 
@@ -56,19 +51,6 @@ export async function loadProject(ctx: Context, me: User, projectId: string) {
   return { project, ...(await loadTeam(ctx, me, project.team_id)) };
 }
 
-/** Cycles that may get tasks of a project, for those who may move them. */
-export async function loadCycles(
-  ctx: Context,
-  { project, canWrite }: { project: Pick<ProjectRecord, 'team_id' | 'project_id'>; canWrite: boolean },
-) {
-  if (!canWrite) return [];
-  const { team_id } = project;
-  const found = await Promise.all(
-    (['active', 'planned'] as const).map((status) => listCycles(ctx, { team_id, status, limit: MAX_CYCLES, offset: 0 })),
-  );
-  return found.flat().filter((cycle) => mayHold(cycle, project));
-}
-
 async function showProject(
   ctx: Context,
   me: User,
@@ -78,31 +60,24 @@ async function showProject(
 ): Promise<View> {
   const around = await loadProject(ctx, me, projectId);
   const source = toSource(around.project, filters, calendarOf(me));
-  const [{ body, count, more }, cycles, counted] = await Promise.all([
+  const here = `${projectPath(projectId)}${toQuery(filters, { offset: offset || undefined })}`;
+  const [{ body, count, more }, counted] = await Promise.all([
     listMatches(ctx, source, { limit: ROWS, offset }),
-    loadCycles(ctx, around),
     source.group_by === null ? undefined : countGroups(ctx, source),
   ]);
   const tasks = JSON.parse(body as string) as Task[];
+  const { members: everyone } = around;
   const data = {
+    ...(await loadTaskList(ctx, me, { tasks, members: new Map([[around.project.team_id, everyone]]), here })),
     ...around,
-    around: await loadAround(
-      ctx,
-      me,
-      tasks.map(({ task_id }) => task_id),
-    ),
-    cycles,
     ...filterData(filters, 'created_at', me, around.names),
     isManual: filters.sort === MANUAL_ORDER && filters.group === undefined,
-    counts: new Map(counted?.groups.map(({ key, count }) => [key, count])),
+    group: filters.group && groupsOf(filters.group, counted?.groups ?? [], around.names),
     tasks,
-    statuses: STATUS_CHOICES,
-    priorities: TASK_PRIORITIES,
     previous: offset > 0 ? toQuery(filters, { offset: Math.max(0, offset - ROWS) || undefined }) : undefined,
     next: more ? toQuery(filters, { offset: offset + count }) : undefined,
     base: projectPath(projectId),
     query: toQuery(filters),
-    here: `${projectPath(projectId)}${toQuery(filters, { offset: offset || undefined })}`,
     problem,
     given,
     viewProblem,

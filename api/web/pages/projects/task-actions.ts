@@ -4,8 +4,6 @@ import { isAllowed, type Seat } from '../../../platform/access/access.js';
 import type { Context } from '../../../platform/context.js';
 import { toDomainError } from '../../../platform/database/database-errors.js';
 import { plusDays, readDate } from '../../../platform/written-days.js';
-import { listCycles } from '../../../work/cycles/list-cycles.js';
-import { mayHold } from '../../../work/cycles/rules.js';
 import { getTask } from '../../../work/tasks/read/get-task.js';
 import { getChoice, STATUS_CHOICES, TASK_PRIORITIES } from '../../../work/tasks/rules.js';
 import type { Task } from '../../../work/tasks/schema.js';
@@ -14,11 +12,10 @@ import { matching } from '../../navigation/find-destinations.js';
 import { TASK_ACTS, type TaskAct } from '../../navigation/keys.js';
 import { createFormatter } from '../../wording/formatter.js';
 import { BACKLOG, NOTHING } from './change-ticked.js';
+import { loadCycles } from './task-list.js';
 
 /** Actions that are shown at once beside pages and items; a chooser of one kind shows all of them. */
 const MAX_SHOWN = 6;
-/** Cycles of one state that are offered. */
-const MAX_CYCLES = 100;
 
 /** A change that the palette makes of tasks, or a kind of change, which opens its chooser. */
 interface TaskAction {
@@ -134,12 +131,7 @@ function dueActions(task: Task, q: string, { today, day }: ReturnType<typeof cre
 }
 
 async function cycleActions(ctx: Context, task: Task): Promise<TaskAction[]> {
-  const found = await Promise.all(
-    (['active', 'planned'] as const).map((status) =>
-      listCycles(ctx, { team_id: task.team_id, status, limit: MAX_CYCLES, offset: 0 }),
-    ),
-  );
-  const cycles = found.flat().filter((cycle) => mayHold(cycle, task));
+  const cycles = await loadCycles(ctx, [task]);
   const targets = [...cycles.map(({ cycle_id, name }) => ({ id: cycle_id, name })), { id: BACKLOG, name: 'the backlog' }];
   return targets.map(({ id, name }) => ({
     act: 'cycle',

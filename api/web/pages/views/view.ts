@@ -12,19 +12,19 @@ import { countGroups } from '../../../work/saved-views/results/list-groups.js';
 import { listMatches } from '../../../work/saved-views/results/list-results.js';
 import { MANUAL_ORDER } from '../../../work/saved-views/sort-fields.js';
 import { parseCustomKey } from '../../../work/saved-views/rules.js';
-import { SavedViewParams, type SavedViewRecord, ViewFilters } from '../../../work/saved-views/schema.js';
+import { SavedViewParams, type SavedViewRecord, ViewFilters, type ViewGroup } from '../../../work/saved-views/schema.js';
 import { updateView } from '../../../work/saved-views/update-view.js';
 import { ClampedInt } from '../../../platform/fields.js';
-import { findTaskNumbers } from '../../../work/tasks/read/find-task-numbers.js';
-import type { Task } from '../../../work/tasks/schema.js';
+import { findTaskRows } from '../../../work/tasks/read/find-task-rows.js';
+import type { TaskRow } from '../../../work/tasks/read/task-row.js';
 import { type FormError, page, type Page, type PageRequest, requireUser, type View } from '../../page.js';
 import type { Fields } from '../../server/read-form.js';
 import { createFormatter } from '../../wording/formatter.js';
-import { namesIn, mapTeamNames } from '../../wording/names.js';
-import { loadAround } from '../projects/around-tasks.js';
-import { idsOn, toColumns } from '../projects/board.js';
+import { mapTeamNames, membersIn, namesOf } from '../../wording/names.js';
+import { toColumns } from '../projects/board.js';
 import { parseInput } from '../projects/form-fields.js';
 import { backPath } from '../projects/paths.js';
+import { groupsOf, loadTaskList, writableTeams } from '../projects/task-list.js';
 import { describeView } from './describe-view.js';
 import { columnsOf, CopyForm, EditForm, listEditChoices, mergeForm, ShownForm, toFields } from './edit-form.js';
 
@@ -56,6 +56,29 @@ async function findProjectName(ctx: Context, { teams }: User, { filters }: Saved
 async function projectsOf(ctx: Context, rows: readonly Row[]): Promise<Record<string, string>> {
   const ids = rows.flatMap(({ project_id: id }) => (typeof id === 'string' ? [id] : []));
   return Object.fromEntries([...(await findPlaces(ctx, [...new Set(ids)]))].map(([id, { title }]) => [id, title]));
+}
+
+/** Returns the tasks among the results of a view, by id. */
+async function tasksAmong(ctx: Context, { entity_type }: SavedViewRecord, results: Row[]): Promise<Record<string, TaskRow>> {
+  if (entity_type === 'task') return Object.fromEntries(results.map((row) => [row['task_id'], row as unknown as TaskRow]));
+  return findTaskRows(
+    ctx,
+    results.flatMap(({ type, item_id }) => (type === 'task' && typeof item_id === 'string' ? [item_id] : [])),
+  );
+}
+
+interface Grouped {
+  view: SavedViewRecord;
+  results: readonly Row[];
+  groups: readonly ViewGroup[];
+  people: Record<string, string>;
+}
+
+/** What the heads of a grouped list say; undefined without groups, and for the values of a custom field. */
+async function headsOf(ctx: Context, me: User, { view: { group_by }, results, groups, people }: Grouped) {
+  if (group_by === null || parseCustomKey(group_by) !== undefined) return undefined;
+  const projects = group_by === 'project_id' ? await projectsOf(ctx, results) : {};
+  return groupsOf(group_by, groups, { ...people, ...mapTeamNames(me), ...projects });
 }
 
 /** How the page of a view is asked for, beside its id. */
@@ -114,31 +137,29 @@ async function showView(
     findProjectName(ctx, user, view),
   ]);
   const results = JSON.parse(body as string) as Row[];
-  const writes = new Set(user.teams.filter(({ role }) => isAllowed('task.write', role as Seat)).map(({ team_id }) => team_id));
-  const people = await namesIn(ctx, user, view.team_id === null ? results : [...results, view]);
+  const members = await membersIn(ctx, user, view.team_id === null ? results : [...results, view]);
+  const people = namesOf(user, members);
   const path = `/app/views/${viewId}`;
-  const ids = results.flatMap(({ item_id }) => (typeof item_id === 'string' ? [item_id] : []));
   const edits = problem ? undefined : given;
-  const columns = isBoard ? toColumns(results as unknown as Task[], ({ team_id }) => writes.has(team_id)) : undefined;
+  const here = backPath(`${path}${toQuery(edits, isBoard ? 0 : offset)}`, path);
+  const taskRows = await tasksAmong(ctx, view, results);
+  const columns = isBoard ? toColumns(Object.values(taskRows), writableTeams(user)) : columnsOf(view);
   const data = {
     ...form,
+    ...(await loadTaskList(ctx, user, { tasks: Object.values(taskRows), members, here })),
     problem,
     isEdited: given !== undefined,
     view,
     about: describeView(view, { people, project, ...createFormatter(user) }),
     owner: people[view.owner_id],
-    writes,
     isManual,
     results,
-    numbers: await findTaskNumbers(ctx, ids),
-    columns: columns ?? columnsOf(view),
-    around: columns && (await loadAround(ctx, me, idsOn(columns))),
-    here: backPath(`${path}${toQuery(edits, 0)}`, path),
+    taskRows,
+    columns,
     names: people,
     groups: counted?.groups ?? [],
-    projectNames: view.group_by === 'project_id' ? await projectsOf(ctx, results) : {},
+    group: await headsOf(ctx, user, { view, results, groups: counted?.groups ?? [], people }),
     fieldNames: names,
-    people,
     teamNames: mapTeamNames(user),
     isOwner: form.canSave,
     previous: offset > 0 ? toQuery(edits, Math.max(0, offset - ROWS)) : undefined,
@@ -146,7 +167,7 @@ async function showView(
     isCut: more && isBoard,
     cards: CARDS,
   };
-  return { view: isBoard ? 'views/board' : 'views/list', title: view.name, data, ...(isBoard && { scripts: ['work.js'] }) };
+  return { view: isBoard ? 'views/board' : 'views/list', title: view.name, data, scripts: ['work.js'] };
 }
 
 /** The page of a view. With `edited`, the other fields are those of its form. */

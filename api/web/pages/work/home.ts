@@ -4,10 +4,10 @@ import { isAdmitted } from '../../../platform/access/access.js';
 import { describeRuns } from '../../../automation/runs/describe-runs.js';
 import { describeGates } from '../../../automation/runs/staging/describe-gates.js';
 import { searchRuns } from '../../../automation/runs/search-runs.js';
-import { loadAround } from '../projects/around-tasks.js';
+import { loadTaskList } from '../projects/task-list.js';
 import { listNextTasks } from '../../../work/tasks/read/list-next-tasks.js';
 import { listOwnInvitations } from '../../../identity/teams/invitations/list-own-invitations.js';
-import { namesIn, mapTeamNames } from '../../wording/names.js';
+import { mapTeamNames, membersIn, namesOf } from '../../wording/names.js';
 import { showGates } from '../agent/plan-lines.js';
 import { navigationOf } from '../../navigation/places.js';
 import { page, type Page, requireUser } from '../../page.js';
@@ -47,25 +47,22 @@ export const homePages: Page[] = [
       const gates = mine.slice(0, GATES);
       const shown = [...gates, ...runs];
       const mayTake = isAdmitted('automation.write', ctx.actor);
-      const [steps, names, about, described, around] = await Promise.all([
+      const [steps, members, about, described] = await Promise.all([
         mayTake ? getFirstSteps(ctx, person, runs.length > 0) : null,
-        namesIn(ctx, person, shown),
+        membersIn(ctx, person, [...shown, ...tasks]),
         describeRuns(ctx, shown),
         describeGates(
           ctx,
           gates.map(({ run_id }) => run_id),
-        ),
-        loadAround(
-          ctx,
-          person,
-          tasks.map(({ task_id }) => task_id),
         ),
       ]);
       const teamNames = mapTeamNames(person);
       return {
         view: 'work/home',
         title: 'Home',
+        scripts: ['work.js'],
         data: {
+          ...(await loadTaskList(ctx, person, { tasks, members, here: '/app' })),
           // After the last step nothing is left to do here.
           steps: steps?.next === null && query.steps === undefined ? null : steps,
           areStepsAsked: query.steps !== undefined,
@@ -73,9 +70,8 @@ export const homePages: Page[] = [
           gates,
           runs,
           tasks,
-          around,
           openTasks: total,
-          names,
+          names: namesOf(person, members),
           about,
           described: showGates(described),
           teamNames,

@@ -1,14 +1,12 @@
 import { defineStatement } from '../../../../db/statement.js';
 import { manualKey } from '../../tasks/order/manual-key.js';
-
-const COLUMNS =
-  't.task_id, t.team_id, t.number, t.title, t.status, t.priority, t.due_date::text as due_date, t.assigned_to, t.tags, t.parent_task_id, t.version';
+import { ROW_COLUMNS } from '../../tasks/read/task-row.js';
 
 /** $1 = cycle id, $2 = row limit. Open tasks first. */
 export const shownTasksStatement = defineStatement({
   name: 'shown_tasks_of_cycle',
   text: /* sql */ `
-    select ${COLUMNS} from tasks t where t.cycle_id = $1 and t.deleted_at is null
+    select ${ROW_COLUMNS} from tasks t where t.cycle_id = $1 and t.deleted_at is null
     order by t.status = 'done', ${manualKey('t')}, t.created_at, t.task_id limit $2`,
 });
 
@@ -16,7 +14,7 @@ export const shownTasksStatement = defineStatement({
 export const backlogStatement = defineStatement({
   name: 'backlog_for_cycle',
   text: /* sql */ `
-    select ${COLUMNS} from (
+    select ${ROW_COLUMNS} from (
       select * from tasks b where b.team_id = $1 and ($2::uuid is null or b.project_id = $2) and b.deleted_at is null
       order by b.created_at desc, b.task_id desc limit 1000
     ) t

@@ -3,22 +3,9 @@ import { isAllowed } from '../../../platform/access/access.js';
 import type { Context } from '../../../platform/context.js';
 import { findSeat } from '../../../platform/access/seats.js';
 import { readCycle } from '../read-cycle.js';
+import type { TaskRow } from '../../tasks/read/task-row.js';
 import type { Cycle } from '../schema.js';
 import { backlogStatement, shownTasksStatement } from './tasks-of-page.sql.js';
-
-interface ShownTask {
-  task_id: string;
-  team_id: string;
-  number: number | null;
-  title: string;
-  status: string;
-  priority: string;
-  due_date: string | null;
-  assigned_to: string | null;
-  tags: string[];
-  parent_task_id: string | null;
-  version: number;
-}
 
 /** Rows of each list on the page of a cycle. */
 const MAX_SHOWN = 100;
@@ -28,8 +15,8 @@ const MAX_BACKLOG = 50;
 export interface CyclePage {
   cycle: Cycle;
   canWrite: boolean;
-  tasks: ShownTask[];
-  backlog: ShownTask[];
+  tasks: TaskRow[];
+  backlog: TaskRow[];
 }
 
 /** @throws RESOURCE_NOT_FOUND | PERMISSION_DENIED not a member */
@@ -39,8 +26,8 @@ export async function readCyclePage(ctx: Context, cycleId: string): Promise<Cycl
   const canWrite = isAllowed('cycle.write', await findSeat(ctx, team_id));
   const adds = canWrite && status !== 'completed';
   const [tasks, backlog] = await Promise.all([
-    run<ShownTask & Record<string, unknown>>(ctx.db, shownTasksStatement, [cycleId, MAX_SHOWN]),
-    adds ? run<ShownTask & Record<string, unknown>>(ctx.db, backlogStatement, [team_id, project_id, MAX_BACKLOG]) : [],
+    run<TaskRow & Record<string, unknown>>(ctx.db, shownTasksStatement, [cycleId, MAX_SHOWN]),
+    adds ? run<TaskRow & Record<string, unknown>>(ctx.db, backlogStatement, [team_id, project_id, MAX_BACKLOG]) : [],
   ]);
   return { cycle, canWrite, tasks, backlog };
 }

@@ -1,0 +1,74 @@
+import type { User } from '../../../identity/auth/schema.js';
+import type { Member } from '../../../identity/teams/schema.js';
+import { isAllowed, type Seat } from '../../../platform/access/access.js';
+import type { Context } from '../../../platform/context.js';
+import { listCycles } from '../../../work/cycles/list-cycles.js';
+import { mayHold } from '../../../work/cycles/rules.js';
+import type { Cycle } from '../../../work/cycles/schema.js';
+import type { ViewGroup } from '../../../work/saved-views/schema.js';
+import { STATUS_CHOICES, TASK_PRIORITIES } from '../../../work/tasks/rules.js';
+import type { TaskRow } from '../../../work/tasks/read/task-row.js';
+import { loadAround } from './around-tasks.js';
+
+/** Cycles of one state that a team's tasks can be moved to. */
+const MAX_CYCLES = 100;
+/** Teams of one list whose cycles are offered for what is ticked. */
+const MAX_TEAMS = 5;
+
+type Placed = Pick<TaskRow, 'task_id' | 'team_id' | 'project_id'>;
+
+/** Returns the cycles that may get one of the tasks, all of teams whose tasks the user may change. */
+export async function loadCycles(ctx: Context, tasks: readonly Omit<Placed, 'task_id'>[]): Promise<Cycle[]> {
+  const teams = [...new Set(tasks.map(({ team_id }) => team_id))].slice(0, MAX_TEAMS);
+  const states = ['active', 'planned'] as const;
+  const found = await Promise.all(
+    teams.flatMap((team_id) => states.map((status) => listCycles(ctx, { team_id, status, limit: MAX_CYCLES, offset: 0 }))),
+  );
+  return found.flat().filter((cycle) => tasks.some((task) => mayHold(cycle, task)));
+}
+
+/** Returns the ids of the teams whose tasks the user may change. */
+export const writableTeams = ({ teams }: User): Set<string> =>
+  new Set(teams.filter(({ role }) => isAllowed('task.write', role as Seat)).map(({ team_id }) => team_id));
+
+/** A list of tasks on a page. */
+interface ListedTasks {
+  tasks: readonly Placed[];
+  /** Members of the teams of the tasks, by team. */
+  members: ReadonlyMap<string, readonly Member[]>;
+  /** Path and query of the page. */
+  here: string;
+}
+
+/** Loads what `tasks/list.eta` shows of a list of tasks, and offers for those that are ticked. */
+export async function loadTaskList(ctx: Context, me: User, { tasks, members, here }: ListedTasks) {
+  const writes = writableTeams(me);
+  const mine = tasks.filter(({ team_id }) => writes.has(team_id));
+  const teams = new Set(mine.map(({ team_id }) => team_id));
+  const [around, cycles] = await Promise.all([
+    loadAround(
+      ctx,
+      me,
+      tasks.map(({ task_id }) => task_id),
+    ),
+    loadCycles(ctx, mine),
+  ]);
+  const people = [...members].flatMap(([teamId, some]) => (teams.has(teamId) ? some : []));
+  return {
+    here,
+    writes,
+    tickable: mine.length,
+    around,
+    cycles,
+    members: [...new Map(people.map((one) => [one.user_id, one])).values()],
+    statuses: STATUS_CHOICES,
+    priorities: TASK_PRIORITIES,
+  };
+}
+
+/** What the heads of a grouped list say: the field, how many rows each of its values has, and the names of those that are ids. */
+export const groupsOf = (by: string, groups: readonly ViewGroup[], names: Readonly<Record<string, string>>) => ({
+  by,
+  counts: new Map(groups.map(({ key, count }) => [key, count])),
+  names,
+});
