@@ -142,3 +142,26 @@ describe('the chooser of a row', () => {
     expect([await status(`status:1:${theirs.task_id}`), await status('status:1:nothing')]).toEqual([404, 404]);
   });
 });
+
+describe('subtasks on the page of their parent', () => {
+  it('are ticked done and reopened in place, each at the version that the page showed, with Undo', async () => {
+    const parent = await buildTask(app, team, project, { title: 'Parent' });
+    const child = await buildTask(app, team, project, { title: 'Child', parent_task_id: parent.task_id });
+    const path = `/app/items/${parent.task_id}`;
+    const button = (html: string) =>
+      /<button form="move" name="to" value="(\w+:\d+):[^>]*aria-checked="(\w+)"/.exec(html)?.slice(1);
+    const move = (to: string) => follow('/app/tasks/move', { to: `${to}:${child.task_id}`, back: path }, path);
+    const { html } = await browser.get(path);
+    expect([button(html), picks(html)]).toEqual([['done:1', 'false'], [`status:1:${child.task_id}`]]);
+    const done = await move('done:1');
+    expect([done.html.includes('Moved to Done'), button(done.html)]).toEqual([true, ['todo:2', 'true']]);
+    expect(done.html).toContain('1 of 1 done');
+    expect((await move('done:1')).html).toContain('The task has changed since you opened the page');
+    await undo(done.html);
+    expect(await row(child.task_id)).toMatchObject({ status: 'todo', version: 3 });
+    await move('done:3');
+    expect(button((await move('todo:4')).html)).toEqual(['done:5', 'false']);
+    const guest = (await (await signIn(app, team.guest)).get(path)).html;
+    expect([guest.includes('Child'), button(guest), picks(guest)]).toEqual([true, undefined, []]);
+  });
+});
