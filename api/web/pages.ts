@@ -35,6 +35,7 @@ import { passwordPages } from './pages/account/password.js';
 import { notePages } from './pages/projects/notes.js';
 import { boardPages } from './pages/projects/board.js';
 import { bulkTaskPages } from './pages/projects/bulk.js';
+import { newTaskPages } from './pages/projects/new-task.js';
 import { projectListPages } from './pages/projects/list.js';
 import { projectPages } from './pages/projects/project.js';
 import { undoPages } from './pages/projects/undo.js';
@@ -89,6 +90,7 @@ export const PAGES: readonly Page[] = [
   ...projectPages,
   ...notePages,
   ...boardPages,
+  ...newTaskPages,
   ...bulkTaskPages,
   ...itemPages,
   ...editPages,

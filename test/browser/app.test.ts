@@ -187,7 +187,7 @@ describe('the web app in a browser', () => {
     await givePasswords(app);
     const ids = await writeHostileText();
     // Parts of other pages: test/browser/keys.test.ts opens the palette, and work.test.ts types a line.
-    const parts = ['/app/palette', '/app/projects/:project_id/line', '/app/tasks/change'];
+    const parts = ['/app/palette', '/app/tasks/line', '/app/tasks/change'];
     const shown = PAGES.filter(({ method, path }) => method === 'get' && !parts.includes(path)).map(({ path }) =>
       path === '/app/invitations/:invitation_id'
         ? invitationPath(app.services.config, ids['invitation_id'] as string)

@@ -97,6 +97,41 @@ describe('keys and the palette', () => {
     expect(window.complaints).toEqual([]);
   });
 
+  it('c asks for a new task over any page, in the project that was open last or another, and stays there', async () => {
+    const second = await buildProject(app, team);
+    await page.goto(`/app/projects/${second.project_id}`);
+    await page.goto('/app/cycles');
+    await page.keyboard.press('c');
+    await page.waitForSelector('#new-task[open] input[name=text]:focus');
+    expect(await page.inputValue('#new-task select')).toBe(second.project_id);
+    expect(await findFaults(page)).toEqual([]);
+    await page.keyboard.press('Escape');
+    expect(await page.locator('dialog[open]').count()).toBe(0);
+    await page.keyboard.press('c');
+    await page.waitForSelector('#new-task[open] input[name=text]:focus');
+    await page.keyboard.type('Splice the rope !high');
+    await page.waitForSelector('#new-task .line-read:has-text("high")');
+    const others = await page.locator(`#new-task option:not([value="${second.project_id}"])`).first().getAttribute('value');
+    const read = page.waitForResponse((response) => response.url().includes(`project_id=${others ?? ''}`));
+    await page.selectOption('#new-task select', others);
+    await read;
+    await page.press('#new-task input[name=text]', 'Enter');
+    await page.waitForSelector('.notice:has-text("Added “Splice the rope” · high")');
+    expect(page.url()).toBe(`${app.url}/app/cycles`);
+    const task = await app.services.db('tasks').where({ title: 'Splice the rope' }).first();
+    expect(task).toMatchObject({ project_id: others, priority: 'high' });
+    // The palette has it too, and a project has a line of its own.
+    await page.keyboard.press('Control+k');
+    await page.keyboard.type('new task');
+    await page.click('#palette-results [role=option]:has-text("New task")');
+    await page.waitForSelector('#new-task[open]');
+    expect(await page.inputValue('#new-task select')).toBe(others);
+    await page.goto(`/app/projects/${second.project_id}`);
+    await page.keyboard.press('c');
+    await page.waitForSelector('#f-text:focus');
+    expect(window.complaints).toEqual([]);
+  });
+
   it('? lists the keys, and g with another key goes to a page; both can be turned off', async () => {
     await page.keyboard.press('?');
     await page.waitForSelector('#keys[open] kbd');

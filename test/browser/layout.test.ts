@@ -57,7 +57,7 @@ it.each([641, 700, 800, 820, 900, 960, 1023, 1024, 1056, 1057, 1100, 1152, 1153,
     const { page } = window;
     await page.setViewportSize({ width, height: 800 });
     await page.goto(path);
-    await page.evaluate(`for (const link of document.querySelectorAll('nav.places a[href="/app/approvals"], #places > a.bell')) {
+    await page.evaluate(`for (const link of document.querySelectorAll('nav.places a[href="/app/approvals"], #places > a.bell[href$="/notifications"]')) {
     link.querySelector('.count')?.remove();
     link.insertAdjacentHTML('beforeend', '<span class="count">50</span>');
   }`);

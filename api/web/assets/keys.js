@@ -8,7 +8,8 @@
   const TYPING_MS = 120;
   const palette = document.getElementById('palette');
   const keys = document.getElementById('keys');
-  if (!palette || !keys) return;
+  const fresh = document.getElementById('new-task');
+  if (!palette || !keys || !fresh) return;
   const input = palette.querySelector('input');
   const results = document.getElementById('palette-results');
   const status = palette.querySelector('[role=status]');
@@ -92,14 +93,14 @@
     if (opensNext) chosen()?.click();
     opensNext = false;
   };
-  const open = (act = '', { of, text = '' } = {}) => {
+  const open = (act = '', of) => {
     if (palette.open && act === '') return input.select();
     if (!palette.open) tasks = of ?? findTasks();
     kind = act;
     keys.close();
     if (!palette.open) palette.showModal();
     input.placeholder = PLACEHOLDERS[kind] ?? placeholder;
-    input.value = text;
+    input.value = '';
     input.focus();
     results.replaceChildren();
     choose();
@@ -147,7 +148,7 @@
     if (!pick) return;
     event.preventDefault();
     const [act] = pick.value.split(':', 1);
-    open(act, { of: [pick.value.slice(act.length + 1)] });
+    open(act, [pick.value.slice(act.length + 1)]);
   });
   /* A key of a task opens its chooser; what is to be done at once is the only option of its list. */
   const changeTasks = async (act) => {
@@ -163,11 +164,17 @@
     if (!palette.open) chosen()?.click();
   };
 
+  /* A part of another page, which is opened if it has no such part. */
+  const fetchPart = async (path, id) => {
+    const page = await fetch(path).catch(() => null);
+    const part = page?.ok && new DOMParser().parseFromString(await page.text(), 'text/html').getElementById(id);
+    if (!part) location.assign(path);
+    return part || null;
+  };
   /* The list of keys is the page that has it. */
   const listKeys = async () => {
-    const page = await fetch('/app/keys').catch(() => null);
-    const list = page?.ok && new DOMParser().parseFromString(await page.text(), 'text/html').getElementById('key-list');
-    if (!list) return location.assign('/app/keys');
+    const list = await fetchPart('/app/keys', 'key-list');
+    if (!list) return;
     keys.querySelector('[data-list]').replaceChildren(list);
     showSwitch();
     if (!palette.open && !keys.open) keys.showModal();
@@ -185,6 +192,33 @@
     showSwitch();
   });
   document.addEventListener('DOMContentLoaded', showSwitch);
+
+  /* A new task is asked for over the page, in the project of this page or the last one. */
+  const askTask = async () => {
+    const here = `${location.pathname}${location.search}`;
+    const form = await fetchPart(`/app/tasks/new?${new URLSearchParams({ project: project(), back: here })}`, 'new-task-form');
+    if (!form || palette.open || keys.open || fresh.open) return;
+    fresh.querySelector('[data-form]').replaceChildren(form);
+    htmx.process(form);
+    fresh.showModal();
+    form.elements.text.focus();
+  };
+  document.addEventListener('click', (event) => {
+    const isPlain = !(event.ctrlKey || event.metaKey || event.shiftKey || event.altKey);
+    if (!isPlain || !event.target.closest?.('a[href="/app/tasks/new"]')) return;
+    event.preventDefault();
+    const line = document.querySelector('main form.quick:not([action$="/subtasks"]) input[name=text]');
+    if (line) line.focus();
+    else void askTask();
+  });
+  document.addEventListener('submit', ({ target }) => {
+    if (target.id === 'new-task-form') localStorage.setItem(PROJECT, target.elements.project_id.value);
+  });
+  /* A line that is typed stays where a session has ended, or its meaning is refused: sending it says so, and keeps the text. */
+  document.addEventListener('htmx:before:response', (event) => {
+    const { hx, response } = event.detail.ctx;
+    if (event.target.matches?.('form.quick input') && (hx.redirect || response.status >= 400)) event.preventDefault();
+  });
 
   /* A link or a field names its keys in data-keys. */
   const act = (pressed) => {
@@ -205,18 +239,13 @@
     }
     const isTyping = event.target.closest?.('input:not([type=checkbox], [type=radio]), textarea, select, [contenteditable]');
     if (isTyping || event.ctrlKey || event.metaKey || event.altKey || event.key.length !== 1) return;
-    if (!areOn() || palette.open || keys.open) return;
+    if (!areOn() || palette.open || keys.open || fresh.open) return;
     const before = first && performance.now() - first.at < PAIR_MS ? `${first.key} ` : '';
     first = null;
     /* Scripts of lists take theirs first. */
     const isTaken = before === '' && !document.dispatchEvent(new CustomEvent('key', { cancelable: true, detail: event.key }));
     if (isTaken || act(before + event.key)) event.preventDefault();
-    else if (before === '' && event.key === 'c') {
-      event.preventDefault();
-      const line = document.querySelector('main form.quick:not([action$="/subtasks"]) input[name=text]');
-      if (line) line.focus();
-      else open('', { text: 'new task: ' });
-    } else if (document.querySelector(`[data-keys^="${CSS.escape(event.key)} "]`))
+    else if (document.querySelector(`[data-keys^="${CSS.escape(event.key)} "]`))
       first = { key: event.key, at: performance.now() };
   });
 
@@ -225,7 +254,7 @@
     event.preventDefault();
     open();
   });
-  for (const dialog of [palette, keys]) {
+  for (const dialog of [palette, keys, fresh]) {
     dialog.addEventListener('click', (event) => {
       if (event.target === dialog || event.target.closest('[data-close]')) dialog.close();
     });

@@ -20,12 +20,6 @@
     }
   });
 
-  /* A line that is typed stays where a session has ended, or its meaning is refused: sending it says so, and keeps the text. */
-  document.addEventListener('htmx:before:response', (event) => {
-    const { hx, response } = event.detail.ctx;
-    if (event.target.matches?.('form.quick input') && (hx.redirect || response.status >= 400)) event.preventDefault();
-  });
-
   /* Boards, and lists in manual order. */
   const columnOf = (card) => card.closest('[data-status], #tasks');
   const listOf = (column) => (column.matches('ul') ? column : column.querySelector('ul'));

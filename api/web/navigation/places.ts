@@ -48,6 +48,16 @@ const INBOX: Place = {
   words: 'notifications messages',
 };
 
+/** The form of a new task, in the project that one chooses. */
+const NEW_TASK: Place = {
+  path: '/app/tasks/new',
+  label: 'New task',
+  icon: 'plus',
+  keys: 'c',
+  ability: 'task.write',
+  words: 'create add',
+};
+
 /** What the menu beside the entries holds. */
 const MORE: readonly Place[] = [
   {
@@ -92,7 +102,7 @@ const ACCOUNT: readonly Place[] = [
 ];
 
 /** Every place of the navigation. */
-export const PLACES: readonly Place[] = [...MAIN, INBOX, ...MORE, ...ACCOUNT];
+export const PLACES: readonly Place[] = [...MAIN, INBOX, NEW_TASK, ...MORE, ...ACCOUNT];
 
 function isShown({ ability, forAdministrators }: Place, { role, impersonated_by, teams }: User): boolean {
   if (forAdministrators) return role === 'admin' && !impersonated_by;
@@ -119,6 +129,8 @@ export interface Navigation {
   at: string;
   main: Link[];
   inbox: Link;
+  /** None for those who may create no task. */
+  create: Link | undefined;
   more: Link[];
   account: Link[];
 }
@@ -131,5 +143,12 @@ export function navigationOf(me: User, path: string): Navigation {
     return { ...place, current };
   };
   const show = (places: readonly Place[]): Link[] => places.filter((place) => isShown(place, me)).map(link);
-  return { at: path, main: show(MAIN), inbox: link(INBOX), more: show(MORE), account: show(ACCOUNT) };
+  return {
+    at: path,
+    main: show(MAIN),
+    inbox: link(INBOX),
+    create: show([NEW_TASK])[0],
+    more: show(MORE),
+    account: show(ACCOUNT),
+  };
 }

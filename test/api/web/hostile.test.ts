@@ -232,6 +232,7 @@ beforeAll(async () => {
           ? [taskId, projectId, noteId].map((id) => path.replace(':item_id', id))
           : [
               path
+                .replace('/app/tasks/line', `/app/tasks/line?project_id=${projectId}`)
                 .replace('/app/tasks/change', `/app/tasks/change?pick=assignee:1:${taskId}`)
                 .replace('/app/invitations/:invitation_id', invitationPath(app.services.config, invitationId))
                 .replace(':session_id', sessionId)

@@ -116,7 +116,7 @@ describe('the page of a project', () => {
     const { username } = await db()('users').where({ user_id: team.admin.user_id }).first('username');
     const text = `Fix the crane due 2030-05-01 @${username} !hi #deck every monday`;
     const read = async (line: string, of = browser, more = {}) =>
-      of.get(`${path}/line?${String(new URLSearchParams({ text: line, ...more }))}`);
+      of.get(`/app/tasks/line?${String(new URLSearchParams({ ...project, text: line, ...more }))}`);
     const chips = ({ html }: { html: string }) => [...html.matchAll(/class="chip">([^<]*)</g)].map(([, fact]) => fact);
     const { html } = await read(text);
     expect(html).not.toContain('<html');

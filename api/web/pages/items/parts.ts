@@ -18,7 +18,7 @@ import { invalidFields, notFound } from '../../../platform/errors.js';
 import { page, type Page, requireUser } from '../../page.js';
 import { listFields, Version } from '../projects/form-fields.js';
 import { itemPath, projectPath } from '../projects/paths.js';
-import { quickAdd } from '../projects/quick-add.js';
+import { MAX_LINE, quickAdd } from '../projects/quick-add.js';
 import { findRelationTarget } from './relation-target.js';
 import { again, itemView } from './show-item.js';
 
@@ -59,13 +59,12 @@ export const itemPartPages: Page[] = [
     path: '/app/items/:item_id/subtasks',
     access: 'task.write',
     params: WorkItemParams,
-    form: z.object({ text: Text.max(1_000) }),
+    form: z.object({ text: Text.max(MAX_LINE) }),
     async handle({ ctx, me, params, form }) {
       const { team_id, project_id } = await getPlace(ctx, params.item_id, 'task');
       const place = { team_id, project_id: project_id as string, parent_task_id: params.item_id };
-      const { task, said } = await quickAdd(ctx, requireUser({ me }), form.text, place);
-      const undo = { kind: 'trash_task' as const, task: [task.task_id, task.version] as [string, number] };
-      return { to: itemPath(params.item_id), notice: { kind: 'good', text: said, undo } };
+      const { notice } = await quickAdd(ctx, requireUser({ me }), form.text, place);
+      return { to: itemPath(params.item_id), notice };
     },
     onError: again('subtask'),
   }),

@@ -20,7 +20,7 @@ import { calendarOf, filterData, TaskFilters, toQuery, toSource } from './filter
 import { projectPath } from './paths.js';
 import { loadProject, loadTeam } from './project.js';
 import { loadAround } from './around-tasks.js';
-import { quickAdd } from './quick-add.js';
+import { MAX_LINE, quickAdd } from './quick-add.js';
 import { writableTeams } from './task-list.js';
 
 /** Cards of one column; the list shows the others. */
@@ -138,12 +138,11 @@ export const boardPages: Page[] = [
     access: 'task.write',
     params: ProjectParams,
     query: BoardFilters,
-    form: z.object({ text: Text.max(1_000), status: z.enum(TASK_STATUSES) }),
+    form: z.object({ text: Text.max(MAX_LINE), status: z.enum(TASK_STATUSES) }),
     async handle({ ctx, me, params, query, form: { text, status } }) {
       const { team_id } = JSON.parse(await getProject(ctx, params.project_id)) as ProjectRecord;
-      const { task, said } = await quickAdd(ctx, requireUser({ me }), text, { team_id, ...params, status });
-      const undo = { kind: 'trash_task' as const, task: [task.task_id, task.version] as [string, number] };
-      return { to: `${projectPath(params.project_id)}/board${toQuery(query)}`, notice: { kind: 'good', text: said, undo } };
+      const { notice } = await quickAdd(ctx, requireUser({ me }), text, { team_id, ...params, status });
+      return { to: `${projectPath(params.project_id)}/board${toQuery(query)}`, notice };
     },
     onError: ({ ctx, me, params, query, form }, problem) =>
       showProjectBoard(ctx, requireUser({ me }), params.project_id, query, { problem, given: form }),

@@ -11,13 +11,12 @@ import { createView } from '../../../work/saved-views/create-view.js';
 import { CreateSavedView } from '../../../work/saved-views/schema.js';
 import { MANUAL_ORDER } from '../../../work/saved-views/sort-fields.js';
 import { listMatches } from '../../../work/saved-views/results/list-results.js';
-import { TaskStatus } from '../../../work/tasks/columns.js';
 import type { Task } from '../../../work/tasks/schema.js';
 import { type FormError, page, type Page, requireUser, type View } from '../../page.js';
 import type { Fields } from '../../server/read-form.js';
 import { calendarOf, filterData, TaskFilters, toQuery, toSort, toSource, toViewFilters } from './filters.js';
 import { backPath, projectPath } from './paths.js';
-import { quickAdd, readQuickLine } from './quick-add.js';
+import { MAX_LINE, quickAdd } from './quick-add.js';
 import { groupsOf, loadTaskList } from './task-list.js';
 
 /** Tasks of one page. */
@@ -86,9 +85,6 @@ async function showProject(
   return { view: 'projects/project', title: around.project.name, data, scripts: ['work.js', 'mention.js'] };
 }
 
-/** Characters of the line that adds a task. */
-const MAX_LINE = 1_000;
-
 export const projectPages: Page[] = [
   page({
     method: 'get',
@@ -99,23 +95,6 @@ export const projectPages: Page[] = [
     handle: ({ ctx, me, params, query }) => showProject(ctx, requireUser({ me }), params.project_id, query),
   }),
   page({
-    method: 'get',
-    path: '/app/projects/:project_id/line',
-    access: 'project.read',
-    params: ProjectParams,
-    query: z.object({ text: z.string().max(MAX_LINE).catch(''), status: TaskStatus.optional().catch(undefined) }),
-    async handle({ ctx, me, params, query: { text, status } }) {
-      const { team_id } = JSON.parse(await getProject(ctx, params.project_id)) as ProjectRecord;
-      const line = await readQuickLine(ctx, requireUser({ me }), text, { team_id, status });
-      return {
-        view: 'projects/line',
-        title: 'New task',
-        isFragment: true,
-        data: { line: text.trim() === '' ? undefined : line },
-      };
-    },
-  }),
-  page({
     method: 'post',
     path: '/app/projects/:project_id/tasks',
     access: 'task.write',
@@ -124,11 +103,10 @@ export const projectPages: Page[] = [
     form: z.object({ text: Text.max(MAX_LINE), back: z.string().max(2_000).optional() }),
     async handle({ ctx, me, params, query, form }) {
       const { team_id } = JSON.parse(await getProject(ctx, params.project_id)) as ProjectRecord;
-      const { task, said } = await quickAdd(ctx, requireUser({ me }), form.text, { team_id, ...params });
+      const { notice } = await quickAdd(ctx, requireUser({ me }), form.text, { team_id, ...params });
       const { offset: _first, ...filters } = query;
-      const undo = { kind: 'trash_task' as const, task: [task.task_id, task.version] as [string, number] };
       const to = backPath(form.back, `${projectPath(params.project_id)}${toQuery(filters)}`);
-      return { to, notice: { kind: 'good', text: said, undo } };
+      return { to, notice };
     },
     onError: ({ ctx, me, params, query, form }, problem) =>
       showProject(ctx, requireUser({ me }), params.project_id, query, { problem, given: form }),

@@ -8,10 +8,13 @@ import { parseQuickAdd, type QuickLine } from '../../../work/tasks/quick-add/par
 import type { TaskStatus } from '../../../work/tasks/rules.js';
 import { CreateTask, type Task } from '../../../work/tasks/schema.js';
 import { createTask } from '../../../work/tasks/write/create-task.js';
+import type { Notice } from '../../page.js';
 import { FORM_MESSAGES } from '../../wording/form-messages.js';
 import { createFormatter } from '../../wording/formatter.js';
 import { listFields } from './form-fields.js';
 
+/** Characters of the line that adds a task. */
+export const MAX_LINE = 1_000;
 /** Projects of a team that `#name` can mean. */
 const MAX_PROJECTS = 500;
 
@@ -24,10 +27,10 @@ interface QuickPlace {
   status?: TaskStatus;
 }
 
-/** A task that one line created, and its fields in words: `“Fix the crane” · due Fri 27 Nov · high · HAR-12`. */
-export interface QuickAdded {
+/** A task that one line created, and what says so: `Added “Fix the crane” · due Fri 27 Nov · high · HAR-12`, with Undo. */
+interface QuickAdded {
   task: Task;
-  said: string;
+  notice: Notice;
 }
 
 const wrong = (message: string) => invalidFields([{ field: 'text', message, type: 'custom' }]);
@@ -91,5 +94,6 @@ export async function quickAdd(ctx: Context, me: User, text: string, place: Quic
   const { team_id: _team, ...there } = place;
   const task = JSON.parse((await createTask(ctx, CreateTask.parse({ ...there, ...line.task }))).json) as Task;
   const called = createFormatter(me).taskName(task);
-  return { task, said: [`Added “${task.title}”`, ...line.facts, ...(called ? [called] : [])].join(' · ') };
+  const said = [`Added “${task.title}”`, ...line.facts, ...(called ? [called] : [])].join(' · ');
+  return { task, notice: { kind: 'good', text: said, undo: { kind: 'trash_task', task: [task.task_id, task.version] } } };
 }
