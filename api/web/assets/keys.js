@@ -17,6 +17,7 @@
 
   const PLACEHOLDERS = {
     status: 'Status…',
+    duplicate: 'Duplicate of… HAR-12, or words of its title',
     assignee: 'Assign to…',
     priority: 'Priority…',
     due: 'Due… such as next friday',

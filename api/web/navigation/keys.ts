@@ -11,7 +11,9 @@ export const TASK_ACTS = [
   { act: 'due', key: 'd', does: 'Set due date', icon: 'clock' },
   { act: 'cycle', key: 'C', does: 'Move to cycle', icon: 'cycle' },
 ] as const satisfies readonly { act: string; key: string; does: string; icon: IconName }[];
-export type TaskAct = (typeof TASK_ACTS)[number]['act'];
+/** What a chooser of the palette can be open for. One for the original of a duplicate follows the choice of that status. */
+export const CHOOSERS = [...TASK_ACTS.map(({ act }) => act), 'duplicate'] as const;
+export type TaskAct = (typeof CHOOSERS)[number];
 
 interface Key {
   /** Keys that are pressed one after the other, as they are printed. */

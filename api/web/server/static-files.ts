@@ -33,6 +33,7 @@ const sources = (): Record<string, string> => {
     'in-place.js': own('in-place.js'),
     'follow.js': own('follow.js'),
     'mention.js': own('mention.js'),
+    'suggest.js': own('suggest.js'),
     'builder.js': own('builder.js'),
     'drafts.js': own('drafts.js'),
     'logo.svg': own('logo.svg'),

@@ -15,6 +15,8 @@ export type ChangedTask = Changed | [...Changed, from: string, hasFields: 0 | 1]
 /** What takes back a change that a form has just made. */
 export type Undo =
   | { kind: 'revert_tasks'; tasks: ChangedTask[] }
+  /** Tasks that were closed as duplicates; version 0: only what names the original changed. `before`: the originals that some named, empty for none. */
+  | { kind: 'revert_duplicates'; original: string; tasks: ChangedTask[]; before: [id: string, original: string][] }
   | { kind: 'trash_task'; task: Changed }
   | { kind: 'restore_tasks'; ids: string[] }
   | { kind: 'revert_project'; project: Changed }

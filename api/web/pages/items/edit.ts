@@ -6,17 +6,19 @@ import { getWorkItem } from '../../../work/items/get-work-item.js';
 import type { Context } from '../../../platform/context.js';
 import { invalidFields } from '../../../platform/errors.js';
 import type { User } from '../../../identity/auth/schema.js';
-import { page, type Page, type Redirect, requireUser } from '../../page.js';
+import { page, type Page, type Redirect, requireUser, type View } from '../../page.js';
 import { toDomainError } from '../../../platform/database/database-errors.js';
 import { getTask } from '../../../work/tasks/read/get-task.js';
 import type { Task } from '../../../work/tasks/schema.js';
 import { changeTask } from '../projects/change-ticked.js';
+import { closeAsDuplicate, describeClosed, undoClosed } from '../projects/duplicates.js';
 import { tickBox } from '../../wording/markdown.js';
 import type { ChangedTask, Undo } from '../../server/undo.js';
 import { changedFields, listFields, parseInput, splitTags, Version } from '../projects/form-fields.js';
 import { backPath, itemPath } from '../projects/paths.js';
+import { findRelationTarget } from './relation-target.js';
 import { MAX_ATTEMPTS, saveTask } from './save-task.js';
-import { again } from './show-item.js';
+import { again, itemView } from './show-item.js';
 import { TASK_FIELDS } from './task-texts.js';
 
 const PROJECT_FIELDS = ['name', 'description', 'status', 'start_date', 'end_date'] as const;
@@ -59,8 +61,8 @@ interface Edit {
 
 interface Edited {
   fields: Parameters<typeof changedFields>[1];
-  /** Returns what takes the change back; undefined if nothing got another value. */
-  save: (ctx: Context, me: User, edit: Edit) => Promise<Undo | undefined>;
+  /** Returns what takes the change back, with what to say if it is more than the names of the fields; undefined if nothing got another value. */
+  save: (ctx: Context, me: User, edit: Edit) => Promise<{ undo: Undo; text?: string } | View | undefined>;
 }
 
 const editPage = (type: 'task' | 'project', formBytes: number, { fields, save }: Edited): Page =>
@@ -76,9 +78,11 @@ const editPage = (type: 'task' | 'project', formBytes: number, { fields, save }:
       const to = backPath(form['back'], itemPath(item_id));
       const unchanged: Redirect = { to, notice: { kind: 'good', text: 'Nothing was changed' } };
       if (Object.keys(changed).length === 0) return unchanged;
-      const undo = await save(ctx, requireUser({ me }), { itemId: item_id, changed, form });
-      if (!undo) return unchanged;
-      return { to, notice: { kind: 'good', text: `${listFields(Object.keys(changed))} changed`, undo } };
+      const saved = await save(ctx, requireUser({ me }), { itemId: item_id, changed, form });
+      if (!saved) return unchanged;
+      if ('view' in saved) return saved;
+      const { undo, text = `${listFields(Object.keys(changed))} changed` } = saved;
+      return { to, notice: { kind: 'good', text, undo } };
     },
     onError: again(type),
   });
@@ -115,21 +119,41 @@ const tickPage = page({
   onError: again('task'),
 });
 
+/**
+ * Saves a form of a task. If it closes the task as a duplicate and names the original, both are saved or neither; if several tasks are called so, the page
+ * asks which one.
+ * @throws the errors of `saveTask`, `findRelationTarget` and `nameOriginal`
+ */
+async function saveTaskForm(ctx: Context, me: User, { itemId, changed: { duplicate_of, ...changed }, form }: Edit) {
+  const save = (ctx: Context): Promise<ChangedTask | undefined> =>
+    saveTask(ctx, me, { taskId: itemId, changed, version: form.version, toInput }, form);
+  if (duplicate_of === undefined || form['status'] !== 'duplicate') {
+    const task = Object.keys(changed).length > 0 && (await save(ctx));
+    return task ? { undo: { kind: 'revert_tasks' as const, tasks: [task] } } : undefined;
+  }
+  const text = duplicate_of.trim();
+  const sought = { itemId, type: 'task' as const };
+  const original = text === '' ? null : await findRelationTarget(ctx, me, { field: 'duplicate_of', text, sought });
+  if (typeof original === 'object' && original !== null) {
+    const problem = { status: 200, message: 'Several tasks match. Choose the one that this task is a duplicate of.', fields: {} };
+    return itemView(ctx, me, itemId, { form: 'task', typed: form, problem, choices: original });
+  }
+  const closed = await closeAsDuplicate(ctx, itemId, original, (ctx) =>
+    Object.keys(changed).length > 0 ? save(ctx) : Promise.resolve(undefined),
+  );
+  const undo = undoClosed([closed], original);
+  return undo && { undo, ...(!closed.task || changed['status'] ? { text: await describeClosed(ctx, me, original) } : {}) };
+}
+
 export const editPages: Page[] = [
   tickPage,
-  editPage('task', TASK_BYTES, {
-    fields: TASK_FIELDS,
-    async save(ctx, me, { itemId, changed, form }) {
-      const task = await saveTask(ctx, me, { taskId: itemId, changed, version: form.version, toInput }, form);
-      return task && { kind: 'revert_tasks', tasks: [task] };
-    },
-  }),
+  editPage('task', TASK_BYTES, { fields: [...TASK_FIELDS, 'duplicate_of'], save: saveTaskForm }),
   editPage('project', PROJECT_BYTES, {
     fields: PROJECT_FIELDS,
     async save(ctx, _me, { itemId, changed, form: { version } }) {
       await updateProject(ctx, itemId, parseInput(UpdateProject, toInput(changed)), { version });
       const after = (await getWorkItem(ctx, itemId)).version;
-      return after === version ? undefined : { kind: 'revert_project', project: [itemId, after] };
+      return after === version ? undefined : { undo: { kind: 'revert_project', project: [itemId, after] } };
     },
   }),
 ];

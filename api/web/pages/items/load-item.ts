@@ -16,6 +16,7 @@ import { listWorkItems } from '../../../work/items/list-work-items.js';
 import type { WholeWorkItem, WorkItem } from '../../../work/items/schema.js';
 import { findPlaces } from '../../../work/graph/item-place.js';
 import { findTaskNumbers } from '../../../work/tasks/read/find-task-numbers.js';
+import { findOriginals } from '../../../work/relations/find-originals.js';
 import { listRelations } from '../../../work/relations/list-relations.js';
 import type { RelationType } from '../../../work/relations/rules.js';
 import type { ItemRelation } from '../../../work/relations/schema.js';
@@ -45,23 +46,40 @@ const RELATION_HEADINGS: Readonly<Record<RelationType, string | Record<ItemRelat
   recurrence_of: { out: 'Recurrence of', in: 'Recurrences' },
 };
 
-export interface RelationGroup {
+interface RelationGroup {
   heading: string;
   relations: ItemRelation[];
 }
 
-function getHeading({ effective_type, direction }: ItemRelation): string {
-  const heading = RELATION_HEADINGS[effective_type];
+/** Headings of relations by which a duplicate names its original. */
+const OF_DUPLICATES: Record<ItemRelation['direction'], string> = { out: 'Duplicate of', in: 'Duplicated by' };
+
+function getHeading({ effective_type, direction }: ItemRelation, isNaming: boolean): string {
+  const heading = isNaming ? OF_DUPLICATES : RELATION_HEADINGS[effective_type];
   return typeof heading === 'string' ? heading : heading[direction];
 }
 
-/** Groups relations by what they mean for this item. */
-function buildGroups(relations: ItemRelation[]): RelationGroup[] {
+/** Groups relations by what they mean for this item. `naming`: ids of those by which a duplicate names its original. */
+function buildGroups(relations: ItemRelation[], naming: ReadonlySet<string>): RelationGroup[] {
   const headings = [
-    ...new Set(Object.values(RELATION_HEADINGS).flatMap((one) => (typeof one === 'string' ? one : [one.out, one.in]))),
+    ...new Set(
+      [OF_DUPLICATES, ...Object.values(RELATION_HEADINGS)].flatMap((one) => (typeof one === 'string' ? one : [one.out, one.in])),
+    ),
   ];
-  const of = (heading: string) => relations.filter((relation) => getHeading(relation) === heading);
+  const of = (heading: string) => relations.filter((one) => getHeading(one, naming.has(one.relation_id)) === heading);
   return headings.map((heading) => ({ heading, relations: of(heading) })).filter((group) => group.relations.length > 0);
+}
+
+/** Relations of an item with those that name an original: of this task, or of tasks that repeat it. */
+async function loadRelations(ctx: Context, itemId: string) {
+  const { relations } = await listRelations(ctx, itemId);
+  const stating = relations.flatMap(({ effective_type, source_id }) => (effective_type === 'related_to' ? [source_id] : []));
+  const naming = new Set([...(await findOriginals(ctx, [...new Set(stating)])).values()].map(({ relation_id }) => relation_id));
+  return {
+    relations,
+    groups: buildGroups(relations, naming),
+    original: relations.find(({ relation_id, direction }) => direction === 'out' && naming.has(relation_id))?.item,
+  };
 }
 
 async function loadComments(ctx: Context, taskId: string): Promise<CommentRecord[]> {
@@ -109,20 +127,21 @@ export async function loadItem(ctx: Context, me: User, itemId: string) {
   const item = JSON.parse(json) as z.output<typeof WholeWorkItem>;
   const seat = (me.teams.find(({ team_id }) => team_id === item.team_id)?.role ?? null) as Seat | null;
   const projectId = item.type === 'project' ? null : item.project_id;
-  const [{ relations }, activity, runs, task, comments, inside, file, names, places, fields, members] = await Promise.all([
-    listRelations(ctx, itemId),
-    listActivity(ctx, { entity_id: itemId, limit: ACTIVITY }),
-    listRunsOfItem(ctx, itemId, RUNS),
-    item.type === 'task' ? getTask(ctx, itemId).then((answer) => JSON.parse(answer.json) as Task) : undefined,
-    item.type === 'task' ? loadComments(ctx, itemId) : [],
-    item.type === 'project' ? loadContents(ctx, itemId) : undefined,
-    item.type === 'file' ? findStoredFile(ctx, itemId) : undefined,
-    namesIn(ctx, me, [item]),
-    // A live item’s project belongs to its team, so who may read the item may read the project.
-    projectId === null ? undefined : findPlaces(ctx, [projectId]),
-    loadFields(ctx, item),
-    item.type === 'task' ? listMembers(ctx, item.team_id) : [],
-  ]);
+  const [{ relations, groups, original }, activity, runs, task, comments, inside, file, names, places, fields, members] =
+    await Promise.all([
+      loadRelations(ctx, itemId),
+      listActivity(ctx, { entity_id: itemId, limit: ACTIVITY }),
+      listRunsOfItem(ctx, itemId, RUNS),
+      item.type === 'task' ? getTask(ctx, itemId).then((answer) => JSON.parse(answer.json) as Task) : undefined,
+      item.type === 'task' ? loadComments(ctx, itemId) : [],
+      item.type === 'project' ? loadContents(ctx, itemId) : undefined,
+      item.type === 'file' ? findStoredFile(ctx, itemId) : undefined,
+      namesIn(ctx, me, [item]),
+      // A live item’s project belongs to its team, so who may read the item may read the project.
+      projectId === null ? undefined : findPlaces(ctx, [projectId]),
+      loadFields(ctx, item),
+      item.type === 'task' ? listMembers(ctx, item.team_id) : [],
+    ]);
   const text = item.content ?? item.description ?? '';
   const written = comments.flatMap((comment) => [comment, ...(comment.replies as CommentRecord[])]);
   const [html, ...rendered] = await renderTexts([text, ...written.map(({ content }) => content)], {
@@ -146,7 +165,8 @@ export async function loadItem(ctx: Context, me: User, itemId: string) {
     htmlById,
     text,
     html,
-    groups: buildGroups(relations),
+    groups,
+    original,
     numbers: await findTaskNumbers(
       ctx,
       relations.flatMap(({ item: far }) => (far.item_type === 'task' ? [far.item_id] : [])),

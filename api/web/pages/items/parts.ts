@@ -109,10 +109,12 @@ export const itemPartPages: Page[] = [
     form: RelationForm,
     async handle({ ctx, me, params, form }) {
       await getPlace(ctx, params.item_id);
-      const target = await findRelationTarget(ctx, form.target, params.item_id);
+      const person = requireUser({ me });
+      const named = { field: 'target', text: form.target, sought: { itemId: params.item_id } };
+      const target = await findRelationTarget(ctx, person, named);
       if (typeof target !== 'string') {
         const problem = { status: 200, message: 'Several items match. Choose one.', fields: {} };
-        return itemView(ctx, requireUser({ me }), params.item_id, { form: 'relation', typed: form, problem, choices: target });
+        return itemView(ctx, person, params.item_id, { form: 'relation', typed: form, problem, choices: target });
       }
       const input = { source_id: params.item_id, target_id: target, relation_type: form.relation_type };
       const { created, relation } = await createRelation(ctx, input);

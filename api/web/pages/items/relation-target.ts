@@ -1,20 +1,42 @@
+import type { User } from '../../../identity/auth/schema.js';
 import type { Context } from '../../../platform/context.js';
 import { invalidFields } from '../../../platform/errors.js';
-import { findPlaces } from '../../../work/graph/item-place.js';
-import { searchItems } from '../../../work/search/search-items.js';
+import { findPlaces, type ItemType } from '../../../work/graph/item-place.js';
+import { findNamedTasks, parseTaskName, type TaskName } from '../../../work/search/named-tasks.js';
+import { type Sought, suggestItems } from '../../../work/search/suggest-items.js';
+import { findTaskNumbers } from '../../../work/tasks/read/find-task-numbers.js';
+import { createFormatter } from '../../wording/formatter.js';
 
-/** An item that a typed name can mean. */
+/** An item that a typed name can mean. `label`: its number and title, which name it when they are sent. */
 export interface RelationChoice {
   item_id: string;
-  title: string;
+  label: string;
   about: string;
 }
 
-const MAX_CHOICES = 8;
+type Found = { item_id: string; item_type: ItemType; title: string; project_name: string | null };
 
-/** Returns the id in the address of an item's page; undefined for other texts. */
+async function toChoices(ctx: Context, me: User, found: readonly Found[]): Promise<RelationChoice[]> {
+  const { taskName } = createFormatter(me);
+  const numbers = await findTaskNumbers(
+    ctx,
+    found.flatMap(({ item_id, item_type }) => (item_type === 'task' ? [item_id] : [])),
+  );
+  return found.map(({ item_id, title, item_type, project_name }) => ({
+    item_id,
+    label: [numbers[item_id] && taskName(numbers[item_id]), title].filter(Boolean).join(' '),
+    about: project_name ? `${item_type} · ${project_name}` : item_type,
+  }));
+}
+
+/** Suggests items that a text can mean, with what names each. @throws INTERNAL_ERROR 503 after one second of searching */
+export async function suggestTargets(ctx: Context, me: User, text: string, sought: Sought): Promise<RelationChoice[]> {
+  return toChoices(ctx, me, await suggestItems(ctx, text, sought));
+}
+
+/** Returns what the address of an item's page names; undefined for other texts. */
 function idInAddress(text: string): string | undefined {
-  const [, part] = /\/app\/(?:items|projects)\/([^/?#\s]+)/.exec(text) ?? [];
+  const [, part] = /\/app\/(?:(?:items|projects|tasks)\/)?([^/?#\s]+)/.exec(text) ?? [];
   try {
     return part && decodeURIComponent(part);
   } catch {
@@ -22,23 +44,40 @@ function idInAddress(text: string): string | undefined {
   }
 }
 
+/** Reads `HAR-12`, alone or before the title of the task. */
+function readName(text: string): { name: TaskName; title?: string } | undefined {
+  const [, first = '', title] = /^(\S+)(?:\s+(.*))?$/s.exec(text) ?? [];
+  const name = parseTaskName(first);
+  return name === null ? undefined : { name, ...(title !== undefined && { title }) };
+}
+
+/** Finds tasks that the text calls by their number. With a title, it is theirs, too: otherwise the text is words that are searched for. */
+async function findByName(ctx: Context, text: string): Promise<Found[]> {
+  const named = readName(text);
+  if (!named) return [];
+  const found = (await findNamedTasks(ctx, named.name)).filter(({ title }) => named.title === undefined || title === named.title);
+  return found.map((one) => ({ ...one, item_type: 'task' as const }));
+}
+
 /**
- * Finds the item that a user named by its address, its id or words of its title. Several matches come back as choices.
- * @throws VALIDATION_ERROR at the field `target` without a match | INTERNAL_ERROR 503 after one second of searching
+ * Finds the item that a user named by its number, its address, its id or words of its title. Several matches come back as choices.
+ * @param field that of the form, which an error names
+ * @throws VALIDATION_ERROR without a match | INTERNAL_ERROR 503 after one second of searching
  */
-export async function findRelationTarget(ctx: Context, text: string, itemId: string): Promise<string | RelationChoice[]> {
+export async function findRelationTarget(
+  ctx: Context,
+  me: User,
+  { field, text, sought }: { field: string; text: string; sought: Sought },
+): Promise<string | RelationChoice[]> {
   const id = idInAddress(text) ?? text;
   // Whether the caller may read it, the operation says.
   if (/^[\w.:@-]{1,128}$/.test(id) && (await findPlaces(ctx, [id])).has(id)) return id;
-  const { results } = await searchItems(ctx, { query: text, limit: MAX_CHOICES + 1 });
-  const others = results.filter((result) => result.item_id !== itemId).slice(0, MAX_CHOICES);
-  const same = others.filter(({ title }) => title.toLowerCase() === text.toLowerCase());
-  const [only] = same.length === 1 ? same : others.length === 1 ? others : [];
+  const named = await findByName(ctx, id);
+  const found: Found[] = named.length > 0 ? named : await suggestItems(ctx, text, sought);
+  const same = found.filter(({ title }) => title.toLowerCase() === text.toLowerCase());
+  const [only] = same.length === 1 ? same : found.length === 1 ? found : [];
   if (only) return only.item_id;
-  if (others.length === 0) throw invalidFields([{ field: 'target', message: `No item matches “${text}”`, type: 'custom' }]);
-  return others.map(({ item_id, title, item_type, project_name }) => ({
-    item_id,
-    title,
-    about: project_name ? `${item_type} · ${project_name}` : item_type,
-  }));
+  const what = sought.type ?? 'item';
+  if (found.length === 0) throw invalidFields([{ field, message: `No ${what} matches “${text}”`, type: 'custom' }]);
+  return toChoices(ctx, me, found);
 }

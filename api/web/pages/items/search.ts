@@ -9,13 +9,14 @@ import type { ProjectRecord } from '../../../work/projects/schema.js';
 import { searchItems } from '../../../work/search/search-items.js';
 import { findTaskRows } from '../../../work/tasks/read/find-task-rows.js';
 import { ITEM_TYPES } from '../../../work/graph/item-place.js';
-import { TASK_ACTS } from '../../navigation/keys.js';
+import { CHOOSERS } from '../../navigation/keys.js';
 import { loadTaskActions } from '../projects/task-actions.js';
 import { findDestinations } from '../../navigation/find-destinations.js';
 import { page, type Page, requireUser } from '../../page.js';
 import { backPath, projectPath } from '../projects/paths.js';
 import { loadTaskList } from '../projects/task-list.js';
 import { membersIn, namesOf } from '../../wording/names.js';
+import { suggestTargets } from './relation-target.js';
 
 /** Results of one page; more exact words find the others. */
 const SHOWN = 50;
@@ -41,10 +42,7 @@ const PaletteQuery = Query.extend({
   task: TaskId.optional().catch(undefined),
   tasks: ClampedInt(1, 100, 1).catch(1),
   /** The chooser that is open. */
-  act: z
-    .enum(TASK_ACTS.map(({ act }) => act))
-    .optional()
-    .catch(undefined),
+  act: z.enum(CHOOSERS).optional().catch(undefined),
 });
 
 /** Finds for a query; of tasks also what their rows show. */
@@ -53,6 +51,12 @@ async function find(ctx: Context, query: string, limit: number) {
   const ids = found?.results.flatMap(({ item_type, item_id }) => (item_type === 'task' ? [item_id] : [])) ?? [];
   return { found, taskRows: await findTaskRows(ctx, ids) };
 }
+
+/** Beside what is typed: the item that names another, and the type of what it can name. */
+const SuggestQuery = Query.extend({
+  of: TaskId.catch(''),
+  type: z.enum(['task']).optional().catch(undefined),
+});
 
 const NEW_TASK = /^(?:new|add|create)\s+task\b:?\s*/i;
 
@@ -104,6 +108,16 @@ export const searchPages: Page[] = [
           destinations: q === '' ? [] : [...pages, ...actions],
         },
       };
+    },
+  }),
+  page({
+    method: 'get',
+    path: '/app/suggest',
+    access: 'search.use',
+    query: SuggestQuery,
+    async handle({ ctx, me, query: { q, of, type } }) {
+      const choices = q === '' ? [] : await suggestTargets(ctx, requireUser({ me }), q, { itemId: of, type });
+      return { view: 'items/suggest', title: 'Suggestions', isFragment: true, data: { choices } };
     },
   }),
   page({

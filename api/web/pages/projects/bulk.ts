@@ -14,6 +14,7 @@ import type { Changed, Undo } from '../../server/undo.js';
 import { createFormatter } from '../../wording/formatter.js';
 import { changeTicked } from './change-ticked.js';
 import { type ButtonChange, CHANGED_BY_BUTTON, describeChange } from './describe-change.js';
+import { closeTicked, undoClosed } from './duplicates.js';
 import { describeLeft, type EachResult, eachTask } from './each-task.js';
 import { Ticked, Version } from './form-fields.js';
 import { backPath, itemPath } from './paths.js';
@@ -70,9 +71,20 @@ async function noticeOfChange(ctx: Context, rows: Changed[], form: Fields): Prom
   return toNotice(ctx, found, { changed: 'changed', same: found.done.length - tasks.length, undo });
 }
 
+/** Closes tasks as duplicates of one that the palette has found. */
+async function noticeOfDuplicates(ctx: Context, rows: Changed[], originalId: string): Promise<Notice> {
+  const found = await closeTicked(ctx, rows, originalId);
+  const closed = found.done.map(({ result }) => result);
+  const same = closed.filter(({ task, naming }) => !task && !naming).length;
+  return toNotice(ctx, found, { changed: 'changed', same, undo: undoClosed(closed, originalId) });
+}
+
 /** Makes the change of a button of the palette, and says of a single task what became of it. */
 async function noticeOfButton(ctx: Context, me: User, rows: Changed[], change: ButtonChange): Promise<Notice> {
-  const notice = await noticeOfChange(ctx, rows, { [change.field]: change.value });
+  const { field, value } = change;
+  const notice = await (field === 'duplicate_of'
+    ? noticeOfDuplicates(ctx, rows, value)
+    : noticeOfChange(ctx, rows, { [field]: value }));
   const [row, ...others] = rows;
   if (notice.kind === 'bad' || !row || others.length > 0) return notice;
   return notice.undo === undefined ? notice : { ...notice, text: await describeChange(ctx, me, row[0], change) };

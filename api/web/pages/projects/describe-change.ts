@@ -7,9 +7,10 @@ import { TASK_RESOLUTIONS } from '../../../work/tasks/rules.js';
 import type { Task } from '../../../work/tasks/schema.js';
 import { createFormatter } from '../../wording/formatter.js';
 import { BACKLOG, NOTHING } from './change-ticked.js';
+import { describeClosed } from './duplicates.js';
 
 /** Fields that one button of the palette changes. */
-export const CHANGED_BY_BUTTON = ['status', 'assigned_to', 'priority', 'due_date', 'cycle'] as const;
+export const CHANGED_BY_BUTTON = ['status', 'assigned_to', 'priority', 'due_date', 'cycle', 'duplicate_of'] as const;
 export interface ButtonChange {
   field: (typeof CHANGED_BY_BUTTON)[number];
   value: string;
@@ -35,6 +36,8 @@ export async function describeChange(ctx: Context, me: User, taskId: string, { f
       return value === NOTHING ? 'The due date is removed' : `Due ${day(value)}`;
     case 'assigned_to':
       return value === NOTHING ? 'Nobody is assigned' : `Assigned to ${await nameAssignee(ctx, me, taskId, value)}`;
+    case 'duplicate_of':
+      return describeClosed(ctx, me, value);
     case 'cycle':
       return value === BACKLOG ? 'Moved to the backlog' : `Moved to ${(await readCycle(ctx, 'cycle.read', value)).name}`;
   }

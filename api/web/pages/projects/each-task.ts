@@ -24,10 +24,15 @@ export interface EachResult<T, R> {
  * Does one thing with each item, some at a time; each succeeds or fails by itself. An error that the caller is not to blame for is logged, and ends it
  * after those under way.
  */
-export async function eachTask<T, R>(ctx: Context, items: readonly T[], act: (item: T) => Promise<R>): Promise<EachResult<T, R>> {
+export async function eachTask<T, R>(
+  ctx: Context,
+  items: readonly T[],
+  act: (item: T) => Promise<R>,
+  atOnce = AT_ONCE,
+): Promise<EachResult<T, R>> {
   const found: EachResult<T, R> = { done: [], failed: [], untried: [] };
-  for (let at = 0; at < items.length; at += AT_ONCE) {
-    const some = items.slice(at, at + AT_ONCE);
+  for (let at = 0; at < items.length; at += atOnce) {
+    const some = items.slice(at, at + atOnce);
     const settled = await Promise.allSettled(some.map(act));
     for (const [index, one] of settled.entries()) {
       const item = some[index] as T;
@@ -37,7 +42,7 @@ export async function eachTask<T, R>(ctx: Context, items: readonly T[], act: (it
     const broken = found.failed.find(({ error }) => error.status >= 500)?.error;
     if (!broken) continue;
     ctx.log.error({ err: broken.cause ?? broken, left: items.length - at - some.length }, 'a change of several tasks broke off');
-    found.untried = items.slice(at + AT_ONCE);
+    found.untried = items.slice(at + atOnce);
     break;
   }
   return found;

@@ -47,6 +47,7 @@ const NAMES: Readonly<Record<string, string>> = {
   assigned_to: 'assignee',
   completed_at: 'time of completion',
   cycle_id: 'cycle',
+  duplicate_of: 'original',
   estimated_hours: 'estimate',
   project_id: 'project',
   recurrence: 'repeat',

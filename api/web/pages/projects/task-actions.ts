@@ -11,6 +11,7 @@ import type { IconName } from '../../icons.js';
 import { matching } from '../../navigation/find-destinations.js';
 import { TASK_ACTS, type TaskAct } from '../../navigation/keys.js';
 import { createFormatter } from '../../wording/formatter.js';
+import { suggestTargets } from '../items/relation-target.js';
 import { BACKLOG, NOTHING } from './change-ticked.js';
 import { loadCycles } from './task-list.js';
 
@@ -24,8 +25,11 @@ interface TaskAction {
   /** Other words that find it. */
   words: string;
   act: TaskAct;
-  /** `field:value` as the form sends it; absent: opens the chooser of `act`. */
+  /** `field:value` as the form sends it; absent: opens the chooser of `act`, or of `opens`. */
   change?: string;
+  opens?: TaskAct;
+  /** What it belongs to. */
+  of?: string;
   /** The task has this value. */
   isCurrent?: boolean;
 }
@@ -63,9 +67,19 @@ function statusActions(task: Task, { formatStatus }: ReturnType<typeof createFor
     label: `Set status to ${formatStatus(status)}`,
     icon: 'check',
     words: 'move state',
-    change: `status:${status}`,
+    ...(status === 'duplicate' ? { opens: 'duplicate' as const } : { change: `status:${status}` }),
     isCurrent: getChoice(task) === status,
   }));
+}
+
+/** Tasks that a duplicate can name as its original, for what is typed; at last, none of them. */
+async function duplicateActions(ctx: Context, me: User, task: Task, q: string): Promise<TaskAction[]> {
+  const found = q === '' ? [] : await suggestTargets(ctx, me, q, { itemId: task.task_id, type: 'task' });
+  const common = { act: 'duplicate', icon: 'check', words: '' } as const;
+  return [
+    ...found.map(({ item_id, label, about }) => ({ ...common, label, of: about, change: `duplicate_of:${item_id}` })),
+    { ...common, label: 'Duplicate, without saying of which task', change: 'status:duplicate' },
+  ];
 }
 
 const priorityActions = (task: Task): TaskAction[] =>
@@ -172,6 +186,7 @@ export async function loadTaskActions(ctx: Context, me: User, { taskId, count, q
   const title = count > 1 ? `${count} tasks` : `“${task.title}”`;
   const first = openActions(task, me);
   if (act === 'done' || act === 'mine') return { title, actions: first.filter((one) => one.act === act) };
+  if (act === 'duplicate') return { title, actions: await duplicateActions(ctx, me, task, q) };
   if (act === undefined && q === '') return { title, actions: first };
   const [assignees, cycles] = await Promise.all([
     act === undefined || act === 'assignee' ? assigneeActions(ctx, me, task) : [],

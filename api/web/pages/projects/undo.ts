@@ -9,6 +9,8 @@ import { removeTaskFromCycle } from '../../../work/cycles/tasks/remove-task.js';
 import { revertProject } from '../../../work/projects/revert-project.js';
 import { createRelation } from '../../../work/relations/create-relation.js';
 import { deleteRelation } from '../../../work/relations/delete-relation.js';
+import { findOriginals } from '../../../work/relations/find-originals.js';
+import { nameOriginal } from '../../../work/relations/name-original.js';
 import { readTaskStates } from '../../../work/tasks/read/read-states.js';
 import { restoreTask } from '../../../work/tasks/write/restore-task.js';
 import { revertTask } from '../../../work/tasks/write/revert-task.js';
@@ -66,6 +68,23 @@ async function revertChanged(ctx: Context, [id, version, from, hasFields]: Chang
   });
 }
 
+/**
+ * Gives a task that was closed as a duplicate back what it named before, and its earlier values, both or neither.
+ * @throws RESOURCE_CONFLICT it names another original now | the errors of `nameOriginal` and `revertChanged`
+ */
+function revertDuplicate(ctx: Context, task: ChangedTask, { original, before }: Extract<Undo, { kind: 'revert_duplicates' }>) {
+  const [id, version] = task;
+  const [, named] = before.find(([one]) => one === id) ?? [];
+  return inTransaction(ctx, async (ctx) => {
+    if (named !== undefined) {
+      const now = (await findOriginals(ctx, [id])).get(id)?.original_id ?? '';
+      if (now !== original) throw conflict('Its relation to the other task has changed since');
+      await nameOriginal(ctx, id, named || null);
+    }
+    if (version > 0) await revertChanged(ctx, task);
+  });
+}
+
 type Undoing = { [K in Undo['kind']]: (ctx: Context, undo: Extract<Undo, { kind: K }>) => Promise<Notice> };
 
 /** How each kind of change is undone, through the operations of the API. */
@@ -76,6 +95,13 @@ const UNDO: Undoing = {
       tasks,
       (task) => revertChanged(ctx, task),
       (some) => ({ kind, tasks: some }),
+    ),
+  revert_duplicates: (ctx, undo) =>
+    undoEach(
+      ctx,
+      undo.tasks,
+      (task) => revertDuplicate(ctx, task, undo),
+      (some) => ({ ...undo, tasks: some }),
     ),
   trash_task: (ctx, { task: [id, version] }) => undoOne(trashTask(ctx, id, version)),
   restore_tasks: (ctx, { kind, ids }) =>
