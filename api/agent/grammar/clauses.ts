@@ -77,7 +77,8 @@ export type Clause = { written: string } & (
   | { does: 'place'; target: Target; project: Target }
   | { does: 'comment'; target: Target; text: string }
   | { does: 'delete'; target: Target }
-  | { does: 'relate'; source: Target; target: Target; type: 'blocks' | 'related_to' }
+  /** `isDuplicate`: the sources are closed as duplicates of the target. */
+  | { does: 'relate'; source: Target; target: Target; type: 'blocks' | 'related_to'; isDuplicate?: true }
   | { does: 'note'; title: string; text: string }
   | { does: 'ask'; question: TaskQuestion }
   | { does: 'activity'; asked: ActivityQuestion }

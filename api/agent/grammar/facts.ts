@@ -148,5 +148,15 @@ export function joinedTo(to: Assignee, id: string | null, { item }: Subject): st
   );
 }
 
+/** What relates two items; a task that repeats another is closed first. @throws Question an item with itself, or a duplicate that is no task */
+export function relating({ type, isDuplicate }: Does<'relate'>, source: Subject, target: Subject): ProposedAction[] {
+  if (source.id === target.id) throw new Question('An item cannot have a relation to itself.');
+  const params = { source_id: source.id, target_id: target.id, relation_type: type };
+  const relation = { tool: 'relation.create' as const, params };
+  if (!isDuplicate) return [relation];
+  for (const one of [source, target]) requireTask(one);
+  return [{ tool: 'task.set_status', entity_id: source.id, params: { status: 'done', resolution: 'duplicate' } }, relation];
+}
+
 /** The parameters of a new status. */
 export const statusOf = ({ status, resolution }: Does<'status'>) => ({ status, ...(resolution && { resolution }) });

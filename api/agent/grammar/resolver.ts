@@ -14,6 +14,7 @@ import {
   joinedTo,
   placeOfNote,
   projectAmong,
+  relating,
   renaming,
   requireLinked,
   requireTask,
@@ -210,13 +211,9 @@ export class Resolver {
   }
 
   private relate(clause: Does<'relate'>): void {
-    const source = this.single(clause.source);
+    const sources = clause.isDuplicate ? this.finder.find(clause.source, this.before) : [this.single(clause.source)];
     const target = this.single(clause.target);
-    if (source.id === target.id) throw new Question('An item cannot have a relation to itself.');
-    this.actions.push({
-      tool: 'relation.create',
-      params: { source_id: source.id, target_id: target.id, relation_type: clause.type },
-    });
+    for (const source of sources) for (const action of relating(clause, source, target)) this.propose(action);
     this.before = [];
   }
 

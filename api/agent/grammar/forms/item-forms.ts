@@ -138,6 +138,7 @@ export const OTHER: readonly Form[] = [
 const blocks: Form['build'] = ({ T, U }) => ({ does: 'relate', source: T, target: U, type: 'blocks' });
 const blocked: Form['build'] = ({ T, U }) => ({ does: 'relate', source: U, target: T, type: 'blocks' });
 const related: Form['build'] = ({ T, U }) => ({ does: 'relate', source: T, target: U, type: 'related_to' });
+const duplicate: Form['build'] = ({ T, U }) => ({ does: 'relate', source: T, target: U, type: 'related_to', isDuplicate: true });
 const IS_DONE =
   'is|are|has|have? been? done|finished|through|over|ready|complete|completed|fixed|resolved|closed|signed|approved|paid|delivered?';
 const some = (build: Form['build'], ...patterns: string[]): Form[] => forms('some', build, ...patterns);
@@ -172,5 +173,11 @@ export const RELATE: readonly Form[] = [
     'T relates|is|are related? to U',
     'relate|link|connect T to|with|and U',
     'T has|is to|something|connected|linked to|with do|to? with? U',
+  ),
+  ...some(
+    duplicate,
+    'close|mark|set|flag|resolve T as a|the? duplicate|duplicates|dupe|copy of U',
+    `T ${HAS_BEEN} just|only|really? a|the? duplicate|duplicates|dupe|copy of U`,
+    'T duplicates|duplicate U',
   ),
 ];
