@@ -45,9 +45,17 @@
     form.elements.namedItem(kept.fields[0][0]).focus();
   };
 
+  /* What others of this browser have not sent is not for the next user; one who acts for another is the same person. */
+  const UNSENT = 'assent-unsent:';
+  const forgetUnsent = (but = '') => {
+    for (const key of Object.keys(localStorage)) if (key.startsWith(UNSENT) && key !== but) localStorage.removeItem(key);
+  };
+  if (user && !document.querySelector('.acting')) forgetUnsent(UNSENT + user);
+
   document.addEventListener('submit', ({ target }) => {
     if (target.getAttribute('action') !== '/app/sign-out') return;
     drop();
+    forgetUnsent();
     sessionStorage.removeItem(USER);
     for (const key of Object.keys(sessionStorage)) if (key.startsWith('assent-draft')) sessionStorage.removeItem(key);
   });

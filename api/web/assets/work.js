@@ -170,7 +170,7 @@
   /* Whether a field of another form holds what would be lost with the page. */
   const isTyping = (form) =>
     fieldsOf('main textarea, main input:not([type=hidden], [type=checkbox], [type=radio])').some(
-      (field) => field.form !== form && isChanged(field),
+      (field) => field.form !== form && isChanged(field) && !('unsent' in field.dataset),
     );
 
   /* What is typed, chosen or ticked in other forms comes back when the answer to one has replaced the page, as long as the page brings the same value. */

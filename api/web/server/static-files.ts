@@ -34,6 +34,7 @@ const sources = (): Record<string, string> => {
     'follow.js': own('follow.js'),
     'mention.js': own('mention.js'),
     'suggest.js': own('suggest.js'),
+    'unsent.js': own('unsent.js'),
     'builder.js': own('builder.js'),
     'drafts.js': own('drafts.js'),
     'logo.svg': own('logo.svg'),

@@ -67,7 +67,9 @@ export async function itemView(ctx: Context, me: User, itemId: string, rejected?
     view: VIEWS[data.item.type] ?? 'items/item',
     title: data.item.title,
     noticePlaces: data.canWrite && data.task ? ['attach'] : [],
-    scripts: data.task ? ['work.js', 'in-place.js', 'follow.js', 'mention.js', 'suggest.js'] : ['work.js', 'in-place.js'],
+    scripts: data.task
+      ? ['work.js', 'unsent.js', 'in-place.js', 'follow.js', 'mention.js', 'suggest.js']
+      : ['work.js', 'in-place.js'],
     data: {
       ...data,
       link: data.task && linkOf(ctx, me, data.task),
