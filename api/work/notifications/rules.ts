@@ -40,12 +40,15 @@ export function wordNotice(fact: NoticeFact): string {
   }
 }
 
-/** Returns what a notice has in common with those that may replace each other. */
-export function groupNotice({ kind, team_id, actor_id, item_id, automation_id }: NoticeFact): string {
+/** Whether a text asks something. */
+export const hasQuestion = (text: string): boolean => /\?(\s|$)/.test(text);
+
+/** Returns what a notice has in common with those that may replace each other. A comment without a question replaces none with one. */
+export function groupNotice({ kind, team_id, actor_id, item_id, automation_id, quoted }: NoticeFact): string {
   const about = {
     assigned: `${team_id} ${actor_id}`,
     mentioned: `${team_id} ${actor_id}`,
-    commented: item_id,
+    commented: `${item_id}${hasQuestion(quoted ?? '') ? ' ?' : ''}`,
     run_ended: automation_id,
   };
   return `${kind} ${about[kind]}`;

@@ -2,6 +2,7 @@ import type { User } from '../../../identity/auth/schema.js';
 import type { Context } from '../../../platform/context.js';
 import { withVisibleNames } from '../../../platform/validation/invisible.js';
 import { findPlaces } from '../../../work/graph/item-place.js';
+import { hasQuestion } from '../../../work/notifications/rules.js';
 import type { Notification } from '../../../work/notifications/schema.js';
 
 /** What a notification is about, in the order in which it counts. */
@@ -10,7 +11,9 @@ const SUBJECTS = ['item_id', 'run_id', 'action_id', 'request_id'] as const;
 /** Notifications about one task, run, plan or change request. */
 interface NoticeGroup {
   newest: Notification;
-  /** Older ones, newest first. */
+  /** What the row tells: unread mentions and questions, newest first, else the newest. */
+  leads: Notification[];
+  /** The rest, newest first. */
   others: Notification[];
   isNew: boolean;
   /** Field and id of the subject; null of a notification that is about nothing else. */
@@ -32,27 +35,65 @@ const subjectOf = (one: Notification): NoticeGroup['subject'] => {
   return name === undefined ? null : { name, id: one[name] as string };
 };
 
+/** Whether the reader is waited for: by a mention, or a comment with a question. Such a one is never folded behind others. */
+const asksReader = ({ kind, message }: Notification): boolean =>
+  kind === 'mentioned' || (kind === 'commented' && hasQuestion(wordReason(message)));
+
 /** Groups notifications, newest first, by what they are about; a group stands where its newest one does. */
 export async function groupNotices(ctx: Context, me: User, notifications: readonly Notification[]): Promise<NoticeGroup[]> {
   const titles = await readTitles(ctx, me, notifications);
-  const groups = new Map<string, NoticeGroup>();
-  for (const one of notifications) {
-    const subject = subjectOf(one);
-    // Clients choose ids of tasks, so one may be that of a run.
-    const key = subject ? `${subject.name} ${subject.id}` : one.notification_id;
-    const group = groups.get(key);
-    const isNew = one.read_at === null;
-    if (group) {
-      group.others.push(one);
-      group.isNew ||= isNew;
-    } else {
-      const title = titles.get(one.item_id ?? '');
-      groups.set(key, { newest: one, others: [], isNew, subject, title: title === undefined ? null : withVisibleNames(title) });
-    }
-  }
-  return [...groups.values()];
+  // Clients choose ids of tasks, so one may be that of a run.
+  const keyOf = (one: Notification, subject = subjectOf(one)) =>
+    subject ? `${subject.name} ${subject.id}` : one.notification_id;
+  const groups = new Map<string, Notification[]>();
+  for (const one of notifications) groups.set(keyOf(one), [...(groups.get(keyOf(one)) ?? []), one]);
+  return [...groups.values()].map((all): NoticeGroup => {
+    const newest = all[0] as Notification;
+    const asking = all.filter((one) => one.read_at === null && asksReader(one));
+    const leads = asking.length > 0 ? asking : [newest];
+    const title = titles.get(newest.item_id ?? '');
+    return {
+      newest,
+      leads,
+      others: all.filter((one) => !leads.includes(one)),
+      isNew: all.some(({ read_at }) => read_at === null),
+      subject: subjectOf(newest),
+      title: title === undefined ? null : withVisibleNames(title),
+    };
+  });
 }
 
 /** What was done, without the title of the task, which is that of its day: "Ada mentioned you: look here". */
 export const wordReason = (message: string): string =>
   message.replace(/ (assigned you|mentioned you|commented)(?: on)? “.*?”(?=: |$)/su, ' $1');
+
+/** What one notification of each kind is called. */
+const NOUNS: Readonly<Record<Notification['kind'], string>> = {
+  message: 'message',
+  approval_requested: 'request',
+  approval_reminder: 'reminder',
+  automation_disabled: 'warning',
+  plan_staged: 'plan',
+  plan_reminder: 'reminder',
+  change_requested: 'change request',
+  change_reminder: 'reminder',
+  change_ended: 'result',
+  member_added: 'welcome',
+  assigned: 'assignment',
+  mentioned: 'mention',
+  commented: 'comment',
+  run_ended: 'ended run',
+};
+const counted = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`;
+
+/** Says what a row folds: "3 more: 2 comments, 1 assignment", in the order of the newest of each kind. */
+export function wordFolded(others: readonly Notification[]): string {
+  const byNoun = new Map<string, number>();
+  for (const { kind, more } of others) byNoun.set(NOUNS[kind], (byNoun.get(NOUNS[kind]) ?? 0) + 1 + more);
+  const [one, ...rest] = [...byNoun].map(([noun, count]) => counted(count, noun));
+  const total = [...byNoun.values()].reduce((sum, count) => sum + count, 0);
+  return rest.length === 0 ? `${one?.replace(' ', ' more ')}` : `${total} more: ${[one, ...rest].join(', ')}`;
+}
+
+/** Says what a notification stands for besides itself: "57 more assignments". */
+export const wordMore = ({ kind, more }: Notification): string => counted(more, NOUNS[kind]).replace(' ', ' more ');

@@ -11,7 +11,7 @@ import { findTaskNumbers } from '../../../work/tasks/read/find-task-numbers.js';
 import { NotificationPath, NotificationSettings } from '../../../work/notifications/schema.js';
 import { namesIn, mapTeamNames } from '../../wording/names.js';
 import { SHOWN } from '../teams/invitations.js';
-import { groupNotices, wordReason } from './inbox-groups.js';
+import { groupNotices, wordFolded, wordMore, wordReason } from './inbox-groups.js';
 import { type Redirect, page, type Page, requireUser, type FormError } from '../../page.js';
 
 const PATH = '/app/notifications';
@@ -40,7 +40,7 @@ export const notificationPages: Page[] = [
       const person = requireUser({ me });
       const all = await listNotifications(ctx, { unread: false, limit: MAX_READ });
       const groups = (await groupNotices(ctx, person, all)).slice(0, MAX_SHOWN);
-      const notifications = groups.flatMap(({ newest, others }) => [newest, ...others]);
+      const notifications = groups.flatMap(({ leads, others }) => [...leads, ...others]);
       const decided = notifications.filter(({ gate }) => gate?.decided_by);
       const [names, about, settings, numbers, invitations] = await Promise.all([
         namesIn(ctx, person, decided),
@@ -52,6 +52,8 @@ export const notificationPages: Page[] = [
       const data = {
         groups,
         wordReason,
+        wordFolded,
+        wordMore,
         names,
         about,
         settings,

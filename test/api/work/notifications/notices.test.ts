@@ -317,8 +317,9 @@ it('the inbox has one row for a task, by its present title, and marks all of it 
   expect(second).toContain(`href="/app/items/${other}"`);
   expect(first).toContain('>Crane 2</a>');
   expect(first).not.toContain('“Crane”');
-  expect(first).toContain(`<span class="reason">${await nameOf(manager)} commented: Hello</span>`);
-  expect(first).toContain('2 earlier notifications');
+  // Later comments do not hide a mention.
+  expect(first).toContain(`<span class="reason">${await nameOf(admin)} mentioned you: Look`);
+  expect(first).toContain('<summary>and 2 more: 1 comment, 1 assignment<');
   expect(first).toContain(`${await nameOf(admin)} assigned you</a>`);
   expect(html).toContain('class="count">2<span class="unseen"> unread');
 
@@ -335,4 +336,30 @@ it('the inbox has one row for a task, by its present title, and marks all of it 
 
   await db()('tasks').where({ task_id: id }).update({ deleted_at: new Date() });
   expect(await read()).toContain(`${await nameOf(manager)} commented on “Crane 2”: Later</a>`);
+});
+
+it('a row of the inbox tells each unread mention and question, folds the rest by kind, and a read mention too', async () => {
+  const { admin, manager, member } = team;
+  await givePasswords(app);
+  const id = await createTask(member, 'Crane?');
+  const named = await nameOf(member);
+  const mention = (text: string) => comment(admin, id, `${text} @${named}`, { mentions: [member.user_id] });
+  await mention('Look');
+  for (const text of ['One', 'Two', 'Shall we? I think so', 'Three', 'Four', 'Five']) await comment(manager, id, text);
+  await write();
+  const browser = await signIn(app, member);
+  const row = async () =>
+    (await browser.get('/app/notifications')).html.split('<ul class="rows told">')[1]?.split('<form')[0] ?? '';
+  const shown = await row();
+  const [visible = '', folded = ''] = shown.split('<details>');
+  expect(visible).toContain('mentioned you: Look');
+  expect(visible).toContain('commented: Shall we? I think so');
+  expect(folded).toContain('<summary>and 5 more comments<');
+  expect(folded).toContain('and 2 more comments<');
+  await app.as(member).post('/api/notifications/read', {});
+  await comment(manager, id, 'Six');
+  await write();
+  const later = await row();
+  expect(later.split('<details>')[0]).toContain('commented: Six');
+  expect(later).toMatch(/<summary>and 7 more: 6 comments, 1 mention</);
 });
