@@ -15,9 +15,13 @@ const KNOWN: Readonly<Record<number, { heading: string; text?: string }>> = {
   },
 };
 
+/** Returns the message of an error, with what is wrong with each field. */
+const sayWhy = ({ message, detail }: DomainError): string =>
+  typeof detail === 'object' ? [message, ...detail.errors.map((each) => each.message)].join('. ') : message;
+
 /** Renders an error as a page. */
 export function errorView(error: DomainError, correlationId: string, me: User | null): View {
-  const { heading = 'Request failed', text = plainMessage(error.message, me) } =
+  const { heading = 'Request failed', text = plainMessage(sayWhy(error), me) } =
     KNOWN[error.status] ?? (error.status >= 500 ? KNOWN[500] : undefined) ?? {};
   const detail = error.status === 429 && typeof error.detail === 'string' ? error.detail : undefined;
   return {

@@ -5,6 +5,7 @@ const SORT_NAMES: Readonly<Record<string, string>> = {
   assigned_to: 'assignee',
   completed_at: 'time of completion',
   created_at: 'time of creation',
+  cycle_id: 'cycle',
   due_date: 'due date',
   end_date: 'last day',
   estimated_hours: 'estimate',

@@ -34,7 +34,7 @@ export const STATUSES_OF: Readonly<Record<ViewEntity, readonly string[]>> = {
 
 /** Fields of the record that each entity groups by. */
 export const GROUP_FIELDS: Readonly<Record<ViewEntity, readonly string[]>> = {
-  task: ['status', 'priority', 'assigned_to', 'project_id'],
+  task: ['status', 'priority', 'assigned_to', 'project_id', 'cycle_id'],
   project: ['status', 'team_id'],
   work_item: ['type', 'status', 'project_id'],
 };

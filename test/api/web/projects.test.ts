@@ -160,8 +160,12 @@ describe('the page of a project', () => {
     expect(heads(byPerson).map((head) => head.replace(/^.* (\d)$/, '$1'))).toEqual(['2', '1']);
     expect([rows(byPerson), byPerson.includes('Nobody')]).toEqual(['ABC', true]);
     expect(heads((await browser.get(`${path}?group=priority`)).html)).toHaveLength(2);
-    for (const query of ['', '?group=nonsense', '?group=__proto__'])
-      expect(heads((await browser.get(path + query)).html)).toEqual([]);
+    expect(heads((await browser.get(path)).html)).toEqual([]);
+    for (const query of ['?group=nonsense', '?group=__proto__', '?group=project_id', '?group=a&group=b']) {
+      const { html, status } = await browser.get(`${path}${query}`);
+      const said = 'Invalid field: group. A list of tasks is grouped by status, assignee, priority, or cycle';
+      expect([query, status, html.includes(said)]).toEqual([query, 422, true]);
+    }
     const saved = await follow(`${path}/views?group=status`, { name: 'Grouped' });
     expect(heads(saved.html)).toEqual(['To do 2', 'In progress 1']);
     expect(await db()('saved_views').where({ name: 'Grouped', team_id: team.team_id }).first()).toMatchObject({

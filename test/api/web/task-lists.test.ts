@@ -96,6 +96,52 @@ describe('a list of tasks', () => {
     expect([seen.includes('Ours'), boxes(seen), picks(seen), seen.includes('id="bulk"')]).toEqual([true, [], [], false]);
   });
 
+  it('is grouped by cycle, in the order of creation, and in views by project too, with the names of both', async () => {
+    const heads = (html: string) =>
+      [...html.matchAll(/class="group"><h2>([^<]+?) <span class="aside">(\d*)<\/span>/g)].map(
+        ([, name, count]) => `${name} ${count}`,
+      );
+    const [spring, summer] = [
+      await createCycle(app.as(team.member), { team_id: team.team_id, name: 'Spring' }),
+      await createCycle(app.as(team.member), { team_id: team.team_id, name: 'Autumn' }),
+    ];
+    const second = await buildProject(app, team);
+    await db()('projects').where(second).update({ name: 'Second <b>' });
+    for (const [title, place, cycle] of [
+      ['One', project, summer],
+      ['Two', project, spring],
+      ['Three', second, spring],
+      ['Four', second, undefined],
+    ] as const) {
+      const { task_id } = await buildTask(app, team, place, { title });
+      if (cycle) await app.as(team.member).post(`/api/sprints/${cycle.cycle_id}/tasks`, { task_ids: [task_id] });
+    }
+    const list = `/app/projects/${project.project_id}?group=cycle_id`;
+    expect(heads((await browser.get(list)).html)).toEqual(['Spring 1', 'Autumn 1']);
+    const path = await createView({ team_id: team.team_id, group_by: 'cycle_id' });
+    expect(heads((await browser.get(path)).html)).toEqual(['Spring 2', 'Autumn 1', 'No cycle 1']);
+    const shown = (await browser.get(`${path}?edited=yes&layout=list&group_by=project_id`)).html;
+    expect(heads(shown).at(-1)).toBe('Second &lt;b&gt; 2');
+    expect(shown).toContain('grouped by project');
+    expect(heads((await browser.get(`${path}?edited=yes&layout=list&group_by=`)).html)).toEqual([]);
+    expect(heads((await browser.get(`${path}?edited=yes&layout=list`)).html)).toHaveLength(3);
+    const wrong = await browser.get(`${path}?edited=yes&layout=list&group_by=title`);
+    expect([wrong.status, wrong.html.includes('Grouping must be one of status, priority, assignee, project, cycle')]).toEqual([
+      422,
+      true,
+    ]);
+    const stored = () =>
+      db()('saved_views')
+        .where({ view_id: path.split('/').at(-1) })
+        .first();
+    const updated_at = ((await stored()).updated_at as Date).toISOString();
+    const saved = await follow(path, { name: 'All', layout: 'list', group_by: 'project_id', updated_at });
+    expect(saved.html).toContain('View saved');
+    expect(await stored()).toMatchObject({ group_by: 'project_id' });
+    const made = await follow('/app/views', { name: 'New', entity_type: 'task', layout: 'list', group_by: 'cycle_id' });
+    expect(heads(made.html)).toHaveLength(3);
+  });
+
   it('shows of a view the columns that it names', async () => {
     await buildTask(app, team, project, { title: 'One', assigned_to: team.member.user_id, priority: 'high', tags: ['red'] });
     const kinds = async (columns: string[]) => {

@@ -34,7 +34,8 @@ const sortChoices = (own: Sort): [value: string, name: string][] => [
 ];
 
 /** What a list can be grouped by. */
-const GROUPS = { status: 'Status', assigned_to: 'Assignee', priority: 'Priority' } as const;
+const GROUPS = { status: 'Status', assigned_to: 'Assignee', priority: 'Priority', cycle_id: 'Cycle' } as const;
+const GROUP_NAMES = Object.keys(GROUPS) as (keyof typeof GROUPS)[];
 
 /** Days that a list can be due in, which move with the calendar. */
 const DUE_NAMES = { overdue: 'Overdue', today: 'Due today', week: 'Due this week', next_7: 'Due in the next 7 days' } as const;
@@ -82,7 +83,16 @@ export const TaskFilters = z.object({
   due_after: lenient(z.iso.date()),
   q: lenient(Text.trim().max(200)),
   sort: lenient(z.enum(Object.keys(SORTS) as Sort[])),
-  group: lenient(z.enum(Object.keys(GROUPS) as (keyof typeof GROUPS)[])),
+  // A list that is not grouped as its address says would be taken for one.
+  group: z.preprocess(
+    (value) => (value === '' ? undefined : value),
+    z
+      .enum(
+        GROUP_NAMES,
+        `A list of tasks is grouped by ${new Intl.ListFormat('en', { type: 'disjunction' }).format(GROUP_NAMES)}`,
+      )
+      .optional(),
+  ),
 });
 export type TaskFilters = z.output<typeof TaskFilters>;
 

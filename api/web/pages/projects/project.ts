@@ -15,9 +15,10 @@ import type { Task } from '../../../work/tasks/schema.js';
 import { type FormError, page, type Page, requireUser, type View } from '../../page.js';
 import type { Fields } from '../../server/read-form.js';
 import { calendarOf, filterData, TaskFilters, toQuery, toSort, toSource, toViewFilters } from './filters.js';
+import { loadGroupHeads } from './group-heads.js';
 import { backPath, projectPath } from './paths.js';
 import { MAX_LINE, quickAdd } from './quick-add.js';
-import { groupsOf, loadTaskList } from './task-list.js';
+import { loadTaskList } from './task-list.js';
 
 /** Tasks of one page. */
 const ROWS = 50;
@@ -71,7 +72,12 @@ async function showProject(
     ...around,
     ...filterData(filters, 'created_at', me, around.names),
     isManual: filters.sort === MANUAL_ORDER && filters.group === undefined,
-    group: filters.group && groupsOf(filters.group, counted?.groups ?? [], around.names),
+    group: await loadGroupHeads(ctx, me, {
+      by: source.group_by,
+      groups: counted?.groups ?? [],
+      rows: tasks as unknown as Record<string, unknown>[],
+      people: around.names,
+    }),
     tasks,
     previous: offset > 0 ? toQuery(filters, { offset: Math.max(0, offset - ROWS) || undefined }) : undefined,
     next: more ? toQuery(filters, { offset: offset + count }) : undefined,

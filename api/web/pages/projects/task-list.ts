@@ -5,7 +5,6 @@ import type { Context } from '../../../platform/context.js';
 import { listCycles } from '../../../work/cycles/list-cycles.js';
 import { mayHold } from '../../../work/cycles/rules.js';
 import type { Cycle } from '../../../work/cycles/schema.js';
-import type { ViewGroup } from '../../../work/saved-views/schema.js';
 import { STATUS_CHOICES, TASK_PRIORITIES } from '../../../work/tasks/rules.js';
 import type { TaskRow } from '../../../work/tasks/read/task-row.js';
 import { loadAround } from './around-tasks.js';
@@ -65,10 +64,3 @@ export async function loadTaskList(ctx: Context, me: User, { tasks, members, her
     priorities: TASK_PRIORITIES,
   };
 }
-
-/** What the heads of a grouped list say: the field, how many rows each of its values has, and the names of those that are ids. */
-export const groupsOf = (by: string, groups: readonly ViewGroup[], names: Readonly<Record<string, string>>) => ({
-  by,
-  counts: new Map(groups.map(({ key, count }) => [key, count])),
-  names,
-});

@@ -15,7 +15,7 @@ const ENTITIES = { task: 'Tasks', project: 'Projects', work_item: 'Work items' }
 
 /** Returns the filters and the order of a view in words, one phrase each: `Tasks`, `priority urgent or high`, `by due date, descending`. */
 export function describeView(
-  { entity_type, filters, sort }: SavedViewRecord,
+  { entity_type, filters, sort, group_by, layout }: SavedViewRecord,
   { people, project, formatStatus, day }: ViewNames,
 ): string[] {
   const given = ViewFilters.safeParse(filters).data ?? {};
@@ -44,5 +44,6 @@ export function describeView(
           ? 'in manual order'
           : `by ${nameSortField(field)}, ${direction === 'asc' ? 'ascending' : 'descending'}`,
       ),
+    ...(group_by !== null && layout === 'list' ? [`grouped by ${nameSortField(group_by)}`] : []),
   ];
 }

@@ -2,7 +2,14 @@ import { z } from 'zod';
 import type { User } from '../../../identity/auth/schema.js';
 import type { Context } from '../../../platform/context.js';
 import { listFields } from '../../../work/custom-fields/list-fields.js';
-import { FILTERS_OF, hasCustomFields, parseCustomKey, STATUSES_OF, type ViewEntity } from '../../../work/saved-views/rules.js';
+import {
+  FILTERS_OF,
+  GROUP_FIELDS,
+  hasCustomFields,
+  parseCustomKey,
+  STATUSES_OF,
+  type ViewEntity,
+} from '../../../work/saved-views/rules.js';
 import { type SavedViewRecord, UpdateSavedView, UNASSIGNED, VIEWER, ViewFilters } from '../../../work/saved-views/schema.js';
 import { SORT_FIELDS } from '../../../work/saved-views/sort-fields.js';
 import { TASK_PRIORITIES } from '../../../work/tasks/rules.js';
@@ -35,7 +42,7 @@ export const EditForm = CopyForm.extend({ updated_at: z.string().max(40) });
 type Typed = z.output<typeof ShownForm>;
 
 /** What the form of a view can change. */
-type Changes = Pick<SavedViewRecord, 'is_shared' | 'filters' | 'sort' | 'layout' | 'columns'>;
+type Changes = Pick<SavedViewRecord, 'is_shared' | 'filters' | 'sort' | 'group_by' | 'layout' | 'columns'>;
 
 /** Returns the columns of a view: those that it names, after the usual ones if it names no field of the record. */
 export function columnsOf({ entity_type, columns }: Pick<SavedViewRecord, 'entity_type' | 'columns'>): string[] {
@@ -63,6 +70,7 @@ export function toFields(view: SavedViewRecord): Fields {
     custom_fields: lines.join('\n'),
     sort: order?.field ?? '',
     direction: order?.direction ?? 'asc',
+    group_by: view.group_by ?? '',
     layout: view.layout,
     columns: columnsOf(view),
   };
@@ -90,12 +98,13 @@ function mergeFilters(view: SavedViewRecord, typed: ViewFilters, shown: ViewFilt
 /** Returns what a form changes of a view. Orders after the first one, which the form does not show, stay. @throws VALIDATION_ERROR */
 export function mergeForm(view: SavedViewRecord, form: Typed): Changes {
   const shown = ShownForm.safeParse(toFields(view)).data;
-  const { sort, direction, layout, is_shared, columns } = form;
+  const { sort, direction, group_by = view.group_by, layout, is_shared, columns } = form;
   const isOrdered = sort === shown?.sort && (sort === undefined || direction === shown?.direction);
   const others = view.sort.slice(1).filter(({ field }) => field !== sort);
   return {
     is_shared,
     layout,
+    group_by,
     filters: mergeFilters(view, typedFilters(form), shown ? typedFilters(shown) : {}),
     sort: isOrdered ? view.sort : sort === undefined ? [] : [{ field: sort, direction }, ...others],
     columns: shown && isSame(columns, shown.columns) ? view.columns : columns,
@@ -121,7 +130,9 @@ export async function listEditChoices(ctx: Context, me: User, view: SavedViewRec
   const named = (names: readonly string[]): Choice[] => names.map((name) => [name, nameSortField(name)]);
   const chosen = chosenIn(given);
   const columns = Ticked.safeParse(given['columns']).data ?? [];
-  const sort = typeof given['sort'] === 'string' && given['sort'] !== '' ? [given['sort']] : [];
+  const [sort, group] = ['sort', 'group_by'].map((name) =>
+    [given[name]].filter((one) => typeof one === 'string' && one !== ''),
+  ) as [string[], string[]];
   return {
     chosen: { ...chosen, columns },
     filters: FILTERS_OF[entity_type],
@@ -135,6 +146,7 @@ export async function listEditChoices(ctx: Context, me: User, view: SavedViewRec
       sort,
       nameSortField,
     ),
+    groupFields: withChosen([...named(GROUP_FIELDS[entity_type]), ...custom], group, nameSortField),
     laterSort: view.sort.slice(1).map(({ field }) => nameSortField(field)),
   };
 }

@@ -57,6 +57,12 @@ export const ViewForm = z.object({
   custom_fields: FieldLines,
   sort: Optional(80),
   direction: z.enum(['asc', 'desc']).default('asc'),
+  // Without the field the view keeps its groups; empty, it has none.
+  group_by: z
+    .string()
+    .max(80)
+    .transform((value) => (value === '' ? null : value))
+    .optional(),
   layout: z.enum(LAYOUTS),
 });
 

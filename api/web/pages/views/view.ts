@@ -12,7 +12,7 @@ import { countGroups } from '../../../work/saved-views/results/list-groups.js';
 import { listMatches } from '../../../work/saved-views/results/list-results.js';
 import { MANUAL_ORDER } from '../../../work/saved-views/sort-fields.js';
 import { parseCustomKey } from '../../../work/saved-views/rules.js';
-import { SavedViewParams, type SavedViewRecord, ViewFilters, type ViewGroup } from '../../../work/saved-views/schema.js';
+import { SavedViewParams, type SavedViewRecord, ViewFilters } from '../../../work/saved-views/schema.js';
 import { updateView } from '../../../work/saved-views/update-view.js';
 import { ClampedInt } from '../../../platform/fields.js';
 import { findTaskRows } from '../../../work/tasks/read/find-task-rows.js';
@@ -23,8 +23,9 @@ import { createFormatter } from '../../wording/formatter.js';
 import { mapTeamNames, membersIn, namesOf } from '../../wording/names.js';
 import { toColumns } from '../projects/board.js';
 import { parseInput } from '../projects/form-fields.js';
+import { loadGroupHeads } from '../projects/group-heads.js';
 import { backPath } from '../projects/paths.js';
-import { groupsOf, loadTaskList, writableTeams } from '../projects/task-list.js';
+import { loadTaskList, writableTeams } from '../projects/task-list.js';
 import { describeView } from './describe-view.js';
 import { columnsOf, CopyForm, EditForm, listEditChoices, mergeForm, ShownForm, toFields } from './edit-form.js';
 
@@ -52,12 +53,6 @@ async function findProjectName(ctx: Context, { teams }: User, { filters }: Saved
   return isAllowed('project.read', (role ?? null) as Seat | null) ? project?.title : undefined;
 }
 
-/** Names of the projects of rows that the user may read. */
-async function projectsOf(ctx: Context, rows: readonly Row[]): Promise<Record<string, string>> {
-  const ids = rows.flatMap(({ project_id: id }) => (typeof id === 'string' ? [id] : []));
-  return Object.fromEntries([...(await findPlaces(ctx, [...new Set(ids)]))].map(([id, { title }]) => [id, title]));
-}
-
 /** Returns the tasks among the results of a view, by id. */
 async function tasksAmong(ctx: Context, { entity_type }: SavedViewRecord, results: Row[]): Promise<Record<string, TaskRow>> {
   if (entity_type === 'task') return Object.fromEntries(results.map((row) => [row['task_id'], row as unknown as TaskRow]));
@@ -65,20 +60,6 @@ async function tasksAmong(ctx: Context, { entity_type }: SavedViewRecord, result
     ctx,
     results.flatMap(({ type, item_id }) => (type === 'task' && typeof item_id === 'string' ? [item_id] : [])),
   );
-}
-
-interface Grouped {
-  view: SavedViewRecord;
-  results: readonly Row[];
-  groups: readonly ViewGroup[];
-  people: Record<string, string>;
-}
-
-/** What the heads of a grouped list say; undefined without groups, and for the values of a custom field. */
-async function headsOf(ctx: Context, me: User, { view: { group_by }, results, groups, people }: Grouped) {
-  if (group_by === null || parseCustomKey(group_by) !== undefined) return undefined;
-  const projects = group_by === 'project_id' ? await projectsOf(ctx, results) : {};
-  return groupsOf(group_by, groups, { ...people, ...mapTeamNames(me), ...projects });
 }
 
 /** How the page of a view is asked for, beside its id. */
@@ -158,7 +139,7 @@ async function showView(
     columns,
     names: people,
     groups: counted?.groups ?? [],
-    group: await headsOf(ctx, user, { view, results, groups: counted?.groups ?? [], people }),
+    group: await loadGroupHeads(ctx, user, { by: view.group_by, groups: counted?.groups ?? [], rows: results, people }),
     fieldNames: names,
     teamNames: mapTeamNames(user),
     isOwner: form.canSave,
@@ -209,8 +190,8 @@ export const viewPages: Page[] = [
     form: CopyForm,
     async handle({ ctx, params, form }) {
       const view = await readOne(ctx, params.view_id);
-      const { entity_type, team_id, group_by } = view;
-      const { view_id } = await createView(ctx, { name: form.name, entity_type, team_id, group_by, ...mergeForm(view, form) });
+      const { entity_type, team_id } = view;
+      const { view_id } = await createView(ctx, { name: form.name, entity_type, team_id, ...mergeForm(view, form) });
       return { to: `/app/views/${view_id}`, notice: { kind: 'good', text: 'View saved' } };
     },
     onError: (visit, problem) => showView(visit, visit.params.view_id, { given: visit.form, problem }),

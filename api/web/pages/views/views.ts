@@ -2,7 +2,7 @@ import { isAllowed, type Seat } from '../../../platform/access/access.js';
 import { createView } from '../../../work/saved-views/create-view.js';
 import { deleteView } from '../../../work/saved-views/delete-view.js';
 import { listViews } from '../../../work/saved-views/list-views.js';
-import { STATUSES_OF, VIEW_ENTITIES } from '../../../work/saved-views/rules.js';
+import { GROUP_FIELDS, STATUSES_OF, VIEW_ENTITIES } from '../../../work/saved-views/rules.js';
 import { SORT_FIELDS } from '../../../work/saved-views/sort-fields.js';
 import { SavedViewParams, UNASSIGNED, VIEWER } from '../../../work/saved-views/schema.js';
 import { setDefault } from '../../../work/saved-views/set-default.js';
@@ -34,6 +34,7 @@ async function showViews(
     statuses: { task: STATUSES_OF.task, project: STATUSES_OF.project },
     priorities: TASK_PRIORITIES,
     sortFields: SORT_FIELDS.task.filter((field) => field !== 'position').map((field) => [field, nameSortField(field)]),
+    groupFields: GROUP_FIELDS.task.map((field) => [field, nameSortField(field)]),
     chosen: chosenIn(given),
     projects: choices.projects,
     people: [[VIEWER, 'The viewer'], [UNASSIGNED, 'Nobody'], ...choices.people],
@@ -58,7 +59,7 @@ export const viewListPages: Page[] = [
     access: 'saved_view.write',
     form: ViewForm,
     async handle({ ctx, form }) {
-      const { name, entity_type, team_id, is_shared, layout, sort, direction } = form;
+      const { name, entity_type, team_id, is_shared, layout, sort, direction, group_by } = form;
       const view = await createView(ctx, {
         name,
         entity_type,
@@ -67,6 +68,7 @@ export const viewListPages: Page[] = [
         layout,
         filters: resolveFilters(form),
         sort: sort === undefined ? [] : [{ field: sort, direction }],
+        group_by: group_by ?? null,
       });
       return { to: `/app/views/${view.view_id}`, notice: { kind: 'good', text: 'View saved' } };
     },

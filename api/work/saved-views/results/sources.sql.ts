@@ -42,7 +42,8 @@ export const SOURCES: Readonly<Record<ViewEntity, Source>> = {
     id: 'w.task_id',
     live: 'w.deleted_at is null',
     columns: {
-      ...same([...COMMON, ...listTaskColumns('sorted')]),
+      // Ids begin with their time, so groups of cycles and projects stand in the order in which these were created.
+      ...same([...COMMON, 'cycle_id', ...listTaskColumns('sorted')]),
       [MANUAL_ORDER]: manualKey('w'),
       // A text: a date comes before the times of its day.
       due_date: 'w.due_date collate "C"',
