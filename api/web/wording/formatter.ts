@@ -1,6 +1,7 @@
 import { availableActions } from '../../automation/actions/registry.js';
 import type { User } from '../../identity/auth/schema.js';
 import { plainText } from '../../platform/plain-text.js';
+import { howOften, ruleInWords } from '../../work/tasks/recurrence/describe-rule.js';
 import { getChoice } from '../../work/tasks/rules.js';
 import { TRIGGER_TEXT } from '../../automation/language/triggers.js';
 import { summaryText } from './change-text.js';
@@ -138,6 +139,9 @@ const COMMON = {
   formatStatus,
   /** The status of a task as people choose it: `canceled` of one that nobody completed. */
   choice: getChoice,
+  /** "weekly" of a recurrence, and its rule in full. */
+  howOften,
+  rule: ruleInWords,
   formatSize,
   duration,
   plainText,

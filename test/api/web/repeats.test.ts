@@ -47,6 +47,18 @@ describe('quick add', () => {
     expect(task.series_id).not.toBeNull();
   });
 
+  it('leaves a mark in rows, on cards and at the head of the page', async () => {
+    const { html } = await add('Water the plants every 2 weeks on monday');
+    await add('Paint the quay');
+    const mark = 'title="Every 2 weeks on Monday, after the last one is done"';
+    const rows = html.split('<li').filter((row) => row.includes('class="repeats"'));
+    expect([rows.length, rows[0]?.includes(mark), rows[0]?.includes('repeats every 2 weeks')]).toEqual([1, true, true]);
+    const { task_id } = await db()('tasks').where({ title: 'Water the plants', ...project }).first();
+    expect((await browser.get(`/app/items/${task_id as string}`)).html).toContain(mark);
+    const board = (await browser.get(`/app/projects/${project.project_id}/board`)).html;
+    expect(board.match(/repeats every 2 weeks/g)).toHaveLength(1);
+  });
+
   it('refuses a time, and adds nothing', async () => {
     const { status, html } = await add('Call every friday at 9:00');
     expect([status, html.includes('A task repeats on days, without a time')]).toEqual([422, true]);

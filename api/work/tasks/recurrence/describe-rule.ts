@@ -27,6 +27,18 @@ function toDay(item: string): string {
   return n === 0 ? day : `the ${formatNth(n)} ${day}`;
 }
 
+const OFTEN = { DAILY: 'daily', WEEKLY: 'weekly', MONTHLY: 'monthly', YEARLY: 'yearly' } as const;
+const WEEKDAYS = 'FR,MO,TH,TU,WE';
+
+/** Says how often a rule repeats, for a mark: "weekly", "on weekdays", "every 2 weeks". Returns an invalid rule unchanged. */
+export function howOften({ rule }: Pick<Recurrence, 'rule'>): string {
+  const parsed = parseRule(rule);
+  if (typeof parsed === 'string') return rule;
+  const { freq, interval, byDay } = parsed;
+  if (interval > 1) return `every ${interval} ${UNITS[freq]}s`;
+  return freq === 'WEEKLY' && byDay.toSorted().join() === WEEKDAYS ? 'on weekdays' : OFTEN[freq];
+}
+
 /** A recurrence to describe; its end may also be part of the rule alone. */
 type Described = Pick<Recurrence, 'rule' | 'mode'> & Partial<Pick<Recurrence, 'count' | 'until'>>;
 

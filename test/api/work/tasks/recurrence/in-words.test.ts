@@ -1,4 +1,4 @@
-import { ruleInWords } from '../../../../../api/work/tasks/recurrence/describe-rule.js';
+import { howOften, ruleInWords } from '../../../../../api/work/tasks/recurrence/describe-rule.js';
 
 it.each([
   ['FREQ=DAILY', 'on_complete', 'Every day, after the last one is done'],
@@ -14,4 +14,15 @@ it.each([
   ['FREQ=HOURLY', 'on_complete', 'FREQ=HOURLY'],
 ] as const)('%s, %s is "%s"', (rule, mode, words) => {
   expect(ruleInWords({ rule, mode })).toBe(words);
+});
+
+it.each([
+  ['FREQ=DAILY', 'daily'],
+  ['FREQ=WEEKLY;BYDAY=MO', 'weekly'],
+  ['FREQ=WEEKLY;BYDAY=MO,TU,WE,TH,FR', 'on weekdays'],
+  ['FREQ=MONTHLY;INTERVAL=3;BYMONTHDAY=-1', 'every 3 months'],
+  ['FREQ=YEARLY', 'yearly'],
+  ['nonsense', 'nonsense'],
+])('%s is %s in a mark', (rule, words) => {
+  expect(howOften({ rule })).toBe(words);
 });
