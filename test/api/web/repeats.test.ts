@@ -53,7 +53,9 @@ describe('quick add', () => {
     const mark = 'title="Every 2 weeks on Monday, after the last one is done"';
     const rows = html.split('<li').filter((row) => row.includes('class="repeats"'));
     expect([rows.length, rows[0]?.includes(mark), rows[0]?.includes('repeats every 2 weeks')]).toEqual([1, true, true]);
-    const { task_id } = await db()('tasks').where({ title: 'Water the plants', ...project }).first();
+    const { task_id } = await db()('tasks')
+      .where({ title: 'Water the plants', ...project })
+      .first();
     expect((await browser.get(`/app/items/${task_id as string}`)).html).toContain(mark);
     const board = (await browser.get(`/app/projects/${project.project_id}/board`)).html;
     expect(board.match(/repeats every 2 weeks/g)).toHaveLength(1);

@@ -78,7 +78,7 @@ it('queues a job, whose log grows with each look, and cancels it', async () => {
   expect((await manager.get(path)).html).toContain('The runner is asked to end the command.');
   await runner.calls.post(`/api/runners/jobs/${job_id}/complete`, { status: 'failed', exit_code: 143 });
   const over = (await member.get(path)).html;
-  expect([over.includes('Cancelled'), over.includes('hx-trigger')]).toEqual([true, false]);
+  expect([over.includes('Cancelled'), over.includes('data-live="runner_job"')]).toEqual([true, false]);
 });
 
 it('shows the end of a long log, and all of it in parts', async () => {

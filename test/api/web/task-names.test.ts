@@ -46,7 +46,7 @@ it('home and a cycle show name, tags and the colour of the status', async () => 
   for (const part of [called, 'You', '#paint', 'chip in_review']) expect(backlog).toContain(part);
   await browser.post(`${path}/tasks`, { task_ids: taskId }, { from: path });
   const row = await rowOn(path);
-  for (const part of [`>${called}<`, 'You · #paint', 'chip in_review']) expect(row).toContain(part);
+  for (const part of [`>${called}<`, '> You</button>', '#paint', 'chip in_review']) expect(row).toContain(part);
 });
 
 it.each(['task', 'work_item'])('a view of %s shows them too, and the name of its project', async (entity_type) => {
@@ -60,7 +60,7 @@ it.each(['task', 'work_item'])('a view of %s shows them too, and the name of its
   const { view_id } = made.body.data ?? made.body;
   const path = `/app/views/${view_id}`;
   const row = await rowOn(path);
-  for (const part of [`>${called}<`, 'chip in_review', ...(entity_type === 'task' ? ['You · #paint'] : [])])
+  for (const part of [`>${called}<`, 'chip in_review', ...(entity_type === 'task' ? ['> You</button>', '#paint'] : [])])
     expect(row).toContain(part);
   expect((await browser.get(path)).html).toContain('· in Harbour');
 });

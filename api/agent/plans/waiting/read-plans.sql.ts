@@ -98,7 +98,7 @@ export const countConfirmableStatement = defineStatement({
         select from agent_plans p where p.team_id = t.team_id and p.status = 'staged' and p.expires_at > now()
           and (p.risk <> 'high' or t.role = any($3::text[])) limit $4) p)
       union all
-      (select from agent_plans p where p.owner_id = $1 and p.status = 'staged' and p.expires_at > now() limit $4)
+      (select from agent_plans p where ${OWN} and p.expires_at > now() limit $4)
       limit $4
     ) few`,
 });

@@ -166,7 +166,7 @@ async function readEntries(ctx: Context, me: User, rows: readonly WaitingId[]) {
 }
 
 /**
- * The queue: what the user may decide, then what waits for others, each nearest deadline first. Nothing moves while it is open: a page that looks
+ * The queue: what the user may decide, then the plans of their own conversations, then what waits for others, each nearest deadline first. Nothing moves while it is open: a page that looks
  * for news only counts what was asked for since.
  */
 export async function queueView(ctx: Context, me: User, filter: Filter): Promise<View> {
@@ -179,7 +179,9 @@ export async function queueView(ctx: Context, me: User, filter: Filter): Promise
   const since = filter.since ?? Date.now();
   const data = {
     ...shown,
-    mine: grouped(wanted.filter(({ isMine }) => isMine)),
+    mine: grouped(wanted.filter(({ isMine, card }) => isMine && !card?.isOfChat)),
+    // What one asked the agent for oneself waits in its conversation too: it must not hide what others wait for.
+    ofChats: wanted.filter(({ isMine, card }) => isMine && card?.isOfChat),
     others: grouped(wanted.filter(({ isMine }) => !isMine)),
     ticks: wanted.filter(({ tick }) => tick !== undefined).length,
     news: wanted.filter(({ requestedAt }) => Date.parse(requestedAt) > since).length,

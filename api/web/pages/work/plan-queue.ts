@@ -36,6 +36,8 @@ export interface PlanCard
   undo_of: string | null;
   undone_by: string | null;
   canConfirm: boolean;
+  /** Of a conversation, which shows it too. */
+  isOfChat: boolean;
   /** Of the plan and the versions of its targets; null once it has ended. */
   seen_hash: string | null;
 }
@@ -95,6 +97,7 @@ export async function buildCards(
     undo_of: plan.undo_of,
     undone_by: 'undone_by' in plan ? plan.undone_by : null,
     canConfirm: 'can_confirm' in plan ? plan.can_confirm : true,
+    isOfChat: plan.source === 'chat',
     seen_hash: waiting.includes(plan as PendingPlan) ? seenHash(plan.plan_hash, plan.actions, versions) : null,
   });
   return { cards: Object.fromEntries(waiting.map((plan) => [plan.action_id, buildCard(plan)])), applied: applied.map(buildCard) };
