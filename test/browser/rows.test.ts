@@ -164,6 +164,24 @@ describe('rows and cards by keys', () => {
     expect(await taskOf('Row 03')).toMatchObject({ status: 'todo' });
   });
 
+  it('a tick stays with its task when Home follows a change of the order', async () => {
+    const { user_id } = team.member;
+    const add = (title: string, due_date: string) =>
+      app.as(team.member).post('/api/tasks', { title, project_id: projectId, assigned_to: user_id, due_date });
+    await add('Second', '2019-02-02');
+    await add('Third', '2019-02-03');
+    await page.goto('/app');
+    await page.click('[aria-label="Tick Third"]');
+    await add('First', '2019-02-01');
+    await page.waitForSelector('#tasks li:first-child:has-text("First")');
+    const { task_id } = await taskOf('Third');
+    await app.as(team.admin).patch(`/api/tasks/${task_id as string}`, { due_date: '2019-01-01' });
+    await page.waitForSelector('#tasks li:first-child:has-text("Third")');
+    const ticked = page.locator('#tasks input:checked');
+    expect([await ticked.count(), await ticked.getAttribute('aria-label')]).toEqual([1, 'Tick Third']);
+    await press('Escape');
+  });
+
   it('Ctrl K lists the actions of ticked tasks first, and of the open task; a kind opens its chooser', async () => {
     await openList();
     await press('j', 'x', 'j', 'x', 'Control+k');
