@@ -9,15 +9,16 @@ import { listProjects } from '../../../work/projects/list-projects.js';
 import type { ProjectRecord } from '../../../work/projects/schema.js';
 import { PROJECT_STATUSES } from '../../../work/projects/rules.js';
 import { STATUS_CHOICES, TASK_PRIORITIES } from '../../../work/tasks/rules.js';
+import { findTaskRows } from '../../../work/tasks/read/find-task-rows.js';
 import type { Task } from '../../../work/tasks/schema.js';
 import { createFormatter } from '../../wording/formatter.js';
 import { type FormError, requireUser, type View } from '../../page.js';
 import type { Fields } from '../../server/read-form.js';
 import { nameField } from '../projects/form-fields.js';
-import { loadCycles, writableTeams } from '../projects/task-list.js';
+import { loadCycles, loadTaskList, writableTeams } from '../projects/task-list.js';
 import { formText } from './field-form.js';
 import { loadItem } from './load-item.js';
-import { namesIn } from '../../wording/names.js';
+import { membersIn, namesIn } from '../../wording/names.js';
 import { itemPath } from '../projects/paths.js';
 import { findCollisions, taskTexts } from './task-texts.js';
 import { loadRepeat } from './repeat-form.js';
@@ -51,6 +52,17 @@ function linkOf({ config }: Context, me: User, task: Task): string {
   return `${config.BASE_URL}${name ? `/app/tasks/${name}` : itemPath(task.task_id)}`;
 }
 
+/** Loads what the list of the items in a project shows of the tasks among them. */
+async function listInside(ctx: Context, me: User, contents: readonly { type: string; item_id: string }[], projectId: string) {
+  const taskRows = await findTaskRows(
+    ctx,
+    contents.flatMap(({ type, item_id }) => (type === 'task' ? [item_id] : [])),
+  );
+  const tasks = Object.values(taskRows);
+  const members = await membersIn(ctx, me, tasks);
+  return { taskRows, ...(await loadTaskList(ctx, me, { tasks, members, here: itemPath(projectId) })) };
+}
+
 const VIEWS: Readonly<Record<string, string>> = { task: 'items/task', project: 'projects/about' };
 
 /** Renders the page of an item; its other forms keep working when one was rejected. */
@@ -62,6 +74,7 @@ export async function itemView(ctx: Context, me: User, itemId: string, rejected?
     data.task ? loadRepeat(ctx, me, data.task) : undefined,
     data.task && data.canWrite ? loadCycles(ctx, [data.task]) : [],
   ]);
+  const list = data.inside && (await listInside(ctx, me, data.inside.contents, itemId));
   const stored = data.task && repeat && taskTexts(data.task, repeat.stored);
   return {
     view: VIEWS[data.item.type] ?? 'items/item',
@@ -78,6 +91,7 @@ export async function itemView(ctx: Context, me: User, itemId: string, rejected?
       repeat,
       cycles,
       writes: writableTeams(me),
+      list,
       stored,
       met: stored && rejected?.problem.changedSince ? findCollisions(rejected.typed, stored) : [],
       nameField,
