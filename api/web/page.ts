@@ -109,6 +109,8 @@ interface PageTexts {
 export interface PageSpec<P extends z.ZodType, Q extends z.ZodType, F extends z.ZodType> extends PageTexts {
   method: 'get' | 'post';
   params?: P;
+  /** Of a path that would take any name: whether this one is of the page. */
+  isNamed?: (params: Record<string, string>) => boolean;
   query?: Q;
   form?: F;
   /** Maximum size of the posted form, bytes; defaults to 64 kB. */

@@ -132,6 +132,22 @@ describe('keys and the palette', () => {
     expect(window.complaints).toEqual([]);
   });
 
+  it('. copies the link of a task, on its page and of the row in focus', async () => {
+    const project = await buildProject(app, team);
+    await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+    const task = await buildTask(app, team, project, { title: 'To be linked' });
+    const copied = () => page.evaluate<string>('navigator.clipboard.readText()');
+    await page.goto(`/app/items/${task.task_id}`);
+    await page.keyboard.press('.');
+    await page.waitForSelector('button:has-text("Copied")');
+    expect(await copied()).toMatch(/\/app\/tasks\/[A-Z]+-\d+$/);
+    await page.goto(`/app/projects/${project.project_id}`);
+    await page.focus(`li[data-task] a[href="/app/items/${task.task_id}"]`);
+    await page.keyboard.press('.');
+    await page.waitForSelector('[role=status]:has-text("Link copied")', { state: 'attached' });
+    expect(await copied()).toBe(`${app.url}/app/items/${task.task_id}`);
+  });
+
   it('? lists the keys, and g with another key goes to a page; both can be turned off', async () => {
     await page.keyboard.press('?');
     await page.waitForSelector('#keys[open] kbd');

@@ -231,6 +231,16 @@
     else element.click();
     return true;
   };
+  /* Of the row in focus; the page of a task has a button for its own. */
+  const copyLink = () => {
+    const link = document.activeElement?.closest('[data-task]')?.querySelector('a[href]');
+    if (!link) return false;
+    void navigator.clipboard?.writeText(link.href).then(
+      () => say('Link copied'),
+      () => say('The browser copies nothing here'),
+    );
+    return true;
+  };
   let first = null;
   document.addEventListener('keydown', (event) => {
     if ((event.ctrlKey || event.metaKey) && !event.altKey && !event.shiftKey && event.key.toLowerCase() === 'k') {
@@ -245,7 +255,8 @@
     first = null;
     /* Scripts of lists take theirs first. */
     const isTaken = before === '' && !document.dispatchEvent(new CustomEvent('key', { cancelable: true, detail: event.key }));
-    if (isTaken || act(before + event.key)) event.preventDefault();
+    const isCopied = before === '' && event.key === '.' && copyLink();
+    if (isTaken || isCopied || act(before + event.key)) event.preventDefault();
     else if (document.querySelector(`[data-keys^="${CSS.escape(event.key)} "]`))
       first = { key: event.key, at: performance.now() };
   });

@@ -55,6 +55,7 @@ export const KEY_GROUPS: readonly { name: string; keys: readonly Key[] }[] = [
     keys: [
       ...TASK_ACTS.map(({ key, does }) => ({ presses: [key === key.toUpperCase() ? `Shift ${key}` : key], does })),
       { presses: ['r'], does: 'Edit the title, on its page' },
+      { presses: ['.'], does: 'Copy its link' },
       { presses: ['j'], does: 'Open the next task of the list that you came from' },
       { presses: ['k'], does: 'Open the previous one' },
       { presses: ['u'], does: 'Back to that list' },

@@ -32,7 +32,7 @@ export function findPage(pages: readonly Page[], method: string, path: string): 
   const wanted = method === 'HEAD' ? 'get' : method.toLowerCase();
   const here = pages.flatMap((page) => {
     const params = matchPath(page.path, path);
-    return params ? [{ page, params }] : [];
+    return params && (page.isNamed?.(params) ?? true) ? [{ page, params }] : [];
   });
   const found = here.find(({ page }) => page.method === wanted);
   if (found) return found;

@@ -41,6 +41,21 @@ async function findByName(ctx: Context, itemId: string): Promise<{ to: string } 
 /** A byte becomes up to three in a form. */
 const FORM_BYTES = 3 * MAX_CONTENT_BYTES + 16 * 1024;
 
+/** Leads from the name of a task to its page. */
+const namePage = (path: `/app${string}`, isNamed?: (params: Record<string, string>) => boolean): Page =>
+  page({
+    method: 'get',
+    path,
+    access: 'item.read',
+    params: z.object({ task_name: z.string().max(20) }),
+    ...(isNamed && { isNamed }),
+    async handle({ ctx, params }) {
+      const place = await findByName(ctx, params.task_name);
+      if (place === null) throw notFound('Task');
+      return place;
+    },
+  });
+
 export const itemPages: Page[] = [
   page({
     method: 'get',
@@ -61,18 +76,9 @@ export const itemPages: Page[] = [
       return view;
     },
   }),
-  page({
-    method: 'get',
-    // Clients choose ids of tasks, so one may be the name of another task: what texts link has an address of its own.
-    path: '/app/tasks/:task_name',
-    access: 'item.read',
-    params: z.object({ task_name: z.string().max(20) }),
-    async handle({ ctx, params }) {
-      const place = await findByName(ctx, params.task_name);
-      if (place === null) throw notFound('Task');
-      return place;
-    },
-  }),
+  // Clients choose ids of tasks, so one may be the name of another task: what texts link has an address of its own, and so has what people type.
+  namePage('/app/tasks/:task_name'),
+  namePage('/app/:task_name', ({ task_name = '' }) => parseTaskName(task_name) !== null),
   page({
     method: 'get',
     path: '/app/files/:file_id',

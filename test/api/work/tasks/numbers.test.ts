@@ -186,6 +186,17 @@ describe('a task is found by its name', () => {
     await app.as(team.member).post('/api/tasks', { ...project, task_id: 'DOCK-1', title: 'Chosen id' });
     expect((await go('/app/items/DOCK-1'))[0]).toBe(200);
     expect(await go('/app/tasks/DOCK-1')).toEqual([303, `/app/items/${mine.task_id}`]);
-    for (const name of ['DOCK-9', 'DOCK', 'x'.repeat(20)]) expect((await go(`/app/tasks/${name}`))[0]).toBe(404);
+    expect(await go('/app/dock-1')).toEqual([303, `/app/items/${mine.task_id}`]);
+    for (const name of ['DOCK-9', 'DOCK', 'x'.repeat(20)])
+      for (const path of [`/app/tasks/${name}`, `/app/${name}`]) expect((await go(path))[0]).toBe(404);
+    const page = async (name: string) => (await fetch(`${app.url}/app/${name}`, { headers: { cookie } })).text();
+    const words = (html: string) =>
+      html
+        .split('<main')[1]
+        ?.split('</main>')[0]
+        ?.replaceAll(/[0-9a-f]{8}-[0-9a-f-]{27}/g, '');
+    await setKey(other, 'QUAY');
+    expect(words(await page('QUAY-1'))).toContain('Page not found');
+    expect(words(await page('QUAY-1'))).toBe(words(await page('QUAY-999')));
   });
 });
