@@ -287,6 +287,17 @@ describe('the page of a task', () => {
     await page.locator('#c-content').pressSequentially(`Ask @${(username as string).slice(0, 4)}`);
     await page.locator(`#mention-names [data-name="${username}"]`).waitFor();
     expect(await focused('getAttribute("aria-activedescendant")')).toBe('mention-name-0');
+    /* The list hides no button, with room above the field and without. */
+    const overlap = `(() => {
+      const [list, send] = ['#mention-names', 'form[action$="/comments"] button'].map((one) => document.querySelector(one).getBoundingClientRect());
+      return list.top < send.bottom && list.bottom > send.top;
+    })()`;
+    expect(await page.evaluate(overlap)).toBe(false);
+    await page.evaluate(
+      `scrollBy(0, document.getElementById('c-content').getBoundingClientRect().top - document.querySelector('header.top').offsetHeight)`,
+    );
+    await page.keyboard.press('Backspace');
+    expect([await page.locator('#mention-names').count(), await page.evaluate(overlap)]).toEqual([1, false]);
     while ((await page.locator('#mention-names [aria-selected=true]').getAttribute('data-name')) !== username)
       await page.keyboard.press('ArrowDown');
     await page.keyboard.press('Enter');

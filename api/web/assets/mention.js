@@ -50,6 +50,18 @@
     close();
     written.dispatchEvent(new Event('input', { bubbles: true }));
   };
+  /* Above a text, whose button stands below it; without room there the list moves the button down. */
+  const GAP = 2;
+  const place = () => {
+    list.classList.remove('in-flow');
+    list.style.left = `${field.offsetLeft}px`;
+    const above = field.offsetTop - list.offsetHeight - GAP;
+    const hasRoom =
+      field.getBoundingClientRect().top - list.offsetHeight > (document.querySelector('header.top')?.offsetHeight ?? 0);
+    const isText = field.matches('textarea');
+    list.style.top = `${isText && hasRoom ? above : field.offsetTop + field.offsetHeight + GAP}px`;
+    if (isText && !hasRoom) list.classList.add('in-flow');
+  };
   const open = (target, found) => {
     if (field !== target) close();
     field = target;
@@ -66,8 +78,7 @@
       }),
     );
     field.after(list);
-    list.style.top = `${field.offsetTop + field.offsetHeight + 2}px`;
-    list.style.left = `${field.offsetLeft}px`;
+    place();
     /* A field of several lines keeps its own role. */
     if (field.matches('input')) {
       field.setAttribute('role', 'combobox');

@@ -190,13 +190,21 @@ function splitCells(text: string): number {
 export const renderMarkdown = (text: string, known: Known = {}): string | undefined =>
   text.length <= MAX_RENDERED && splitCells(text) <= MAX_CELLS ? parser.render(text, { ...known }) : undefined;
 
-/** Renders the texts of one page in order, the first one with boxes that can be ticked, as far as they are not too long together. Other requests are answered between two texts. */
-export async function renderTexts(texts: string[], known: Known = {}): Promise<(string | undefined)[]> {
+/** A text of a page, and the form that ticks its boxes. */
+interface WrittenText {
+  text: string;
+  tickForm?: string | undefined;
+}
+
+/** Renders the texts of one page in order, as far as they are not too long together. Other requests are answered between two texts. */
+export async function renderTexts(
+  texts: readonly WrittenText[],
+  known: Omit<Known, 'tickForm'> = {},
+): Promise<(string | undefined)[]> {
   const rendered: (string | undefined)[] = [];
   let left = MAX_RENDERED_OF_PAGE;
-  for (const text of texts) {
+  for (const { text, tickForm } of texts) {
     left -= text.length;
-    const tickForm = rendered.length === 0 ? known.tickForm : undefined;
     rendered.push(left < 0 ? undefined : renderMarkdown(text, { ...known, tickForm }));
     await setImmediate();
   }

@@ -548,6 +548,25 @@ describe('boxes in the text', () => {
     expect(await text()).toBe('- [x] a\n- [x] b\n- [x] c\n- [x] d');
   });
 
+  it('of a comment are ticked by its author only', async () => {
+    const made = await app.as(team.member).post(`/api/tasks/${taskId}/comments`, { content: 'Left:\n- [ ] Sand\n- [x] Wax' });
+    const { comment_id } = made.body as { comment_id: string };
+    const content = async () => (await db()('comments').where({ comment_id }).first('content')).content;
+    const send = (name: string, by = browser) => by.post(`${path}/comments/tick`, { comment_id, box: name }, { from: path });
+    const sand = box((await browser.get(path)).html, 'Sand');
+    expect((await browser.get(location(await send(sand)))).html).toContain('Ticked');
+    expect(await content()).toBe('Left:\n- [x] Sand\n- [x] Wax');
+    await send(box((await browser.get(path)).html, 'Wax'));
+    expect(await content()).toBe('Left:\n- [x] Sand\n- [ ] Wax');
+    const admin = await signIn(app, team.admin);
+    expect(box((await admin.get(path)).html, 'Sand')).toBe('');
+    const refused = await admin.get(location(await send(sand, admin)));
+    expect(refused.html).toContain('Only the author can edit a comment');
+    await app.as(team.member).patch(`/api/comments/${comment_id}`, { content: '- [ ] Oil' });
+    expect((await browser.get(location(await send(sand)))).html).toContain('That line has changed. Nothing was ticked.');
+    expect(await content()).toBe('- [ ] Oil');
+  });
+
   it('are only shown to guests, and refuse nonsense', async () => {
     const guest = await signIn(app, team.guest);
     const { html } = await guest.get(path);

@@ -3,7 +3,10 @@ import { WorkItemParams } from '../../../work/items/schema.js';
 import { updateProject } from '../../../work/projects/update-project.js';
 import { UpdateProject } from '../../../work/projects/schema.js';
 import { getWorkItem } from '../../../work/items/get-work-item.js';
-import type { Context } from '../../../platform/context.js';
+import { type Context, inTransaction } from '../../../platform/context.js';
+import { Id } from '../../../platform/fields.js';
+import { editComment } from '../../../work/comments/edit-comment.js';
+import { loadComment } from '../../../work/comments/load-comment.js';
 import { invalidFields } from '../../../platform/errors.js';
 import type { User } from '../../../identity/auth/schema.js';
 import { page, type Page, type Redirect, requireUser, type View } from '../../page.js';
@@ -102,19 +105,43 @@ async function tickTask(ctx: Context, taskId: string, box: string): Promise<Chan
   }
 }
 
+/** How a form names a box. */
+const BoxName = z.string().regex(/^\d{1,4}:[01]:[0-9a-f]{12}$/);
+const LINE_CHANGED = { kind: 'bad' as const, text: 'That line has changed. Nothing was ticked.' };
+const tickedText = (box: string): string => (box.includes(':1:') ? 'No longer ticked' : 'Ticked');
+
+const tickCommentPage = page({
+  method: 'post',
+  path: '/app/items/:item_id/comments/tick',
+  access: 'comment.write',
+  params: WorkItemParams,
+  form: z.object({ comment_id: Id, box: BoxName }),
+  async handle({ ctx, params: { item_id }, form: { comment_id, box } }) {
+    const isKnown = await inTransaction(ctx, async (ctx) => {
+      const { comment } = await loadComment(ctx, comment_id);
+      const content = tickBox(comment.content, box);
+      // The operation says who may; a line that has changed is said to its author only.
+      await editComment(ctx, comment_id, { content: content ?? comment.content });
+      return content !== undefined;
+    });
+    const notice = isKnown ? { kind: 'good' as const, text: tickedText(box) } : LINE_CHANGED;
+    return { to: itemPath(item_id, `#comment-${comment_id}`), notice };
+  },
+  onError: ({ params }, { message }) => Promise.resolve({ to: itemPath(params.item_id), notice: { kind: 'bad', text: message } }),
+});
+
 const tickPage = page({
   method: 'post',
   path: '/app/items/:item_id/tick',
   access: 'task.write',
   params: WorkItemParams,
-  form: z.object({ box: z.string().regex(/^\d{1,4}:[01]:[0-9a-f]{12}$/) }),
+  form: z.object({ box: BoxName }),
   async handle({ ctx, params: { item_id }, form: { box } }) {
     const task = await tickTask(ctx, item_id, box);
     const to = itemPath(item_id);
-    if (task === undefined) return { to, notice: { kind: 'bad', text: 'That line has changed. Nothing was ticked.' } };
+    if (task === undefined) return { to, notice: LINE_CHANGED };
     if (task === 'unchanged') return { to };
-    const text = box.includes(':1:') ? 'No longer ticked' : 'Ticked';
-    return { to, notice: { kind: 'good', text, undo: { kind: 'revert_tasks', tasks: [task] } } };
+    return { to, notice: { kind: 'good', text: tickedText(box), undo: { kind: 'revert_tasks', tasks: [task] } } };
   },
   onError: again('task'),
 });
@@ -147,6 +174,7 @@ async function saveTaskForm(ctx: Context, me: User, { itemId, changed: { duplica
 
 export const editPages: Page[] = [
   tickPage,
+  tickCommentPage,
   editPage('task', TASK_BYTES, { fields: [...TASK_FIELDS, 'duplicate_of'], save: saveTaskForm }),
   editPage('project', PROJECT_BYTES, {
     fields: PROJECT_FIELDS,

@@ -144,10 +144,13 @@ export async function loadItem(ctx: Context, me: User, itemId: string) {
     ]);
   const text = item.content ?? item.description ?? '';
   const written = comments.flatMap((comment) => [comment, ...(comment.replies as CommentRecord[])]);
-  const [html, ...rendered] = await renderTexts([text, ...written.map(({ content }) => content)], {
+  const tickForm = item.type === 'task' && isAllowed('task.write', seat) ? 'form-tick' : undefined;
+  const mayTick = ({ author_id, deleted }: CommentRecord) =>
+    !deleted && author_id === me.user_id && isAllowed('comment.write', seat);
+  const comment = (one: CommentRecord) => ({ text: one.content, ...(mayTick(one) && { tickForm: `tick-${one.comment_id}` }) });
+  const [html, ...rendered] = await renderTexts([{ text, tickForm }, ...written.map(comment)], {
     names: new Set(members.map(({ username }) => username.toLowerCase())),
     teamKeys: new Set(me.teams.map(({ key }) => key)),
-    tickForm: item.type === 'task' && isAllowed('task.write', seat) ? 'form-tick' : undefined,
   });
   const htmlById = Object.fromEntries(written.map(({ comment_id }, at) => [comment_id, rendered[at]]));
   const causes = await findCommentCauses(
