@@ -38,6 +38,7 @@ const MIGRATIONS: Record<string, Knex.Migration> = {
   '0115_task_resolution': sqlMigration('0115_task_resolution.sql'),
   '0116_automation_hooks': sqlMigration('0116_automation_hooks.sql'),
   '0117_signed_hooks': sqlMigration('0117_signed_hooks.sql'),
+  '0118_described_mentions': sqlMigration('0118_described_mentions.sql'),
 };
 
 /** Names in order. The service needs all of them (`db/schema/check-schema.ts`). */

@@ -3,7 +3,7 @@ import { defineStatement } from '../../../db/statement.js';
 /** Marks of one pass. */
 export const MARKS_PER_PASS = 500;
 /** Unread notices of a group that stand; the last one replaces what follows. */
-const STANDING = 3;
+const STANDING = 20;
 /** Longest text of a comment or an error that a notice quotes, in characters. */
 const QUOTED = 300;
 const TITLED = 120;
@@ -67,6 +67,11 @@ export const takeMarksStatement = defineStatement({
       left join actors a on a.owner_id = k.team_id and a.xid = k.xid and a.entity_type = 'task' and a.entity_id = k.entity_id
       where k.kind = 'assigned' and not (t.series_id is not null and a.actor_type = 'system')
       union all
+      select k.mark, 'mentioned', k.user_id, k.team_id, t.task_id, null, null, null, a.actor_id, a.actor_type, t.title, null, null
+      from taken k join tasks t on t.task_id = k.entity_id and t.team_id = k.team_id and t.deleted_at is null
+      left join actors a on a.owner_id = k.team_id and a.xid = k.xid and a.entity_type = 'task' and a.entity_id = k.entity_id
+      where k.kind = 'described' and not (t.series_id is not null and a.actor_type = 'system')
+      union all
       select k.mark, k.kind, k.user_id, k.team_id, t.task_id, k.comment_id, null, null, k.author_id, a.actor_type, t.title, k.text, null
       from said k join tasks t on t.task_id = k.task_id and t.team_id = k.team_id and t.deleted_at is null
       left join actors a on a.owner_id = k.team_id and a.xid = k.xid and a.entity_type = 'comment' and a.entity_id = k.entity_id
@@ -90,7 +95,7 @@ export const takeMarksStatement = defineStatement({
 
 /**
  * $1 = notices as a JSON array, oldest first: user_id, team_id, kind, message, run_id, item_id, comment_id, actor_id, group_key, mail_at. Of each user's group at
- * most three stand unread; what would be more replaces the last one, which counts it.
+ * most twenty stand unread; what would be more replaces the last one, which counts it.
  */
 export const insertNoticesStatement = defineStatement({
   name: 'insert_notices',

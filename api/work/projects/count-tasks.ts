@@ -18,17 +18,17 @@ export interface TaskCount {
 const statement = defineStatement({
   name: 'count_tasks_of_projects',
   text: /* sql */ `
-    select given.project_id, count(*) filter (where t.status <> 'done')::int as open, count(*) filter (where t.status = 'done')::int as done,
+    select given.project_id, count(*) filter (where t.status <> 'done')::int as open, count(*) filter (where t.status = 'done' and t.resolution is null)::int as done,
       count(*) filter (where t.status <> 'done' and t.due_date < $2)::int as overdue
     from unnest($1::uuid[]) as given(project_id)
-    cross join lateral (select t.status, t.due_date from tasks t where t.project_id = given.project_id and t.deleted_at is null
+    cross join lateral (select t.status, t.resolution, t.due_date from tasks t where t.project_id = given.project_id and t.deleted_at is null
       limit $3::int + 1) t
     group by given.project_id`,
 });
 
 /**
- * Counts the live tasks of projects that the caller may read, subtasks too. All projects together read at most 10,000 rows, so the more projects
- * there are, the fewer tasks of each are counted.
+ * Counts the live tasks of projects that the caller may read, subtasks too, without those that are canceled or duplicates. All projects together
+ * read at most 10,000 rows, so the more projects there are, the fewer tasks of each are counted.
  * @param today day in the caller's time zone
  */
 export async function countTasksOfProjects(

@@ -15,7 +15,7 @@ export interface BurnDown {
   right: number;
   points: { x: number; y: number; date: string; remaining: number }[];
   path: string;
-  /** From the first day's tasks to none on the last day; absent without a later end. */
+  /** From the tasks at the start to none on the last day; absent without a later end. */
   ideal: string | undefined;
   lines: { y: number; tasks: number }[];
   /** Whether each day has a mark. */
@@ -34,7 +34,7 @@ function stepFor(most: number): number {
 }
 
 /** Places the days of a report in a drawing that reaches to the end date; undefined without a day. */
-export function burnDown({ days, cycle }: Pick<CycleReport, 'days' | 'cycle'>): BurnDown | undefined {
+export function burnDown({ days, cycle, committed }: Pick<CycleReport, 'days' | 'cycle' | 'committed'>): BurnDown | undefined {
   const [first, final] = [days[0], days.at(-1)];
   if (!first || !final) return undefined;
   const { left, right, top, bottom, width, height } = PLOT;
@@ -43,7 +43,9 @@ export function burnDown({ days, cycle }: Pick<CycleReport, 'days' | 'cycle'>): 
   const farthest = new Date(begin + 366 * DAY_MS).toISOString().slice(0, 10);
   const end = cycle.end_date !== null && cycle.end_date > final.date && cycle.end_date <= farthest ? cycle.end_date : final.date;
   const span = Math.max((Date.parse(end) - begin) / DAY_MS, 1);
-  const most = Math.max(...days.map(({ remaining }) => remaining), 1);
+  // What was completed on the first day was there when the cycle started.
+  const start = Math.max(first.remaining, committed);
+  const most = Math.max(...days.map(({ remaining }) => remaining), start, 1);
   const step = stepFor(most);
   const scaleTop = Math.ceil(most / step) * step;
   const toX = (date: string) => round(left + ((Date.parse(date) - begin) / DAY_MS / span) * (width - left - right));
@@ -57,7 +59,7 @@ export function burnDown({ days, cycle }: Pick<CycleReport, 'days' | 'cycle'>): 
     right,
     points,
     path: points.map(({ x, y }, at) => `${at === 0 ? 'M' : 'L'}${x} ${y}`).join(''),
-    ideal: target && `M${toX(first.date)} ${toY(first.remaining)}L${toX(target)} ${toY(0)}`,
+    ideal: target && `M${toX(first.date)} ${toY(start)}L${toX(target)} ${toY(0)}`,
     lines: Array.from({ length: scaleTop / step + 1 }, (_, at) => ({ y: toY(at * step), tasks: at * step })),
     marked: days.length <= MAX_MARKS,
     last: end,

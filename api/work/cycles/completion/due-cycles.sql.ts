@@ -10,7 +10,7 @@ export const viewCycleStatement = defineStatement({
       n.tasks, n.done, c.team_id, c.project_id, c.cause_user_ids, c.correlation_id
     from cycles c cross join lateral (select cycle_due(c) as at) due cross join lateral (
       select count(*)::int as tasks, count(*) filter (where t.status = 'done')::int as done
-      from tasks t where t.cycle_id = c.cycle_id and t.deleted_at is null
+      from tasks t where t.cycle_id = c.cycle_id and t.deleted_at is null and t.resolution is null
     ) n
     where c.cycle_id = $1`,
 });

@@ -64,10 +64,12 @@ export const figuresStatement = defineStatement({
         case when ct.outcome is null then (ct.removed_at at time zone 'utc')::date end as gone,
         case when t.status = 'done' then (t.completed_at at time zone 'utc')::date end as done_on,
         case when $2::boolean then ct.outcome = 'completed' else t.status = 'done' end as done,
-        case when $2 then ct.outcome is not null else ct.removed_at is null and t.deleted_at is null and ${IS_LEAF} end as present,
+        -- Canceled tasks and duplicates are no work any more: neither completed nor left.
+        t.resolution is null and
+          case when $2 then ct.outcome is not null else ct.removed_at is null and t.deleted_at is null and ${IS_LEAF} end as present,
         ct.outcome is not null or t.deleted_at is null and ${IS_LEAF} as counts
       from cycle_tasks ct cross join lateral (
-        select f.task_id, f.status, f.estimated_hours, f.completed_at, f.deleted_at from tasks f where f.task_id = ct.task_id limit 1
+        select f.task_id, f.status, f.resolution, f.estimated_hours, f.completed_at, f.deleted_at from tasks f where f.task_id = ct.task_id limit 1
       ) t
       where ct.cycle_id = $1
     ), steps as (

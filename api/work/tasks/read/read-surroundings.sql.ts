@@ -20,7 +20,7 @@ export const surroundingsStatement = defineStatement({
     from tasks t join seats s on s.team_id = t.team_id
     left join tasks p on p.task_id = t.parent_task_id and p.team_id = t.team_id and p.deleted_at is null
     cross join lateral (select count(*)::int as total, count(*) filter (where status = 'done')::int as done from (
-      select c.status from tasks c where c.parent_task_id = t.task_id and c.deleted_at is null limit ${MAX_COUNTED}) first_ones) below
+      select c.status from tasks c where c.parent_task_id = t.task_id and c.deleted_at is null and c.resolution is null limit ${MAX_COUNTED}) first_ones) below
     cross join lateral (select count(*)::int as comments from (
       select from comments c where c.task_id = t.task_id and c.deleted_at is null limit ${MAX_COUNTED}) newest) said
     where t.task_id = any((select $1::text[])::text[])`,

@@ -84,18 +84,19 @@ describe('an assignment', () => {
     expect([await messages(member), (await messages(manager)).length]).toEqual([[], 1]);
   });
 
-  it('of many tasks stands as three notices, of which the last counts the others; what is read makes room', async () => {
+  it('of many tasks stands as twenty notices, of which the last counts the others; what is read makes room', async () => {
     const { admin, member } = team;
     const tasks = Array.from({ length: 60 }, (_, n) => ({ project_id, title: `T${n}`, assigned_to: member.user_id }));
     expect((await app.as(admin).post('/api/tasks/bulk', tasks)).status).toBe(200);
     const who = await nameOf(admin);
     const short = async () => (await messages(member)).map((text) => text.replace(`${who} assigned you `, ''));
-    expect(await short()).toEqual(['“T59” +57', '“T1”', '“T0”']);
+    const first = Array.from({ length: 19 }, (_, n) => `“T${18 - n}”`);
+    expect(await short()).toEqual(['“T59” +40', ...first]);
     await createTask(admin, 'One', { assigned_to: member.user_id });
-    expect(await short()).toEqual(['“One” +58', '“T1”', '“T0”']);
+    expect(await short()).toEqual(['“One” +41', ...first]);
     await createTask(team.manager, 'Other', { assigned_to: member.user_id });
-    expect((await inbox(member)).length).toBe(3);
-    expect((await short()).length).toBe(4);
+    expect((await inbox(member)).length).toBe(20);
+    expect((await short()).length).toBe(21);
     await app.as(member).post('/api/notifications/read', {});
     await createTask(admin, 'Two', { assigned_to: member.user_id });
     await write();
@@ -111,7 +112,7 @@ describe('an assignment', () => {
     expect(await db()('notice_marks').where({ team_id: team.team_id })).toEqual([]);
   });
 
-  it('of very many tasks stands as three notices that count all, also when several workers write them', async () => {
+  it('of very many tasks stands as twenty notices that count all, also when several workers write them', async () => {
     const { admin, member } = team;
     const tasks = Array.from({ length: 60 }, (_, n) => ({ project_id, title: `T${n}`, assigned_to: member.user_id }));
     await app.as(admin).post('/api/tasks/bulk', tasks);
@@ -121,7 +122,23 @@ describe('an assignment', () => {
     await Promise.all(Array.from({ length: 4 }, () => write()));
     await write();
     const told = await inbox(member);
-    expect([told.length, told.reduce((sum, { more }) => sum + more, 0)]).toEqual([3, 20 * 60 - 3]);
+    expect([told.length, told.reduce((sum, { more }) => sum + more, 0)]).toEqual([20, 20 * 60 - 20]);
+  });
+
+  it('of a description names those whom it mentions, and after a change those whom it did not name before', async () => {
+    const { admin, member, manager } = team;
+    const names = await db()('users')
+      .whereIn('user_id', [member.user_id, manager.user_id, admin.user_id])
+      .select<{ user_id: string; username: string }[]>('user_id', 'username');
+    const byId = new Map(names.map(({ user_id, username }) => [user_id, `@${username.toUpperCase()}`]));
+    const at = (person: Person) => byId.get(person.user_id);
+    const id = await createTask(admin, 'Crane', { description: `Ask ${at(member)}, not x${at(manager)} nor @nobody.` });
+    const said = `${await nameOf(admin)} mentioned you on “Crane”`;
+    expect([await messages(member), await messages(manager)]).toEqual([[said], []]);
+    await app.as(admin).patch(`/api/tasks/${id}`, { description: `${at(member)} and ${at(manager)}.` });
+    expect([await messages(member), await messages(manager)]).toEqual([[said], [said]]);
+    await app.as(admin).patch(`/api/tasks/${id}`, { title: 'Other', description: `${at(admin)}` });
+    expect(await messages(admin)).toEqual([]);
   });
 
   it('is lost for those who have left the team', async () => {
@@ -227,7 +244,7 @@ describe('an email', () => {
 
   it('lists what is unread after its time, once, and counts what it does not list', async () => {
     const { admin, member } = team;
-    const tasks = Array.from({ length: 5 }, (_, n) => ({
+    const tasks = Array.from({ length: 25 }, (_, n) => ({
       project_id,
       title: `see evil.example ${n}`,
       assigned_to: member.user_id,
@@ -240,8 +257,8 @@ describe('an email', () => {
     await Promise.all([mailNotices(app.services), mailNotices(app.services)]);
     await mailNotices(app.services);
     const [mail, ...others] = await mails(member);
-    expect([mail?.subject, others]).toEqual(['5 things for you', []]);
-    expect(mail?.text).toContain('And 2 more.');
+    expect([mail?.subject, others]).toEqual(['25 things for you', []]);
+    expect(mail?.text).toContain('And 15 more.');
     expect(mail?.text).not.toContain('evil.example');
   });
 
@@ -355,7 +372,7 @@ it('a row of the inbox tells each unread mention and question, folds the rest by
   expect(visible).toContain('mentioned you: Look');
   expect(visible).toContain('commented: Shall we? I think so');
   expect(folded).toContain('<summary>and 5 more comments<');
-  expect(folded).toContain('and 2 more comments<');
+  expect(folded).toContain('commented: One');
   await app.as(member).post('/api/notifications/read', {});
   await comment(manager, id, 'Six');
   await write();
