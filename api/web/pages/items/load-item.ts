@@ -87,6 +87,14 @@ async function loadComments(ctx: Context, taskId: string): Promise<CommentRecord
   return (await withReplies(ctx, taskId, rows)).rows as CommentRecord[];
 }
 
+const causesOf = async (ctx: Context, comments: readonly CommentRecord[]) =>
+  Object.fromEntries(
+    await findCommentCauses(
+      ctx,
+      comments.map(({ comment_id }) => comment_id),
+    ),
+  );
+
 /** What is known of a file's bytes; undefined for an item that was created without an upload. */
 async function findStoredFile(ctx: Context, fileId: string) {
   try {
@@ -153,10 +161,6 @@ export async function loadItem(ctx: Context, me: User, itemId: string) {
     teamKeys: new Set(me.teams.map(({ key }) => key)),
   });
   const htmlById = Object.fromEntries(written.map(({ comment_id }, at) => [comment_id, rendered[at]]));
-  const causes = await findCommentCauses(
-    ctx,
-    written.map(({ comment_id }) => comment_id),
-  );
   return {
     item,
     version,
@@ -164,7 +168,7 @@ export async function loadItem(ctx: Context, me: User, itemId: string) {
     projectName: projectId === null ? undefined : places?.get(projectId)?.title,
     task,
     comments,
-    causeById: Object.fromEntries(causes),
+    causeById: await causesOf(ctx, written),
     htmlById,
     text,
     html,
