@@ -206,7 +206,7 @@ describe('fields', () => {
     expect(await taskRow()).toMatchObject({ status: 'done', version: before.version });
     const list = `/app/projects/${project.project_id}`;
     const bulk = { task: `${before.version}:${taskId}`, status: 'todo', cycle: 'backlog', back: list };
-    expect((await follow(`${list}/bulk`, bulk, list)).html).toContain('Nothing was changed.');
+    expect((await follow('/app/tasks/change', bulk, list)).html).toContain('Nothing was changed.');
     expect(await taskRow()).toMatchObject({ status: 'done', version: before.version });
   });
 
