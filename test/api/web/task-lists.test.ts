@@ -180,6 +180,21 @@ describe('the chooser of a row', () => {
     expect((await follow('/app/tasks/change', form, back)).html).toContain('changed since you opened the list');
   });
 
+  it('takes words for a day, and for the original of a duplicate', async () => {
+    const task = await buildTask(app, team, project, { title: 'Twice' });
+    const original = await buildTask(app, team, project, { title: 'Anchor <b>' });
+    const open = async (pick: string, q = '') =>
+      (await browser.get(`/app/tasks/change?${String(new URLSearchParams({ pick: `${pick}:1:${task.task_id}`, q }))}`)).html;
+    expect(await open('due', '2031-05-01')).toContain('value="due_date:2031-05-01"');
+    expect(await open('status')).toContain(`form="opens" name="pick" value="duplicate:1:${task.task_id}"`);
+    expect(await open('duplicate')).toContain('value="status:duplicate"');
+    const found = await open('duplicate', 'anchor');
+    expect([found.includes(`value="duplicate_of:${original.task_id}"`), found.includes('<b>')]).toEqual([true, false]);
+    const form = { task: `1:${task.task_id}`, change: `duplicate_of:${original.task_id}` };
+    expect((await follow('/app/tasks/change', form, '/app')).html).toContain('Closed as a duplicate of');
+    expect(await row(task.task_id)).toMatchObject({ resolution: 'duplicate' });
+  });
+
   it('refuses nonsense, and says nothing of the tasks of others', async () => {
     const theirs = await buildTask(app, other, await buildProject(app, other), { title: 'Hidden' });
     const status = async (pick: string) => (await browser.get(`/app/tasks/change?pick=${encodeURIComponent(pick)}`)).status;

@@ -1,14 +1,14 @@
 import { z } from 'zod';
 import type { User } from '../../../identity/auth/schema.js';
 import type { Context } from '../../../platform/context.js';
-import { TaskId } from '../../../platform/fields.js';
+import { TaskId, Text } from '../../../platform/fields.js';
 import { fromChoice, STATUS_CHOICES } from '../../../work/tasks/rules.js';
 import { trashTask } from '../../../work/tasks/write/trash-task.js';
 import { placeTask } from '../../../work/tasks/order/place-task.js';
 import { updateTask } from '../../../work/tasks/write/update-task.js';
 import { type Notice, page, type Page, requireUser } from '../../page.js';
 import { notFound } from '../../../platform/errors.js';
-import { TASK_ACTS } from '../../navigation/keys.js';
+import { CHOOSERS, TASK_ACTS, type TaskAct } from '../../navigation/keys.js';
 import type { Fields } from '../../server/read-form.js';
 import type { Changed, Undo } from '../../server/undo.js';
 import { createFormatter } from '../../wording/formatter.js';
@@ -114,6 +114,13 @@ const Move = z
   })
   .pipe(z.object({ status: z.enum(STATUS_CHOICES), version: Version, task_id: TaskId }));
 
+const MAX_QUERY = 500;
+/** What can be typed where the choices depend on it. */
+const HINTS: Partial<Record<TaskAct, string>> = {
+  due: 'A day, such as next friday',
+  duplicate: 'HAR-12, or words of its title',
+};
+
 /** `status:3:task-id`: what a row asks to choose, of which task, and the version that the row showed. */
 const Pick = z
   .string()
@@ -122,20 +129,29 @@ const Pick = z
     const [act, version] = text.split(':') as [string, string];
     return { act, version, task_id: text.slice(act.length + version.length + 2) };
   })
-  .pipe(z.object({ act: z.enum(TASK_ACTS.map(({ act }) => act)), version: Version, task_id: TaskId }));
+  .pipe(z.object({ act: z.enum(CHOOSERS), version: Version, task_id: TaskId }));
 
 export const bulkTaskPages: Page[] = [
   page({
     method: 'get',
     path: '/app/tasks/change',
     access: 'task.read',
-    query: z.object({ pick: Pick, back: z.string().max(2_000).optional().catch(undefined) }),
-    async handle({ ctx, me, query: { pick, back } }) {
+    query: z.object({ pick: Pick, q: Text.max(MAX_QUERY).catch(''), back: z.string().max(2_000).optional().catch(undefined) }),
+    async handle({ ctx, me, query: { pick, q, back } }) {
       const { act, version, task_id: taskId } = pick;
-      const found = await loadTaskActions(ctx, requireUser({ me }), { taskId, count: 1, q: '', act });
+      const found = await loadTaskActions(ctx, requireUser({ me }), { taskId, count: 1, q, act });
       if (found === null) throw notFound('Task');
-      const title = TASK_ACTS.find((one) => one.act === act)?.does ?? '';
-      const data = { taskId, version, heading: found.title, actions: found.actions, back: backPath(back, itemPath(taskId)) };
+      const title = TASK_ACTS.find((one) => one.act === act)?.does ?? 'Duplicate of';
+      const data = {
+        act,
+        q,
+        hint: HINTS[act],
+        taskId,
+        version,
+        heading: found.title,
+        actions: found.actions,
+        back: backPath(back, itemPath(taskId)),
+      };
       return { view: 'tasks/choose', title, data };
     },
   }),
