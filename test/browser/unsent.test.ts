@@ -111,6 +111,8 @@ it('a description that others changed meanwhile says so', async () => {
   await app.as(team.admin).patch(`/api/tasks/${taskId}`, { description: 'New words' });
   await page.goto(path);
   expect(await page.textContent('#part-text')).toContain('It has changed since you typed what is not saved');
+  await app.as(team.admin).patch(`/api/tasks/${taskId}`, { description: 'Newest words' });
+  await page.waitForSelector('#part-text :text("Newest words")');
   await page.click('#part-text button:has-text("Continue")');
   expect(await page.inputValue('#i-description')).toBe('Half a text');
 });

@@ -140,6 +140,7 @@
     const [version, newVersion] = [document, page].map((one) => one.querySelector('form.delete [name=version]'));
     if (version && newVersion && !document.querySelector('[data-news]')) version.value = newVersion.value;
     if (has) mark.textContent = `${by} changed the task`;
+    document.dispatchEvent(new Event('followed'));
   };
 
   let isAsking = false;

@@ -209,6 +209,11 @@
     }
     [later, held] = [[], null];
   };
+  /* A part that another's change has replaced says again what is not saved. */
+  document.addEventListener('followed', () => {
+    for (const one of document.querySelectorAll(`${FORM} :is(input, textarea)[id]`))
+      if (partOf(one) && isNew(one) && !partOf(one).querySelector('.in-place-bar')) offer(one);
+  });
   document.addEventListener('htmx:after:swap', settle);
   document.addEventListener('DOMContentLoaded', settle);
   document.addEventListener('htmx:finally:request', () => {
