@@ -215,7 +215,10 @@
   document.addEventListener('htmx:before:swap', () => {
     if (drafted?.isConnected) keepDrafts(drafted);
   });
-  document.addEventListener('htmx:after:swap', bringDrafts);
+  /* While the form is still there, another part was replaced, such as what a line means, and its page is on its way. */
+  document.addEventListener('htmx:after:swap', () => {
+    if (!drafted?.isConnected) bringDrafts();
+  });
   document.addEventListener('DOMContentLoaded', bringDrafts);
 
   /* Lists and boards follow the changes of others, while nothing is typed, ticked or dragged on the page. */
