@@ -1,5 +1,5 @@
 import { GATE } from '../../../automation/actions/rules.js';
-import { availableActions } from '../../../automation/actions/registry.js';
+import { availableActions, isSent } from '../../../automation/actions/registry.js';
 import type { Fields } from '../../server/read-form.js';
 import { type BuilderForm, type FormStep, newStep, withType } from './builder-form.js';
 import { addConditionRow } from './condition-form.js';
@@ -28,7 +28,9 @@ function withSecret(step: FormStep, secret: unknown, into: unknown): FormStep {
 function added(steps: readonly FormStep[], type: unknown): Edited['focus'] | FormStep[] {
   const known = availableActions().find((each) => each.type === type);
   if (!known) return null;
-  return [...steps, newStep(known.type, known.type === GATE ? SUGGESTED_GATE.params : {})];
+  const step = newStep(known.type, known.type === GATE ? SUGGESTED_GATE.params : {});
+  // What follows a request usually says that it has succeeded.
+  return [...steps, { ...step, on_failure: isSent(known.type) ? 'stop' : '' }];
 }
 
 /** Returns the steps with another action in one of them. */

@@ -144,7 +144,12 @@ async function showDryRun(
     about,
     tasks,
     find,
-    sample: JSON.stringify(sampleOf(automation.trigger_type), null, 2),
+    // What one changes by hand begins as the event that was tried, or is chosen.
+    text: JSON.stringify(
+      result?.run.event ?? events.find(({ run_id }) => run_id === first)?.event ?? sampleOf(automation.trigger_type),
+      null,
+      2,
+    ),
     chosen: chosen ?? first ?? (tasks?.[0] ? `task:${tasks[0].task_id}` : 'sample'),
     result,
     problem,
