@@ -1,6 +1,6 @@
 import type { Duration, WrittenDate } from '../../platform/written-days.js';
 import type { DateRange } from '../../platform/written-ranges.js';
-import type { Assignee, Priority, Status, TaskFilter } from './terms.js';
+import type { Assignee, Priority, Resolution, Status, TaskFilter } from './terms.js';
 import type { LinkedItem } from './tokens.js';
 
 /** What a clause is about, before it is known which item that is. */
@@ -60,7 +60,7 @@ export type Clause = { written: string } & (
   | { does: 'create'; task: NewTask }
   | { does: 'subtasks'; of: Target; tasks: readonly NewTask[] }
   /** `resolution`: why it is done that nobody completed. */
-  | { does: 'status'; target: Target; status: Status; resolution?: 'canceled' | 'duplicate' }
+  | { does: 'status'; target: Target; status: Status; resolution?: Resolution }
   | { does: 'assign'; target: Target; to: Assignee }
   | { does: 'unassign'; target: Target; from: Assignee | null }
   | { does: 'priority'; target: Target; priority: Priority }

@@ -12,6 +12,8 @@ export interface FilteredTask {
   id: string;
   title: string;
   status: string;
+  /** Why it is done, if nobody completed it. */
+  resolution?: string | null;
   project_title?: string | null;
   priority?: string | null;
   /** YYYY-MM-DD */
@@ -36,11 +38,21 @@ export const hasStems = (text: string, stems: readonly string[]): boolean => {
 const hasWords = ({ title, project_title, tags }: FilteredTask, words: readonly string[]): boolean =>
   hasStems([title, project_title ?? '', ...(tags ?? [])].join(' '), words);
 
+/** Whether a task has one of the statuses: what was canceled, or is a duplicate, was not completed. */
+function hasStatus({ status, resolution }: FilteredTask, { statuses, resolutions, completed }: TaskFilter): boolean {
+  if (resolutions) return resolutions.some((each) => each === resolution);
+  if (!statuses && !completed) return true;
+  return (statuses ?? ['done']).some((each) => each === status) && resolution == null;
+}
+/** Whether a filter means tasks that were completed, so that it leaves out those that are done for another reason. */
+export const meansCompleted = ({ statuses, completed, resolutions }: TaskFilter): boolean =>
+  !resolutions && (completed !== undefined || statuses?.includes('done') === true);
+
 /** Returns whether a task is meant. `people`: the ids that the filter's assignee may be; `today`: YYYY-MM-DD. */
 export function isMeant(task: FilteredTask, filter: TaskFilter, people: readonly (string | null)[], today: string): boolean {
-  const { statuses, priorities, due, completed, words, tag, project } = filter;
+  const { priorities, due, completed, words, tag, project } = filter;
   return (
-    (!statuses || statuses.some((status) => status === task.status)) &&
+    hasStatus(task, filter) &&
     (!priorities || priorities.some((priority) => priority === task.priority)) &&
     (!filter.isOverdue || (task.status !== 'done' && task.due != null && task.due < today)) &&
     (!filter.isBlocked || task.is_blocked === true) &&
@@ -64,6 +76,14 @@ const PHRASES: readonly (readonly [phrases: string, filter: TaskFilter])[] = [
   [
     'not done|not finished|not completed|not complete|not closed|unfinished|incomplete|outstanding|remaining|pending|open|left to do|left|to be done|undone|unresolved',
     { statuses: OPEN },
+  ],
+  [
+    'canceled|cancelled|abandoned|called off|dropped|given up|not needed any more|not needed anymore',
+    { statuses: ['done'], resolutions: ['canceled'] },
+  ],
+  [
+    'duplicate|duplicates|a duplicate|dupes|closed as a duplicate|closed as duplicate|closed as duplicates|marked as duplicates|marked as a duplicate',
+    { statuses: ['done'], resolutions: ['duplicate'] },
   ],
   ['not started|not yet started|unstarted|to do|todo|to-do', { statuses: ['todo'] }],
   ['blocked|stuck|waiting for something|held up|on hold|waiting on something', { isBlocked: true, statuses: OPEN }],
@@ -115,6 +135,7 @@ const DONE_WORDS = new Set([
   'fixed',
   'resolved',
 ]);
+const DROPPED_WORDS = new Set(['canceled', 'cancelled', 'abandoned', 'dropped']);
 const DUE_WORDS = new Set(['due', 'deadline', 'ends', 'end', 'coming', 'scheduled', 'planned']);
 
 /** What reading a filter needs. `isTag`: whether a task that the message may be about has the tag. */
@@ -168,13 +189,17 @@ function readAssigned(words: readonly string[], at: number, reader: FilterReader
 
 function readDays(words: readonly string[], at: number, { today }: FilterReader): Found | undefined {
   const word = words[at] ?? '';
-  const lead = DONE_WORDS.has(word) || DUE_WORDS.has(word) ? 1 : 0;
+  const isDropped = DROPPED_WORDS.has(word);
+  const isDone = DONE_WORDS.has(word) || isDropped;
+  const lead = isDone || DUE_WORDS.has(word) ? 1 : 0;
   const found = longest(words, at + lead, 6, (part) => {
     // What is done since a day was done after the last one.
-    const range = DONE_WORDS.has(word) && part[0] === 'since' ? readPastRange(part, today) : readRange(part, today);
+    const range = isDone && part[0] === 'since' ? readPastRange(part, today) : readRange(part, today);
     if (!range) return undefined;
     // What is to be done by a day is due then; what was done in a week is done.
-    if (DONE_WORDS.has(word) && range.from !== undefined && range.from <= today) return { completed: range, statuses: ['done'] };
+    const isPast = isDone && range.from !== undefined && range.from <= today;
+    if (isPast) return { completed: range, statuses: ['done'], ...(isDropped && { resolutions: ['canceled'] }) };
+    if (isDropped) return undefined;
     return { due: range };
   });
   if (found) return { ...found, length: found.length + lead };
@@ -202,6 +227,7 @@ function merge(before: TaskFilter, more: TaskFilter): TaskFilter | undefined {
   if (differs('assignee') || differs('due') || differs('completed') || differs('tag') || differs('project')) return undefined;
   const merged = { ...before, ...more };
   if (differs('priorities')) merged.priorities = union(before.priorities, more.priorities);
+  if (differs('resolutions')) merged.resolutions = union(before.resolutions, more.resolutions);
   // `unassigned` says open too, unless a state says more.
   if (differs('statuses')) {
     const stated = [before.statuses, more.statuses].filter((each) => !isEqual(each, OPEN));

@@ -1,9 +1,10 @@
 import type { Beyond } from './beyond.js';
 import type { Target } from './clauses.js';
 import { onlyMeaning } from './doubts/which-set.js';
-import { isMeant, openOnly } from './filter.js';
+import { isMeant, meansCompleted, openOnly } from './filter.js';
 import type { PeopleIndex } from './people.js';
-import type { Assignee, TaskFilter } from './terms.js';
+import { droppedWords } from './sets/dropped.js';
+import { type Assignee, RESOLUTIONS, type TaskFilter } from './terms.js';
 import type { LinkedItem } from './tokens.js';
 
 /** What the clauses of a message refer to. */
@@ -139,11 +140,8 @@ export class SubjectFinder {
         const items = this.matching(target).filter(({ id }) => !except.includes(id));
         if (target.both && items.length !== 2) throw new Question(WHICH_TWO);
         if (items.length > 0) return items.map((item) => ({ id: item.id, item }));
-        throw new Question(
-          Object.keys(target.filter).length === 0
-            ? 'No task is linked.'
-            : `No task of what is linked fits ${quote(target.written)}.`,
-        );
+        if (Object.keys(target.filter).length === 0) throw new Question('No task is linked.');
+        throw new Question([`No task of what is linked fits ${quote(target.written)}.`, ...this.notes].join(' '));
       }
     }
   }
@@ -196,7 +194,11 @@ export class SubjectFinder {
       isOfLinked(written) || this.tasks().length > 0 ? {} : (this.world.beyond?.coveredTasks ?? {});
     if (isCut) throw new Question(TOO_MANY);
     const { words, ...facts } = meant;
-    const found = [...this.tasks(), ...items].filter((item) => isMeant(item, facts, people, this.world.today));
+    const among = (part: TaskFilter) =>
+      [...this.tasks(), ...items].filter((item) => isMeant(item, part, people, this.world.today));
+    const found = among(facts);
+    const dropped = meansCompleted(facts) ? droppedWords(among({ ...facts, resolutions: RESOLUTIONS })) : '';
+    if (dropped !== '') this.notes.add(dropped);
     if (!words) return found;
     const { tasks, doubt } = onlyMeaning(found, words);
     if (doubt) throw new Question(`${quote(written)} may be ${doubt}`);

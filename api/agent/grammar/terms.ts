@@ -11,6 +11,14 @@ export const STATUS_WORDS: Readonly<Record<string, string>> = {
 };
 export type Status = (typeof STATUSES)[number];
 
+/** Why a task is done that nobody completed. */
+export const RESOLUTIONS = ['canceled', 'duplicate'] as const;
+export type Resolution = (typeof RESOLUTIONS)[number];
+const RESOLUTION_WORDS: Readonly<Record<string, string>> = { canceled: 'canceled', duplicate: 'closed as a duplicate' };
+/** What texts call the state of a task: one that was canceled is not done. */
+export const stateWords = ({ status, resolution }: { status: string; resolution?: string | null }): string =>
+  RESOLUTION_WORDS[resolution ?? ''] ?? STATUS_WORDS[status] ?? status;
+
 export const PRIORITIES = ['low', 'medium', 'high', 'urgent'] as const;
 export type Priority = (typeof PRIORITIES)[number];
 
@@ -23,7 +31,9 @@ export type Assignee =
 
 /** What tasks have to be. Every given part must hold. */
 export interface TaskFilter {
+  /** Of tasks that are done only those that were completed, unless `resolutions` names others. */
   statuses?: readonly Status[];
+  resolutions?: readonly Resolution[];
   priorities?: readonly Priority[];
   isOverdue?: true;
   isBlocked?: true;

@@ -1,13 +1,16 @@
 import type { Context } from '../../platform/context.js';
 import type { Named } from '../grammar/asking/nearest.js';
 import { Question, onlyAssignees, quote } from '../grammar/subjects.js';
+import { meansCompleted } from '../grammar/filter.js';
 import type { Asked } from '../grammar/outcome.js';
+import { droppedWords } from '../grammar/sets/dropped.js';
+import { RESOLUTIONS } from '../grammar/terms.js';
 import type { LinkedItem } from '../grammar/tokens.js';
 import type { ReadableLink } from '../sessions/read-links.js';
 import { answerActivity } from './answer-activity.js';
 import { aheadWords, chooseAhead, isAhead } from './answers/ahead.js';
 import { describeProject } from './answers/project.js';
-import { listWords, loadWords, MAX_LISTED } from './answers/task-lines.js';
+import { blockingWords, listWords, loadWords, MAX_LISTED } from './answers/task-lines.js';
 import { describe, helpWords, linkMentions, MAY_NOT_READ, mentionsOf, NOTHING_LINKED, summaryWords } from './answer-words.js';
 import type { ClaimedTurn } from './claim-turn.js';
 import type { Answer, Mentioned } from './end-turn.js';
@@ -47,7 +50,9 @@ async function answerTasks(
   const assignees = onlyAssignees(world, filter.assignee);
   const teamIds = teamsOf(links);
   const open = show === 'load' ? { ...filter, statuses: ['todo', 'in_progress', 'in_review'] as const } : filter;
-  const found = await findTasks(ctx, open, assignees, { teamIds, timezone: zoneOf(turn), today: world.today });
+  const asking = { teamIds, timezone: zoneOf(turn), today: world.today };
+  const found = await findTasks(ctx, open, assignees, asking);
+  const dropped = meansCompleted(open) ? await findTasks(ctx, { ...open, resolutions: RESOLUTIONS }, assignees, asking) : [];
   const tasks = found.filter(({ id }) => !without.includes(id));
   const ahead = isAhead(show) ? chooseAhead(tasks, show, world.today) : tasks;
   const none = noneWords([...(filter.words ?? []), ...(filter.project ?? []), ...(filter.tag === undefined ? [] : [filter.tag])]);
@@ -56,7 +61,8 @@ async function answerTasks(
     : show === 'load'
       ? loadWords(tasks, world.today)
       : listWords(tasks, none);
-  const content = (await exceedsExamined(ctx, teamIds)) ? `${words}\n\n${partWords(teamIds)}` : words;
+  const part = (await exceedsExamined(ctx, teamIds)) ? partWords(teamIds) : '';
+  const content = [words, droppedWords(dropped), part].filter((text) => text !== '').join('\n\n');
   return { content, mentions: show === 'load' ? [] : listMentions(ahead) };
 }
 
@@ -78,8 +84,7 @@ async function answerBeyond(
   switch (asked.does) {
     case 'blocking': {
       const tasks = await findBlocking(ctx, asked.ids, asked.end, zoneOf(turn));
-      const none = asked.end === 'before' ? 'No task blocks it.' : 'It blocks no task.';
-      return { content: listWords(tasks, none), mentions: listMentions(tasks) };
+      return { content: blockingWords(tasks, asked.end), mentions: listMentions(tasks) };
     }
     case 'activity': {
       const { of } = asked;

@@ -1,6 +1,6 @@
 import { kindsOfSentences, type Named, nearestSentences } from '../grammar/asking/nearest.js';
 import { named, quote } from '../grammar/subjects.js';
-import { STATUS_WORDS } from '../grammar/terms.js';
+import { stateWords } from '../grammar/terms.js';
 import type { Staged } from '../plans/proposal.js';
 import type { ReadableLink } from '../sessions/read-links.js';
 import type { Mentioned } from './end-turn.js';
@@ -24,10 +24,12 @@ export const lostWords = (lost: number): string =>
 /** One line about an item. */
 export function describe(
   { item_type, title, status }: Pick<ReadableLink, 'item_type' | 'title' | 'status'>,
-  facts: (Partial<Pick<LinkedItem, 'priority' | 'due' | 'is_blocked' | 'assignee'>> & { open_tasks?: number | null }) | undefined,
+  facts:
+    | (Partial<Pick<LinkedItem, 'priority' | 'due' | 'is_blocked' | 'assignee' | 'resolution'>> & { open_tasks?: number | null })
+    | undefined,
 ): string {
   const parts = [
-    item_type === 'task' || item_type === 'project' ? (STATUS_WORDS[status] ?? status) : null,
+    item_type === 'task' || item_type === 'project' ? stateWords({ status, resolution: facts?.resolution ?? null }) : null,
     facts?.priority && `${facts.priority} priority`,
     facts?.due && `${item_type === 'project' ? 'ends' : 'due'} ${facts.due}`,
     item_type === 'task' && facts && (facts.assignee ? `assigned to ${facts.assignee}` : 'not assigned'),

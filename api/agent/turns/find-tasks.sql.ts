@@ -9,7 +9,7 @@ const columns = (
   timezone: string,
   user: string,
   roles: string,
-): string => /* sql */ `t.task_id as id, t.title, t.status, t.priority,
+): string => /* sql */ `t.task_id as id, t.title, t.status, t.resolution, t.priority,
   left(t.due_date, 10) as due, (t.completed_at at time zone ${timezone})::date::text as completed, t.assigned_to, u.display_name as assignee,
   p.name as project_title, t.tags, ${isBlockedSql(user, roles)} as is_blocked`;
 
@@ -19,7 +19,8 @@ const places = (user: string, roles: string, teams: string): string =>
 /**
  * $1 = user id, $2 = roles that may list tasks, $3 = team ids or null for all of the user's, $4 = time zone, $5 = statuses or null,
  * $6 = priorities or null, $7 = first due date or null, $8 = last due date or null, $9 = only without a due date, $10 = assignees or null for
- * any, $11 = only without an assignee, $12 = patterns that title, project name and tags match together, $13 = only blocked ones, $14 = row limit.
+ * any, $11 = only without an assignee, $12 = patterns that title, project name and tags match together, $13 = only blocked ones, $14 = first day of
+ * completion or null, $15 = last one or null, $16 = why they are done (`completed`, or a resolution) or null for any, $17 = row limit.
  */
 export const findTasksStatement = defineStatement({
   name: 'rules_find_tasks',
@@ -36,7 +37,9 @@ where not t.is_archived and ($5::text[] is null or t.status = any($5)) and ($6::
   and (not $9::boolean or t.due_date is null) and ($10::uuid[] is null or t.assigned_to = any($10)) and (not $11::boolean or t.assigned_to is null)
   and (t.title || ' ' || p.name || ' ' || array_to_string(t.tags, ' ')) ilike all ($12::text[])
   and (not $13::boolean or ${isBlockedSql('$1::uuid', '$2::text[]')})
-order by t.due_date nulls last, t.created_at, t.task_id limit $14`,
+  and ($14::text is null or (t.completed_at at time zone $4)::date::text >= $14) and ($15::text is null or (t.completed_at at time zone $4)::date::text <= $15)
+  and ($16::text[] is null or coalesce(t.resolution, 'completed') = any($16))
+order by t.due_date nulls last, t.created_at, t.task_id limit $17`,
 });
 
 /**

@@ -2,7 +2,7 @@ import { run } from '../../../db/statement.js';
 import { rolesFor } from '../../platform/access/access.js';
 import { type Context, requireUser } from '../../platform/context.js';
 import { addTo } from '../../platform/calendar-days.js';
-import { type FilteredTask, isMeant } from '../grammar/filter.js';
+import { type FilteredTask, isMeant, meansCompleted } from '../grammar/filter.js';
 import { isNone } from '../grammar/people.js';
 import type { TaskFilter } from '../grammar/terms.js';
 import {
@@ -21,6 +21,7 @@ export interface FoundTask extends FilteredTask, Record<string, unknown> {
   priority: string;
   due: string | null;
   completed: string | null;
+  resolution: string | null;
   assigned_to: string | null;
   assignee: string | null;
   project_title: string;
@@ -53,7 +54,7 @@ export async function findTasks(
   assignees: readonly (string | null)[],
   asking: Asking,
 ): Promise<FoundTask[]> {
-  const { due, isOverdue, words = [], project = [], assignee } = filter;
+  const { due, completed, isOverdue, words = [], project = [], assignee } = filter;
   const ids = assignees.filter((id) => id !== null);
   const values = [
     requireUser(ctx),
@@ -69,6 +70,9 @@ export async function findTasks(
     isNone(assignee),
     [...words, ...project].map((word) => `%${literally(word)}%`),
     filter.isBlocked === true,
+    completed?.from ?? null,
+    completed?.to ?? null,
+    filter.resolutions ?? (meansCompleted(filter) ? ['completed'] : null),
     MAX_COUNTED + 1,
   ];
   const found = await run<FoundTask>(ctx.db, findTasksStatement, values);

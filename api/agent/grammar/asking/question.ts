@@ -45,6 +45,8 @@ const ABOUT = patterns(
   'how far|urgent|important along? is|are T along?',
   'how is the? progress|status on|of|for|with T',
   'how are we doing|getting|progressing on|with|along? with|on? T',
+  'is|are|was|has|have T been? canceled|cancelled|abandoned|dropped|duplicate',
+  'is|are|was T a|the duplicate of? anything|something?',
   'is|are|was|has|have T done|finished|complete|completed|closed|overdue|late|blocked|open|started|urgent|assigned|ready|in|due|already? progress|review|been|on|to? started|finished|done|anyone|track?',
   'is|are|was|were|has|have T been|being? S',
   'is|are T still S',

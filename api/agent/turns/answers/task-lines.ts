@@ -1,14 +1,15 @@
 import { quote } from '../../grammar/subjects.js';
-import { STATUS_WORDS } from '../../grammar/terms.js';
+import { stateWords } from '../../grammar/terms.js';
 import { plural } from '../answer-words.js';
 import { type FoundTask, MAX_COUNTED } from '../find-tasks.js';
 
 /** Tasks that an answer lists; the others are counted. */
 export const MAX_LISTED = 20;
 
-export const describeTask = ({ title, status, priority, due, assignee, is_blocked, project_title }: FoundTask): string => {
+export const describeTask = (task: FoundTask): string => {
+  const { title, status, priority, due, assignee, is_blocked, project_title } = task;
   const parts = [
-    STATUS_WORDS[status] ?? status,
+    stateWords(task),
     `${priority} priority`,
     due === null ? null : `due ${due}`,
     assignee === null ? 'not assigned' : `assigned to ${assignee}`,
@@ -30,6 +31,17 @@ export const linesOf = (tasks: readonly FoundTask[]): string[] => [
 /** A count and the first tasks. */
 export const listWords = (tasks: readonly FoundTask[], none: string): string =>
   tasks.length === 0 ? none : [`${countWords(tasks.length)}:`, ...linesOf(tasks)].join('\n');
+
+/** What blocks a task, or what it blocks: only what is open does. */
+export function blockingWords(tasks: readonly FoundTask[], end: 'before' | 'behind'): string {
+  const [open, done] = [tasks.filter(({ status }) => status !== 'done'), tasks.filter(({ status }) => status === 'done')];
+  if (tasks.length === 0) return end === 'before' ? 'No task blocks it.' : 'It blocks no task.';
+  const head = listWords(open, end === 'before' ? 'No open task blocks it.' : 'It blocks no open task.');
+  if (done.length === 0) return head;
+  const why =
+    end === 'before' ? 'These are done, so they block it no longer:' : 'These are done already, so it blocks them no longer:';
+  return [head, '', why, ...linesOf(done)].join('\n');
+}
 
 /** How many open tasks each member has, most first, and how many of them are late. */
 export function loadWords(tasks: readonly FoundTask[], today: string): string {
