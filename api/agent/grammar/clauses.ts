@@ -40,6 +40,8 @@ export interface TaskQuestion {
   filter: TaskFilter;
   /** `what else`: not what the clause before was about. */
   isElse?: true;
+  /** Of `load`: the task for which somebody is looked for. */
+  of?: Target;
 }
 
 /** A question about what was done. */

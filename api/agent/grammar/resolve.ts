@@ -61,8 +61,8 @@ export function resolve(
     if (asks.length > 0) return { kind: 'ask', asked: resolver.ask(first) };
     for (const clause of clauses) resolver.add(clause);
   } catch (error) {
-    if (error instanceof Question) return { kind: 'question', text: error.message, items: error.items };
+    if (error instanceof Question) return { kind: 'question', text: error.message, items: error.items, sets: resolver.sets };
     throw error;
   }
-  return { kind: 'plan', actions: resolver.actions, ...resolver.notes };
+  return { kind: 'plan', actions: resolver.actions, ...resolver.notes, sets: resolver.sets };
 }

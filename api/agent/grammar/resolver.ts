@@ -5,7 +5,8 @@ import { type Absent, followAbsent } from './absence.js';
 import { sayCannot } from './doubts/cannot.js';
 import type { Clause, Does, NewTask, Target } from './clauses.js';
 import { KeptPriorities } from './doubts/kept-priorities.js';
-import type { Asked, Outcome } from './outcome.js';
+import { resolveQuestion } from './asking/resolve-question.js';
+import type { Asked, Outcome, TaskSet } from './outcome.js';
 import {
   checkDeletion,
   dayOf,
@@ -234,11 +235,7 @@ export class Resolver {
     return item.id;
   }
 
-  private single(target: Target): Subject {
-    const subjects = this.finder.find(target, this.before);
-    if (subjects.length !== 1) throw new Question('This works on one item at a time. Name it.');
-    return subjects[0] as Subject;
-  }
+  private single = (target: Target): Subject => this.finder.single(target, this.before);
 
   private assignee = (to: Assignee, { item }: Subject): string | null => this.assigneeIn(to, item?.team_id);
 
@@ -256,27 +253,14 @@ export class Resolver {
 
   /** What a question is about. */
   ask(clause: Clause): Asked {
-    if (clause.does === 'ask') {
-      const without = clause.question.isElse ? (this.before ?? []).map(({ id }) => id) : [];
-      this.before = this.finder.matchingWords(clause.question.filter);
-      return { does: 'tasks', question: clause.question, without };
-    }
-    if (clause.does === 'activity') return this.activity(clause.asked);
-    if (clause.does !== 'about' && clause.does !== 'blocking') return { does: clause.does === 'help' ? 'help' : 'summary' };
-    const subjects = this.finder.find(clause.target, this.before);
-    const ids = subjects.map(({ id }) => id);
-    const isProject = clause.does === 'about' && subjects.length === 1 && subjects[0]?.item?.type === 'project';
-    if (!isProject) for (const subject of subjects) requireTask(subject);
-    this.before = subjects;
-    if (clause.does === 'blocking') return { does: 'blocking', ids, end: clause.end };
-    return { does: 'about', ids, items: subjects.flatMap(({ item }) => item ?? []) };
+    const { asked, before } = resolveQuestion(clause, this.finder, this.before);
+    this.before = before;
+    return asked;
   }
 
-  private activity({ of, ...asked }: Does<'activity'>['asked']): Asked {
-    const subjects = of ? this.finder.find(of, this.before) : [];
-    if (subjects.length > 1) throw new Question('I tell what happened to one task or project at a time. Name it.');
-    this.before = subjects;
-    return { does: 'activity', asked, of: subjects[0]?.item ?? null };
+  /** The sets of tasks that the clauses named by what they have in common. */
+  get sets(): readonly TaskSet[] {
+    return this.finder.sets;
   }
 
   /** What to say of the tasks that were found, and those that it names. */

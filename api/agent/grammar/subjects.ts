@@ -3,6 +3,7 @@ import type { Target } from './clauses.js';
 import { onlyMeaning } from './doubts/which-set.js';
 import { isMeant, meansCompleted, openOnly } from './filter.js';
 import type { PeopleIndex } from './people.js';
+import type { TaskSet } from './outcome.js';
 import { droppedWords } from './sets/dropped.js';
 import { type Assignee, RESOLUTIONS, type TaskFilter } from './terms.js';
 import type { LinkedItem } from './tokens.js';
@@ -110,6 +111,8 @@ export class SubjectFinder {
   readonly notes = new Set<string>();
   /** The items that these name, in their order. */
   readonly noted = new Set<LinkedItem>();
+  /** The sets of tasks that it looked for. */
+  readonly sets: TaskSet[] = [];
   /** Whether a task that is done is wanted, where one name means several: only that can be reopened. */
   wantsDone = false;
 
@@ -144,6 +147,13 @@ export class SubjectFinder {
         throw new Question([`No task of what is linked fits ${quote(target.written)}.`, ...this.notes].join(' '));
       }
     }
+  }
+
+  /** The one item that a target means. @throws Question several */
+  single(target: Target, before: Before): Subject {
+    const [subject, ...others] = this.find(target, before);
+    if (!subject || others.length > 0) throw new Question('This works on one item at a time. Name it.');
+    return subject;
   }
 
   /** The linked tasks that a question names by nothing but their words; null for another question. */
@@ -189,10 +199,12 @@ export class SubjectFinder {
     const people = onlyAssignees(this.world, filter.assignee);
     // A person's tasks, and those of a project, are their open ones.
     const meant = filter.assignee || filter.due ? openOnly(filter) : filter;
-    // Of linked tasks if there are any: those of linked projects would have to be linked first.
-    const { items = [], isCut = false } =
-      isOfLinked(written) || this.tasks().length > 0 ? {} : (this.world.beyond?.coveredTasks ?? {});
+    // Without a word of which they are, the linked ones, if there are any.
+    const isAny = Object.keys(filter).length === 0;
+    const isOfLinks = isOfLinked(written) || (isAny && this.tasks().length > 0);
+    const { items = [], isCut = false } = isOfLinks ? {} : (this.world.beyond?.coveredTasks ?? {});
     if (isCut) throw new Question(TOO_MANY);
+    if (!isAny && !isOfLinked(written)) this.sets.push({ written, filter: meant, people });
     const { words, ...facts } = meant;
     const among = (part: TaskFilter) =>
       [...this.tasks(), ...items].filter((item) => isMeant(item, part, people, this.world.today));

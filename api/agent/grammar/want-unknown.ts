@@ -12,7 +12,7 @@ function targetsOf(clause: BareClause): Target[] {
     Record<'target' | 'of' | 'source' | 'by' | 'project', Target | null>
   >;
   const task = clause.does === 'create' ? [clause.task.project, clause.task.related] : [];
-  const asked = clause.does === 'activity' ? [clause.asked.of] : [];
+  const asked = clause.does === 'activity' ? [clause.asked.of] : clause.does === 'ask' ? [clause.question.of] : [];
   return [target, of, source, by, project, ...task, ...asked].flatMap((each) => each ?? []);
 }
 

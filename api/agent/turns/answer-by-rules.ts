@@ -24,8 +24,9 @@ import {
   unclearWords,
 } from './answer-words.js';
 import { type ClaimedTurn, claimTurn, type TurnExecution } from './claim-turn.js';
-import { announceTurn, type Answer, type EndedTurn, endTurn } from './end-turn.js';
+import { announceTurn, type Answer, type EndedTurn, endTurn, type Mentioned } from './end-turn.js';
 import { findBlocks, mayReadTasks } from './find-tasks.js';
+import { findLeftOut } from './left-out.js';
 import { undoLast } from './undo-last.js';
 import { findNumbered } from './reading/numbered-tasks.js';
 import { type ReadByRules, readByRules, readEarlier } from './reading/read-world.js';
@@ -82,6 +83,10 @@ function unlinkedIn({ outcome, world: { beyond } }: ReadByRules): LinkedItem[] {
   return beyond?.among(idsOf(outcome)).filter((item) => !beyond.isCovered(item)) ?? [];
 }
 
+/** Tasks that the page offers to link, before it sends the message again. */
+const linkable = (tasks: readonly { id: string; title: string }[]): Mentioned[] =>
+  mentionsOf(tasks).map((each) => ({ ...each, to_link: 'task' }));
+
 /** Names what must be linked first; pages offer to link it and to send the message again. */
 const offerLinks = (items: readonly LinkedItem[]): Answer => ({
   content: linkFirstWords(items),
@@ -104,11 +109,16 @@ async function respond(ctx: Context, turn: ClaimedTurn, links: readonly Readable
   const unlinked = unlinkedIn(read);
   if (unlinked.length > 0) return offerLinks(unlinked);
   if (outcome.kind === 'plan') {
-    const answer = await propose(ctx, turn, outcome.actions, outcome.notes);
-    return { ...answer, mentions: mentionsOf(outcome.items) };
+    const left = await findLeftOut(ctx, turn, links, read, outcome.sets);
+    const answer = await propose(ctx, turn, outcome.actions, [...outcome.notes, ...(left ? [left.text] : [])]);
+    return { ...answer, mentions: mentionsOf([...outcome.items, ...(left?.tasks ?? [])]) };
   }
   if (outcome.kind === 'unblock') return unblock(ctx, turn, outcome);
-  if (outcome.kind === 'question') return { content: `${outcome.text} ${NOT_STAGED}`, mentions: mentionsOf(outcome.items) };
+  if (outcome.kind === 'question') {
+    const left = await findLeftOut(ctx, turn, links, read, outcome.sets);
+    const content = [`${outcome.text} ${NOT_STAGED}`, ...(left ? [left.text] : [])].join('\n\n');
+    return { content, mentions: [...mentionsOf(outcome.items), ...(left?.isAll ? linkable(left.tasks) : mentionsOf(left?.tasks ?? []))] };
+  }
   const title = links.find(({ item_type }) => item_type === 'task')?.title;
   const content = unclearWords(outcome.unclear ?? turn.content, title, summaryWords(links, read.facts));
   return { content, mentions: linkMentions(links) };

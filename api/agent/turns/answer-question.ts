@@ -32,6 +32,8 @@ function partWords(teamIds: readonly string[] | null): string {
     : `I looked only at ${count} tasks of your teams, which have more. The search and the saved views look at all.`;
 }
 
+const CHOOSES_NOBODY = 'I do not choose people. This is how much each of them has:';
+
 /** The tasks that a list names. */
 const listMentions = (tasks: readonly FoundTask[]): Mentioned[] => mentionsOf(tasks.slice(0, MAX_LISTED));
 
@@ -44,26 +46,26 @@ async function answerTasks(
   turn: ClaimedTurn,
   links: readonly ReadableLink[],
   { world }: ReadByRules,
-  { question, without }: Extract<Asked, { does: 'tasks' }>,
+  { question, without, of }: Extract<Asked, { does: 'tasks' }>,
 ): Promise<Answer> {
   const { filter, show } = question;
   const assignees = onlyAssignees(world, filter.assignee);
   const teamIds = teamsOf(links);
-  const open = show === 'load' ? { ...filter, statuses: ['todo', 'in_progress', 'in_review'] as const } : filter;
   const asking = { teamIds, timezone: zoneOf(turn), today: world.today };
-  const found = await findTasks(ctx, open, assignees, asking);
-  const dropped = meansCompleted(open) ? await findTasks(ctx, { ...open, resolutions: RESOLUTIONS }, assignees, asking) : [];
+  const found = await findTasks(ctx, filter, assignees, asking);
+  const dropped = meansCompleted(filter) ? await findTasks(ctx, { ...filter, resolutions: RESOLUTIONS }, assignees, asking) : [];
   const tasks = found.filter(({ id }) => !without.includes(id));
   const ahead = isAhead(show) ? chooseAhead(tasks, show, world.today) : tasks;
   const none = noneWords([...(filter.words ?? []), ...(filter.project ?? []), ...(filter.tag === undefined ? [] : [filter.tag])]);
   const words = isAhead(show)
     ? aheadWords(ahead, tasks.length, show)
     : show === 'load'
-      ? loadWords(tasks, world.today)
+      ? loadWords(tasks, filter, world.today)
       : listWords(tasks, none);
   const part = (await exceedsExamined(ctx, teamIds)) ? partWords(teamIds) : '';
-  const content = [words, droppedWords(dropped), part].filter((text) => text !== '').join('\n\n');
-  return { content, mentions: show === 'load' ? [] : listMentions(ahead) };
+  const head = of ? `${describe({ ...of, item_type: of.type }, of)}\n\n${CHOOSES_NOBODY}` : '';
+  const content = [head, words, droppedWords(dropped), part].filter((text) => text !== '').join('\n\n');
+  return { content, mentions: of ? mentionsOf([of]) : show === 'load' ? [] : listMentions(ahead) };
 }
 
 /** Describes the items that a question is about. */

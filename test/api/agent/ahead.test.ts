@@ -103,6 +103,8 @@ describe('what comes next', () => {
   it('says how many tasks of each member are late', async () => {
     await addMine('Late', { due_date: day(-3) });
     await addMine('Other');
-    expect((await (await begin())('who is overloaded?')).content).toMatch(/^Open tasks:\n- .*: 2, 1 of them overdue$/);
+    expect((await (await begin())('who is overloaded?')).content).toMatch(
+      /^Open tasks:\n- .*: 2, 1 of them overdue\n\nMembers who are not listed have none\.$/,
+    );
   });
 });

@@ -26,26 +26,9 @@ const SUMMARY = new Set(
     'summarize everything|show me the linked items|list the linked items|what are the linked items|what is the status|how do things look'
   ).split('|'),
 );
-const LOAD = new Set(
-  (
-    'who has the most work|who has the most tasks|who has the most to do|who is the busiest|who is busiest|who is overloaded|who has too much|' +
-    'who has too much to do|who has the least work|who has the least to do|who has the fewest tasks|who has time|who is free|who is available|' +
-    'who has capacity|who has nothing to do|how is the work distributed|how is work distributed|workload|show the workload|show me the workload|' +
-    'what is the workload|how many tasks does everyone have|how many tasks does each person have|' +
-    'is anyone overloaded|is anybody overloaded|is someone overloaded|who is swamped|who is overworked|who has too many tasks|who has too much work|' +
-    'who has got too much|who has got too much to do|who has got too much work|who has got too much on their plate|' +
-    'who has the most on their plate|who has a lot on their plate|who has the least on their plate|who has too much on their plate|who has the most open tasks|' +
-    'who does what|who is doing what|who is working on what|how busy is everyone|how busy is the team|what is everyone working on'
-  ).split('|'),
-);
 /** A summary of all that is linked, in other words. */
 const SUMMARY_OF =
   /^(?:(?:can i have|give me|give us|show me|i need) )?(?:(?:an?|the) )?(?:(?:short|quick|brief) )?(?:summary|overview|status report|status update) (?:of|on|for) (?:the (?:whole )?project|everything|all of it|it all)$|^(?:summari[sz]e|sum up) (?:the (?:whole )?project|it all)$/;
-/** Who has time for the work of another one. */
-const WHO_CAN =
-  /^who (?:can|could|might) (?:help(?: out)?|jump in|step in|(?:take|take over|pick up|cover|cover for|help with) (?:her|his|their|these|the|some|more|this|it)(?: (?:tasks|work|of|more|over))*)$/;
-const IS_FREE =
-  /^(?:is|are|does|do|has) (?:anyone|anybody|someone|somebody|who) (?:free|available|have time|have capacity|time|capacity)(?: (?:to|for) .+)?$|^who (?:is (?:free|available)|has (?:time|capacity)) (?:to|for) .+$/;
 /** What the person shall do: `next` is an order, the others are a plan. */
 const AHEAD: readonly (readonly [show: TaskQuestion['show'], phrases: RegExp])[] = [
   ['week', /^(?:(?:help me )?plan (?:my|the|this) week(?: for me)?|what does my week look like|how does my week look)$/],
@@ -80,7 +63,6 @@ export function readFixed(asked: string): BareClause | undefined {
   if (APPROVALS.test(said)) return { does: 'doubt', text: AT_APPROVALS };
   if (HELP.has(said)) return { does: 'help' };
   if (SUMMARY.has(said) || SUMMARY_OF.test(said)) return { does: 'summary' };
-  if (LOAD.has(said) || WHO_CAN.test(said) || IS_FREE.test(said)) return { does: 'ask', question: { show: 'load', filter: {} } };
   if (BLOCKED.test(said) || BLOCKING_US.test(said))
     return { does: 'ask', question: { show: 'list', filter: openOnly({ isBlocked: true }) } };
   if (SLIPPED.test(said)) return { does: 'ask', question: { show: 'list', filter: openOnly({ isOverdue: true }) } };

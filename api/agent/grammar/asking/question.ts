@@ -1,5 +1,6 @@
 import { readActivity } from './activity.js';
 import { readFixed } from './fixed.js';
+import { readChoosing, readLoad } from './load.js';
 import type { BareClause, Target, TaskQuestion } from '../clauses.js';
 import { openOnly, readFilter, withWords } from '../filter.js';
 import type { TaskFilter } from '../terms.js';
@@ -206,6 +207,8 @@ const ORDERING = /^tell (?!me\b|us\b|about\b|more\b)/;
 export function readQuestion(reading: Reading, tokens: readonly Token[]): BareClause | undefined {
   const fixed = readFixed(join(tokens));
   if (fixed) return fixed;
+  const load = readChoosing(reading, tokens) ?? readLoad(reading, join(tokens));
+  if (load) return load;
   const activity = readActivity(reading, tokens);
   if (activity) return activity;
   const busy = BUSY.map((each) => new Matcher(reading, tokens).match(each, 'all')?.P).find((each) => each !== undefined);

@@ -1,3 +1,5 @@
+import type { TaskFilter } from '../../grammar/terms.js';
+import { filterWords } from './filter-words.js';
 import { quote } from '../../grammar/subjects.js';
 import { stateWords } from '../../grammar/terms.js';
 import { plural } from '../answer-words.js';
@@ -44,15 +46,17 @@ export function blockingWords(tasks: readonly FoundTask[], end: 'before' | 'behi
 }
 
 /** How many open tasks each member has, most first, and how many of them are late. */
-export function loadWords(tasks: readonly FoundTask[], today: string): string {
+export function loadWords(tasks: readonly FoundTask[], filter: TaskFilter, today: string): string {
   const counts = new Map<string, { open: number; overdue: number }>();
   for (const { assignee, due } of tasks) {
     const { open, overdue } = counts.get(assignee ?? '') ?? { open: 0, overdue: 0 };
     counts.set(assignee ?? '', { open: open + 1, overdue: overdue + (due !== null && due < today ? 1 : 0) });
   }
   const rows = [...counts].sort(([, a], [, b]) => b.open - a.open || b.overdue - a.overdue).slice(0, MAX_LISTED);
-  if (rows.length === 0) return 'No task is open.';
+  const about = filterWords(filter);
+  if (rows.length === 0) return `${about}: none.`;
   const line = ([name, { open, overdue }]: (typeof rows)[number]) =>
     `- ${name === '' ? 'not assigned' : name}: ${open}${overdue > 0 ? `, ${overdue} of them overdue` : ''}`;
-  return ['Open tasks:', ...rows.map(line)].join('\n');
+  const more = counts.size > rows.length ? [`- and ${counts.size - rows.length} more`] : [];
+  return [`${about}:`, ...rows.map(line), ...more, '', 'Members who are not listed have none.'].join('\n');
 }

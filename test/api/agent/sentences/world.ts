@@ -169,13 +169,14 @@ function shownAnswer(world: string, outcome: Extract<Outcome, { kind: 'ask' }>):
   if (asked.does === 'activity') return shownActivity(asked);
   if (asked.does === 'about') return `list: ${asked.ids.join(' ')}`;
   const { show, filter } = asked.question;
-  if (show === 'load') return 'load';
   const tasks = [...(WORLDS[world] ?? []), ...UNLINKED].filter(({ type }) => type === 'task');
   const who = onlyAssignees({ people, userId: 'ada' }, filter.assignee);
   const found = tasks
     .filter((each) => isMeant({ project_title: 'Harbor', ...each }, filter, who, TODAY))
     .map(({ id }) => id)
     .filter((id) => !asked.without.includes(id));
+  const isOfAll = show === 'load' && Object.keys(filter).length === 1 && filter.statuses?.length === 3;
+  if (isOfAll) return asked.of ? `load for ${asked.of.id}` : 'load';
   return `${show}: ${found.sort().join(' ')}`.trim();
 }
 
