@@ -40,7 +40,7 @@ export interface TaskQuestion {
   filter: TaskFilter;
   /** `what else`: not what the clause before was about. */
   isElse?: true;
-  /** Of `load`: the task for which somebody is looked for. */
+  /** Of `load`: the task that a member is looked for. */
   of?: Target;
 }
 

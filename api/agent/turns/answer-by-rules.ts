@@ -117,7 +117,10 @@ async function respond(ctx: Context, turn: ClaimedTurn, links: readonly Readable
   if (outcome.kind === 'question') {
     const left = await findLeftOut(ctx, turn, links, read, outcome.sets);
     const content = [`${outcome.text} ${NOT_STAGED}`, ...(left ? [left.text] : [])].join('\n\n');
-    return { content, mentions: [...mentionsOf(outcome.items), ...(left?.isAll ? linkable(left.tasks) : mentionsOf(left?.tasks ?? []))] };
+    return {
+      content,
+      mentions: [...mentionsOf(outcome.items), ...(left?.isAll ? linkable(left.tasks) : mentionsOf(left?.tasks ?? []))],
+    };
   }
   const title = links.find(({ item_type }) => item_type === 'task')?.title;
   const content = unclearWords(outcome.unclear ?? turn.content, title, summaryWords(links, read.facts));

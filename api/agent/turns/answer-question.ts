@@ -32,7 +32,7 @@ function partWords(teamIds: readonly string[] | null): string {
     : `I looked only at ${count} tasks of your teams, which have more. The search and the saved views look at all.`;
 }
 
-const CHOOSES_NOBODY = 'I do not choose people. This is how much each of them has:';
+const PEOPLE_CHOOSE = 'I do not choose people. This is how much each of them has:';
 
 /** The tasks that a list names. */
 const listMentions = (tasks: readonly FoundTask[]): Mentioned[] => mentionsOf(tasks.slice(0, MAX_LISTED));
@@ -63,7 +63,7 @@ async function answerTasks(
       ? loadWords(tasks, filter, world.today)
       : listWords(tasks, none);
   const part = (await exceedsExamined(ctx, teamIds)) ? partWords(teamIds) : '';
-  const head = of ? `${describe({ ...of, item_type: of.type }, of)}\n\n${CHOOSES_NOBODY}` : '';
+  const head = of ? `${describe({ ...of, item_type: of.type }, of)}\n\n${PEOPLE_CHOOSE}` : '';
   const content = [head, words, droppedWords(dropped), part].filter((text) => text !== '').join('\n\n');
   return { content, mentions: of ? mentionsOf([of]) : show === 'load' ? [] : listMentions(ahead) };
 }

@@ -29,7 +29,8 @@ function leftWords(written: string, tasks: readonly FoundTask[]): string {
   const shown = tasks.slice(0, NAMED).map(({ title, project_title }) => `${quote(title)} in ${quote(project_title)}`);
   const more = tasks.length > NAMED ? [`${tasks.length > MAX_COUNTED ? 'many' : tasks.length - NAMED} more`] : [];
   const projects = [...new Set(tasks.map(({ project_title }) => quote(project_title)))];
-  const few = projects.length > NAMED ? 'their projects' : `the ${projects.length === 1 ? 'project' : 'projects'} ${joined(projects)}`;
+  const few =
+    projects.length > NAMED ? 'their projects' : `the ${projects.length === 1 ? 'project' : 'projects'} ${joined(projects)}`;
   const count = plural(tasks.length, 'task of the team fits', 'tasks of the team fit');
   return `Left out: ${count} ${quote(written)} too, but neither the task nor its project is linked: ${joined([...shown, ...more])}. To take them, link ${few} and send the message again.`;
 }

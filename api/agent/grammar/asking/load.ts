@@ -6,10 +6,12 @@ import type { Token } from '../tokens.js';
 
 /** Questions about how much each member has to do. */
 
+// Patterns of words, as the source of expressions.
 const EVERYONE =
-  '(?:everyone|everybody|each (?:of us|of them|person|member|one|team member|teammate|assignee|colleague)|every (?:one|person|member|team member|teammate)|' +
-  'the (?:team|others|people)|all (?:of us|members|people)|people|who|each)';
-const ANYONE = '(?:anyone|anybody|someone|somebody|who)';
+  /(?:everyone|everybody|each (?:of us|of them|person|member|one|team member|teammate|assignee|colleague)|every (?:one|person|member|team member|teammate)|the (?:team|others|people)|all (?:of us|members|people)|people|who|each)/
+    .source;
+const SOMEONE = /anyone|anybody|someone|somebody/.source;
+const ANYONE = `(?:${SOMEONE}|who)`;
 const MUCH =
   '(?:too much|too many|too little|too few|not enough|not much|a lot|lots|plenty|enough|nothing|little|the most|the least|the fewest|the smallest|the biggest|most|least|fewest)';
 const LOADED = '(?:busy|busiest|overloaded|overworked|swamped|overwhelmed|loaded|underloaded|idle|free|available)';
@@ -74,8 +76,8 @@ const CHOOSING = [
   'to|whom|who should|could|can|shall i|we assign|give|hand|delegate T to?',
   'to whom|who should|could|can|shall i|we assign|give|hand|delegate T',
   'who is the? best|right|free|available person|one? for|to? take|do|handle? T',
-  'can|could|should anyone|anybody|someone|somebody take|do|handle|help over|with? T',
-  'suggest|recommend|find|pick|choose someone|somebody|an|a|the assignee|owner|person? for|to? take|do? T',
+  `can|could|should ${SOMEONE} take|do|handle|help over|with? T`,
+  `suggest|recommend|find|pick|choose ${SOMEONE}|an|a|the assignee|owner|person? for|to? take|do? T`,
 ].map(pattern);
 
 /** Reads a question for a member who might take a task: that is chosen by people, from how much each has. */
