@@ -1,5 +1,6 @@
 import type { Duration, WrittenDate } from '../../platform/written-days.js';
 import type { DateRange } from '../../platform/written-ranges.js';
+import type { CycleName } from './asking/cycle-name.js';
 import type { Assignee, Priority, Resolution, Status, TaskFilter } from './terms.js';
 import type { LinkedItem } from './tokens.js';
 
@@ -85,6 +86,10 @@ export type Clause = { written: string } & (
   | { does: 'ask'; question: TaskQuestion }
   | { does: 'activity'; asked: ActivityQuestion }
   | { does: 'about'; target: Target }
+  /** How far a cycle is; `otherwise`: what is asked if the words name no cycle. */
+  | { does: 'cycle'; cycle: CycleName; otherwise?: { does: 'ask'; question: TaskQuestion } | { does: 'about'; target: Target } }
+  /** When a project will be done: the target, or the only linked one. */
+  | { does: 'forecast'; target: Target | null }
   /** What blocks the target, or what it blocks. */
   | { does: 'blocking'; target: Target; end: 'before' | 'behind' }
   | { does: 'summary' | 'help' }
@@ -101,7 +106,7 @@ export type Clause = { written: string } & (
   /** A question of ours, because the clause leaves something open. */
   | { does: 'doubt'; text: string }
   /** What no plan can do with the target; `date`: when it was wanted. */
-  | { does: 'cannot'; what: 'cycle' | 'remind'; target: Target; date?: WrittenDate }
+  | { does: 'cannot'; what: 'cycle' | 'remind'; target: Target; date?: WrittenDate; cycle?: CycleName }
   /** A text that may be a note of its own, or a comment on what it names. */
   | { does: 'which_note'; text: string; items: readonly LinkedItem[] }
   | { does: 'unclear' }

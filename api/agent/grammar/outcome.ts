@@ -1,4 +1,5 @@
 import type { ProposedAction } from '../plans/proposal.js';
+import type { CycleName } from './asking/cycle-name.js';
 import type { ActivityQuestion, TaskQuestion } from './clauses.js';
 import type { TaskFilter } from './terms.js';
 import type { LinkedItem } from './tokens.js';
@@ -11,6 +12,8 @@ export type Asked =
   | { does: 'blocking'; ids: string[]; end: 'before' | 'behind' }
   /** What was done, to one item or to any. */
   | { does: 'activity'; asked: Omit<ActivityQuestion, 'of'>; of: LinkedItem | null }
+  | { does: 'cycle'; cycle: CycleName; otherwise?: Asked }
+  | { does: 'forecast'; project: LinkedItem }
   | { does: 'summary' }
   | { does: 'help' };
 

@@ -1,5 +1,6 @@
 import { type Duration, readDate, readDuration, readNumber, type WrittenDate } from '../../platform/written-days.js';
 import type { DateRange } from '../../platform/written-ranges.js';
+import { type CycleName, readCycleName } from './asking/cycle-name.js';
 import { readPastRange } from './asking/past-range.js';
 import type { Target } from './clauses.js';
 import { readPerson } from './referents.js';
@@ -35,6 +36,8 @@ export interface Slots {
   G: string;
   /** Days that are over, or today. */
   W: DateRange;
+  /** Cycle. */
+  C: CycleName;
 }
 type Slot = keyof Slots;
 type Element = { words: ReadonlySet<string>; isOptional: boolean } | { slot: Slot };
@@ -48,7 +51,7 @@ export interface Pattern {
   anchors: readonly ReadonlySet<string>[];
 }
 
-const SLOT = /^[TUPSRDNHXQGW]$/;
+const SLOT = /^[TUPSRDNHXQGWC]$/;
 
 /** Compiles a pattern. */
 export function pattern(text: string): Pattern {
@@ -120,6 +123,7 @@ const READERS: Readonly<Record<Slot, (reading: Reading, tokens: readonly Token[]
     return known(tokens.length === 1 && text !== '' ? text : undefined);
   },
   W: ({ today }, tokens) => known(tokens.length <= 7 ? readPastRange(wordsOf(tokens), today) : undefined),
+  C: (_reading, tokens) => known(readCycleName(tokens)),
 };
 /** Slots that are read only after everything else fits, because they take any tokens. */
 const LATE: ReadonlySet<Slot> = new Set<Slot>(['T', 'U', 'X']);

@@ -4,7 +4,7 @@ import type { Outcome } from './outcome.js';
 import { Resolver } from './resolver.js';
 import { type Before, Question, type RuleWorld } from './subjects.js';
 
-const ASKS = new Set<Clause['does']>(['ask', 'activity', 'about', 'blocking', 'summary', 'help']);
+const ASKS = new Set<Clause['does']>(['ask', 'activity', 'about', 'cycle', 'forecast', 'blocking', 'summary', 'help']);
 
 /** What the clauses of earlier messages were about at last, oldest first: `it` in the next one. */
 export function subjectsOf(messages: readonly (readonly Clause[])[], world: RuleWorld): Before {

@@ -41,7 +41,19 @@ import {
 
 type Params = ProposedAction['params'];
 
-const UNRESOLVED = ['ask', 'activity', 'about', 'blocking', 'summary', 'help', 'unclear', 'unblock', 'undo'] as const;
+const UNRESOLVED = [
+  'ask',
+  'activity',
+  'about',
+  'cycle',
+  'forecast',
+  'blocking',
+  'summary',
+  'help',
+  'unclear',
+  'unblock',
+  'undo',
+] as const;
 type Unresolved = (typeof UNRESOLVED)[number];
 const changesNothing = (clause: Clause): clause is Extract<Clause, { does: Unresolved }> =>
   UNRESOLVED.some((does) => does === clause.does);

@@ -156,6 +156,12 @@ export class SubjectFinder {
     return subject;
   }
 
+  /** The only project that is linked; undefined for none, or several. */
+  onlyProject(): LinkedItem | undefined {
+    const [project, ...others] = this.world.items.filter(({ type }) => type === 'project');
+    return others.length === 0 ? project : undefined;
+  }
+
   /** The linked tasks that a question names by nothing but their words; null for another question. */
   matchingWords({ words, statuses: _open, ...others }: TaskFilter): Before {
     if (!words || Object.keys(others).length > 0) return null;

@@ -9,6 +9,8 @@ import type { LinkedItem } from '../grammar/tokens.js';
 import type { ReadableLink } from '../sessions/read-links.js';
 import { answerActivity } from './answer-activity.js';
 import { aheadWords, chooseAhead, isAhead } from './answers/ahead.js';
+import { describeCycles, noCycleWords } from './answers/cycle.js';
+import { answerForecast } from './answers/forecast.js';
 import { describeProject } from './answers/project.js';
 import { blockingWords, listWords, loadWords, MAX_LISTED } from './answers/task-lines.js';
 import { describe, helpWords, linkMentions, MAY_NOT_READ, mentionsOf, NOTHING_LINKED, summaryWords } from './answer-words.js';
@@ -80,10 +82,21 @@ async function answerBeyond(
   turn: ClaimedTurn,
   links: readonly ReadableLink[],
   read: ReadByRules,
-  asked: Extract<Asked, { does: 'blocking' | 'activity' | 'tasks' }>,
+  asked: Extract<Asked, { does: 'blocking' | 'activity' | 'tasks' | 'cycle' | 'forecast' }>,
 ): Promise<Answer> {
   if (!(await mayReadTasks(ctx, turn.token_id))) return { content: MAY_NOT_READ };
+  const asking = { teamIds: teamsOf(links), timezone: zoneOf(turn), today: read.world.today };
   switch (asked.does) {
+    case 'cycle': {
+      const found = await describeCycles(ctx, asked.cycle, asking);
+      if (found) return found;
+      const none = noCycleWords(asked.cycle);
+      const other = asked.otherwise && (await answerQuestion(ctx, turn, links, read, asked.otherwise));
+      if (!other || (asked.cycle.isSure && !other.mentions?.length)) return { content: none };
+      return asked.cycle.isSure ? { ...other, content: `${none}\n\n${other.content}` } : other;
+    }
+    case 'forecast':
+      return answerForecast(ctx, asked.project, asking);
     case 'blocking': {
       const tasks = await findBlocking(ctx, asked.ids, asked.end, zoneOf(turn));
       return { content: blockingWords(tasks, asked.end), mentions: listMentions(tasks) };

@@ -20,7 +20,8 @@ const places = (user: string, roles: string, teams: string): string =>
  * $1 = user id, $2 = roles that may list tasks, $3 = team ids or null for all of the user's, $4 = time zone, $5 = statuses or null,
  * $6 = priorities or null, $7 = first due date or null, $8 = last due date or null, $9 = only without a due date, $10 = assignees or null for
  * any, $11 = only without an assignee, $12 = patterns that title, project name and tags match together, $13 = only blocked ones, $14 = first day of
- * completion or null, $15 = last one or null, $16 = why they are done (`completed`, or a resolution) or null for any, $17 = row limit.
+ * completion or null, $15 = last one or null, $16 = why they are done (`completed`, or a resolution) or null for any, $17 = project id or null, $18 = cycle id or
+ * null, $19 = row limit.
  */
 export const findTasksStatement = defineStatement({
   name: 'rules_find_tasks',
@@ -39,7 +40,8 @@ where not t.is_archived and ($5::text[] is null or t.status = any($5)) and ($6::
   and (not $13::boolean or ${isBlockedSql('$1::uuid', '$2::text[]')})
   and ($14::text is null or (t.completed_at at time zone $4)::date::text >= $14) and ($15::text is null or (t.completed_at at time zone $4)::date::text <= $15)
   and ($16::text[] is null or coalesce(t.resolution, 'completed') = any($16))
-order by t.due_date nulls last, t.created_at, t.task_id limit $17`,
+  and ($17::uuid is null or t.project_id = $17) and ($18::uuid is null or t.cycle_id = $18)
+order by t.due_date nulls last, t.created_at, t.task_id limit $19`,
 });
 
 /**

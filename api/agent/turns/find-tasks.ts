@@ -37,6 +37,8 @@ export interface Asking {
   timezone: string;
   /** YYYY-MM-DD in that zone. */
   today: string;
+  /** Only tasks of this project, or of this cycle. */
+  place?: { projectId?: string; cycleId?: string };
 }
 
 /** Escapes what a pattern of `like` reads as its own. */
@@ -73,6 +75,8 @@ export async function findTasks(
     completed?.from ?? null,
     completed?.to ?? null,
     filter.resolutions ?? (meansCompleted(filter) ? ['completed'] : null),
+    asking.place?.projectId ?? null,
+    asking.place?.cycleId ?? null,
     MAX_COUNTED + 1,
   ];
   const found = await run<FoundTask>(ctx.db, findTasksStatement, values);

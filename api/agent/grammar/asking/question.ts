@@ -1,4 +1,5 @@
 import { readActivity } from './activity.js';
+import { readCycleQuestion, readForecast } from './cycles.js';
 import { readFixed } from './fixed.js';
 import { readChoosing, readLoad } from './load.js';
 import type { BareClause, Target, TaskQuestion } from '../clauses.js';
@@ -208,7 +209,16 @@ export function readQuestion(reading: Reading, tokens: readonly Token[]): BareCl
   const fixed = readFixed(join(tokens));
   if (fixed) return fixed;
   const load = readChoosing(reading, tokens) ?? readLoad(reading, join(tokens));
-  if (load) return load;
+  return (
+    load ??
+    readCycleQuestion(reading, tokens, () => readOther(reading, tokens)) ??
+    readForecast(reading, tokens, join(tokens)) ??
+    readOther(reading, tokens)
+  );
+}
+
+/** Reads a question about items, and one about what was done. */
+function readOther(reading: Reading, tokens: readonly Token[]): BareClause | undefined {
   const activity = readActivity(reading, tokens);
   if (activity) return activity;
   const busy = BUSY.map((each) => new Matcher(reading, tokens).match(each, 'all')?.P).find((each) => each !== undefined);

@@ -25,10 +25,30 @@ function resolveActivity({ of, ...asked }: Does<'activity'>['asked'], finder: Su
   return { asked: { does: 'activity', asked, of: subjects[0]?.item ?? null }, before: subjects };
 }
 
+/** What a question means, if that is certain. */
+function resolveIfCertain(clause: Clause, finder: SubjectFinder, before: Before): Asked | undefined {
+  try {
+    return resolveQuestion(clause, finder, before).asked;
+  } catch (error) {
+    if (error instanceof Question) return undefined;
+    throw error;
+  }
+}
+
 /** Returns what a question is about. @throws Question if it is not certain */
 export function resolveQuestion(clause: Clause, finder: SubjectFinder, before: Before): Resolved {
   if (clause.does === 'ask') return resolveTasks(clause, finder, before);
   if (clause.does === 'activity') return resolveActivity(clause.asked, finder, before);
+  if (clause.does === 'cycle') {
+    const { cycle, otherwise, written } = clause;
+    const other = otherwise && resolveIfCertain({ ...otherwise, written }, finder, before);
+    return { asked: { does: 'cycle', cycle, ...(other && { otherwise: other }) }, before: null };
+  }
+  if (clause.does === 'forecast') {
+    const project = clause.target ? finder.single(clause.target, before).item : finder.onlyProject();
+    if (!project) throw new Question('With which project? Write its name.');
+    return { asked: { does: 'forecast', project }, before: [{ id: project.id, item: project }] };
+  }
   if (clause.does !== 'about' && clause.does !== 'blocking')
     return { asked: { does: clause.does === 'help' ? 'help' : 'summary' }, before };
   const subjects = finder.find(clause.target, before);

@@ -2,8 +2,10 @@ import type { Does, Target } from '../clauses.js';
 import { named, Question, quote, type Subject } from '../subjects.js';
 
 /** What plans have no change for. Each is told with what comes nearest. */
-const CYCLE =
-  'I cannot put tasks into a cycle or take them out: a plan has no such change. Open the cycle and add the task there, or the task and choose its cycle.';
+const cannotPlan = (cycle: Does<'cannot'>['cycle']): string => {
+  const which = cycle && cycle.names.length > 0 ? `the cycle ${quote(cycle.written)}` : 'a cycle';
+  return `I cannot put tasks into ${which} or take them out: a plan has no such change. Open the cycle and add the task there, or the task and choose its cycle.`;
+};
 export const NO_UNDO =
   'I take back whole plans only: write “undo that” for the one that you confirmed last here, or choose “Undo…” at any plan. A plan that you have not confirmed has changed nothing.';
 const REMIND = 'I cannot remind people at a time: a plan is done once you confirm it.';
@@ -24,7 +26,7 @@ export function sayCannot(clause: Does<'cannot' | 'which_note'>, find: (target: 
   const items = find(clause.target).flatMap(({ item }) => item ?? []);
   const [first] = items;
   const of = items.length > 0 ? ` It is about ${items.slice(0, 5).map(named).join(', ')}.` : '';
-  if (clause.what === 'cycle') return new Question(`${CYCLE}${of}`, items);
+  if (clause.what === 'cycle') return new Question(`${cannotPlan(clause.cycle)}${of}`, items);
   const title = first && items.length === 1 ? quote(first.title) : 'it';
   return new Question(`${REMIND} ${nearest(clause, title)}${of}`, items);
 }

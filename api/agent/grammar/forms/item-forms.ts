@@ -31,9 +31,10 @@ export const OTHER: readonly Form[] = [
   ),
   ...state(({ T }) => ({ does: 'delete', target: T }), 'T can|should|could be deleted|removed|trashed'),
   ...say(
-    ({ T }) => ({ does: 'cannot', what: 'cycle', target: T }),
-    'add|put|move|pull|include|plan|take|schedule T to|in|into|for the|this|our|a? current|next|active|running|this|coming? cycle|sprint',
-    'remove|take|drop|move|pull T out|from of|from? the|this|our|its? current|next|active|running? cycle|sprint',
+    ({ T, C }) => (C.isSure ? { does: 'cannot', what: 'cycle', target: T, cycle: C } : undefined),
+    'add|put|move|pull|include|plan|take|schedule|push|bring|assign|postpone|defer|shift T to|in|into|for|until C',
+    'remove|take|drop|move|pull|kick T out|from of|from? from? C',
+    'T is|should|belongs|goes|can|must|has|gets in|into|to|be|go|belong|planned|moved? in|into|to|for? C',
   ),
   ...say(
     ({ T, D }) => ({ does: 'cannot', what: 'remind', target: T, date: D }),

@@ -165,6 +165,12 @@ function shownAnswer(world: string, outcome: Extract<Outcome, { kind: 'ask' }>):
   const { asked } = outcome;
   if (asked.does === 'help') return 'H';
   if (asked.does === 'summary') return 'S';
+  if (asked.does === 'forecast') return `forecast: ${asked.project.id}`;
+  if (asked.does === 'cycle') {
+    const { when, names } = asked.cycle;
+    const other = asked.otherwise ? `, or ${shownAnswer(world, { kind: 'ask', asked: asked.otherwise })}` : '';
+    return `cycle ${names.length > 0 ? names.join('/') : when}${other}`;
+  }
   if (asked.does === 'blocking') return `${asked.end === 'before' ? 'blockers' : 'blocked'}: ${asked.ids.join(' ')}`;
   if (asked.does === 'activity') return shownActivity(asked);
   if (asked.does === 'about') return `list: ${asked.ids.join(' ')}`;

@@ -1,0 +1,109 @@
+/** Questions about cycles and projects as a whole, on PostgreSQL: how far they are, and that nothing is foretold. */
+import { day, useHarbor } from './harbor.js';
+
+const harbor = useHarbor();
+const { addTask } = harbor;
+
+async function addCycle(
+  name: string,
+  { status = 'active', from = -4, to = 3, project = null as string | null } = {},
+): Promise<string> {
+  const body = { name, team_id: harbor.team.team_id, project_id: project, start_date: day(from), end_date: day(to) };
+  const made = await harbor.app.as(harbor.team.manager).post('/api/sprints', body);
+  expect(made.status).toBe(201);
+  const { cycle_id } = await harbor.db()('cycles').where({ team_id: harbor.team.team_id, name }).first();
+  if (status === 'active')
+    expect((await harbor.app.as(harbor.team.manager).post(`/api/sprints/${cycle_id}/start`, {})).status).toBe(200);
+  return cycle_id as string;
+}
+const put = (cycle_id: string, ...ids: string[]) => harbor.db()('tasks').whereIn('task_id', ids).update({ cycle_id });
+
+/** A cycle that runs, with two open tasks, one that is done, and one that was canceled. */
+async function fillSprint(): Promise<void> {
+  const sprint = await addCycle('Sprint 1');
+  const late = await addTask('Order the wheels', { due_date: day(-2) });
+  const others = [await addTask('Paint the arm', { status: 'in_review' }), await addTask('Ask the bank', { status: 'done' })];
+  await put(sprint, late, ...others, await harbor.addDropped('Rent a crane'));
+  await addTask('Elsewhere');
+}
+
+it.each([
+  'how is the sprint going?',
+  'how is Sprint 1 going?',
+  'what is the status of the current cycle?',
+  'what is left in the sprint?',
+  'what do we still have to do in this sprint?',
+  'how many days are left in the sprint?',
+  'are we on track with Sprint 1?',
+  'when does the sprint end?',
+  'which tasks are in the sprint?',
+])('tells for “%s” what is open, done and late in the cycle that runs', async (question) => {
+  await fillSprint();
+  const { content, mentions } = await (await harbor.begin())(question);
+  expect(content).toMatch(new RegExp(`^- cycle “Sprint 1” of .*: active, began ${day(-4)}, ends ${day(3)}, 3 days left\n`));
+  expect(content).toContain(
+    '\n- 2 open tasks, 1 of them overdue, 0 in progress, 1 in review, 0 blocked; 1 done. Not counted as done: 1 canceled.\n\nOpen:\n- “Order the wheels”',
+  );
+  expect(mentions.map(({ title }) => title)).toEqual(['Order the wheels', 'Paint the arm']);
+});
+
+it('knows cycles by their names, the next one and the last one, and says where there is none', async () => {
+  const say = await harbor.begin();
+  expect((await say('how is the sprint going?')).content).toBe('No cycle of your teams runs now.');
+  expect((await say('how is Sprint 9 going?')).content).toBe('I know no cycle called “sprint 9”.');
+  await fillSprint();
+  await addCycle('Launch sprint', { status: 'planned', from: 4, to: 10 });
+  expect((await say('what is in the next sprint?')).content).toMatch(/^- cycle “Launch sprint” of .*: planned, starts /);
+  expect((await say('how is the launch sprint going?')).content).toMatch(/^- cycle “Launch sprint”/);
+  expect((await say('how was the last sprint?')).content).toBe('No cycle of your teams was completed.');
+  await addCycle('Harbor 4', { project: harbor.project.project_id });
+  expect((await say('how is the sprint going?')).content.match(/^- cycle /gm)).toHaveLength(2);
+});
+
+it('means tasks with the word where no cycle is called a release', async () => {
+  await addTask('Write notes of the release');
+  const say = await harbor.begin();
+  expect((await say('what is left for the release?')).content).toContain('“Write notes of the release”');
+  await put(await addCycle('Release'), await addTask('Paint the arm'));
+  expect((await say('what is left for the release?')).content).toMatch(/^- cycle “Release”/);
+});
+
+it('tells nothing of cycles of another team', async () => {
+  await fillSprint();
+  const { cycle_id } = await harbor.db()('cycles').where({ name: 'Sprint 1', team_id: harbor.team.team_id }).first();
+  await harbor.db()('memberships').where({ user_id: harbor.team.member.user_id }).delete();
+  const say = await harbor.begin();
+  for (const said of ['how is the sprint going?', `how is Sprint 1 going?`]) {
+    const { content } = await say(said);
+    expect([content.includes('Order the wheels'), content.includes(cycle_id)]).toEqual([false, false]);
+  }
+});
+
+it.each(['put the wheels into Sprint 1', 'move the wheels to the next sprint', 'take the wheels out of the sprint'])(
+  'says for “%s” that a plan has no such change, and where it is made',
+  async (said) => {
+    await addTask('Order the wheels');
+    const { actions, content } = await (await harbor.begin())(said);
+    expect(actions).toEqual([]);
+    expect(content).toMatch(
+      /^I cannot put tasks into .* or take them out: a plan has no such change\. Open the cycle and add the task there/,
+    );
+    expect(content).toContain('“Order the wheels”');
+  },
+);
+
+it.each([
+  'when will we be done with Harbor?',
+  'when will Harbor be finished?',
+  'when will we be done?',
+  'how long will Harbor take?',
+])('foretells nothing for “%s”: it tells what is open, and until when', async (question) => {
+  await addTask('Order the wheels', { due_date: day(-2) });
+  await addTask('Paint the arm', { due_date: day(9) });
+  await addTask('Inspect the crane');
+  await addTask('Ask the bank', { status: 'done' });
+  const { content } = await (await harbor.begin())(question);
+  expect(content).toMatch(/^I make no forecast: .*\n- project “Harbor”\n- 3 open tasks, 1 of them overdue, .*; 1 done\n/);
+  expect(content).toContain(`- the last due date is ${day(9)}; 1 open task has none\n\nOpen:\n- “Order the wheels”`);
+  expect(content).not.toContain('Ask the bank');
+});
