@@ -13,8 +13,8 @@ export type Target =
   | { kind: 'same' }
   /** What the clause before was about, or all linked tasks. `both`: only if they are two. */
   | { kind: 'them'; both: boolean }
-  /** Linked tasks of these facts, without the excepted ones; `both`: they are two. */
-  | { kind: 'all'; filter: TaskFilter; written: string; except?: Target; both?: true }
+  /** Tasks of these facts, without the excepted ones; `both`: they are two; `isAny`: the message said no fact. */
+  | { kind: 'all'; filter: TaskFilter; written: string; except?: Target; both?: true; isAny?: true }
   | { kind: 'list'; targets: readonly Target[] }
   /** `the rest`: what that leaves out, only the person knows. */
   | { kind: 'rest'; written: string }

@@ -113,10 +113,13 @@ function stepped(priority: string | null | undefined, by: 1 | -1): string {
 
 const OPEN = ['todo', 'in_progress', 'in_review'] as const;
 
+const withAny = (target: Extract<Target, { kind: 'all' }>) =>
+  Object.keys(target.filter).length === 0 ? { ...target, isAny: true as const } : target;
+
 /** What “without one” lacks: what the clause gives. Of many tasks, only those that are open are canceled: the others were completed. */
 export function withLacking<C extends Clause>(clause: C): C {
   if (clause.does === 'status' && clause.resolution && clause.target.kind === 'all')
-    return { ...clause, target: { ...clause.target, filter: { statuses: OPEN, ...clause.target.filter } } };
+    return { ...clause, target: { ...withAny(clause.target), filter: { statuses: OPEN, ...clause.target.filter } } };
   if (!('target' in clause) || clause.target?.kind !== 'all' || !clause.target.filter.lacksIt) return clause;
   const { lacksIt: _it, ...filter } = clause.target.filter;
   const isDate = clause.does === 'due';

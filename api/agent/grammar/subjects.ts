@@ -201,13 +201,13 @@ export class SubjectFinder {
     return items.length > 1 && fitting.length === 1 ? fitting : items;
   }
 
-  private matching({ filter, written }: Extract<Target, { kind: 'all' }>): LinkedItem[] {
+  private matching({ filter, written, isAny: isOfNoFact }: Extract<Target, { kind: 'all' }>): LinkedItem[] {
     const people = onlyAssignees(this.world, filter.assignee);
     // A person's tasks, and those of a project, are their open ones.
     const meant = filter.assignee || filter.due ? openOnly(filter) : filter;
-    // Without a word of which they are, the linked ones, if there are any.
-    const isAny = Object.keys(filter).length === 0;
-    const isOfLinks = isOfLinked(written) || (isAny && this.tasks().length > 0);
+    const isAny = isOfNoFact ?? Object.keys(filter).length === 0;
+    // Without a fact, or by words that titles may have, the linked ones, if there are any.
+    const isOfLinks = isOfLinked(written) || ((isAny || filter.words !== undefined) && this.tasks().length > 0);
     const { items = [], isCut = false } = isOfLinks ? {} : (this.world.beyond?.coveredTasks ?? {});
     if (isCut) throw new Question(TOO_MANY);
     if (!isAny && !isOfLinked(written)) this.sets.push({ written, filter: meant, people });

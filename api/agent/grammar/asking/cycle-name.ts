@@ -2,7 +2,7 @@ import type { Token } from '../tokens.js';
 import { ASKING, CONNECTING, getWord, STATING, VERBS } from '../words.js';
 
 /** The words for a cycle; teams call other things releases and milestones too. */
-const NOUNS = new Set(['sprint', 'cycle', 'iteration', 'release', 'milestone']);
+const NOUNS: ReadonlySet<string> = new Set(/sprint|cycle|iteration|release|milestone/.source.split('|'));
 const MAYBE = new Set(['release', 'milestone']);
 const WHEN: Readonly<Record<string, CycleName['when']>> = {
   current: 'active',

@@ -1,13 +1,24 @@
 import { readDate, readNumber } from '../../../platform/written-days.js';
 import { NO_REMINDER } from '../doubts/cannot.js';
-import type { BareClause } from '../clauses.js';
+import type { BareClause, NewTask } from '../clauses.js';
 import { type Reading, wordsOf } from '../reading.js';
 import { readPerson } from '../referents.js';
 import { readTarget } from '../target.js';
 import type { Token } from '../tokens.js';
 import { findPriority, getWord, startsWith } from '../words.js';
-import { CREATING, type Given, PARTS, readModifier, readNewTask, SEVERAL, skip, skipColon, word } from './new-task.js';
-import { readSeveral, readSplit, readSubtasks, SPLITTING, subtasks } from './subtasks.js';
+import {
+  CREATING,
+  type Given,
+  PARTS,
+  readModifier,
+  readNewTask,
+  SEVERAL,
+  skip,
+  skipColon,
+  takeModifiers,
+  word,
+} from './new-task.js';
+import { FOR_WHICH, readSeveral, readSplit, readSubtasks, SPLITTING, subtasks } from './subtasks.js';
 
 const NEW_NOUNS = new Set('task ticket issue todo to-do item card bug story'.split(' '));
 
@@ -23,7 +34,8 @@ function readHead(tokens: readonly Token[]): { rest: readonly Token[]; isMany: b
     'new|following|one',
     'follow-up|followup|quick|small|short|little|simple|separate',
   );
-  if (readNumber(word(rest, 0)) !== undefined && SEVERAL.has(word(rest, 1))) rest = rest.slice(1);
+  const counted = readNumber(word(rest, 0)) === undefined ? rest : skip(rest.slice(1), 'new|more|other|small|quick|short');
+  if (SEVERAL.has(word(counted, 0))) rest = counted;
   const noun = rest.findIndex(
     (token, at) => at < 3 && token.kind === 'word' && (NEW_NOUNS.has(token.text) || SEVERAL.has(token.text)),
   );
@@ -39,14 +51,19 @@ function readHead(tokens: readonly Token[]): { rest: readonly Token[]; isMany: b
 function readCreation(reading: Reading, tokens: readonly Token[]): BareClause | undefined {
   const head = readHead(tokens);
   if (!head) return undefined;
+  const owned = readOwner(reading, head.rest);
+  if (!owned) return { does: 'doubt', text: FOR_WHOM };
+  const priority = head.priority && findPriority(wordsOf(head.priority));
   if (head.isMany) {
-    const several = readSeveral(reading, skip(head.rest, 'called|named|for|to'));
+    const { parent, ...given } = { ...(priority && { priority }), ...owned.given };
+    const read = readSeveral(reading, skip(owned.rest, 'called|named|for|to'));
+    const several = read && { ...read, tasks: read.tasks.map((task) => ({ ...given, ...task })) };
+    if (read && isOpenWhose(reading, owned.rest, read.tasks)) return { does: 'doubt', text: FOR_WHICH };
+    if (parent) return subtasks(parent, several);
     const one = several?.tasks.length === 1 ? several.tasks[0] : undefined;
     return one ? { does: 'create', task: one } : subtasks({ kind: 'list', targets: [] }, several);
   }
-  const owned = readOwner(reading, head.rest);
   const named = skipColon(skip(owned.rest, 'called|named|titled|to|saying|that', 'says'));
-  const priority = head.priority && findPriority(wordsOf(head.priority));
   if (named.length === 0 || readModifier(reading, named)?.to) return { does: 'create', task: { title: '' } };
   // `a task for the roof repair` has its title there.
   const read = readNewTask(reading, word(named, 0) === 'for' ? named.slice(1) : named);
@@ -55,14 +72,33 @@ function readCreation(reading: Reading, tokens: readonly Token[]): BareClause | 
   return parent ? subtasks(parent, { tasks: [task], isOpen: false }) : { does: 'create', task };
 }
 
-/** `for Mia` or `in the Harbor project` before the title. */
-function readOwner(reading: Reading, tokens: readonly Token[]): { rest: readonly Token[]; given: Given } {
+/** All of what stands before a title, such as `for Mia by Friday`. */
+function readGiven(reading: Reading, tokens: readonly Token[], border: Token): Given | undefined {
+  const one = readModifier(reading, tokens, true);
+  if (one) return one;
+  const { head, given } = takeModifiers(reading, [border, ...tokens]);
+  return head.length === 1 && Object.keys(given).length > 0 ? given : undefined;
+}
+
+/** Whether it is open for which of several titles a member is named: only behind the last one, or before the first without a colon. */
+function isOpenWhose(reading: Reading, tokens: readonly Token[], tasks: readonly NewTask[]): boolean {
+  const [, ...others] = tasks.toReversed();
+  if (others.length > 0 && tasks.at(-1)?.to && others.every(({ to }) => !to) && tokens[0]?.kind !== 'colon') return true;
+  return word(tokens, 0) === 'for' && [2, 3].some((end) => readPerson(reading, wordsOf(tokens.slice(1, end)))?.isKnown === true);
+}
+
+const FOR_WHOM =
+  'No member and no linked project is called what stands before the colon. Write for example “create tasks for @username: one, two”, or the titles in quotation marks.';
+
+/** `for Mia` or `in the Harbor project` before the title. Undefined for one before a colon that is not known: it is no part of the first title. */
+function readOwner(reading: Reading, tokens: readonly Token[]): { rest: readonly Token[]; given: Given } | undefined {
   if (!['for', 'in', 'on', 'under', 'due'].includes(word(tokens, 0))) return { rest: tokens, given: {} };
   for (let end = Math.min(tokens.length - 1, 6); end > 1; end -= 1) {
     const isBorder =
       ['to', 'called', 'named', 'titled'].includes(word(tokens, end)) || ['colon', 'string'].includes(tokens[end]?.kind ?? '');
-    const given = isBorder ? readModifier(reading, tokens.slice(0, end), true) : undefined;
+    const given = isBorder ? readGiven(reading, tokens.slice(0, end), tokens[end] as Token) : undefined;
     if (given) return { rest: tokens.slice(end), given };
+    if (word(tokens, 0) === 'for' && end < 5 && tokens[end]?.kind === 'colon') return undefined;
   }
   return { rest: tokens, given: {} };
 }

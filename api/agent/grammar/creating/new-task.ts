@@ -65,7 +65,7 @@ export function readModifier(reading: Reading, tokens: readonly Token[], isOwner
   );
   if (!place?.isKnown || place.target.kind !== 'named') return undefined;
   const { items } = place.target;
-  if (items.every(({ type }) => type === 'project')) return first === 'for' ? undefined : { project: place.target };
+  if (items.every(({ type }) => type === 'project')) return first === 'for' && !isOwner ? undefined : { project: place.target };
   if (first === 'for' && word(tokens, 0) === 'for') {
     const isTask = items.length === 1 && items[0]?.type === 'task';
     if (isTask && isOwner) return { related: place.target };

@@ -61,7 +61,8 @@ export function readSeveral(reading: Reading, tokens: readonly Token[]): Several
   return tasks.length > 0 ? { tasks, isOpen: isGiven && tasks.length > 1 } : undefined;
 }
 
-const FOR_WHICH = 'Is that meant for all of the new tasks, or for one? Write it behind each title, without a comma before it.';
+export const FOR_WHICH =
+  'Is that meant for all of the new tasks, or for one? Write it behind each title, without a comma before it, or once before a colon: “create tasks for Mia: one, two”.';
 /** The clause of new tasks, or a question if it is open what is meant for which. */
 const unlessOpen = ({ tasks, isOpen }: Several, build: (tasks: NewTask[]) => BareClause): BareClause =>
   isOpen ? { does: 'doubt', text: FOR_WHICH } : build(tasks);

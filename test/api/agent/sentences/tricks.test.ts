@@ -113,12 +113,15 @@ it.each(
     'tasks of Uma',
   ].flatMap((title) => ['unlinked', 'covered'].map((how) => [title, how] as const)),
 )('a task called “%s” that is %s changes the meaning of no sentence', (title, how) => {
-  const others = how === 'covered' ? { covered: [evil(title)] } : { unlinked: [unlinked(title)] };
+  const others = (name: string) => (how === 'covered' ? { covered: [evil(name)] } : { unlinked: [unlinked(name)] });
   const turned = ROWS.flatMap(([world, said]) => {
     const messages = [said].flat();
-    const found = meaningAmong(world, messages, others);
+    const found = meaningAmong(world, messages, others(title));
+    // A task of a linked project is one of those with its facts, whatever it is called.
     // A sentence that names nothing known may name the new task now: as a question, or by its whole name.
-    return found === meaning(world, ...messages) || /^[?A]/.test(found) ? [] : [`${messages.join(' ')}: ${found}`];
+    return found === meaningAmong(world, messages, others('Quiet')) || /^[?A]/.test(found)
+      ? []
+      : [`${messages.join(' ')}: ${found}`];
   });
   expect(turned).toEqual([]);
 });
