@@ -34,10 +34,10 @@ export interface NewTask {
 
 /**
  * A question about tasks. `list`: which they are. `count`: how many. `load`: how many each member has. `next`, `day`, `week`: which of the
- * person's come next.
+ * person's come next. `attention`: what may go wrong. `blockers`: each with what blocks it.
  */
 export interface TaskQuestion {
-  show: 'list' | 'count' | 'load' | 'next' | 'day' | 'week';
+  show: 'list' | 'count' | 'load' | 'next' | 'day' | 'week' | 'attention' | 'blockers';
   filter: TaskFilter;
   /** `what else`: not what the clause before was about. */
   isElse?: true;
@@ -58,8 +58,8 @@ export interface ActivityQuestion {
 }
 export type ActivityKind = 'closed' | 'reopened' | 'created' | 'assigned' | 'changed';
 
-/** One clause of a message. `unclear`: none that the grammar knows. */
-export type Clause = { written: string } & (
+/** One clause of a message. `unclear`: none that the grammar knows. `replaces`: it says what the message before meant. */
+export type Clause = { written: string; replaces?: true } & (
   | { does: 'create'; task: NewTask }
   | { does: 'subtasks'; of: Target; tasks: readonly NewTask[] }
   /** `resolution`: why it is done that nobody completed. */

@@ -236,6 +236,15 @@ function merge(before: TaskFilter, more: TaskFilter): TaskFilter | undefined {
   return merged;
 }
 
+/** `overdue or due before Tuesday` is all that is due until then. Undefined for another choice. */
+function lateOrDue(before: TaskFilter, more: TaskFilter, today: string): TaskFilter | undefined {
+  const due = before.due ?? more.due;
+  const isChoice = (before.isOverdue && more.due && !before.due) || (before.due && more.isOverdue);
+  if (!isChoice || due?.to === undefined || (due.from !== undefined && due.from > today)) return undefined;
+  const { isOverdue: _late, due: _due, ...others } = { ...before, ...more };
+  return { ...others, due: { to: due.to }, statuses: others.statuses ?? OPEN };
+}
+
 /** Words that turn a filter into another one. */
 const TURNING = new Set(['not', 'no', 'never', 'without', 'except', 'or', 'neither', 'nor', 'unless', 'but', 'cannot']);
 
@@ -256,6 +265,14 @@ export function readFilter(
     const found = READERS.map((read) => read(words, at, reader)).find((each) => each !== undefined);
     const merged = found && merge(filter, found.filter);
     hasNoun ||= PLURALS.has(word);
+    const untilDay = found && rest.at(-1) === 'or' ? lateOrDue(filter, found.filter, reader.today) : undefined;
+    if (found && untilDay) {
+      rest.pop();
+      filter = untilDay;
+      last = found.filter;
+      at += found.length;
+      continue;
+    }
     if (found && !merged) {
       // A second person or day makes it no filter.
       rest.push('or');

@@ -69,6 +69,13 @@ export class PeopleIndex {
     return names?.[1] ?? names?.[0] ?? name;
   }
 
+  /** A name as a comment mentions its member: by @ and the username, if only one has it. */
+  mention(name: string): string | undefined {
+    const [id, ...others] = this.find(name);
+    const username = others.length === 0 ? this.members.find(({ user_id }) => user_id === id)?.names[0] : undefined;
+    return username === undefined ? undefined : `@${username}`;
+  }
+
   /** Whether a verb stands before the name of another member: `add Mia` is no name where there is a Mia. */
   private isOrder([first = '', ...rest]: readonly string[]): boolean {
     if (rest.length === 0 || !VERBS.has(first)) return false;

@@ -41,6 +41,8 @@ import {
 
 type Params = ProposedAction['params'];
 
+const STILL_THERE = 'The plan before stays as it is: discard it if it waits, or write “undo that” if you have confirmed it.';
+
 const UNRESOLVED = [
   'ask',
   'activity',
@@ -83,6 +85,7 @@ export class Resolver {
     if (given.does === 'aside' && given.absent) this.absent = { who: given.absent, isEarlier: false };
     const { clause, note } = followAbsent(given, this.absent, this.world.people);
     if (note) this.finder.notes.add(note);
+    if (given.replaces) this.finder.notes.add(STILL_THERE);
     this.finder.wantsDone = clause.does === 'status' && clause.status === 'todo';
     if (!changesNothing(clause)) this.resolve('target' in clause && clause.target?.kind === 'all' ? withLacking(clause) : clause);
     if (this.actions.length > MAX_ACTIONS) throw new Question(`A plan holds at most ${MAX_ACTIONS} changes. Send fewer at once.`);
@@ -151,8 +154,12 @@ export class Resolver {
     this.before = subjects;
   }
 
-  /** Adds an action; the same one again is the same change. */
+  /** Adds an action; the same one again is the same change, and “we do not need it” says why a task is closed. */
   private propose(action: ProposedAction): void {
+    const closed = this.actions.findIndex(
+      ({ tool, entity_id, params }) => tool === action.tool && entity_id === action.entity_id && params['status'] === 'done',
+    );
+    if (closed >= 0 && action.params['resolution'] !== undefined) this.actions.splice(closed, 1);
     const isSame = (each: ProposedAction): boolean => JSON.stringify(each) === JSON.stringify(action);
     if (!this.actions.some(isSame)) this.actions.push(action);
   }

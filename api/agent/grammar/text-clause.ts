@@ -16,6 +16,11 @@ const COMMENT_HEADS: readonly Pattern[] = [
   'comment|note',
   'add|leave|post|write a|another? comment|reply|remark|note',
 ].map(pattern);
+/** Heads of a comment for a member, on what the clause before was about. */
+const TELLING: readonly Pattern[] = [
+  'tell|ask|inform|message P why|about|it|this|that? it|this|that?',
+  'let P know why|about|it|this|that? it|this|that?',
+].map(pattern);
 /** What `that` and a note follow. */
 const NOTE_THAT: readonly Pattern[] = ['note', 'add|leave|write|make|take|create|put a|another? note', 'note down?'].map(pattern);
 /** Comments with a quoted text. */
@@ -26,7 +31,9 @@ const QUOTED: readonly Pattern[] = [
   'comment on|to T Q',
   'add|leave|post|write a comment on|to|for T Q',
 ].map(pattern);
-const BEGINNING = new Set('comment reply respond note create add leave post write put make take tell ask remind'.split(' '));
+const BEGINNING = new Set(
+  'comment reply respond note create add leave post write put make take tell ask remind inform message let'.split(' '),
+);
 /** Words before a text, as good as a colon. */
 const SAYING = new Set(['saying', 'says', 'that', 'with', 'stating', 'asking']);
 const MAX_MARKS = 4;
@@ -60,6 +67,9 @@ function readHead(reading: Reading, head: readonly Token[], isColon: boolean, is
   if (title !== undefined) return (text) => ({ does: 'note', title, text });
   if (head.length > 24) return undefined;
   const matcher = new Matcher(reading, head);
+  const whom = isColon ? TELLING.map((each) => matcher.match(each, 'all')?.P).find((each) => each?.kind === 'name') : undefined;
+  const mention = whom?.kind === 'name' ? reading.people.mention(whom.name) : undefined;
+  if (mention) return (text) => ({ does: 'comment', target: { kind: 'same' }, text: text === '' ? '' : `${mention} ${text}` });
   for (const certainty of isColon ? (['all', 'none'] as const) : (['all'] as const))
     for (const each of COMMENT_HEADS) {
       const slots = matcher.match(each, certainty);

@@ -9,6 +9,7 @@ import type { LinkedItem } from '../grammar/tokens.js';
 import type { ReadableLink } from '../sessions/read-links.js';
 import { answerActivity } from './answer-activity.js';
 import { aheadWords, chooseAhead, isAhead } from './answers/ahead.js';
+import { attentionTasks, attentionWords, blockedWords } from './answers/attention.js';
 import { describeCycles, noCycleWords } from './answers/cycle.js';
 import { answerForecast } from './answers/forecast.js';
 import { describeProject } from './answers/project.js';
@@ -57,6 +58,13 @@ async function answerTasks(
   const found = await findTasks(ctx, filter, assignees, asking);
   const dropped = meansCompleted(filter) ? await findTasks(ctx, { ...filter, resolutions: RESOLUTIONS }, assignees, asking) : [];
   const tasks = found.filter(({ id }) => !without.includes(id));
+  if (show === 'attention')
+    return { content: attentionWords(tasks, world.today), mentions: mentionsOf(attentionTasks(tasks, world.today)) };
+  if (show === 'blockers' && tasks.length > 0) {
+    const ids = tasks.slice(0, MAX_LISTED).map(({ id }) => id);
+    const blockers = await findBlocking(ctx, ids, 'before', zoneOf(turn));
+    return { content: blockedWords(tasks, blockers), mentions: mentionsOf([...tasks.slice(0, MAX_LISTED), ...blockers]) };
+  }
   const ahead = isAhead(show) ? chooseAhead(tasks, show, world.today) : tasks;
   const none = noneWords([...(filter.words ?? []), ...(filter.project ?? []), ...(filter.tag === undefined ? [] : [filter.tag])]);
   const words = isAhead(show)

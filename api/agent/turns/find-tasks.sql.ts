@@ -51,7 +51,7 @@ order by t.due_date nulls last, t.created_at, t.task_id limit $19`,
 export const blockingTasksStatement = defineStatement({
   name: 'rules_blocking_tasks',
   text: /* sql */ `
-select ${columns('$3', '$1::uuid', '$2::text[]')} from relations edge
+select ${columns('$3', '$1::uuid', '$2::text[]')}, case when $5 then edge.to_id else edge.from_id end as of_id from relations edge
 join tasks t on t.task_id = case when $5::boolean then edge.from_id else edge.to_id end
 join projects p on p.project_id = t.project_id left join users u on u.user_id = t.assigned_to
 where edge.kind = 'blocks' and case when $5 then edge.to_id else edge.from_id end = any($4::text[]) and t.deleted_at is null

@@ -90,9 +90,9 @@ export function findBlocking(
   ids: readonly string[],
   end: 'before' | 'behind',
   timezone: string,
-): Promise<FoundTask[]> {
+): Promise<(FoundTask & { of_id: string })[]> {
   const values = [requireUser(ctx), rolesFor('task.list'), timezone, ids, end === 'before', MAX_COUNTED];
-  return run<FoundTask>(ctx.db, blockingTasksStatement, values);
+  return run<FoundTask & { of_id: string }>(ctx.db, blockingTasksStatement, values);
 }
 
 /**

@@ -22,7 +22,7 @@ const SUMMARY = new Set(
   (
     'summarise|summarize|summary|status|overview|status report|report|sum up|sum up the linked items|what is linked|what is linked here|' +
     'what do you see|what can you see|give me a summary|give me an overview|give me a status report|give me the status|where do we stand|' +
-    'where are we|how are we doing|how is it going|summarise the linked items|summarize the linked items|summarise everything|sum it up|' +
+    'where are we|how is it going|summarise the linked items|summarize the linked items|summarise everything|sum it up|' +
     'summarize everything|show me the linked items|list the linked items|what are the linked items|what is the status|how do things look'
   ).split('|'),
 );
@@ -46,6 +46,11 @@ const MINE = new Set('what is on my plate|what is left for me'.split('|'));
 /** Questions about what keeps tasks from being done. */
 const BLOCKED =
   /^(?:(?:are there|what are|show me|list|do we have|have we got) )?(?:any |the |our |all )*(?:current |open )?(?:blockers|blocks|impediments)$/;
+const BLOCKED_BY =
+  /^(?:(?:is|are) (?:there )?(?:anything|something|any (?:tasks|items)|(?:tasks|items))(?: that is| that are)?|(?:what|which) (?:tasks |items )?(?:is|are)) (?:blocked|stuck|waiting)(?: and)?(?: by| on| for)? (?:what|whom|which (?:task|tasks|one|ones))$|^what (?:blocks|is blocking) what$/;
+/** Questions for what may go wrong. */
+const ATTENTION =
+  /^(?:good morning |good afternoon |hi |hello )?(?:is there |does )?(?:anything|something|what)(?: important| urgent| new)? (?:that )?(?:(?:do |should )?(?:i|we) (?:should |need to |must |have to )?(?:know|be aware of|worry about|look at|take care of|pay attention to)(?: about)?|(?:needs|need) (?:my |our )?attention|to (?:know|worry about|watch))$|^(?:what|which tasks|which items|is anything|anything|is something) (?:is |are )?(?:at|in) (?:risk|danger|trouble)$|^(?:any |what are (?:the |our )?|are there (?:any )?|show (?:me )?(?:the )?)?risks$|^how are we doing$|^how is (?:the team|everything)(?: doing| going)?$|^what (?:is|are) (?:going wrong|the problems|our problems|burning|on fire)$|^what (?:could|might|can) go wrong$/;
 const BLOCKING_US = /^what (?:is|are) (?:blocking|stopping|holding up|holding back|slowing down) (?:us|the team|everyone)$/;
 const SLIPPED = /^what (?:has |have )?(?:slipped|slipped through|slid|is behind schedule|is behind|is running late)$/;
 
@@ -63,6 +68,8 @@ export function readFixed(asked: string): BareClause | undefined {
   if (APPROVALS.test(said)) return { does: 'doubt', text: AT_APPROVALS };
   if (HELP.has(said)) return { does: 'help' };
   if (SUMMARY.has(said) || SUMMARY_OF.test(said)) return { does: 'summary' };
+  if (BLOCKED_BY.test(said)) return { does: 'ask', question: { show: 'blockers', filter: openOnly({ isBlocked: true }) } };
+  if (ATTENTION.test(said)) return { does: 'ask', question: { show: 'attention', filter: openOnly({}) } };
   if (BLOCKED.test(said) || BLOCKING_US.test(said))
     return { does: 'ask', question: { show: 'list', filter: openOnly({ isBlocked: true }) } };
   if (SLIPPED.test(said)) return { does: 'ask', question: { show: 'list', filter: openOnly({ isOverdue: true }) } };

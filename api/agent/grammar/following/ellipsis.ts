@@ -46,6 +46,19 @@ function withoutMarks(tokens: readonly Token[]): readonly Token[] | undefined {
     : undefined;
 }
 
+/** What `not the budget, I meant the website` means instead; undefined for other words. */
+function readMeant(tokens: readonly Token[]): readonly Token[] | undefined {
+  const at = tokens.findIndex(
+    (_token, i) => ['i', 'we'].includes(word(tokens, i)) && ['meant', 'mean'].includes(word(tokens, i + 1)),
+  );
+  const isFirst = at === 0;
+  if (at < 0 || (!isFirst && !['not', 'no'].includes(word(tokens, 0)))) return undefined;
+  const behind = tokens.slice(at + 2);
+  const not = behind.findIndex((_token, i) => i > 0 && word(behind, i) === 'not');
+  const meant = not < 0 ? behind : behind.slice(0, not);
+  return meant.at(-1)?.kind === 'comma' ? meant.slice(0, -1) : meant;
+}
+
 /** Whether a message goes on with the one before. */
 const goesOn = (tokens: readonly Token[]): boolean => ['and', 'also', 'plus'].includes(word(tokens, 0));
 
@@ -63,6 +76,13 @@ export function readEllipsis(
     read,
   }: { before: Repeatable; whole: readonly Token[]; read: (rest: readonly Token[]) => BareClause | undefined },
 ): BareClause | undefined {
+  const meant = before === undefined ? undefined : readMeant(tokens);
+  if (meant) {
+    const instead = readTarget(reading, meant)?.target;
+    const isOne = before && 'target' in before && (before.target?.kind === 'named' || before.target?.kind === 'unknown');
+    if (!isOne || (instead?.kind !== 'named' && instead?.kind !== 'unknown')) return doubt(WHICH_CHANGE);
+    return { ...before, target: instead, replaces: true } as BareClause;
+  }
   const marked = withoutMarks(tokens);
   // `close it too` says what it does.
   const said = marked && read(marked);

@@ -60,6 +60,9 @@ export const OTHER: readonly Form[] = [
     'we will not be? do|doing T any? more|anymore?',
     'we are not going to do T any? more|anymore?',
     'we have? decided against|not doing? to? do? T',
+    'i|we|they|you|customers do not need|want T any? more|anymore?',
+    'T is|are not needed|wanted|necessary|required any? more|anymore?',
+    'T is|are no longer needed|wanted|necessary|required',
   ),
   ...say(
     ({ T }) => ({ does: 'status', target: T, status: 'done', resolution: 'duplicate' }),

@@ -25,7 +25,7 @@ const HAVE = 'is|are|was|were|be|has|have|got';
 const STATUS: readonly Form[] = [
   ...say(
     setStatus,
-    'mark|set|move|change|make|put|turn|flag|switch|get|bring|push T as|to|into|in|back|onto? to|in|into|as? being? S',
+    'mark|set|move|change|make|put|turn|flag|switch|get|bring|push|bump|advance|promote T as|to|into|in|back|onto? to|in|into|as? being? S',
     'mark|set|change|move|update|switch the? status|state of|for|on T to|as|into S',
     "mark|set|change|move|update|switch T 's status|state to|as|into S",
     'mark|set|change|move|update|switch its|their status|state to|as|into S',
