@@ -1,4 +1,4 @@
-// Made by npm run client from the document with SHA-256 3c0a94fab2c85ce515e20f5b959de6d44a6584fde7768ea59d7b61064711ac0e.
+// Made by npm run client from the document with SHA-256 39e638d818a9f4c3b35980e6c34cb825b82c54d21f0d3fbb5ffac418c46780a8.
 /** Operations that send a form with a file, those that send its bytes alone, and those that return bytes. */
 export const UPLOADS: readonly string[] = ['uploadFile'];
 export const STREAMS: readonly string[] = ['uploadBulkInput'];

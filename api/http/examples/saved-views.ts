@@ -13,7 +13,12 @@ export const SAVED_VIEWS: Record<string, unknown> = {
     is_shared: true,
     is_default: false,
     entity_type: 'task',
-    filters: { status: ['todo', 'in_progress'], priority: ['high', 'urgent'], custom_fields: { severity: ['high'] } },
+    filters: {
+      status: ['todo', 'in_progress'],
+      priority: ['high', 'urgent'],
+      due: 'next_7',
+      custom_fields: { severity: ['high'] },
+    },
     sort: [{ field: 'due_date', direction: 'asc' }],
     group_by: 'status',
     layout: 'board',

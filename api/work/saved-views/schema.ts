@@ -5,7 +5,7 @@ import { WorkItem } from '../items/schema.js';
 import { ProjectRecord } from '../projects/schema.js';
 import { Task } from '../tasks/schema.js';
 import { normaliseStatus, TASK_PRIORITIES } from '../tasks/rules.js';
-import { LAYOUTS, MAX_FILTER_VALUES, MAX_SORT_FIELDS, VIEW_ENTITIES } from './rules.js';
+import { DUE_RANGES, LAYOUTS, MAX_FILTER_VALUES, MAX_SORT_FIELDS, VIEW_ENTITIES } from './rules.js';
 
 const Status = z.string().max(50).overwrite(normaliseStatus);
 const Priority = z.preprocess(
@@ -36,6 +36,10 @@ export const ViewFilters = z
     }),
     tags: values(Text.max(50)).meta({ description: 'Any of them' }),
     project_id: values(Id),
+    due: z.enum(DUE_RANGES).optional().meta({
+      description:
+        'Days by the calendar of the viewer at each reading: before today, today, this week, or today and the seven days after it',
+    }),
     due_before: Due,
     due_after: Due,
     q: Text.max(500).optional().meta({ description: 'Words, as in a search' }),

@@ -63,7 +63,8 @@ describe('filters of tasks', () => {
     expect([rowsOf(view).includes('Late'), rowsOf(view).includes('Mine')]).toEqual([true, false]);
     expect(view).toContain('assigned to nobody');
     const stored = await app.services.db('saved_views').where({ name: 'Free and late', team_id: team.team_id }).first();
-    expect(stored.filters).toMatchObject({ assigned_to: ['none'], due_before: day(0) });
+    expect(stored.filters).toMatchObject({ assigned_to: ['none'], due: 'overdue' });
+    expect(view).toContain(' · overdue · ');
     const both = await app.as(team.member).post('/api/saved-views', {
       name: 'Mine or free',
       entity_type: 'task',

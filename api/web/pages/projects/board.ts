@@ -16,7 +16,7 @@ import type { TaskRow } from '../../../work/tasks/read/task-row.js';
 import type { Task } from '../../../work/tasks/schema.js';
 import { type FormError, page, type Page, requireUser, type View } from '../../page.js';
 import type { Fields } from '../../server/read-form.js';
-import { calendarOf, filterData, TaskFilters, toQuery, toSource } from './filters.js';
+import { filterData, TaskFilters, toQuery, toSource } from './filters.js';
 import { projectPath } from './paths.js';
 import { loadProject, loadTeam } from './project.js';
 import { loadAround } from './around-tasks.js';
@@ -68,7 +68,7 @@ async function showProjectBoard(
 ): Promise<View> {
   const around = await loadProject(ctx, me, projectId);
   const { sort = MANUAL_ORDER } = filters;
-  const source = (show: TaskStatus | 'all') => toSource(around.project, { ...filters, sort, show }, calendarOf(me));
+  const source = (show: TaskStatus | 'all') => toSource(around.project, { ...filters, sort, show });
   const [{ groups }, ...found] = await Promise.all([
     countGroups(ctx, { ...source('all'), group_by: 'status' }),
     ...TASK_STATUSES.map((status) => listMatches(ctx, source(status), { limit: MAX_CARDS, offset: 0 })),

@@ -1,11 +1,12 @@
 import { z } from 'zod';
 import type { User } from '../../../identity/auth/schema.js';
-import { mondayOf, plusDays } from '../../../platform/written-days.js';
 import { Text } from '../../../platform/fields.js';
 import type { ViewSource } from '../../../work/saved-views/results/resolve-view.js';
+import { DUE_RANGES } from '../../../work/saved-views/rules.js';
 import { MANUAL_ORDER } from '../../../work/saved-views/sort-fields.js';
 import { UNASSIGNED, VIEWER, type ViewFilters } from '../../../work/saved-views/schema.js';
 import { STATUS_CHOICES, TASK_PRIORITIES, TASK_STATUSES } from '../../../work/tasks/rules.js';
+import { DUE_CHOICES, DUE_NAMES } from '../../wording/due-names.js';
 import { createFormatter } from '../../wording/formatter.js';
 
 /** Orders that the list of a project offers, with the direction that people mean. */
@@ -37,35 +38,6 @@ const sortChoices = (own: Sort): [value: string, name: string][] => [
 const GROUPS = { status: 'Status', assigned_to: 'Assignee', priority: 'Priority', cycle_id: 'Cycle' } as const;
 const GROUP_NAMES = Object.keys(GROUPS) as (keyof typeof GROUPS)[];
 
-/** Days that a list can be due in, which move with the calendar. */
-const DUE_NAMES = { overdue: 'Overdue', today: 'Due today', week: 'Due this week', next_7: 'Due in the next 7 days' } as const;
-type Due = keyof typeof DUE_NAMES;
-const DUE_CHOICES = Object.entries(DUE_NAMES);
-
-/** The calendar of the user who filters. */
-interface Calendar {
-  today: string;
-  /** Day on which the week begins. */
-  weekStart: string;
-}
-const DAYS_FROM_MONDAY: Readonly<Record<string, number>> = { saturday: -2, sunday: -1 };
-
-/** Returns the days around a range, neither of which belongs to it. */
-function dueRange(due: Due, { today, weekStart }: Calendar): Pick<ViewFilters, 'due_after' | 'due_before'> {
-  const around = (first: string, days: number) => ({ due_after: plusDays(first, -1), due_before: plusDays(first, days) });
-  const shift = DAYS_FROM_MONDAY[weekStart] ?? 0;
-  switch (due) {
-    case 'overdue':
-      return { due_before: today };
-    case 'today':
-      return around(today, 1);
-    case 'week':
-      return around(plusDays(mondayOf(plusDays(today, -shift)), shift), 7);
-    case 'next_7':
-      return around(today, 8);
-  }
-}
-
 const OPEN_STATUSES = TASK_STATUSES.filter((status) => status !== 'done');
 
 /** An empty field, and one that holds nonsense, filters nothing. */
@@ -77,7 +49,7 @@ export const TaskFilters = z.object({
   show: lenient(z.enum(['all', ...STATUS_CHOICES])),
   assigned_to: lenient(z.union([z.enum([VIEWER, UNASSIGNED]), z.uuid()])),
   priority: lenient(z.enum(TASK_PRIORITIES)),
-  due: lenient(z.enum(Object.keys(DUE_NAMES) as Due[])),
+  due: lenient(z.enum(DUE_RANGES)),
   tag: lenient(Text.trim().max(50)),
   due_before: lenient(z.iso.date()),
   due_after: lenient(z.iso.date()),
@@ -100,26 +72,16 @@ export type TaskFilters = z.output<typeof TaskFilters>;
 const shownStatuses = (show: TaskFilters['show']): string[] | undefined =>
   show === undefined ? [...OPEN_STATUSES] : show === 'all' ? undefined : [show];
 
-/** Returns the later of two days, or the earlier one; a day that is not given does not count. */
-const latest = (...days: (string | undefined)[]) =>
-  days
-    .filter((day) => day !== undefined)
-    .toSorted()
-    .at(-1);
-const earliest = (...days: (string | undefined)[]) => days.filter((day) => day !== undefined).toSorted()[0];
-
-/** Returns the same filters in the form of a saved view, which has the days of a range of the calendar. */
-export function toViewFilters(projectId: string, given: TaskFilters, calendar: Calendar): ViewFilters {
-  const { show, assigned_to, priority, tag, due, q } = given;
-  const range = due === undefined ? {} : dueRange(due, calendar);
-  const due_before = earliest(given.due_before, range.due_before);
-  const due_after = latest(given.due_after, range.due_after);
+/** Returns the same filters in the form of a saved view. */
+export function toViewFilters(projectId: string, given: TaskFilters): ViewFilters {
+  const { show, assigned_to, priority, tag, due, due_before, due_after, q } = given;
   const filters: ViewFilters = {
     project_id: [projectId],
     status: shownStatuses(show),
     assigned_to: assigned_to === undefined ? undefined : [assigned_to],
     priority: priority === undefined ? undefined : [priority],
     tags: tag === undefined ? undefined : [tag],
+    due,
     due_before,
     due_after,
     q,
@@ -133,14 +95,10 @@ export function toSort({ sort = 'created_at' }: TaskFilters): { field: string; d
 }
 
 /** Returns what a list of a project's tasks looks up. */
-export const toSource = (
-  project: { project_id: string; team_id: string },
-  given: TaskFilters,
-  calendar: Calendar,
-): ViewSource => ({
+export const toSource = (project: { project_id: string; team_id: string }, given: TaskFilters): ViewSource => ({
   entity_type: 'task',
   team_id: project.team_id,
-  filters: toViewFilters(project.project_id, given, calendar),
+  filters: toViewFilters(project.project_id, given),
   sort: toSort(given),
   group_by: given.group ?? null,
 });
@@ -196,6 +154,3 @@ export function filterData(given: TaskFilters, own: Sort, me: User, names: Reado
     chips: describeFilters(given, { names, formatStatus, day }),
   };
 }
-
-/** Returns the calendar of a user. */
-export const calendarOf = (me: User): Calendar => ({ today: createFormatter(me).today, weekStart: me.preferences.week_start });

@@ -14,7 +14,7 @@ import { listMatches } from '../../../work/saved-views/results/list-results.js';
 import type { Task } from '../../../work/tasks/schema.js';
 import { type FormError, page, type Page, requireUser, type View } from '../../page.js';
 import type { Fields } from '../../server/read-form.js';
-import { calendarOf, filterData, TaskFilters, toQuery, toSort, toSource, toViewFilters } from './filters.js';
+import { filterData, TaskFilters, toQuery, toSort, toSource, toViewFilters } from './filters.js';
 import { loadGroupHeads } from './group-heads.js';
 import { backPath, projectPath } from './paths.js';
 import { MAX_LINE, quickAdd } from './quick-add.js';
@@ -59,7 +59,7 @@ async function showProject(
   { problem, given = {}, viewProblem, viewGiven }: Refused = {},
 ): Promise<View> {
   const around = await loadProject(ctx, me, projectId);
-  const source = toSource(around.project, filters, calendarOf(me));
+  const source = toSource(around.project, filters);
   const here = `${projectPath(projectId)}${toQuery(filters, { offset: offset || undefined })}`;
   const [{ body, count, more }, counted] = await Promise.all([
     listMatches(ctx, source, { limit: ROWS, offset }),
@@ -124,14 +124,14 @@ export const projectPages: Page[] = [
     params: ProjectParams,
     query: TaskFilters,
     form: z.object({ name: CreateSavedView.shape.name, is_shared: z.string().optional() }),
-    async handle({ ctx, me, params, query, form }) {
+    async handle({ ctx, params, query, form }) {
       const project = JSON.parse(await getProject(ctx, params.project_id)) as ProjectRecord;
       const { view_id } = await createView(ctx, {
         name: form.name,
         is_shared: form.is_shared !== undefined,
         entity_type: 'task',
         team_id: project.team_id,
-        filters: toViewFilters(project.project_id, query, calendarOf(requireUser({ me }))),
+        filters: toViewFilters(project.project_id, query),
         sort: toSort(query),
         group_by: query.group ?? null,
       });

@@ -1,5 +1,6 @@
 import { type SavedViewRecord, UNASSIGNED, VIEWER, ViewFilters } from '../../../work/saved-views/schema.js';
 import { MANUAL_ORDER } from '../../../work/saved-views/sort-fields.js';
+import { DUE_NAMES } from '../../wording/due-names.js';
 import { nameSortField } from '../../wording/sort-names.js';
 
 /** What a description needs of the page: names by id, and how statuses and days are written. */
@@ -33,6 +34,7 @@ export function describeView(
     ...(given.project_id?.length
       ? [given.project_id.length === 1 ? `in ${project ?? 'one project'}` : `in ${given.project_id.length} projects`]
       : []),
+    ...(given.due ? [DUE_NAMES[given.due].toLowerCase()] : []),
     ...(given.due_after ? [`due after ${day(given.due_after)}`] : []),
     ...(given.due_before ? [`due before ${day(given.due_before)}`] : []),
     ...(given.q ? [`with “${given.q}”`] : []),

@@ -14,6 +14,7 @@ import { type SavedViewRecord, UpdateSavedView, UNASSIGNED, VIEWER, ViewFilters 
 import { SORT_FIELDS } from '../../../work/saved-views/sort-fields.js';
 import { TASK_PRIORITIES } from '../../../work/tasks/rules.js';
 import type { Fields } from '../../server/read-form.js';
+import { DUE_CHOICES } from '../../wording/due-names.js';
 import { nameSortField } from '../../wording/sort-names.js';
 import { parseInput, Ticked } from '../projects/form-fields.js';
 import { chosenIn, listChoices, typedFilters, ViewForm } from './view-form.js';
@@ -54,7 +55,15 @@ const oneLine = (text: string): string => text.replace(/\s*[\r\n]+\s*/g, ' ');
 
 /** Returns the fields of the form that shows a view. */
 export function toFields(view: SavedViewRecord): Fields {
-  const { q, tags = [], due_after, due_before, custom_fields = {}, ...chosen } = ViewFilters.safeParse(view.filters).data ?? {};
+  const {
+    q,
+    tags = [],
+    due,
+    due_after,
+    due_before,
+    custom_fields = {},
+    ...chosen
+  } = ViewFilters.safeParse(view.filters).data ?? {};
   const lines = Object.entries(custom_fields).flatMap(([key, values]) =>
     values.map((value) => `${key} = ${oneLine(String(value))}`),
   );
@@ -65,6 +74,7 @@ export function toFields(view: SavedViewRecord): Fields {
     ...chosen,
     q: oneLine(q ?? ''),
     tags: oneLine(tags.join(', ')),
+    due: due ?? '',
     due_after: due_after?.slice(0, 10) ?? '',
     due_before: due_before?.slice(0, 10) ?? '',
     custom_fields: lines.join('\n'),
@@ -138,6 +148,7 @@ export async function listEditChoices(ctx: Context, me: User, view: SavedViewRec
     filters: FILTERS_OF[entity_type],
     statuses: { [entity_type]: STATUSES_OF[entity_type] },
     priorities: TASK_PRIORITIES,
+    dues: DUE_CHOICES,
     people: withChosen([[VIEWER, 'The viewer'], [UNASSIGNED, 'Nobody'], ...people], chosen.assigned_to, () => 'a former member'),
     projects: withChosen(projects, chosen.project_id, () => 'another project'),
     columns: withChosen([...named(ROW_FIELDS[entity_type]), ...custom], columns, nameSortField),

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { User } from '../../../identity/auth/schema.js';
 import type { Context } from '../../../platform/context.js';
 import { listProjects } from '../../../work/projects/list-projects.js';
-import { LAYOUTS, VIEW_ENTITIES } from '../../../work/saved-views/rules.js';
+import { DUE_RANGES, LAYOUTS, VIEW_ENTITIES } from '../../../work/saved-views/rules.js';
 import { CreateSavedView, ViewFilters } from '../../../work/saved-views/schema.js';
 import { TASK_PRIORITIES } from '../../../work/tasks/rules.js';
 import type { Fields } from '../../server/read-form.js';
@@ -52,6 +52,7 @@ export const ViewForm = z.object({
   assigned_to: Ticked,
   project_id: Ticked,
   tags: Listed,
+  due: z.preprocess(orNothing, z.enum(DUE_RANGES).optional()),
   due_after: Optional(40),
   due_before: Optional(40),
   custom_fields: FieldLines,
@@ -68,8 +69,8 @@ export const ViewForm = z.object({
 
 /** Returns the filters of a form as they were typed. Those that are left empty are absent: not each entity has all of them. */
 export function typedFilters(form: Omit<z.output<typeof ViewForm>, 'name' | 'entity_type'>): ViewFilters {
-  const { q, status, priority, assigned_to, project_id, tags, due_after, due_before, custom_fields } = form;
-  const given = { q, status, priority, assigned_to, project_id, tags, due_after, due_before, custom_fields };
+  const { q, status, priority, assigned_to, project_id, tags, due, due_after, due_before, custom_fields } = form;
+  const given = { q, status, priority, assigned_to, project_id, tags, due, due_after, due_before, custom_fields };
   const isSet = (value: unknown): boolean =>
     typeof value === 'object' && value !== null ? Object.keys(value).length > 0 : value !== undefined;
   return Object.fromEntries(Object.entries(given).filter(([, value]) => isSet(value)));

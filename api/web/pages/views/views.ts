@@ -9,6 +9,7 @@ import { setDefault } from '../../../work/saved-views/set-default.js';
 import { TASK_PRIORITIES } from '../../../work/tasks/rules.js';
 import { type FormError, page, type Page, type PageRequest, requireUser, type View } from '../../page.js';
 import type { Fields } from '../../server/read-form.js';
+import { DUE_CHOICES } from '../../wording/due-names.js';
 import { mapTeamNames } from '../../wording/names.js';
 import { nameSortField } from '../../wording/sort-names.js';
 import { listChoices, chosenIn, resolveFilters, ViewForm } from './view-form.js';
@@ -33,6 +34,7 @@ async function showViews(
     entities: VIEW_ENTITIES,
     statuses: { task: STATUSES_OF.task, project: STATUSES_OF.project },
     priorities: TASK_PRIORITIES,
+    dues: DUE_CHOICES,
     sortFields: SORT_FIELDS.task.filter((field) => field !== 'position').map((field) => [field, nameSortField(field)]),
     groupFields: GROUP_FIELDS.task.map((field) => [field, nameSortField(field)]),
     chosen: chosenIn(given),

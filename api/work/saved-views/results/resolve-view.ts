@@ -1,13 +1,13 @@
 import type { SavedView } from '../../../../db/models/saved-view.js';
 import { rolesFor } from '../../../platform/access/access.js';
 import { type Context, requireUser } from '../../../platform/context.js';
-import { normaliseDate } from '../../../platform/dates.js';
 import { conflict } from '../../../platform/errors.js';
 import { type FieldFilter, resolveFields, resolveFilters } from '../../custom-fields/filter.js';
 import { searchIds } from '../../search/search-ids.js';
 import { checkView } from '../check-view.js';
 import { parseCustomKey, hasCustomFields, MAX_RESULTS } from '../rules.js';
 import { VIEWER, ViewFilters } from '../schema.js';
+import { resolveDays } from './resolve-days.js';
 import type { OrderField, ResolvedView } from './query.sql.js';
 
 /** What is looked up: a saved view, or filters that are not saved. */
@@ -58,21 +58,20 @@ export interface Resolution {
  */
 export async function resolveView(ctx: Context, stored: ViewSource): Promise<Resolution> {
   const wanted = storedFilters(stored);
-  const { q, custom_fields: _fields, ...filters } = wanted;
+  const { q, custom_fields: _fields, due, due_before, due_after, ...others } = wanted;
   const search = q === undefined || q.trim() === '' ? undefined : await searchIds(ctx, q, MAX_RESULTS);
   const [group = null, ...sorted] = await orderFields(ctx, stored, [
     ...(stored.group_by === null ? [] : [stored.group_by]),
     ...stored.sort.map(({ field }) => field),
   ]).then((fields) => (stored.group_by === null ? [null, ...fields] : fields));
-  const assigned_to = filters.assigned_to?.map((id) => (id === VIEWER ? requireUser(ctx) : id));
-  const date = (text: string | undefined) => (text === undefined ? undefined : (normaliseDate(text) ?? undefined));
+  const assigned_to = others.assigned_to?.map((id) => (id === VIEWER ? requireUser(ctx) : id));
   return {
     view: {
       entity: stored.entity_type,
       userId: requireUser(ctx),
       roles: rolesFor('saved_view.team'),
       teamId: stored.team_id,
-      filters: { ...filters, assigned_to, due_before: date(filters.due_before), due_after: date(filters.due_after) },
+      filters: { ...others, assigned_to, ...(await resolveDays(ctx, { due, due_before, due_after })) },
       fieldFilters: await resolveFieldFilters(ctx, stored, wanted),
       found: search?.ids ?? null,
       sort: sorted.map((field, at) => ({ field: field as OrderField, direction: stored.sort[at]?.direction ?? 'asc' })),

@@ -67,6 +67,37 @@ describe('tasks', () => {
     expect(await titles({ filters })).toEqual(found);
   });
 
+  it('moves days with the calendar, in the time zone and the week of each viewer', async () => {
+    const zoned = async (person: TestTeam['member'], timezone: string) => {
+      const answer = await app.as(person).patch('/api/auth/me', { preferences: { timezone, week_start: 'sunday' } });
+      expect(answer.status).toBe(200);
+      return new Date(Date.now() + (timezone === 'Pacific/Kiritimati' ? 14 : -11) * 3_600_000);
+    };
+    const dayAfter = (moment: Date, days: number) => new Date(moment.getTime() + days * 86_400_000).toISOString().slice(0, 10);
+    const [east, west] = [await zoned(team.member, 'Pacific/Kiritimati'), await zoned(team.admin, 'Pacific/Midway')];
+    const days = await buildProject(app, team);
+    const due = (title: string, due_date: string) => buildTask(app, team, days, { title, due_date });
+    await due('old', dayAfter(west, -1));
+    await due('west', dayAfter(west, 0));
+    await due('east', dayAfter(east, 0));
+    await due('last', dayAfter(east, 7));
+    await due('far', dayAfter(east, 8));
+    const seen = async (filters: object, as: Client) => {
+      const view = { filters: { ...filters, project_id: [days.project_id] }, sort: [{ field: 'due_date' }] };
+      return (await toResults(view, '', as)).map(({ title }) => title);
+    };
+    expect(await seen({ due: 'today' }, member())).toEqual(['east']);
+    expect(await seen({ due: 'today' }, app.as(team.admin))).toEqual(['west']);
+    expect(await seen({ due: 'overdue' }, member())).toEqual(['old', 'west']);
+    expect(await seen({ due: 'overdue' }, app.as(team.admin))).toEqual(['old']);
+    expect(await seen({ due: 'next_7' }, member())).toEqual(['east', 'last']);
+    expect(await seen({ due: 'next_7', due_after: dayAfter(east, 1) }, member())).toEqual(['last']);
+    expect((await seen({ due: 'week' }, member())).includes('east')).toBe(true);
+    const wrong = await member().post('/api/saved-views', { name: 'Wrong', entity_type: 'task', filters: { due: 'someday' } });
+    const foreign = await member().post('/api/saved-views', { name: 'Wrong', entity_type: 'project', filters: { due: 'today' } });
+    expect([wrong.status, foreign.status]).toEqual([422, 422]);
+  });
+
   it('keeps the plan of a text that is used often, for the values and the viewer of each use', async () => {
     const id = await save({
       filters: { status: ['todo'] },

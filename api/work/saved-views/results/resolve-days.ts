@@ -1,0 +1,34 @@
+import { defineStatement, run } from '../../../../db/statement.js';
+import { type Context, requireUser } from '../../../platform/context.js';
+import { normaliseDate } from '../../../platform/dates.js';
+import { type Calendar, daysAround } from '../rules.js';
+import type { ViewFilters } from '../schema.js';
+
+type Days = Pick<ViewFilters, 'due_before' | 'due_after'>;
+
+/** $1 = user id. */
+const statement = defineStatement({
+  name: 'read_viewer_calendar',
+  text: `select u.preferences->>'timezone' as timezone, u.preferences->>'week_start' as week_start from users u where u.user_id = $1`,
+});
+
+/** Returns the day that it is in a time zone: UTC if this runtime does not know it. */
+function todayIn(timeZone: string): string {
+  try {
+    return new Intl.DateTimeFormat('en-CA', { timeZone, dateStyle: 'short' }).format(new Date());
+  } catch {
+    return new Date().toISOString().slice(0, 10);
+  }
+}
+
+async function readCalendar(ctx: Context): Promise<Calendar> {
+  const [row] = await run<{ timezone: string | null; week_start: string | null }>(ctx.db, statement, [requireUser(ctx)]);
+  return { today: todayIn(row?.timezone ?? 'UTC'), weekStart: row?.week_start ?? 'monday' };
+}
+
+/** Returns the days around the tasks that are due as a view says: those it names, and those of a range in the viewer's calendar, whichever are closer. */
+export async function resolveDays(ctx: Context, { due, due_before, due_after }: Days & Pick<ViewFilters, 'due'>): Promise<Days> {
+  const range = due === undefined ? undefined : daysAround(due, await readCalendar(ctx));
+  const read = (...days: (string | undefined)[]) => days.flatMap((day) => (day && normaliseDate(day)) || []).toSorted();
+  return { due_before: read(due_before, range?.due_before)[0], due_after: read(due_after, range?.due_after).at(-1) };
+}
