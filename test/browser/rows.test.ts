@@ -349,6 +349,18 @@ describe('rows and cards by keys', () => {
     await page.locator('.chips a', { hasText: 'Priority high' }).waitFor();
     await page.locator('#f-priority:focus').waitFor();
     expect(await page.inputValue('#f-text')).toBe('Not sent yet');
+    const { number } = await taskOf('Row 07');
+    await db()('tasks').where({ project_id: projectId }).update({ priority: 'high' });
+    const { key } = await db()('teams').where({ team_id: team.team_id }).first('key');
+    await page.focus('#f-q');
+    await page.keyboard.type(`${key}-${number}`);
+    await page.locator('#chips a', { hasText: `${key}-${number}` }).waitFor();
+    expect(await page.locator('#tasks strong').allTextContents()).toEqual(['Row 07']);
+    expect(await page.evaluate('document.activeElement.id')).toBe('f-q');
+    expect(await page.inputValue('#f-text')).toBe('Not sent yet');
+    expect(new URL(page.url()).searchParams.get('q')).toBe(`${key}-${number}`);
+    await page.fill('#f-q', '');
+    await page.locator('#chips a').nth(1).waitFor({ state: 'detached' });
     await page.fill('#f-text', '');
     await page.focus('#f-priority');
     await press('ArrowDown');

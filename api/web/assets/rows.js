@@ -271,6 +271,13 @@
     if (isPointer) apply();
     else pause = setTimeout(apply, PAUSE_MS);
   });
+  /* Words apply while they are typed: what they find takes its place below them. */
+  document.addEventListener('htmx:after:swap', ({ target }) => {
+    if (target.id !== 'f-q') return;
+    const chosen = new URLSearchParams([...new FormData(target.form)].filter(([, value]) => value !== ''));
+    history.replaceState(history.state, '', `${location.pathname}${chosen.size > 0 ? `?${chosen}` : ''}`);
+    say(document.getElementById('found').dataset.said);
+  });
   document.addEventListener('DOMContentLoaded', () => {
     const id = sessionStorage.getItem(FILTER);
     sessionStorage.removeItem(FILTER);
