@@ -10,6 +10,8 @@ interface Destination {
   label: string;
   path: string;
   icon: IconName;
+  /** The query names it by its own words. */
+  isNamed: boolean;
 }
 
 const wordsIn = (text: string): string[] =>
@@ -18,21 +20,24 @@ const wordsIn = (text: string): string[] =>
     .split(/[^\p{L}\p{N}]+/u)
     .filter(Boolean);
 
-/** Returns those of which every word of the query begins a word, those that match by their label first. */
+/** Returns whether every word of a query begins a word of the text. */
+export function isNamed(query: string, text: string): boolean {
+  const words = wordsIn(text);
+  return wordsIn(query).every((part) => words.some((word) => word.startsWith(part)));
+}
+
+/** Returns those that a query names by their label, and then those that it names by other words too. */
 export function matching<T extends Pick<Action, 'label' | 'words'>>(query: string, all: readonly T[]): T[] {
-  const wanted = wordsIn(query);
-  const holds = (text: string): boolean => {
-    const words = wordsIn(text);
-    return wanted.every((part) => words.some((word) => word.startsWith(part)));
-  };
-  const [byLabel, others] = [all.filter(({ label }) => holds(label)), all.filter(({ label }) => !holds(label))];
-  return [...byLabel, ...others.filter(({ label, words = '' }) => holds(`${label} ${words}`))];
+  const byLabel = all.filter(({ label }) => isNamed(query, label));
+  const others = all.filter((one) => !byLabel.includes(one));
+  return [...byLabel, ...others.filter(({ label, words = '' }) => isNamed(query, `${label} ${words}`))];
 }
 
 /** Returns the pages and the actions that a user may open and that match a query, the first six of each; all match an empty query. */
 export function findDestinations(me: User, query: string): { pages: Destination[]; actions: Destination[] } {
-  return {
-    pages: matching(query, placesOf(me)).slice(0, MAX_SHOWN),
-    actions: matching(query, actionsOf(me)).slice(0, MAX_SHOWN),
-  };
+  const find = (all: readonly Action[]) =>
+    matching(query, all)
+      .slice(0, MAX_SHOWN)
+      .map((one) => ({ ...one, isNamed: isNamed(query, one.label) }));
+  return { pages: find(placesOf(me)), actions: find(actionsOf(me)) };
 }

@@ -45,6 +45,10 @@ describe('actions of a task', () => {
     expect(labels(await ask({ q: 'done' })).slice(0, 2)).toEqual(['Mark as done', 'Set status to Done']);
     expect(labels(await ask({ q: 'due in 3 weeks' }))[0]).toMatch(/^Due \d/);
     expect(labels(await ask({ q: 'assign nobody' }))[0]).toBe('Assign to nobody');
+    const other = await ask({ q: 'import' }, await signIn(app, team.admin));
+    expect(labels(other)[0]).toMatch(/\bimport/i);
+    expect(other.indexOf('Import into')).toBeLessThan(other.indexOf('Set priority to urgent'));
+    expect(other).toMatch(/value="priority:urgent" data-unasked/);
     expect(await ask({ q: '', tasks: '3' })).toContain('aria-label="3 tasks"');
   });
 

@@ -8,7 +8,7 @@ import { getTask } from '../../../work/tasks/read/get-task.js';
 import { getChoice, STATUS_CHOICES, TASK_PRIORITIES } from '../../../work/tasks/rules.js';
 import type { Task } from '../../../work/tasks/schema.js';
 import type { IconName } from '../../icons.js';
-import { matching } from '../../navigation/find-destinations.js';
+import { isNamed, matching } from '../../navigation/find-destinations.js';
 import { TASK_ACTS, type TaskAct } from '../../navigation/keys.js';
 import { createFormatter } from '../../wording/formatter.js';
 import { suggestTargets } from '../items/relation-target.js';
@@ -32,6 +32,10 @@ interface TaskAction {
   of?: string;
   /** The task has this value. */
   isCurrent?: boolean;
+  /** The day that the query says in words. */
+  isTyped?: boolean;
+  /** The query names it by other words than its own. */
+  isOther?: boolean;
 }
 
 /** What the palette does with tasks. */
@@ -131,6 +135,7 @@ function dueActions(task: Task, q: string, { today, day }: ReturnType<typeof cre
         words: `deadline ${more}`,
         change: `due_date:${date}`,
         isCurrent: task.due_date?.slice(0, 10) === date,
+        isTyped: more === q,
       }),
     ),
     {
@@ -202,5 +207,6 @@ export async function loadTaskActions(ctx: Context, me: User, { taskId, count, q
         shown.filter((one) => one.act === act),
       ),
     };
-  return { title, actions: matching(q, [...first, ...shown]).slice(0, MAX_SHOWN) };
+  const found = matching(q, [...first, ...shown]).slice(0, MAX_SHOWN);
+  return { title, actions: found.map((one) => ({ ...one, isOther: !one.isTyped && !isNamed(q, one.label) })) };
 }
