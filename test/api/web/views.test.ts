@@ -45,7 +45,7 @@ it('saves a view, shows it as a list, and makes it the default', async () => {
     true,
     false,
   ]);
-  expect(saved.html).toContain('Tasks · priority urgent or high · by due date, descending');
+  expect(saved.html).toContain('Tasks · priority urgent or high · by due date, latest first');
   const [view] = await db()('saved_views').where({ owner_id: team.member.user_id });
   expect(view).toMatchObject({
     is_shared: true,

@@ -1,7 +1,6 @@
 import { type SavedViewRecord, UNASSIGNED, VIEWER, ViewFilters } from '../../../work/saved-views/schema.js';
-import { MANUAL_ORDER } from '../../../work/saved-views/sort-fields.js';
 import { DUE_NAMES } from '../../wording/due-names.js';
-import { nameSortField } from '../../wording/sort-names.js';
+import { nameSortField, wordOrder } from '../../wording/sort-names.js';
 
 /** What a description needs of the page: names by id, and how statuses and days are written. */
 export interface ViewNames {
@@ -14,7 +13,7 @@ export interface ViewNames {
 
 const ENTITIES = { task: 'Tasks', project: 'Projects', work_item: 'Work items' } as const;
 
-/** Returns the filters and the order of a view in words, one phrase each: `Tasks`, `priority urgent or high`, `by due date, descending`. */
+/** Returns the filters and the order of a view in words, one phrase each: `Tasks`, `priority urgent or high`, `newest first`. */
 export function describeView(
   { entity_type, filters, sort, group_by, layout }: SavedViewRecord,
   { people, project, formatStatus, day }: ViewNames,
@@ -39,13 +38,7 @@ export function describeView(
     ...(given.due_before ? [`due before ${day(given.due_before)}`] : []),
     ...(given.q ? [`with “${given.q}”`] : []),
     ...Object.entries(given.custom_fields ?? {}).flatMap(([key, values]) => some(nameSortField(key), values.map(String))),
-    ...sort
-      .slice(0, 1)
-      .map(({ field, direction }) =>
-        field === MANUAL_ORDER
-          ? 'in manual order'
-          : `by ${nameSortField(field)}, ${direction === 'asc' ? 'ascending' : 'descending'}`,
-      ),
+    ...sort.slice(0, 1).map(wordOrder),
     ...(group_by !== null && layout === 'list' ? [`grouped by ${nameSortField(group_by)}`] : []),
   ];
 }
