@@ -69,6 +69,33 @@ it('saves a view, shows it as a list, and makes it the default', async () => {
   expect((await follow(`/app/views/${view.view_id}/delete`, {}, '/app/views')).html).toContain('The view was deleted.');
 });
 
+it('begins with views that everyone has, which nobody changes and everyone may copy', async () => {
+  const project = await buildProject(app, team);
+  await buildTask(app, team, project, { title: 'Theirs' });
+  await buildTask(app, team, project, { title: 'My own', assigned_to: team.member.user_id });
+  await buildTask(app, team, project, { title: 'My past', assigned_to: team.member.user_id, status: 'done' });
+  const open = `/app/views/open-${team.team_id}`;
+  const list = (await browser.get('/app/views')).html;
+  for (const path of ['/app/views/mine', open]) expect(list).toContain(`href="${path}"`);
+  const shown = async (path: string) => {
+    const { html } = await browser.get(path);
+    return ['Theirs', 'My own', 'My past', 'Save to this view'].filter((text) => html.includes(text));
+  };
+  expect(await shown('/app/views/mine')).toEqual(['My own']);
+  expect(await shown(open)).toEqual(['Theirs', 'My own']);
+  expect(await shown('/app/views/mine?edited=yes&status=done&assigned_to=me&layout=list')).toEqual(['My past']);
+  const copy = { name: 'A copy', status: 'todo', assigned_to: 'me', layout: 'list', sort: 'due_date', direction: 'asc' };
+  expect((await follow('/app/views/mine/copy', copy, '/app/views/mine')).html).toContain('View saved');
+  expect((await db()('saved_views').where({ owner_id: team.member.user_id }).first()).filters).toMatchObject({
+    assigned_to: ['me'],
+  });
+  expect((await browser.post('/app/views/mine', { ...copy, updated_at: '' }, { from: '/app/views' })).status).toBe(404);
+  const other = await givenStranger();
+  expect((await browser.get(`/app/views/open-${other.team_id}`)).status).toBe(404);
+  const guest = await signIn(app, team.guest);
+  expect((await guest.get(open)).html).toContain('Theirs');
+});
+
 it('an overdue date of an open task is marked in a row', async () => {
   const project = await buildProject(app, team);
   await buildTask(app, team, project, { title: 'Late', due_date: '2020-02-03' });

@@ -27,6 +27,7 @@ import { loadGroupHeads } from '../projects/group-heads.js';
 import { backPath } from '../projects/paths.js';
 import { loadTaskList, writableTeams } from '../projects/task-list.js';
 import { describeView } from './describe-view.js';
+import { listReadyViews, ShownViewParams } from './ready-views.js';
 import { columnsOf, CopyForm, EditForm, listEditChoices, mergeForm, ShownForm, toFields } from './edit-form.js';
 
 /** Rows of a list, and cards of a board: a board has no pages. */
@@ -78,7 +79,9 @@ function applyForm(saved: SavedViewRecord, given: Fields | undefined): SavedView
   return view;
 }
 
-const readOne = async (ctx: Context, viewId: string): Promise<SavedViewRecord> => present(await readView(ctx, viewId));
+/** Returns a view that is ready made, or a saved one. */
+const readOne = async (ctx: Context, me: User, viewId: string): Promise<SavedViewRecord> =>
+  listReadyViews(me).find(({ view_id }) => view_id === viewId) ?? present(await readView(ctx, viewId));
 
 /** Returns the query of a page with the same form: empty, or with its question mark. */
 function toQuery(given: Fields | undefined, offset: number): string {
@@ -103,7 +106,7 @@ async function showView(
   { given, offset = 0, problem }: Asked = {},
 ): Promise<View> {
   const user = requireUser({ me });
-  const saved = await readOne(ctx, viewId);
+  const saved = await readOne(ctx, user, viewId);
   // What was refused is in the form, and the page shows what is saved.
   const view = problem ? saved : applyForm(saved, given);
   const isBoard = view.layout === 'board' && view.entity_type === 'task';
@@ -162,7 +165,7 @@ export const viewPages: Page[] = [
     method: 'get',
     path: '/app/views/:view_id',
     access: 'saved_view.read',
-    params: SavedViewParams,
+    params: ShownViewParams,
     query: ViewQuery,
     handle: (visit) => showView(visit, visit.params.view_id, { given: formIn(visit.query), offset: visit.query.offset }),
     // Without a form the same error comes again, as a page of its own.
@@ -174,9 +177,9 @@ export const viewPages: Page[] = [
     access: 'saved_view.own',
     params: SavedViewParams,
     form: EditForm,
-    async handle({ ctx, params, form }) {
+    async handle({ ctx, me, params, form }) {
       const { name, updated_at } = form;
-      const changes = mergeForm(await readOne(ctx, params.view_id), form);
+      const changes = mergeForm(await readOne(ctx, requireUser({ me }), params.view_id), form);
       await updateView(ctx, params.view_id, { name, ...changes }, updated_at);
       return { to: `/app/views/${params.view_id}`, notice: { kind: 'good', text: 'View saved' } };
     },
@@ -186,10 +189,10 @@ export const viewPages: Page[] = [
     method: 'post',
     path: '/app/views/:view_id/copy',
     access: 'saved_view.write',
-    params: SavedViewParams,
+    params: ShownViewParams,
     form: CopyForm,
-    async handle({ ctx, params, form }) {
-      const view = await readOne(ctx, params.view_id);
+    async handle({ ctx, me, params, form }) {
+      const view = await readOne(ctx, requireUser({ me }), params.view_id);
       const { entity_type, team_id } = view;
       const { view_id } = await createView(ctx, { name: form.name, entity_type, team_id, ...mergeForm(view, form) });
       return { to: `/app/views/${view_id}`, notice: { kind: 'good', text: 'View saved' } };

@@ -12,6 +12,7 @@ import type { Fields } from '../../server/read-form.js';
 import { DUE_CHOICES } from '../../wording/due-names.js';
 import { mapTeamNames } from '../../wording/names.js';
 import { nameSortField } from '../../wording/sort-names.js';
+import { listReadyViews } from './ready-views.js';
 import { listChoices, chosenIn, resolveFilters, ViewForm } from './view-form.js';
 
 /** Views of one page of the list; nobody has more of their own. */
@@ -26,6 +27,7 @@ async function showViews(
   const { problem, given = {} } = refused;
   const choices = await listChoices(ctx, user);
   const data = {
+    ready: listReadyViews(user),
     views,
     problem,
     given,
