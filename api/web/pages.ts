@@ -1,6 +1,7 @@
 import { adminPages } from './pages/admin/admin.js';
 import { conversationPages } from './pages/agent/chat.js';
 import { beginPages } from './pages/agent/begin.js';
+import { codeHostPages } from './pages/teams/code-host.js';
 import { agentSettingsPages } from './pages/teams/agent-settings.js';
 import { approvalPages } from './pages/work/approvals.js';
 import { automationPages } from './pages/automations/automation.js';
@@ -115,6 +116,7 @@ export const PAGES: readonly Page[] = [
   ...webhookListPages,
   ...webhookPages,
   ...webhookDeliveryPages,
+  ...codeHostPages,
   ...agentSettingsPages,
   ...auditPages,
   ...invitationPages,

@@ -140,6 +140,11 @@ describe('the web app in a browser', () => {
     const { delivery_id } = await buildDelivery(app, team, webhook_id, { attempts: [attempt, attempt] });
     await buildDelivery(app, team, webhook_id, { status: 'pending' });
     await db('webhook_events').update({ body: JSON.stringify({ title: HOSTILE, text: 'word '.repeat(200) }) });
+    const repo = `acme/${'rocket'.repeat(30)}`;
+    await db('forge_repositories').insert({ repo, team_id: team.team_id, created_by: team.admin.user_id });
+    const received = { repo, event: HOSTILE, reason: HOSTILE, body_sha256: Buffer.alloc(32) };
+    await db('forge_deliveries').insert({ ...received, delivery_id: 'x', outcome: 'failed' });
+    await db('forge_deliveries').insert({ ...received, delivery_id: 'y', outcome: 'ignored' });
     const cycle = await createCycle(app.as(team.manager), { ...project, name: HOSTILE, goal: HOSTILE, end_date: '2099-01-01' });
     const { cycle_id } = cycle;
     await app.as(team.manager).post(`/api/sprints/${cycle_id}/tasks`, { task_ids: [task.task_id] });
@@ -218,7 +223,7 @@ describe('the web app in a browser', () => {
     // Pages of a team that only its admins may open.
     const admin = await open(team.admin, look);
     const getWindow = (path: string) =>
-      outsidePaths.has(path) ? outside : /^\/app\/teams\/[^/]+\/(secrets|agent|webhooks)/.test(path) ? admin : inside;
+      outsidePaths.has(path) ? outside : /^\/app\/teams\/[^/]+\/(secrets|agent|webhooks|code-host)/.test(path) ? admin : inside;
     const faults: string[] = [];
     for (const path of paths) {
       const { page } = getWindow(path);

@@ -89,6 +89,13 @@ export const TEAM_ACTIONS: readonly TeamAction[] = [
     words: 'settings endpoint',
   },
   {
+    label: (team) => `Code host of ${team}`,
+    path: (id) => `/app/teams/${id}/code-host`,
+    icon: 'bolt',
+    ability: 'forge.read',
+    words: 'settings github gitlab gitea forgejo repository bind pull requests commits',
+  },
+  {
     label: (team) => `Agent of ${team}`,
     path: (id) => `/app/teams/${id}/agent`,
     icon: 'talk',

@@ -116,6 +116,8 @@ async function writeEverywhere(text: string): Promise<void> {
   await db('cycles').update({ name: text, goal: text });
   await db('bulk_rows').update({ message: text, entity: text });
   await db('webhook_events').update({ body: text });
+  await db('forge_repositories').update({ repo: text });
+  await db('forge_deliveries').update({ repo: text, event: text, reason: text });
   const attempt = { at: '2026-11-20T17:51:02.123Z', status_code: 500, duration_ms: 1, error: text, response: text };
   await db('webhook_deliveries').update({ attempts: JSON.stringify([attempt]) });
   await db('runners').update({ name: text, labels: [text], version: text });
@@ -199,6 +201,9 @@ beforeAll(async () => {
   }
   webhookId = (await createWebhook(app, team)).webhook_id;
   deliveryId = (await buildDelivery(app, team, webhookId)).delivery_id;
+  const repository = { repo: 'x', team_id: team.team_id, created_by: team.manager.user_id };
+  await app.services.db('forge_repositories').insert(repository);
+  await app.services.db('forge_deliveries').insert({ delivery_id: 'x', repo: 'x', body_sha256: Buffer.alloc(32) });
   requestId = (await buildRequest(app, team, team.member, { requirement: { approvals: 2 } })).request_id;
   const { request_hash } = (await app.as(team.manager).get(`/api/change-requests/${requestId}`)).body;
   await app.as(team.manager).post(`/api/change-requests/${requestId}/approve`, { request_hash, comment: 'x' });

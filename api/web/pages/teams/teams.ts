@@ -50,6 +50,7 @@ async function showTeam(
   const leads = isAllowed('automation.take_over', role) && isAdmitted('automation.take_over', ctx.actor);
   const keepsSecrets = isAllowed('secret.list', role) && isAdmitted('secret.list', ctx.actor);
   const sendsEvents = isAllowed('webhook.read', role) && isAdmitted('webhook.read', ctx.actor);
+  const bindsCode = isAllowed('forge.read', role) && isAdmitted('forge.read', ctx.actor);
   const audits = isAllowed('audit.read', role) && isAdmitted('audit.read', ctx.actor);
   const setsAgent = isAllowed('agent_settings.read', role) && isAdmitted('agent_settings.read', ctx.actor);
   const movesData = isAllowed('bulk.read', role) && isAdmitted('bulk.read', ctx.actor);
@@ -72,6 +73,7 @@ async function showTeam(
       manages,
       keepsSecrets,
       sendsEvents,
+      bindsCode,
       audits,
       setsAgent,
       leads,

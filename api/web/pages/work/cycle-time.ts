@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { readCycleTimes } from '../../../integrations/forge/cycle-time/read-cycle-times.js';
 import { readCycleTrend } from '../../../integrations/forge/cycle-time/read-cycle-trend.js';
+import { isAdmitted, isAllowed, type Seat } from '../../../platform/access/access.js';
 import { page, type Page, requireUser } from '../../page.js';
 import { cycleChart } from './cycle-chart.js';
 
@@ -28,7 +29,20 @@ export const cycleTimePages: Page[] = [
         readCycleTimes(ctx, { team_id: chosen, days }),
         readCycleTrend(ctx, chosen, days),
       ]);
-      const data = { times, weeks, slowest, chart: cycleChart(weeks), filter: { team: chosen, days }, windows: WINDOWS, teams };
+      const binding = teams.filter(
+        ({ team_id, role }) =>
+          (!chosen || team_id === chosen) && isAllowed('forge.read', role as Seat) && isAdmitted('forge.read', ctx.actor),
+      );
+      const data = {
+        times,
+        weeks,
+        slowest,
+        chart: cycleChart(weeks),
+        filter: { team: chosen, days },
+        windows: WINDOWS,
+        teams,
+        bindsFor: binding[0],
+      };
       return { view: 'work/cycle-time', title: 'Cycle time', data };
     },
   }),
