@@ -1,10 +1,11 @@
 import type { Beyond } from './beyond.js';
 import type { Target } from './clauses.js';
 import { onlyMeaning } from './doubts/which-set.js';
-import { isMeant, meansCompleted, openOnly } from './filter.js';
+import { openOnly } from './filter.js';
 import type { PeopleIndex } from './people.js';
 import type { TaskSet } from './outcome.js';
 import { droppedWords } from './sets/dropped.js';
+import { isMeant, meansCompleted } from './sets/is-meant.js';
 import { type Assignee, RESOLUTIONS, type TaskFilter } from './terms.js';
 import type { LinkedItem } from './tokens.js';
 

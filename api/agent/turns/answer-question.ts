@@ -1,7 +1,7 @@
 import type { Context } from '../../platform/context.js';
 import type { Named } from '../grammar/asking/nearest.js';
 import { Question, onlyAssignees, quote } from '../grammar/subjects.js';
-import { meansCompleted } from '../grammar/filter.js';
+import { meansCompleted } from '../grammar/sets/is-meant.js';
 import type { Asked } from '../grammar/outcome.js';
 import { droppedWords } from '../grammar/sets/dropped.js';
 import { RESOLUTIONS } from '../grammar/terms.js';

@@ -2,7 +2,7 @@ import { run } from '../../../db/statement.js';
 import { rolesFor } from '../../platform/access/access.js';
 import { type Context, requireUser } from '../../platform/context.js';
 import { addTo } from '../../platform/calendar-days.js';
-import { type FilteredTask, isMeant, meansCompleted } from '../grammar/filter.js';
+import { type FilteredTask, isMeant, meansCompleted } from '../grammar/sets/is-meant.js';
 import { isNone } from '../grammar/people.js';
 import type { TaskFilter } from '../grammar/terms.js';
 import {

@@ -35,7 +35,7 @@ it.each([
 it('takes them once their project is linked, and says nothing then', async () => {
   const say = await harbor.begin(harbor.linked, { item_type: 'project', item_id: office.project_id });
   const { actions, content } = await say('Move everything Uma has to Bo');
-  expect(actions.map(({ entity_id }) => entity_id).toSorted()).toEqual([near, far].toSorted());
+  expect(actions.map(({ entity_id }) => String(entity_id)).toSorted()).toEqual([near, far].toSorted());
   expect(content).not.toContain('Left out');
 });
 

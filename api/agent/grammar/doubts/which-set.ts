@@ -1,4 +1,4 @@
-import { type FilteredTask, hasStems } from '../filter.js';
+import { type FilteredTask, hasStems } from '../sets/is-meant.js';
 import { phraseStems } from '../match.js';
 
 /** Words beside “tasks” are a tag, the name of a project, or words of titles: which of them, the tasks say. */

@@ -17,10 +17,10 @@ function reasonsOf(open: readonly FoundTask[], today: string): readonly (readonl
     [`Due within ${SOON_DAYS} days, and not assigned`, (task) => isSoon(task) && task.assigned_to === null],
     ['Urgent, and not assigned', ({ priority, assigned_to }) => priority === 'urgent' && assigned_to === null],
   ];
-  const told = new Set<string>();
+  const named = new Set<string>();
   return reasons.map(([why, is]) => {
-    const tasks = open.filter((task) => !told.has(task.id) && is(task));
-    for (const { id } of tasks) told.add(id);
+    const tasks = open.filter((task) => !named.has(task.id) && is(task));
+    for (const { id } of tasks) named.add(id);
     return [why, tasks] as const;
   });
 }

@@ -1,6 +1,6 @@
 import { parseAll } from '../../../../api/agent/grammar/parse.js';
 import { PeopleIndex } from '../../../../api/agent/grammar/people.js';
-import { isMeant } from '../../../../api/agent/grammar/filter.js';
+import { isMeant } from '../../../../api/agent/grammar/sets/is-meant.js';
 import type { Asked, Outcome } from '../../../../api/agent/grammar/outcome.js';
 import { Beyond } from '../../../../api/agent/grammar/beyond.js';
 import { WordIndex } from '../../../../api/agent/grammar/match.js';
