@@ -1,6 +1,6 @@
 import type { ActivityKind, BareClause } from '../clauses.js';
 import { Matcher, type Pattern, pattern, type Slots } from '../pattern.js';
-import type { Reading } from '../reading.js';
+import { type Reading, wordsOf } from '../reading.js';
 import type { Token } from '../tokens.js';
 
 /** Questions about what was done: by whom, to what, and when. */
@@ -96,8 +96,23 @@ const asClause = ({ P, T, W }: Partial<Slots>, what?: ActivityKind): BareClause 
   asked: { ...(P && !what && { who: P }), ...(T && { of: T }), ...(W && { days: W }), ...(what && { what }) },
 });
 
+/** A time of the day at the end of a question. */
+const CLOCK =
+  / (?:since|after|before|until|at) (?:noon|midday|lunch|lunchtime|midnight|\d{1,2}(?: ?: ?\d\d)?(?: ?(?:am|pm|o'clock))?)$/;
+const BY_DAYS =
+  'I tell what happened by days, with the time of each change, and not from an hour on. Write “today” instead of the time.';
+
+/** Reads a question about what was done since an hour, which is answered by days only. */
+function readByClock(reading: Reading, tokens: readonly Token[]): BareClause | undefined {
+  const clock = CLOCK.exec(wordsOf(tokens).join(' '))?.[0].trim().split(' ').length ?? 0;
+  const rest = clock > 0 ? tokens.slice(0, -clock) : [];
+  return rest.length > 0 && readActivity(reading, rest) ? { does: 'doubt', text: BY_DAYS } : undefined;
+}
+
 /** Reads a question about what was done. One with an unknown name is read too, so that the answer says so. */
 export function readActivity(reading: Reading, tokens: readonly Token[]): BareClause | undefined {
+  const byClock = readByClock(reading, tokens);
+  if (byClock) return byClock;
   const matcher = new Matcher(reading, tokens);
   for (const certainty of ['all', 'none'] as const) {
     const found = find(matcher, OF_PERSON, certainty) ?? find(matcher, OF_ALL, certainty);
