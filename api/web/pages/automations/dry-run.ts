@@ -144,7 +144,7 @@ async function showDryRun(
     about,
     tasks,
     find,
-    // What one changes by hand begins as the event that was tried, or is chosen.
+    // What one changes begins as the event that was tried, or is chosen.
     text: JSON.stringify(
       result?.run.event ?? events.find(({ run_id }) => run_id === first)?.event ?? sampleOf(automation.trigger_type),
       null,
