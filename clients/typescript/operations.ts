@@ -1,4 +1,4 @@
-// Made by npm run client from the document with SHA-256 39e638d818a9f4c3b35980e6c34cb825b82c54d21f0d3fbb5ffac418c46780a8.
+// Made by npm run client from the document with SHA-256 0671d246b3cd7c8854f570ac5e56f88f16add726a6496358d496ca4d514bacd1.
 /** Operations that send a form with a file, those that send its bytes alone, and those that return bytes. */
 export const UPLOADS: readonly string[] = ['uploadFile'];
 export const STREAMS: readonly string[] = ['uploadBulkInput'];

@@ -22,7 +22,20 @@ export const parseCustomKey = (name: string): string | undefined =>
 
 /** Filters of each entity. */
 export const FILTERS_OF: Readonly<Record<ViewEntity, readonly string[]>> = {
-  task: ['status', 'priority', 'assigned_to', 'tags', 'project_id', 'due', 'due_before', 'due_after', 'q', 'custom_fields'],
+  task: [
+    'status',
+    'priority',
+    'assigned_to',
+    'created_by',
+    'cycle_id',
+    'tags',
+    'project_id',
+    'due',
+    'due_before',
+    'due_after',
+    'q',
+    'custom_fields',
+  ],
   project: ['status', 'project_id', 'q', 'custom_fields'],
   work_item: ['status', 'project_id', 'q'],
 };

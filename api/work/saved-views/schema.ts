@@ -16,11 +16,11 @@ const values = <S extends z.ZodType>(value: S) => z.array(value).max(MAX_FILTER_
 const Due = Text.max(40).optional().meta({ example: '2026-12-01' });
 /** Stands for the viewer. */
 export const VIEWER = 'me';
-/** Stands for tasks that nobody is assigned. */
+/** Stands for tasks that nobody is assigned, or that are in no cycle. */
 export const UNASSIGNED = 'none';
-const Assignee = z
-  .string()
-  .overwrite((value) => (value === VIEWER || value === UNASSIGNED ? value : (Id.safeParse(value).data ?? NO_ID)));
+/** An id, or one of the words that stand for something. */
+const idOr = (...words: string[]) =>
+  z.string().overwrite((value) => (words.includes(value) ? value : (Id.safeParse(value).data ?? NO_ID)));
 const FieldValue = z.union([Text.max(2_000), z.number(), z.boolean()]);
 
 /** A record would drop this key without a word, and the view would be wider than asked for. */
@@ -31,9 +31,11 @@ export const ViewFilters = z
   .object({
     status: values(Status),
     priority: values(Priority),
-    assigned_to: values(Assignee).meta({
+    assigned_to: values(idOr(VIEWER, UNASSIGNED)).meta({
       description: 'Ids of users; `me` is the viewer, `none` finds tasks without an assignee',
     }),
+    created_by: values(idOr(VIEWER)).meta({ description: 'Ids of users; `me` is the viewer' }),
+    cycle_id: values(idOr(UNASSIGNED)).meta({ description: 'Ids of cycles; `none` finds tasks in none' }),
     tags: values(Text.max(50)).meta({ description: 'Any of them' }),
     project_id: values(Id),
     due: z.enum(DUE_RANGES).optional().meta({

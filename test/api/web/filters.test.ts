@@ -1,5 +1,6 @@
 import { buildProject, buildTask, buildTeam, type TestTeam } from '../../factories/people.js';
 import { startApp, type TestApp } from '../../support/app.js';
+import { createCycle } from '../work/cycles/support.js';
 import { type Browser, givePasswords, signIn } from './browser.js';
 
 // The filters of a project's list and board.
@@ -54,6 +55,22 @@ describe('filters of tasks', () => {
     expect(days).toHaveLength(7);
     const first = new Date(days[0] as string).toLocaleDateString('en', { weekday: 'long', timeZone: 'UTC' });
     expect([first.toLowerCase(), days.includes(day(0))]).toEqual([week_start, true]);
+  });
+
+  it('find by creator and by cycle, also in a saved view', async () => {
+    const cycle = await createCycle(app.as(team.manager), { team_id: team.team_id, name: 'Spring' });
+    const { task_id } = (await app.as(team.manager).post('/api/tasks', { title: 'Of another', project_id: projectId })).body.data;
+    await app.services.db('tasks').where({ task_id }).update({ cycle_id: cycle.cycle_id });
+    expect(await list(`?cycle_id=${cycle.cycle_id as string}`)).toEqual(['Of another']);
+    expect(await list(`?created_by=${team.manager.user_id}`)).toEqual(['Of another']);
+    expect(await list('?cycle_id=none&created_by=nonsense')).not.toContain('Of another');
+    const { html } = await browser.get(`${path}?cycle_id=${cycle.cycle_id as string}&created_by=${team.manager.user_id}`);
+    expect(html).toContain('<bdi>Cycle Spring</bdi>');
+    const query = `cycle_id=${cycle.cycle_id as string}&created_by=${team.manager.user_id}`;
+    const saved = await browser.post(`${path}/views?${query}`, { name: 'Theirs' }, { from: path });
+    const view = (await browser.get(saved.headers.get('location') ?? '')).html;
+    expect([rowsOf(view), /created by [^·]+ · in Spring ·/.test(view)]).toEqual([['Of another'], true]);
+    await app.as(team.admin).delete(`/api/tasks/${task_id as string}`);
   });
 
   it('find what nobody is assigned, also in a saved view', async () => {

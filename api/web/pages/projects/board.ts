@@ -87,7 +87,7 @@ async function showProjectBoard(
     base: projectPath(projectId),
     query,
     here: `${projectPath(projectId)}/board${query}`,
-    ...filterData({ ...filters, show: undefined }, MANUAL_ORDER, me, around.names),
+    ...filterData({ ...filters, show: undefined }, MANUAL_ORDER, me, around),
     isManual: sort === MANUAL_ORDER,
     priorities: TASK_PRIORITIES,
     problem,

@@ -50,6 +50,8 @@ export const TaskFilters = z.object({
   assigned_to: lenient(z.union([z.enum([VIEWER, UNASSIGNED]), z.uuid()])),
   priority: lenient(z.enum(TASK_PRIORITIES)),
   due: lenient(z.enum(DUE_RANGES)),
+  created_by: lenient(z.union([z.enum([VIEWER]), z.uuid()])),
+  cycle_id: lenient(z.union([z.enum([UNASSIGNED]), z.uuid()])),
   tag: lenient(Text.trim().max(50)),
   due_before: lenient(z.iso.date()),
   due_after: lenient(z.iso.date()),
@@ -74,12 +76,14 @@ const shownStatuses = (show: TaskFilters['show']): string[] | undefined =>
 
 /** Returns the same filters in the form of a saved view. */
 export function toViewFilters(projectId: string, given: TaskFilters): ViewFilters {
-  const { show, assigned_to, priority, tag, due, due_before, due_after, q } = given;
+  const { show, assigned_to, priority, created_by, cycle_id, tag, due, due_before, due_after, q } = given;
   const filters: ViewFilters = {
     project_id: [projectId],
     status: shownStatuses(show),
     assigned_to: assigned_to === undefined ? undefined : [assigned_to],
     priority: priority === undefined ? undefined : [priority],
+    created_by: created_by === undefined ? undefined : [created_by],
+    cycle_id: cycle_id === undefined ? undefined : [cycle_id],
     tags: tag === undefined ? undefined : [tag],
     due,
     due_before,
@@ -118,13 +122,17 @@ export function toQuery(given: TaskFilters, more: Record<string, string | number
 /** What the words of a filter depend on. */
 interface FilterNames {
   names: Readonly<Record<string, string>>;
+  cycles: Readonly<Record<string, string>>;
   formatStatus: (status: string) => string;
   day: (date: string) => string;
 }
 
 /** Returns the filters that leave tasks out, in words, each with the query of an address without it. */
-function describeFilters(given: TaskFilters, { names, formatStatus, day }: FilterNames): { label: string; without: string }[] {
-  const { show, assigned_to, priority, due, tag, due_after, due_before, q } = given;
+function describeFilters(
+  given: TaskFilters,
+  { names, cycles, formatStatus, day }: FilterNames,
+): { label: string; without: string }[] {
+  const { show, assigned_to, priority, due, created_by, cycle_id, tag, due_after, due_before, q } = given;
   const assignee = (id: string): string =>
     id === VIEWER ? 'Assigned to me' : id === UNASSIGNED ? 'Unassigned' : `Assigned to ${names[id] ?? 'a former member'}`;
   const labels: Partial<Record<keyof TaskFilters, string | undefined>> = {
@@ -133,6 +141,8 @@ function describeFilters(given: TaskFilters, { names, formatStatus, day }: Filte
     assigned_to: assigned_to && assignee(assigned_to),
     priority: priority && `Priority ${priority}`,
     due: due && DUE_NAMES[due],
+    created_by: created_by && `Created by ${created_by === VIEWER ? 'me' : (names[created_by] ?? 'a former member')}`,
+    cycle_id: cycle_id && (cycle_id === UNASSIGNED ? 'In no cycle' : `Cycle ${cycles[cycle_id] ?? 'of another time'}`),
     tag: tag && `#${tag}`,
     due_after: due_after && `Due after ${day(due_after)}`,
     due_before: due_before && `Due before ${day(due_before)}`,
@@ -143,7 +153,12 @@ function describeFilters(given: TaskFilters, { names, formatStatus, day }: Filte
 }
 
 /** What the pages of a project show of its filters. */
-export function filterData(given: TaskFilters, own: Sort, me: User, names: Readonly<Record<string, string>>) {
+export function filterData(
+  given: TaskFilters,
+  own: Sort,
+  me: User,
+  { names, filterCycles: cycles }: { names: FilterNames['names']; filterCycles: FilterNames['cycles'] },
+) {
   const { formatStatus, day } = createFormatter(me);
   return {
     filters: given,
@@ -151,6 +166,6 @@ export function filterData(given: TaskFilters, own: Sort, me: User, names: Reado
     groupings: Object.entries(GROUPS),
     dues: DUE_CHOICES,
     isFiltered: isFiltered(given),
-    chips: describeFilters(given, { names, formatStatus, day }),
+    chips: describeFilters(given, { names, cycles, formatStatus, day }),
   };
 }

@@ -18,7 +18,7 @@ import { filterData, TaskFilters, toQuery, toSort, toSource, toViewFilters } fro
 import { loadGroupHeads } from './group-heads.js';
 import { backPath, projectPath } from './paths.js';
 import { MAX_LINE, quickAdd } from './quick-add.js';
-import { loadTaskList } from './task-list.js';
+import { loadCycles, loadTaskList } from './task-list.js';
 
 /** Tasks of one page. */
 const ROWS = 50;
@@ -48,7 +48,8 @@ export async function loadTeam(ctx: Context, me: User, teamId: string) {
 /** What each page of a project shows around its tasks. */
 export async function loadProject(ctx: Context, me: User, projectId: string) {
   const project = JSON.parse(await getProject(ctx, projectId)) as ProjectRecord;
-  return { project, ...(await loadTeam(ctx, me, project.team_id)) };
+  const [team, cycles] = await Promise.all([loadTeam(ctx, me, project.team_id), loadCycles(ctx, [project])]);
+  return { project, ...team, filterCycles: Object.fromEntries(cycles.map(({ cycle_id, name }) => [cycle_id, name])) };
 }
 
 async function showProject(
@@ -70,7 +71,7 @@ async function showProject(
   const data = {
     ...(await loadTaskList(ctx, me, { tasks, members: new Map([[around.project.team_id, everyone]]), here })),
     ...around,
-    ...filterData(filters, 'created_at', me, around.names),
+    ...filterData(filters, 'created_at', me, around),
     isManual: filters.sort === MANUAL_ORDER && filters.group === undefined,
     group: await loadGroupHeads(ctx, me, {
       by: source.group_by,

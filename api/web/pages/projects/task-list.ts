@@ -18,12 +18,18 @@ type Placed = Pick<TaskRow, 'task_id' | 'team_id' | 'project_id'>;
 
 /** Returns the cycles that may get one of the tasks, all of teams whose tasks the user may change. */
 export async function loadCycles(ctx: Context, tasks: readonly Omit<Placed, 'task_id'>[]): Promise<Cycle[]> {
-  const teams = [...new Set(tasks.map(({ team_id }) => team_id))].slice(0, MAX_TEAMS);
+  const found = await loadOpenCycles(ctx, [...new Set(tasks.map(({ team_id }) => team_id))]);
+  return found.filter((cycle) => tasks.some((task) => mayHold(cycle, task)));
+}
+
+/** Returns the cycles of some teams that are not over. */
+export async function loadOpenCycles(ctx: Context, teamIds: readonly string[]): Promise<Cycle[]> {
+  const teams = teamIds.slice(0, MAX_TEAMS);
   const states = ['active', 'planned'] as const;
   const found = await Promise.all(
     teams.flatMap((team_id) => states.map((status) => listCycles(ctx, { team_id, status, limit: MAX_CYCLES, offset: 0 }))),
   );
-  return found.flat().filter((cycle) => tasks.some((task) => mayHold(cycle, task)));
+  return found.flat();
 }
 
 /** Returns the ids of the teams whose tasks the user may change. */

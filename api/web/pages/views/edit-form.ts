@@ -132,7 +132,7 @@ const withChosen = (choices: readonly Choice[], chosen: readonly string[], name:
 /** Returns what the form of a view offers. `given`: its fields as they are shown. */
 export async function listEditChoices(ctx: Context, me: User, view: SavedViewRecord, given: Fields) {
   const { entity_type, team_id } = view;
-  const [{ people, projects }, fields] = await Promise.all([
+  const [{ people, projects, cycles }, fields] = await Promise.all([
     listChoices(ctx, me),
     team_id !== null && hasCustomFields(entity_type) ? listFields(ctx, { team_id, entity_type }) : [],
   ]);
@@ -150,6 +150,8 @@ export async function listEditChoices(ctx: Context, me: User, view: SavedViewRec
     priorities: TASK_PRIORITIES,
     dues: DUE_CHOICES,
     people: withChosen([[VIEWER, 'The viewer'], [UNASSIGNED, 'Nobody'], ...people], chosen.assigned_to, () => 'a former member'),
+    creators: withChosen([[VIEWER, 'The viewer'], ...people], chosen.created_by, () => 'a former member'),
+    cycles: withChosen([[UNASSIGNED, 'No cycle'], ...cycles], chosen.cycle_id, () => 'another cycle'),
     projects: withChosen(projects, chosen.project_id, () => 'another project'),
     columns: withChosen([...named(ROW_FIELDS[entity_type]), ...custom], columns, nameSortField),
     sortFields: withChosen(

@@ -8,6 +8,7 @@ import { TASK_PRIORITIES } from '../../../work/tasks/rules.js';
 import type { Fields } from '../../server/read-form.js';
 import { namesIn } from '../../wording/names.js';
 import { parseInput, Ticked } from '../projects/form-fields.js';
+import { loadOpenCycles } from '../projects/task-list.js';
 
 /** Choices of one select; the API takes any. */
 const MAX_CHOICES = 200;
@@ -50,6 +51,8 @@ export const ViewForm = z.object({
   status: Ticked,
   priority: Ticked.pipe(z.array(z.enum(TASK_PRIORITIES))),
   assigned_to: Ticked,
+  created_by: Ticked,
+  cycle_id: Ticked,
   project_id: Ticked,
   tags: Listed,
   due: z.preprocess(orNothing, z.enum(DUE_RANGES).optional()),
@@ -69,8 +72,22 @@ export const ViewForm = z.object({
 
 /** Returns the filters of a form as they were typed. Those that are left empty are absent: not each entity has all of them. */
 export function typedFilters(form: Omit<z.output<typeof ViewForm>, 'name' | 'entity_type'>): ViewFilters {
-  const { q, status, priority, assigned_to, project_id, tags, due, due_after, due_before, custom_fields } = form;
-  const given = { q, status, priority, assigned_to, project_id, tags, due, due_after, due_before, custom_fields };
+  const { q, status, priority, assigned_to, created_by, cycle_id, project_id, tags, due, due_after, due_before, custom_fields } =
+    form;
+  const given = {
+    q,
+    status,
+    priority,
+    assigned_to,
+    created_by,
+    cycle_id,
+    project_id,
+    tags,
+    due,
+    due_after,
+    due_before,
+    custom_fields,
+  };
   const isSet = (value: unknown): boolean =>
     typeof value === 'object' && value !== null ? Object.keys(value).length > 0 : value !== undefined;
   return Object.fromEntries(Object.entries(given).filter(([, value]) => isSet(value)));
@@ -81,27 +98,36 @@ export const resolveFilters = (form: Parameters<typeof typedFilters>[0]): ViewFi
   parseInput(ViewFilters, typedFilters(form));
 
 /** Returns what was chosen in a form that is shown again. */
-export const chosenIn = (form: Fields): Record<'status' | 'priority' | 'assigned_to' | 'project_id', string[]> => {
+export const chosenIn = (
+  form: Fields,
+): Record<'status' | 'priority' | 'assigned_to' | 'created_by' | 'cycle_id' | 'project_id', string[]> => {
   const chosen = (name: string): string[] => Ticked.safeParse(form[name]).data ?? [];
   return {
     status: chosen('status'),
     priority: chosen('priority'),
     assigned_to: chosen('assigned_to'),
+    created_by: chosen('created_by'),
+    cycle_id: chosen('cycle_id'),
     project_id: chosen('project_id'),
   };
 };
 
-/** Returns people and projects of the user's teams by id, for the choices of the form. */
+/** Returns people, projects and open cycles of the user's teams by id, for the choices of the form. */
 export async function listChoices(
   ctx: Context,
   user: User,
-): Promise<{ people: [string, string][]; projects: [string, string][] }> {
-  const [names, projects] = await Promise.all([
+): Promise<Record<'people' | 'projects' | 'cycles', [string, string][]>> {
+  const [names, projects, cycles] = await Promise.all([
     namesIn(ctx, user, user.teams.slice(0, 20)),
     listProjects(ctx, { limit: MAX_CHOICES, offset: 0 }),
+    loadOpenCycles(
+      ctx,
+      user.teams.map(({ team_id }) => team_id),
+    ),
   ]);
   return {
     people: Object.entries(names).slice(0, MAX_CHOICES),
+    cycles: cycles.map(({ cycle_id, name }) => [cycle_id, name]),
     projects: projects
       .map((text) => JSON.parse(text) as { project_id: string; name: string })
       .map((each) => [each.project_id, each.name]),

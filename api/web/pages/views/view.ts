@@ -81,7 +81,8 @@ function applyForm(saved: SavedViewRecord, given: Fields | undefined): SavedView
 
 /** Returns a view that is ready made, or a saved one. */
 const readOne = async (ctx: Context, me: User, viewId: string): Promise<SavedViewRecord> =>
-  listReadyViews(me).find(({ view_id }) => view_id === viewId) ?? present(await readView(ctx, viewId));
+  listReadyViews(me).find(({ view_id }) => view_id === viewId) ??
+  present(await readView(ctx, SavedViewParams.parse({ view_id: viewId }).view_id));
 
 /** Returns the query of a page with the same form: empty, or with its question mark. */
 function toQuery(given: Fields | undefined, offset: number): string {
@@ -134,7 +135,7 @@ async function showView(
     problem,
     isEdited: given !== undefined,
     view,
-    about: describeView(view, { people, project, ...createFormatter(user) }),
+    about: describeView(view, { people, cycles: Object.fromEntries(form.form.cycles), project, ...createFormatter(user) }),
     owner: people[view.owner_id],
     isManual,
     results,

@@ -41,6 +41,8 @@ async function showViews(
     groupFields: GROUP_FIELDS.task.map((field) => [field, nameSortField(field)]),
     chosen: chosenIn(given),
     projects: choices.projects,
+    creators: [[VIEWER, 'The viewer'], ...choices.people],
+    cycles: [[UNASSIGNED, 'No cycle'], ...choices.cycles],
     people: [[VIEWER, 'The viewer'], [UNASSIGNED, 'Nobody'], ...choices.people],
   };
   return { view: 'views/views', title: 'Views', data };

@@ -68,13 +68,13 @@ function groupText(entity: ViewEntity, group: OrderField, alias: string): string
   return `coalesce(${group.columns.map((column) => GROUP_TEXT[column](`${alias}.${column}`)).join(', ')})`;
 }
 
-function anyAssignee(values: readonly string[] | undefined, $: Parameters): string[] {
+function anyOrNone(column: string, values: readonly string[] | undefined, $: Parameters): string[] {
   if (!values || values.length === 0) return [];
-  const named = `w.assigned_to = any(${$.add(
+  const named = `${column} = any(${$.add(
     values.filter((value) => value !== UNASSIGNED),
     'uuid[]',
   )})`;
-  return [values.includes(UNASSIGNED) ? `(w.assigned_to is null or ${named})` : named];
+  return [values.includes(UNASSIGNED) ? `(${column} is null or ${named})` : named];
 }
 
 /** A task that was canceled is done too: `done` finds it, and so does `canceled`. */
@@ -90,14 +90,16 @@ function anyStatus(values: readonly string[] = [], $: Parameters): string[] {
 
 /** Conditions of the filters: any value of one, all of them. An empty list filters nothing. */
 function buildConditions({ entity, filters }: ResolvedView, $: Parameters): string {
-  const { status, priority, assigned_to, tags, project_id, due_before, due_after } = filters;
+  const { status, priority, assigned_to, created_by, cycle_id, tags, project_id, due_before, due_after } = filters;
   const any = (column: string, values: readonly string[] | undefined, type: string): string[] =>
     values && values.length > 0 ? [`${column} = any(${$.add(values, `${type}[]`)})`] : [];
   return [
     SOURCES[entity].live,
     ...anyStatus(status, $),
     ...any('w.priority', priority, 'text'),
-    ...anyAssignee(assigned_to, $),
+    ...anyOrNone('w.assigned_to', assigned_to, $),
+    ...anyOrNone('w.cycle_id', cycle_id, $),
+    ...any('w.created_by', created_by, 'uuid'),
     ...any('w.project_id', project_id, 'uuid'),
     ...(tags && tags.length > 0 ? [`w.tags && ${$.add(tags, 'text[]')}`] : []),
     ...(due_before === undefined ? [] : [`w.due_date collate "C" < ${$.add(due_before, 'text')}`]),

@@ -64,14 +64,15 @@ export async function resolveView(ctx: Context, stored: ViewSource): Promise<Res
     ...(stored.group_by === null ? [] : [stored.group_by]),
     ...stored.sort.map(({ field }) => field),
   ]).then((fields) => (stored.group_by === null ? [null, ...fields] : fields));
-  const assigned_to = others.assigned_to?.map((id) => (id === VIEWER ? requireUser(ctx) : id));
+  const person = (id: string) => (id === VIEWER ? requireUser(ctx) : id);
+  const [assigned_to, created_by] = [others.assigned_to, others.created_by].map((ids) => ids?.map(person));
   return {
     view: {
       entity: stored.entity_type,
       userId: requireUser(ctx),
       roles: rolesFor('saved_view.team'),
       teamId: stored.team_id,
-      filters: { ...others, assigned_to, ...(await resolveDays(ctx, { due, due_before, due_after })) },
+      filters: { ...others, assigned_to, created_by, ...(await resolveDays(ctx, { due, due_before, due_after })) },
       fieldFilters: await resolveFieldFilters(ctx, stored, wanted),
       found: search?.ids ?? null,
       sort: sorted.map((field, at) => ({ field: field as OrderField, direction: stored.sort[at]?.direction ?? 'asc' })),
