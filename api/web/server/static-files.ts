@@ -35,6 +35,7 @@ const sources = (): Record<string, string> => {
     'mention.js': own('mention.js'),
     'suggest.js': own('suggest.js'),
     'unsent.js': own('unsent.js'),
+    'paste.js': own('paste.js'),
     'builder.js': own('builder.js'),
     'drafts.js': own('drafts.js'),
     'logo.svg': own('logo.svg'),

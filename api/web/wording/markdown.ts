@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import MarkdownIt, { type Token } from 'markdown-it';
 import { MENTION } from '../../work/comments/rules.js';
 
-/** Raw HTML is shown as text. Images are links: loading one would tell another server who reads the page. */
+/** Raw HTML is shown as text. Images of other hosts are links: loading one would tell another server who reads the page. */
 const parser = new MarkdownIt('default', { html: false, linkify: true, breaks: true });
 
 /** Addresses that a link may have: the library refuses a few schemes only, but others open programs of the user who clicks. */
@@ -13,9 +13,17 @@ parser.validateLink = (url) => ADDRESS.test(url.trim());
 // Addresses without a scheme: looking for them costs the square of a text that consists of them.
 parser.linkify.add('//', null);
 
-parser.renderer.rules.image = (tokens, index) => {
+/** Where a page shows a file of ours as a picture. */
+const OWN_PICTURE = /^\/app\/files\/([0-9a-f-]{36})\/picture$/;
+
+parser.renderer.rules.image = (tokens, index, options, env, renderer) => {
   const token = tokens[index];
   const { escapeHtml } = parser.utils;
+  const [own, fileId] = OWN_PICTURE.exec(String(token?.attrGet('src') ?? '')) ?? [];
+  if (own) {
+    const alt = escapeHtml(renderer.renderInlineAsText(token?.children ?? [], options, env));
+    return `<a href="/app/items/${fileId}"><img src="${own}" alt="${alt}" loading="lazy" decoding="async"></a>`;
+  }
   const source = escapeHtml(String(token?.attrGet('src') ?? ''));
   return `<a href="${source}" rel="noopener noreferrer nofollow">${escapeHtml(token?.content || 'image')}</a>`;
 };

@@ -62,6 +62,12 @@ it('any text renders to harmless tags', () => {
 
 it('an image is a link, a heading stands below those of the page, and a long text is not rendered', () => {
   expect(renderMarkdown('![A pixel](https://a.example/p.png)')).toContain('<a href="https://a.example/p.png" rel=');
+  const own = '/app/files/0197a000-0000-7000-8000-000000000001/picture';
+  expect(renderMarkdown(`![A crane](${own})`)).toBe(
+    `<p><a href="/app/items/0197a000-0000-7000-8000-000000000001"><img src="${own}" alt="A crane" loading="lazy" decoding="async"></a></p>\n`,
+  );
+  for (const other of [`https://a.example${own}`, `//a.example${own}`, `${own}?x`, `${own}/../..`, '/app/sign-out'])
+    expect(renderMarkdown(`![A crane](${other})`)).not.toContain('<img');
   expect(renderMarkdown('# One')).toBe('<h3>One</h3>\n');
   expect(renderMarkdown('x'.repeat(20_001))).toBeUndefined();
 });

@@ -5,11 +5,12 @@ import { AddComment, EditComment } from '../../../work/comments/schema.js';
 import type { Context } from '../../../platform/context.js';
 import { notFound } from '../../../platform/errors.js';
 import { Id } from '../../../platform/fields.js';
-import { downloadHeaders } from '../../../work/items/files/download-headers.js';
+import { downloadHeaders, pictureHeaders } from '../../../work/items/files/download-headers.js';
 import { findFile, openFile } from '../../../work/items/files/get-file.js';
 import { FileParams } from '../../../work/items/files/schema.js';
 import { getWorkItem } from '../../../work/items/get-work-item.js';
 import { WorkItemParams } from '../../../work/items/schema.js';
+import { isPicture } from '../../../work/items/files/rules.js';
 import { MAX_CONTENT_BYTES } from '../../../work/items/rules.js';
 import { UpdateNote } from '../../../work/items/notes/schema.js';
 import { updateNote } from '../../../work/items/notes/update-note.js';
@@ -88,6 +89,19 @@ export const itemPages: Page[] = [
       const found = await findFile(ctx, params.file_id);
       const { size, content_type } = found.stored;
       const headers = { ...downloadHeaders(found.item.title, content_type), 'Content-Length': String(size) };
+      return { bytes: await openFile(ctx, found), headers };
+    },
+  }),
+  page({
+    method: 'get',
+    path: '/app/files/:file_id/picture',
+    access: 'item.read',
+    params: FileParams,
+    async handle({ ctx, params }) {
+      const found = await findFile(ctx, params.file_id);
+      const { size, sniffed_type } = found.stored;
+      if (!isPicture(sniffed_type)) throw notFound('Picture');
+      const headers = { ...pictureHeaders(found.item.title, sniffed_type), 'Content-Length': String(size) };
       return { bytes: await openFile(ctx, found), headers };
     },
   }),

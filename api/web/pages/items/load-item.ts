@@ -11,6 +11,8 @@ import type { Context } from '../../../platform/context.js';
 import { DomainError } from '../../../platform/errors.js';
 import { readCycle } from '../../../work/cycles/read-cycle.js';
 import { findFile } from '../../../work/items/files/get-file.js';
+import { findPictures } from '../../../work/items/files/find-pictures.js';
+import { isPicture } from '../../../work/items/files/rules.js';
 import { getWorkItem } from '../../../work/items/get-work-item.js';
 import { listWorkItems } from '../../../work/items/list-work-items.js';
 import type { WholeWorkItem, WorkItem } from '../../../work/items/schema.js';
@@ -74,10 +76,17 @@ function buildGroups(relations: ItemRelation[], naming: ReadonlySet<string>): Re
 async function loadRelations(ctx: Context, itemId: string) {
   const { relations } = await listRelations(ctx, itemId);
   const stating = relations.flatMap(({ effective_type, source_id }) => (effective_type === 'related_to' ? [source_id] : []));
+  const pictures = await findPictures(
+    ctx,
+    relations.flatMap(({ item }) => (item.item_type === 'file' ? [item.item_id] : [])),
+  );
   const naming = new Set([...(await findOriginals(ctx, [...new Set(stating)])).values()].map(({ relation_id }) => relation_id));
   return {
     relations,
-    groups: buildGroups(relations, naming),
+    groups: buildGroups(relations, naming).map(({ heading, relations }) => ({
+      heading,
+      relations: relations.map((one) => ({ ...one, isPicture: pictures.has(one.item.item_id) })),
+    })),
     original: relations.find(({ relation_id, direction }) => direction === 'out' && naming.has(relation_id))?.item,
   };
 }
@@ -98,8 +107,8 @@ const causesOf = async (ctx: Context, comments: readonly CommentRecord[]) =>
 /** What is known of a file's bytes; undefined for an item that was created without an upload. */
 async function findStoredFile(ctx: Context, fileId: string) {
   try {
-    const { size, content_type, sha256 } = (await findFile(ctx, fileId)).stored;
-    return { size: Number(size), content_type, sha256 };
+    const { size, content_type, sha256, sniffed_type } = (await findFile(ctx, fileId)).stored;
+    return { size: Number(size), content_type, sha256, isPicture: isPicture(sniffed_type) };
   } catch (error) {
     if (error instanceof DomainError && error.status === 404) return undefined;
     throw error;

@@ -3,7 +3,8 @@ import type { IncomingFile } from '../../../platform/endpoint/read-upload.js';
 import { Id, Text } from '../../../platform/fields.js';
 import { deleteComment } from '../../../work/comments/delete-comment.js';
 import { getWorkItem } from '../../../work/items/get-work-item.js';
-import { MAX_FILE_BYTES } from '../../../work/items/files/rules.js';
+import { findFile } from '../../../work/items/files/get-file.js';
+import { isPicture, MAX_FILE_BYTES } from '../../../work/items/files/rules.js';
 import { uploadFile } from '../../../work/items/files/upload-file.js';
 import { WorkItemParams } from '../../../work/items/schema.js';
 import { trashProject } from '../../../work/projects/trash-project.js';
@@ -15,7 +16,7 @@ import { openSession } from '../../../agent/sessions/link-item.js';
 import { truncateText } from '../../../automation/runs/record/rules.js';
 import type { Context } from '../../../platform/context.js';
 import { invalidFields, notFound } from '../../../platform/errors.js';
-import { page, type Page, requireUser } from '../../page.js';
+import { page, type Page, requireUser, type View } from '../../page.js';
 import { listFields, Version } from '../projects/form-fields.js';
 import { itemPath, projectPath } from '../projects/paths.js';
 import { MAX_LINE, quickAdd } from '../projects/quick-add.js';
@@ -36,13 +37,23 @@ async function getPlace(ctx: Context, itemId: string, type?: 'task' | 'project')
   return item;
 }
 
-/** Uploads a file into the project of a task and attaches it. Returns its name. @throws the errors of `uploadFile` and `createRelation` */
-async function attachFile(ctx: Context, taskId: string, file: IncomingFile): Promise<string> {
+/** Uploads a file into the project of a task and attaches it. @throws the errors of `uploadFile` and `createRelation` */
+async function attachFile(ctx: Context, taskId: string, file: IncomingFile): Promise<{ file_id: string; name: string }> {
   const { team_id, project_id } = await getPlace(ctx, taskId, 'task');
   const { file_id, name } = await uploadFile(ctx, { team_id, project_id }, file);
   await createRelation(ctx, { source_id: file_id, target_id: taskId, relation_type: 'attached_to' });
-  return name;
+  return { file_id, name };
 }
+
+/** Returns the Markdown that shows a file of ours in a text: a picture, or a link to its page. */
+async function fileMarkdown(ctx: Context, { file_id, name }: { file_id: string; name: string }): Promise<string> {
+  const text = name.replaceAll(/[\\[\]]/g, String.raw`\$&`);
+  const { stored } = await findFile(ctx, file_id);
+  return isPicture(stored.sniffed_type) ? `![${text}](/app/files/${file_id}/picture)` : `[${text}](${itemPath(file_id)})`;
+}
+
+/** An answer to the script that uploads what is pasted or dropped. */
+const pasted = (text: string): View => ({ view: 'items/pasted', title: 'Attached', data: { text }, isFragment: true });
 
 /** Characters of a task's title that name a session about it. */
 const MAX_SESSION_TITLE = 80;
@@ -77,7 +88,7 @@ export const itemPartPages: Page[] = [
     fileBytes: MAX_FILE_BYTES,
     async handle({ ctx, params, file }) {
       if (!file?.filename) throw invalidFields([{ field: 'file', message: 'Choose a file', type: 'required' }]);
-      const name = await attachFile(ctx, params.item_id, file);
+      const { name } = await attachFile(ctx, params.item_id, file);
       return { to: itemPath(params.item_id, '#h-relations'), notice: { kind: 'good', text: `${name} is attached` } };
     },
     // A file that is too large, or none, is said at its form: the address stays that of the task.
@@ -86,6 +97,19 @@ export const itemPartPages: Page[] = [
       const text = Object.values(problem.fields)[0] ?? problem.message;
       return Promise.resolve({ to: itemPath(visit.params.item_id, '#attach'), notice: { kind: 'bad', text, at: 'attach' } });
     },
+  }),
+  page({
+    method: 'post',
+    path: '/app/items/:item_id/files/pasted',
+    access: 'item.write',
+    limit: 'file_upload',
+    params: WorkItemParams,
+    fileBytes: MAX_FILE_BYTES,
+    async handle({ ctx, params, file }) {
+      if (!file?.filename) throw invalidFields([{ field: 'file', message: 'Choose a file', type: 'required' }]);
+      return pasted(await fileMarkdown(ctx, await attachFile(ctx, params.item_id, file)));
+    },
+    onError: (_visit, problem) => Promise.resolve(pasted(Object.values(problem.fields)[0] ?? problem.message)),
   }),
   page({
     method: 'post',

@@ -10,11 +10,11 @@ import type { ByteRange } from './store/object-store.js';
 const extended = (text: string): string =>
   encodeURIComponent(text).replace(/['()*]/g, (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`);
 
-/** Returns Content-Disposition (RFC 6266): always an attachment, with a plain name for old clients. */
-export function contentDisposition(title: string): string {
+/** Returns Content-Disposition (RFC 6266) with a plain name for old clients. */
+export function contentDisposition(title: string, kind: 'attachment' | 'inline' = 'attachment'): string {
   const name = cleanName(title) || 'file';
   const plain = name.replace(/[^\x20-\x7e]|["%\\]/gu, '_');
-  return `attachment; filename="${plain}"; filename*=UTF-8''${extended(name)}`;
+  return `${kind}; filename="${plain}"; filename*=UTF-8''${extended(name)}`;
 }
 
 /**
@@ -36,6 +36,12 @@ export const downloadHeaders = (name: string, contentType: string) => ({
   'Content-Security-Policy': "default-src 'none'; sandbox; frame-ancestors 'none'",
   'Content-Type': contentType,
   'Content-Disposition': contentDisposition(name),
+});
+
+/** Headers of a picture in a page. `type` is what its bytes show, not what its sender said. */
+export const pictureHeaders = (name: string, type: string) => ({
+  ...downloadHeaders(name, type),
+  'Content-Disposition': contentDisposition(name, 'inline'),
 });
 
 /** Stored bytes and the headers of their download. */

@@ -37,6 +37,7 @@ const SIGNATURES: [type: string, offset: number, bytes: string][] = [
   ['image/jpeg', 0, '\xff\xd8\xff'],
   ['image/gif', 0, 'GIF8'],
   ['image/webp', 8, 'WEBP'],
+  ['image/avif', 4, 'ftypavif'],
   ['application/pdf', 0, '%PDF-'],
   ['application/zip', 0, 'PK\x03\x04'],
   ['application/gzip', 0, '\x1f\x8b'],
@@ -44,6 +45,13 @@ const SIGNATURES: [type: string, offset: number, bytes: string][] = [
   ['application/vnd.microsoft.portable-executable', 0, 'MZ'],
   ['application/x-elf', 0, '\x7fELF'],
 ];
+/** Types that pages show as pictures. Each is of pixels alone: nothing in it can run, unlike in SVG. */
+const PICTURE_TYPES: readonly string[] = ['image/png', 'image/jpeg', 'image/gif', 'image/webp', 'image/avif'];
+
+/** Returns whether pages show a file as a picture, by the type that its bytes show. */
+export const isPicture = (sniffedType: string | null): sniffedType is string =>
+  sniffedType !== null && PICTURE_TYPES.includes(sniffedType);
+
 /** Bytes that `sniffType` looks at. */
 export const SNIFFED_BYTES = 512;
 
