@@ -17,10 +17,9 @@ const COMMENT_HEADS: readonly Pattern[] = [
   'add|leave|post|write a|another? comment|reply|remark|note',
 ].map(pattern);
 /** Heads of a comment for a member, on what the clause before was about. */
-const TELLING: readonly Pattern[] = [
-  'tell|ask|inform|message P why|about|it|this|that? it|this|that?',
-  'let P know why|about|it|this|that? it|this|that?',
-].map(pattern);
+const TELLING: readonly Pattern[] = ['tell|ask|inform|message P', 'let P know'].map(pattern);
+/** What follows such a head; it is never the end of a name, or a member could be called so that another is told. */
+const ABOUT = new Set(['why', 'about', 'it', 'this', 'that']);
 /** What `that` and a note follow. */
 const NOTE_THAT: readonly Pattern[] = ['note', 'add|leave|write|make|take|create|put a|another? note', 'note down?'].map(pattern);
 /** Comments with a quoted text. */
@@ -67,7 +66,8 @@ function readHead(reading: Reading, head: readonly Token[], isColon: boolean, is
   if (title !== undefined) return (text) => ({ does: 'note', title, text });
   if (head.length > 24) return undefined;
   const matcher = new Matcher(reading, head);
-  const whom = isColon ? TELLING.map((each) => matcher.match(each, 'all')?.P).find((each) => each?.kind === 'name') : undefined;
+  const telling = new Matcher(reading, head.slice(0, head.findLastIndex((token) => !ABOUT.has(getWord(token))) + 1));
+  const whom = isColon ? TELLING.map((each) => telling.match(each, 'all')?.P).find((each) => each?.kind === 'name') : undefined;
   const mention = whom?.kind === 'name' ? reading.people.mention(whom.name) : undefined;
   if (mention) return (text) => ({ does: 'comment', target: { kind: 'same' }, text: text === '' ? '' : `${mention} ${text}` });
   for (const certainty of isColon ? (['all', 'none'] as const) : (['all'] as const))
