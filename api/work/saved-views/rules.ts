@@ -1,5 +1,3 @@
-import { mondayOf, plusDays } from '../../platform/written-days.js';
-
 /** What a view is over. */
 export const VIEW_ENTITIES = ['task', 'project', 'work_item'] as const;
 export type ViewEntity = (typeof VIEW_ENTITIES)[number];
@@ -43,31 +41,6 @@ export const FILTERS_OF: Readonly<Record<ViewEntity, readonly string[]>> = {
 /** Days that a task can be due in, which move with the calendar of the viewer. */
 export const DUE_RANGES = ['overdue', 'today', 'week', 'next_7'] as const;
 export type DueRange = (typeof DUE_RANGES)[number];
-
-/** The calendar of a viewer. */
-export interface Calendar {
-  /** YYYY-MM-DD */
-  today: string;
-  /** Day on which the week begins. */
-  weekStart: string;
-}
-const DAYS_FROM_MONDAY: Readonly<Record<string, number>> = { saturday: -2, sunday: -1 };
-
-/** Returns the days around a range, neither of which belongs to it. */
-export function daysAround(due: DueRange, { today, weekStart }: Calendar): { due_after?: string; due_before: string } {
-  const around = (first: string, days: number) => ({ due_after: plusDays(first, -1), due_before: plusDays(first, days) });
-  const shift = DAYS_FROM_MONDAY[weekStart] ?? 0;
-  switch (due) {
-    case 'overdue':
-      return { due_before: today };
-    case 'today':
-      return around(today, 1);
-    case 'week':
-      return around(plusDays(mondayOf(plusDays(today, -shift)), shift), 7);
-    case 'next_7':
-      return around(today, 8);
-  }
-}
 
 /** Statuses of each entity, in their order; of a task also why nobody completed it. */
 export const STATUSES_OF: Readonly<Record<ViewEntity, readonly string[]>> = {

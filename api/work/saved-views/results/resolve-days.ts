@@ -1,10 +1,36 @@
 import { defineStatement, run } from '../../../../db/statement.js';
 import { type Context, requireUser } from '../../../platform/context.js';
 import { normaliseDate } from '../../../platform/dates.js';
-import { type Calendar, daysAround } from '../rules.js';
+import { mondayOf, plusDays } from '../../../platform/written-days.js';
+import type { DueRange } from '../rules.js';
 import type { ViewFilters } from '../schema.js';
 
 type Days = Pick<ViewFilters, 'due_before' | 'due_after'>;
+
+/** The calendar of a viewer. */
+interface Calendar {
+  /** YYYY-MM-DD */
+  today: string;
+  /** Day on which the week begins. */
+  weekStart: string;
+}
+const DAYS_FROM_MONDAY: Readonly<Record<string, number>> = { saturday: -2, sunday: -1 };
+
+/** Returns the days around a range, neither of which belongs to it. */
+function daysAround(due: DueRange, { today, weekStart }: Calendar): { due_after?: string; due_before: string } {
+  const around = (first: string, days: number) => ({ due_after: plusDays(first, -1), due_before: plusDays(first, days) });
+  const shift = DAYS_FROM_MONDAY[weekStart] ?? 0;
+  switch (due) {
+    case 'overdue':
+      return { due_before: today };
+    case 'today':
+      return around(today, 1);
+    case 'week':
+      return around(plusDays(mondayOf(plusDays(today, -shift)), shift), 7);
+    case 'next_7':
+      return around(today, 8);
+  }
+}
 
 /** $1 = user id. */
 const statement = defineStatement({
