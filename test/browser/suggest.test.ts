@@ -102,7 +102,7 @@ it('the key s asks of which task in the palette too', async () => {
   const page = await open();
   await page.keyboard.press('s');
   await page.click('#palette [data-act=duplicate]');
-  await page.locator('#palette input').pressSequentially('broken');
+  await page.locator('#palette-query').pressSequentially('broken');
   await page.locator('#palette [role=option]:has-text("Broken")').waitFor();
   await page.keyboard.press('Enter');
   await said('Closed as a duplicate of');
