@@ -19,6 +19,18 @@ const ANYWHERE: readonly Action[] = [
   { label: 'New access token', path: '/app/account/tokens#h-new', icon: 'plus', words: 'create add api mcp' },
   { label: 'First steps', path: '/app?steps=all', icon: 'check', words: 'tour example help begin' },
   { label: 'Failed runs', path: '/app/runs?show=failed', icon: 'bolt', words: 'dead letter errors' },
+  {
+    label: 'New automation that posts to Slack',
+    path: '/app/automations/new?template=post-to-slack',
+    icon: 'plus',
+    words: 'create add chat message channel integration',
+  },
+  {
+    label: 'New automation with an HTTP request',
+    path: '/app/automations/new?template=deploy-release',
+    icon: 'plus',
+    words: 'create add teams discord mattermost chat webhook integration',
+  },
 ];
 
 interface TeamAction {

@@ -28,6 +28,16 @@ describe('the navigation', () => {
     for (const address of addresses) expect(findPage(PAGES, 'GET', address).page.method).toBe('get');
   });
 
+  it.each([
+    ['slack', '/app/automations/new?template=post-to-slack'],
+    ['discord', '/app/automations/new?template=deploy-release'],
+    ['teams', '/app/automations/new?template=deploy-release'],
+    ['github', `/app/teams/${TEAM}/code-host`],
+    ['gitlab', `/app/teams/${TEAM}/code-host`],
+  ])('finds by the name of a service: %s', (query, path) => {
+    expect(findDestinations(user('admin'), query).actions.map((one) => one.path)).toContain(path);
+  });
+
   it('offers only what the role in a team allows', () => {
     expect(labels(placesOf(user('member')))).not.toContain('Audit log');
     expect(labels(placesOf(user('admin')))).toContain('Audit log');

@@ -100,6 +100,26 @@ export const TEMPLATES: readonly AutomationTemplate[] = [
       },
     ],
   }),
+  template('post-to-slack', 'Post finished tasks to a Slack channel at once, by an incoming webhook.', {
+    name: 'Post to Slack: finished tasks',
+    description:
+      'Of the address of an incoming webhook of Slack, the secret SLACK_WEBHOOK of the team holds what follows /services/. Its allowed host is hooks.slack.com.',
+    trigger_type: 'task.completed',
+    actions: [
+      {
+        type: 'http_request',
+        params: {
+          method: 'POST',
+          url: 'https://hooks.slack.com/services/{{secret:SLACK_WEBHOOK}}',
+          // As plain text: a title such as <!channel> must not call everyone.
+          body: {
+            text: 'A task is done',
+            blocks: [{ type: 'section', text: { type: 'plain_text', text: 'Done: {{event.task.title}}' } }],
+          },
+        },
+      },
+    ],
+  }),
   template('outside-call', 'Create a task for what a form or a monitor sends, after a member approves.', {
     name: 'Create a task for a call',
     trigger_type: 'webhook',

@@ -320,6 +320,15 @@ describe('a secret with allowed hosts', () => {
     expect(receiver.received).toEqual([]);
   });
 
+  it('may stand in the path of an address, as the incoming webhooks of chats want it', async () => {
+    await store('KEY', [here()], 'T0/B0/word');
+    const automation = await made(team.member, [sending({ url: `${receiver.url}/services/{{secret:KEY}}`, body: 'x' })]);
+    expect(await outcome(automation, team.member)).toBe('succeeded');
+    expect(receiver.received.map(({ url }) => url)).toEqual(['/services/T0/B0/word']);
+    const whole = await create(team.member, [sending({ url: '{{secret:KEY}}', body: 'x' })]);
+    expect([whole.status, whole.body.message]).toEqual([400, expect.stringContaining('a literal scheme and host')]);
+  });
+
   it('keeps its hosts when only its value is stored anew, and loses them by an empty list', async () => {
     const details = async () =>
       (await app.as(team.admin).get(`/api/automations/secrets?team_id=${team.team_id}`)).body.details as object[];
