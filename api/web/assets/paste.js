@@ -50,7 +50,7 @@
     /* Cells of a table come with a picture of them: their text is meant. */
     if (!field || files.length === 0 || types.includes('text/plain') || !document.getElementById('attach')) return;
     event.preventDefault();
-    for (const file of [...files]) void send(field, file);
+    for (const file of files) void send(field, file);
   };
   document.addEventListener('paste', (event) => take(event, event.clipboardData));
   document.addEventListener('drop', (event) => take(event, event.dataTransfer));

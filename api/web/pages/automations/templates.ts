@@ -114,7 +114,7 @@ export const TEMPLATES: readonly AutomationTemplate[] = [
           // As plain text: a title such as <!channel> must not call everyone.
           body: {
             text: 'A task is done',
-            blocks: [{ type: 'section', text: { type: 'plain_text', text: 'Done: {{event.task.title}}' } }],
+            blocks: [{ type: 'section', text: { type: 'plain_text', text: 'Done: {{event.task.name}} {{event.task.title}}' } }],
           },
         },
       },
