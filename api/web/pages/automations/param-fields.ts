@@ -95,7 +95,9 @@ function buildFields(type: string): ParamField[] {
       isRequired: required.includes(name),
       isDefaulted,
       isMain: MAIN.includes(name),
-      hint: isDefaulted ? `${text?.hint ?? ''}. Left empty: the ${name.replace('_id', '')} of the event` : (text?.hint ?? (options.length > 0 ? null : hint)),
+      hint: isDefaulted
+        ? `${text?.hint ?? ''}. Left empty: the ${name.replace('_id', '')} of the event`
+        : (text?.hint ?? (options.length > 0 ? null : hint)),
     };
   });
 }
