@@ -68,7 +68,7 @@ export function createExample(ctx: Context, teamId: string): Promise<CreatedExam
     const project_id = newId();
     await createProject(
       ctx,
-      { team_id: teamId, name: PROJECT, description: 'Yours to try. Remove it on the home page.' },
+      { team_id: teamId, name: PROJECT, description: 'Yours to try. First steps, in the palette (Ctrl K), remove it.' },
       project_id,
     );
     await createTasksInBulk(ctx, exampleTasks(project_id, requireUser(ctx)), true);

@@ -45,6 +45,9 @@ const MAX_SHOWN = 40;
 /** A short name from the file, for a note. */
 export const shown = (text: string): string => `“${getTitle(text).slice(0, MAX_SHOWN)}”`;
 
+/** States of work that nobody has planned; tasks have one state for what is not begun. */
+const NOT_PLANNED = /^\s*(backlog|triage|icebox)\s*$/i;
+
 /** Creates tasks, and what they need, from the issues of one foreign file. */
 export class ForeignImporter {
   private readonly named = new Set<string>();
@@ -130,6 +133,8 @@ export class ForeignImporter {
     if (rest !== undefined) notes.push('The description was too long and was cut; the whole text is in comments');
     const status = issue.status === undefined ? 'todo' : getStatus(issue.status);
     if (status === undefined) notes.push(`The status ${shown(issue.status ?? '')} is unknown; the task is todo`);
+    if (NOT_PLANNED.test(issue.status ?? ''))
+      notes.push(`The status ${shown(issue.status ?? '')} became todo: there is no backlog beside it`);
     const priority = issue.priority === undefined ? 'medium' : parsePriority(issue.priority);
     if (priority === undefined) notes.push(`The priority ${shown(issue.priority ?? '')} is unknown; the task has medium`);
     const task_id = this.getId('task', issue.key);
