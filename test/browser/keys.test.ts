@@ -148,6 +148,17 @@ describe('keys and the palette', () => {
     expect(await copied()).toBe(`${app.url}/app/items/${task.task_id}`);
   });
 
+  it('s is for the row under the pointer where none has the focus', async () => {
+    const project = await buildProject(app, team);
+    const task = await buildTask(app, team, project, { title: 'Under the pointer' });
+    await page.goto(`/app/projects/${project.project_id}`);
+    await page.hover(`#row-${task.task_id}`);
+    await page.keyboard.press('s');
+    await page.click('#palette-results [role=option]:has-text("In review")');
+    await page.waitForSelector('.notice');
+    expect(await app.services.db('tasks').where({ task_id: task.task_id }).first()).toMatchObject({ status: 'in_review' });
+  });
+
   it('? lists the keys, and g with another key goes to a page; both can be turned off', async () => {
     await page.keyboard.press('?');
     await page.waitForSelector('#keys[open] kbd');

@@ -24,11 +24,11 @@
     cycle: 'Cycle…',
   };
   const placeholder = input.placeholder;
-  /* What one row, card or page says of its task: version and id. Ticked rows come first, then the one in focus, then the page's own task. */
+  /* What one row, card or page says of its task: version and id. Ticked rows come first, then the one in focus, the one under the pointer, then the page's own task. */
   const findTasks = () => {
     const ticked = [...document.querySelectorAll('input[form=bulk][name=task]:checked')].map((box) => box.value);
     if (ticked.length > 0) return ticked;
-    const row = document.activeElement?.closest('[data-task]');
+    const row = document.activeElement?.closest('[data-task]') ?? document.querySelector('main [data-task]:hover');
     if (row) return [row.dataset.task];
     const form = document.querySelector('main form[action^="/app/items/"][action$="/task"]:has([name=version])');
     if (!form) return [];
