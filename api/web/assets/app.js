@@ -239,6 +239,19 @@
     if (source?.readyState !== EventSource.OPEN || ticks % 6 === 0) ask();
   }, 10_000);
 
+  /* Counts beside the places. No swap: it would pass for the answer to a form that is on its way. */
+  const recount = async (places) => {
+    const answer = await fetch(places.dataset.counts).catch(() => null);
+    if (!answer?.ok || answer.redirected) return;
+    const newer = new DOMParser().parseFromString(await answer.text(), 'text/html');
+    for (const link of places.querySelectorAll('a[href]')) {
+      link.querySelector('.count')?.remove();
+      const found = newer.querySelector(`a[href="${link.getAttribute('href')}"] .count`);
+      if (found) link.append(' ', found.cloneNode(true));
+    }
+  };
+  document.addEventListener('live', ({ target }) => target.matches('[data-counts]') && void recount(target), true);
+
   /* A log that grows stays at its end, unless the reader scrolled away from it. */
   const scrolledAway = new WeakSet();
   const follow = () => {

@@ -7,7 +7,11 @@ const onOneLine = (text: string): string => text.replaceAll(/\s+/gu, ' ').trim()
 /** Counts steps from 1, as pages do. */
 const plainError = (text: string): string =>
   text.replace(/^actions\[(\d+)\]/, (_whole, index: string) => `step ${Number(index) + 1}`);
-const quote = (text: string | null): string => (text === null || text.trim() === '' ? '' : `: ${onOneLine(text)}`);
+/** A picture in a text counts as its name. */
+const withoutPictures = (text: string): string =>
+  text.replaceAll(/!\[([^\]]*)\]\([^)\s]*\)/g, (_whole, name: string) => `[${name || 'picture'}]`);
+const quote = (text: string | null): string =>
+  text === null || text.trim() === '' ? '' : `: ${onOneLine(withoutPictures(text))}`;
 
 const ofMachine: Readonly<Record<string, (name: string) => string>> = {
   automation: (name) => `An automation of ${name}`,

@@ -9,6 +9,7 @@ import { conflict, forbidden, invalid, notFound } from '../../../platform/errors
 import { recordChange } from '../../../platform/changes/record-change.js';
 import { findSeat } from '../../../platform/access/seats.js';
 import { assertActionsAllowed } from '../../secrets/assert-actions-allowed.js';
+import { listWanted } from '../execution/answers.js';
 import { createRun } from '../record/create-run.js';
 import { authorizeManage } from '../../definitions/policy.js';
 import { deriveRetryId } from './retry-id.js';
@@ -72,7 +73,7 @@ async function skippedIndexes(ctx: Context, failed: AutomationRun, next: Automat
   const rows = await RunAction.query(ctx.db).where({ run_id: failed.run_id }).select('index', 'status');
   const statuses = new Map(rows.map(({ index, status }) => [index, status]));
   const before = first.actions.map((action, index) => ({ ...action, status: statuses.get(index) ?? 'pending' }));
-  return actionsToSkip(before, next.actions);
+  return actionsToSkip(before, next.actions, (index) => listWanted(next.actions, index).length > 0);
 }
 
 /**

@@ -42,6 +42,8 @@ export interface RunRow {
 /** A run with the answers that its steps have got, by name; they are absent where no action reads one, and before they are read. */
 export interface Answered {
   answers?: Readonly<Record<string, unknown>>;
+  /** Paths of what was too long to keep, such as `steps.lookup.body.title`. */
+  leftOut?: readonly string[];
 }
 
 const SELECT_RUN = /* sql */ `

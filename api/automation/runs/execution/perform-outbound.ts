@@ -135,7 +135,7 @@ async function dispatch(services: Services, { send }: Ready): Promise<OutboundRe
 /** Returns the output to store: secrets redacted in any encoding, texts truncated; and what later steps read. */
 const recorded = (sent: OutboundResult, { outbound: { hidden }, wanted }: Ready): Record<string, unknown> => ({
   ...shorten(sent, hidden),
-  ...(wanted.length > 0 && { kept: pickAnswer(wanted, sent, hidden) }),
+  ...(wanted.length > 0 && pickAnswer(wanted, sent, hidden)),
 });
 const shorten = ({ output, isCut }: OutboundResult, hidden: ReadonlySet<string>): Record<string, unknown> =>
   Object.fromEntries(

@@ -8,6 +8,7 @@ import { fieldIn, stepNameIn } from '../../language/answer-paths.js';
 import { renderTemplates } from '../../language/template.js';
 import { dayIn } from '../../../work/tasks/recurrence/next-date.js';
 import { readTail, replaceMarks } from '../staging/tail.js';
+import { findUnreadable } from './answers.js';
 import type { Answered, RunRow } from './load-run.js';
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -43,6 +44,8 @@ const noAnswer = (path: string): ActionRefused =>
  * @throws ActionRefused
  */
 export function renderFromEvent(type: ActionDescription, run: FilledRun, index: number, secrets?: Secrets): Fields {
+  const unreadable = findUnreadable(run, index);
+  if (unreadable !== null) throw new ActionRefused({ code: 'template_missing', message: unreadable });
   const written = storedParams(run, index);
   const filled = withDefaults(type.type, written, run.event, run);
   const result = renderTemplates(filled, run.event, {

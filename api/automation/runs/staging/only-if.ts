@@ -5,7 +5,7 @@ import { defineStatement, run as sql } from '../../../../db/statement.js';
 import { ActionRefused } from '../../../gate/contract/action-refused.js';
 import type { FilledRun } from '../execution/read-params.js';
 import type { withStep } from '../execution/with-step.js';
-import { withAnswers } from '../execution/answers.js';
+import { findUnreadable, withAnswers } from '../execution/answers.js';
 import type { RunRow } from '../execution/load-run.js';
 import { readTail } from './tail.js';
 
@@ -15,13 +15,15 @@ export type JudgedRun = FilledRun & Pick<RunRow, 'is_test'>;
 /**
  * Returns why an action of a run is skipped, in one line; null if it is performed. Reads the event that the run stores, and takes the time at which
  * the run began as now: so every evaluation comes to the same. A dry run, which sends no request, skips what reads an answer.
- * @throws ActionRefused `condition_failed`: a condition that cannot be evaluated fails its action
+ * @throws ActionRefused `template_missing`: it reads an answer that is not whole | `condition_failed`: a condition that cannot be evaluated fails its action
  */
 export function readOnlyIf(run: JudgedRun, index: number): string | null {
   if (run.is_test) {
     const [read] = listAnswerReads(run.actions[index] ?? {});
     if (read) return `it reads the answer of step ${stepNameIn(read.path)}, and a dry run sends no request`;
   }
+  const unreadable = findUnreadable(run, index);
+  if (unreadable !== null) throw new ActionRefused({ code: 'template_missing', message: unreadable });
   const source = run.actions[index]?.['if'];
   if (typeof source !== 'string') return null;
   if (run.event_truncated) {

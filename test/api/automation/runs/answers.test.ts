@@ -124,6 +124,76 @@ it.each([
   expect(await titleNow()).toBe(expected ?? 'Rotate the keys');
 });
 
+it.each([
+  [
+    'a list of more entries than a condition reads',
+    { list: Array.from({ length: 300 }, (_, n) => n) },
+    '!steps.lookup.body.list.exists(x, x == 250)',
+  ],
+  ['a field that is too long', { ok: 1, error: 'x'.repeat(9_000) }, 'steps.lookup.body.ok == 1 && !has(steps.lookup.body.error)'],
+])('fails a condition over %s, instead of deciding by a part', async (_name, body, onlyIf) => {
+  answer(body);
+  const run = await begin([lookup(), retitle('Released', onlyIf)]);
+  await send(run);
+  expect(await perform(run, 1)).toMatchObject({ outcome: 'failed', code: 'template_missing' });
+  expect(await titleNow()).toBe('Rotate the keys');
+});
+
+it('gives no part of a body where the whole is too long, also where another step reads a field', async () => {
+  answer({ title: 'small', big: 'x'.repeat(9_000) });
+  const run = await begin([lookup(), retitle('{{steps.lookup.body}}'), retitle(TITLE)]);
+  await send(run);
+  expect(await perform(run, 1)).toMatchObject({ outcome: 'failed', code: 'template_missing' });
+  expect(await perform(run, 2)).toMatchObject({ outcome: 'succeeded' });
+  expect(await titleNow()).toBe('small');
+});
+
+it('reads nothing of a body that was cut, although its beginning is JSON', async () => {
+  answer(`{"ok":true}${' '.repeat(70_000)},{"error":1}`);
+  const run = await begin([lookup(), retitle('Released', 'steps.lookup.body.ok')]);
+  await send(run);
+  expect(await perform(run, 1)).toMatchObject({ outcome: 'failed' });
+});
+
+it('keeps each digit of a long number', async () => {
+  answer('{"id":9007199254740993,"small":7,"half":0.5,"text":"9007199254740993"}');
+  const run = await begin([lookup(), retitle('{{steps.lookup.body.id}}/{{steps.lookup.body.small}}/{{steps.lookup.body.half}}')]);
+  await send(run);
+  await perform(run, 1);
+  expect(await titleNow()).toBe('9007199254740993/7/0.5');
+});
+
+it('a nested answer leaves the request succeeded, and its reader without it', async () => {
+  answer('['.repeat(4_000) + ']'.repeat(4_000));
+  const run = await begin([lookup(), retitle('{{steps.lookup.body}}')]);
+  expect(await send(run)).toMatchObject({ outcome: 'succeeded' });
+  expect((await getStep(run, 0)).output).toMatchObject({ status: 200, kept: {}, left_out: ['body'] });
+  expect(await perform(run, 1)).toMatchObject({ outcome: 'failed', code: 'template_missing' });
+  expect(receiver.received).toHaveLength(1);
+});
+
+it('a replay does not use the former answer of a step that its condition skips this time', async () => {
+  const deploy = { type: 'http_request', name: 'deploy', params: { method: 'POST', url: `${receiver.url}/deploy` } };
+  const asks = { ...lookup({ url: `${receiver.url}/l` }), if: 'steps.first.status == 200' };
+  const actions = [lookup({ url: `${receiver.url}/a` }, 'first'), asks, deploy, retitle(TITLE)];
+  let isFirst = true;
+  receiver.answer(({ url }, response) => {
+    response.statusCode = url === '/deploy' || (url === '/a' && !isFirst) ? 400 : 200;
+    response.end('{"title":"Old"}');
+  });
+  const run = await begin(actions);
+  for (const index of [0, 1, 2]) await send(run, index);
+  expect(await perform(run, 3)).toMatchObject({ outcome: 'succeeded', ended: 'failed' });
+  await app.as(team.member).patch(`/api/tasks/${task.task_id}`, { title: 'Rotate the keys' });
+  isFirst = false;
+  const { body } = await app.as(team.member).post(`/api/automations/dead-letter/${run.run_id}/retry`, { version: 'original' });
+  const again = { ...run, run_id: body.run_id as string };
+  for (const index of [0, 1, 2]) await send(again, index);
+  expect((await getStep(again, 1)).status).toBe('skipped');
+  expect(await perform(again, 3)).toMatchObject({ outcome: 'failed', code: 'template_missing' });
+  expect(await titleNow()).toBe('Rotate the keys');
+});
+
 it('keeps no secret of the request, although the server sends it back', async () => {
   const name = 'TOKEN';
   const value = 'hunter2-hunter2';

@@ -8,7 +8,7 @@ import { GATE_DEFAULTS, type GateRole } from '../../../actions/rules.js';
 import { announceGate, type OpenedGate } from './announce-gate.js';
 import { MAX_MESSAGE } from '../../../actions/require-approval.js';
 import { renderText } from '../../../language/template.js';
-import { withAnswers } from '../../execution/answers.js';
+import { findUnreadable, withAnswers } from '../../execution/answers.js';
 import { type RunExecution, claimRun } from '../../execution/claim-run.js';
 import { recordDryRun } from '../../execution/dry-run.js';
 import { endIfDeleted } from '../../execution/end-if-deleted.js';
@@ -33,9 +33,10 @@ interface GateParams {
 }
 
 /** Returns the rendered message, truncated to its limit; the unrendered text if a value that it names is missing. */
-function fillMessage({ message }: GateParams, { event, answers }: RunRow & Answered): string | null {
+function fillMessage({ message }: GateParams, run: RunRow & Answered, index: number): string | null {
   if (message === undefined) return null;
-  const rendered = renderText(message, event, answers);
+  const { event, answers } = run;
+  const rendered = findUnreadable(run, index) === null ? renderText(message, event, answers) : { ok: false as const };
   return (
     Array.from(rendered.ok ? rendered.value : message)
       .slice(0, MAX_MESSAGE)
@@ -45,7 +46,7 @@ function fillMessage({ message }: GateParams, { event, answers }: RunRow & Answe
 
 /** Passes the gate of a test run: notifies nobody and records who would have been asked. */
 async function passInTest(db: Knex, run: RunRow & Answered, index: number, params: GateParams): Promise<GateView> {
-  const gate = { role: params.role ?? GATE_DEFAULTS.role, message: fillMessage(params, run) };
+  const gate = { role: params.role ?? GATE_DEFAULTS.role, message: fillMessage(params, run, index) };
   await recordDryRun(db, run, index, 'Wait for an approval', gate);
   return { ...NEVER_OPENED, state: 'approved', requiredRole: gate.role };
 }
@@ -60,7 +61,7 @@ async function insertGate(db: Knex, run: RunRow & Answered, index: number, param
     params.allow_self_approval ?? GATE_DEFAULTS.allowSelfApproval,
     params.signed_in ?? false,
     params.if_changed === 'ask_again',
-    fillMessage(params, run),
+    fillMessage(params, run, index),
     params.expires_in_seconds ?? GATE_DEFAULTS.expiresInSeconds,
     params.remind_after_seconds ?? null,
   ]);

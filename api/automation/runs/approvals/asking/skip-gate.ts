@@ -3,6 +3,7 @@ import type { Knex } from 'knex';
 import { defineStatement, run as sql } from '../../../../../db/statement.js';
 import { RunAction } from '../../../../../db/models/automation/run-action.js';
 import { ActionRefused } from '../../../../gate/contract/action-refused.js';
+import { listAnswerReads } from '../../../language/answer-paths.js';
 import type { RunRow } from '../../execution/load-run.js';
 import { readOnlyIf } from '../../staging/only-if.js';
 import { listTail } from '../../staging/tail.js';
@@ -19,6 +20,8 @@ const skipStepsStatement = defineStatement({
 async function whyAllSkipped(run: RunRow, indexes: readonly number[]): Promise<string[] | null> {
   const reasons: string[] = [];
   for (const index of indexes) {
+    // A dry run has no answer to decide by: the gate would perhaps ask.
+    if (run.is_test && listAnswerReads(run.actions[index] ?? {}).length > 0) return null;
     try {
       const why = readOnlyIf(run, index);
       if (why === null) return null;
