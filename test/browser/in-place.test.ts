@@ -208,6 +208,22 @@ describe('what cannot be saved', () => {
     expect((await stored()).title).toBe('Mine');
   });
 
+  it('is saved, and a collision shown, also where the button of the other fields is clicked', async () => {
+    const page = await open();
+    const save = '#form-facts button:has-text("Save")';
+    await page.click('[data-edits=i-description] [data-edit]');
+    await page.fill('#i-description', 'By the side');
+    await page.click(save);
+    await said('Description changed');
+    await page.click('[data-edits=i-description] [data-edit]');
+    await page.fill('#i-description', 'Mine');
+    await app.as(team.manager).patch(`/api/tasks/${taskId}`, { description: 'Theirs' });
+    await page.click(save);
+    await page.locator('.collision:has-text("Theirs")').waitFor();
+    expect(await page.inputValue('#i-description')).toBe('Mine');
+    expect((await stored()).description).toBe('Theirs');
+  });
+
   it('says beside the field what another changed while it is edited', async () => {
     const follows = window.page.waitForResponse((response) => response.url().includes('/app/live'));
     const page = await open();
