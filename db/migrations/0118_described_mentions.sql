@@ -5,7 +5,8 @@ alter table notice_marks add constraint notice_marks_kind_check check (kind in (
 
 -- The names that a text mentions, in lower case: the first fifty. As in the pages: a mention starts a word, and ends before punctuation.
 create function mentioned_names(content text) returns setof text language sql immutable parallel safe as $$
-  select distinct lower(m[2]) from regexp_matches(content, '(^|[^[:alnum:]._+@-])@([[:alnum:]._+-]*[[:alnum:]_])', 'g') m limit 50
+  select lower(r.found[2]) from regexp_matches(content, '(^|[^[:alnum:]._+@-])@([[:alnum:]._+-]*[[:alnum:]_])', 'g') with ordinality as r(found, place)
+  group by lower(r.found[2]) order by min(r.place) limit 50
 $$;
 
 create function mark_described() returns trigger language plpgsql as $$

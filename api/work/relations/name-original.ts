@@ -1,6 +1,7 @@
 import { Relation } from '../../../db/models/relation.js';
 import { type Context, inTransaction } from '../../platform/context.js';
 import { invalid } from '../../platform/errors.js';
+import { findSeat } from '../../platform/access/seats.js';
 import { findPlaces } from '../graph/item-place.js';
 import { createRelation } from './create-relation.js';
 import { deleteRelation } from './delete-relation.js';
@@ -26,7 +27,7 @@ async function endRelated(ctx: Context, source_id: string, target_id: string): P
 /**
  * Says of a task that is closed as a duplicate which other task it repeats, by a `related_to` relation; null takes that back. Undefined if
  * it said so already.
- * @throws INVALID_REQUEST the other is no task, or the task itself | the errors of `createRelation` and `deleteRelation`
+ * @throws INVALID_REQUEST the other is no task, the task itself, or its duplicate | the errors of `createRelation` and `deleteRelation`
  */
 export function nameOriginal(ctx: Context, taskId: string, originalId: string | null): Promise<Naming | undefined> {
   return inTransaction(ctx, async (ctx) => {
@@ -36,7 +37,12 @@ export function nameOriginal(ctx: Context, taskId: string, originalId: string | 
     const before = now?.original_id ?? '';
     if (originalId === null) return { before, wasRelated: false };
     const original = (await findPlaces(ctx, [originalId])).get(originalId);
-    if (original && original.item_type !== 'task') throw invalid('A task can be a duplicate of another task only');
+    // Strangers to its team learn from the relation only that they are none of its members.
+    const isOther = original !== undefined && original.item_type !== 'task';
+    if (isOther && (await findSeat(ctx, original.team_id)) !== null)
+      throw invalid('A task can be a duplicate of another task only');
+    if ((await findOriginals(ctx, [originalId])).get(originalId)?.original_id === taskId)
+      throw invalid('That task is closed as a duplicate of this one');
     const wasRelated = await endRelated(ctx, taskId, originalId);
     await createRelation(ctx, { source_id: taskId, target_id: originalId, relation_type: 'related_to' });
     return { before, wasRelated };

@@ -136,6 +136,21 @@ describe('a task that is closed as a duplicate', () => {
     expect(await edges()).toMatchObject([{ target_id: other.task_id }]);
   });
 
+  it('cannot name a task that is closed as a duplicate of it', async () => {
+    await save({ duplicate_of: await nameOf(original) });
+    const kept = await edges();
+    const { html } = await browser.get(`/app/items/${original.task_id}`);
+    const form = {
+      version: hidden(html, 'version'),
+      status: 'duplicate',
+      'was-status': hidden(html, 'was-status'),
+      'was-duplicate_of': '',
+    };
+    const answer = await send(`/app/items/${original.task_id}/task`, { ...form, duplicate_of: await nameOf(copy) });
+    expect(answer.html).toContain('That task is closed as a duplicate of this one');
+    expect([await edges(), (await rowOf(original)).resolution]).toEqual([kept, null]);
+  });
+
   it('cannot name what its user may not read: nothing is saved', async () => {
     const foreign = await buildTeam(app);
     const hiddenTask = await buildTask(app, foreign, await buildProject(app, foreign), { title: 'Crane of others' });
