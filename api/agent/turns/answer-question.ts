@@ -25,7 +25,7 @@ import { type ReadByRules, zoneOf } from './reading/read-world.js';
 const noneWords = (words: readonly string[] = []): string =>
   words.length === 0
     ? 'No task of the team is like that.'
-    : `No task of the team is like that. I looked for titles, tags and projects with words like ${words.map(quote).join(', ')}.`;
+    : `I found no task with all of these words in its title, tags or project: ${words.map(quote).join(', ')}. If you mean one, name it by its number.`;
 
 /** Says that an answer is about a part of the tasks. */
 function partWords(teamIds: readonly string[] | null): string {

@@ -41,7 +41,7 @@ it('answers over linked and unlinked tasks of the team, and never over those of 
   ).toEqual(['Login 500', 'Renew the insurance']);
   expect(actions).toEqual([]);
   expect((await say('who works on the foreign words?')).content).toBe(
-    'No task of the team is like that. I looked for titles, tags and projects with words like “foreign”, “word”.',
+    'I found no task with all of these words in its title, tags or project: “foreign”, “word”. If you mean one, name it by its number.',
   );
   expect((await say('how many tasks are unassigned?')).content).toContain('2 tasks:');
   expect((await say('what do I have?')).content).toContain('1 task:\n- “Login 500”: to do, medium priority');
