@@ -125,8 +125,6 @@ interface Link extends Place {
 }
 
 export interface Navigation {
-  /** Path of the page that it is for. */
-  at: string;
   main: Link[];
   inbox: Link;
   /** None for those who may create no task. */
@@ -144,7 +142,6 @@ export function navigationOf(me: User, path: string): Navigation {
   };
   const show = (places: readonly Place[]): Link[] => places.filter((place) => isShown(place, me)).map(link);
   return {
-    at: path,
     main: show(MAIN),
     inbox: link(INBOX),
     create: show([NEW_TASK])[0],

@@ -144,8 +144,12 @@ const answersStatement = defineStatement({
     select name, output->'kept' as kept, output->'left_out' as left_out from steps where output ? 'kept'`,
 });
 
-/** Returns the run with the answers that its steps have got, by name, if one of its actions reads an answer. */
-export async function withAnswers<R extends Pick<RunRow, 'run_id' | 'actions'>>(db: Knex, run: R): Promise<R & Answered> {
+/** Returns the run with the answers that its steps have got, by name, if one of its actions reads an answer; one that has them stays as it is. */
+export async function withAnswers<R extends Pick<RunRow, 'run_id' | 'actions'> & Answered>(
+  db: Knex,
+  run: R,
+): Promise<R & Answered> {
+  if (run.answers) return run;
   const names = [...new Set(readsOf(run.actions).map(({ path }) => stepNameIn(path)))];
   if (names.length === 0) return run;
   const rows = await sql<{ name: string } & KeptAnswer & Record<string, unknown>>(db, answersStatement, [run.run_id, names]);
@@ -164,6 +168,7 @@ const hasManyEntries = (value: unknown): boolean =>
 
 /** Returns why an action cannot use an answer that it reads: a part of it would pass for the whole. Null if it can. */
 export function findUnreadable(run: Pick<RunRow, 'actions'> & Answered, index: number): string | null {
+  if (!run.answers) return null;
   for (const { place, path } of listAnswerReads(run.actions[index] ?? {})) {
     const what = `${fieldIn(path)} of the answer of step ${stepNameIn(path)}`;
     if (run.leftOut?.includes(path)) return `${what} is too long to keep`;

@@ -23,10 +23,9 @@ export const homePages: Page[] = [
     method: 'get',
     path: '/app/places',
     access: 'account.read',
-    // The page that shows them.
-    query: z.object({ at: z.string().max(200).catch('') }),
-    handle: ({ me, query: { at } }) => {
-      const navigation = navigationOf(requireUser({ me }), at);
+    handle: ({ me }) => {
+      // Pages take its counts only, so no place is the current one.
+      const navigation = navigationOf(requireUser({ me }), '');
       return Promise.resolve({ view: 'work/places', title: 'Places', isFragment: true, data: { navigation } });
     },
   }),
