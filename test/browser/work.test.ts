@@ -108,7 +108,7 @@ it('the page of a run shows that a step waited, and that it ended, when it happe
     statuses: ['pending', 'pending'],
   });
   const follows = page.waitForResponse((response) => response.url().includes('/app/live'));
-  const asked = page.waitForResponse((response) => response.url().includes('?live'));
+  const asked = page.waitForResponse((response) => response.url().endsWith(`/app/runs/${run_id}?live`));
   await page.goto(`/app/runs/${run_id}`);
   await Promise.all([follows, asked]);
   const step = (fields: Record<string, unknown>) => db()('run_actions').where({ run_id, index: 0 }).update(fields);
@@ -245,9 +245,10 @@ describe('the page of a task', () => {
     const { page } = window;
     const beside = await buildTask(app, team, { project_id: await projectOf() });
     let asked = 0;
-    const count = (request: { url: () => string }) => (asked += request.url().endsWith('?live') ? 1 : 0);
+    const isOfTask = (url: string) => url.endsWith(`/app/items/${taskId}?live`);
+    const count = (request: { url: () => string }) => (asked += isOfTask(request.url()) ? 1 : 0);
     page.on('request', count);
-    const first = page.waitForResponse((response) => response.url().endsWith('?live'));
+    const first = page.waitForResponse((response) => isOfTask(response.url()));
     await open();
     await first;
     // A page asks at most every four seconds: a change within them would wait, and be one with the next.
