@@ -103,6 +103,17 @@ describe('the query', () => {
     expect(await titles('"turb"')).toEqual([]);
   });
 
+  it('finds what the words before a common last word find', async () => {
+    await task('Hello, said Vera', { description: 'A greeting from the harbour' });
+    await task('Hello, said the theme');
+    expect(await titles('vera from')).toEqual(['Hello, said Vera']);
+    for (const query of ['hello the', 'hello them']) expect(await titles(query)).toHaveLength(2);
+    expect(await titles('hello theme')).toEqual(['Hello, said the theme']);
+    // Alone it is taken for the beginning of another word, and nothing else stands before it here.
+    expect([await titles('the'), await titles('-vera the')]).toEqual([['Hello, said the theme'], ['Hello, said the theme']]);
+    expect(await titles('vera or from')).toEqual(['Hello, said Vera']);
+  });
+
   it('takes a phrase, an exclusion and an alternative', async () => {
     await task('Relief valve');
     await task('Valve relief');
