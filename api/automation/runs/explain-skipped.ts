@@ -1,4 +1,3 @@
-import { Project } from '../../../db/models/project.js';
 import { defineStatement, run as runStatement } from '../../../db/statement.js';
 import { type Context, requireUser } from '../../platform/context.js';
 import { DomainError } from '../../platform/errors.js';
@@ -8,6 +7,7 @@ import { conditionScope } from '../language/condition-scope.js';
 import { type ConditionExplanation, explainCondition } from '../language/explain-condition.js';
 import { eventOfChange, fits, readTask, startsByTask } from './dispatch/task-events.js';
 import type { RunRecord } from './schema.js';
+import { readSurroundings } from './surroundings.js';
 
 /** Lines of the activity that are compared with the moment of a run, and how long after it a change may have written its line. */
 const MAX_LINES = 200;
@@ -28,15 +28,6 @@ const changesAtStatement = defineStatement({
       limit $7
     ) a
     where m.user_id = $1 and ($2::uuid is null or m.team_id = $2) limit $7`,
-});
-
-/** $1 = user id, $2 = caller id, $3 = team id or null. A user as a condition sees them, if the caller may know them. */
-const actorStatement = defineStatement({
-  name: 'actor_of_skipped_run',
-  text: /* sql */ `
-    select u.user_id, u.name, u.email from users u
-    where u.user_id = $1::uuid
-      and (u.user_id = $2::uuid or exists (select from memberships m where m.team_id = $3::uuid and m.user_id = u.user_id))`,
 });
 
 /** Why a run was skipped. */
@@ -101,9 +92,7 @@ export async function explainSkipped(ctx: Context, run: RunRecord, condition: st
   const { event } = found;
   if (condition === null || event === null) return { ...found, condition: null };
   const projectId = run.project_id ?? (found.isRebuilt ? event['project_id'] : null);
-  const [actor] = await runStatement(ctx.db, actorStatement, [event['actor_id'] ?? null, requireUser(ctx), run.team_id]);
-  const project =
-    typeof projectId === 'string' ? await Project.query(ctx.db).findById(projectId).select('project_id', 'name', 'status') : null;
-  const context = { project: project ?? null, actor: actor ?? null, now: new Date(run.queued_at) };
+  const place = { team_id: run.team_id, project_id: typeof projectId === 'string' ? projectId : null };
+  const context = { ...(await readSurroundings(ctx, place, event)), now: new Date(run.queued_at) };
   return { ...found, condition: explainCondition(condition, conditionScope(event, context)) };
 }

@@ -56,3 +56,7 @@ export function summaryText(
   });
   return `changed ${parts.join(', ')}`;
 }
+
+/** Returns changes in words: "priority from urgent to low, title". */
+export const changesText = (changes: ActivityChanges, names: Record<string, string>, words: Words): string =>
+  summaryText({ summary: `changed ${Object.keys(changes).join(', ')}`, changes }, names, words).slice('changed '.length);

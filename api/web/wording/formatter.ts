@@ -4,7 +4,8 @@ import { plainText } from '../../platform/plain-text.js';
 import { howOften, ruleInWords } from '../../work/tasks/recurrence/describe-rule.js';
 import { getChoice } from '../../work/tasks/rules.js';
 import { TRIGGER_TEXT } from '../../automation/language/triggers.js';
-import { summaryText } from './change-text.js';
+import type { ActivityChanges } from '../../work/activity-feed/schema.js';
+import { changesText, summaryText } from './change-text.js';
 import { addsToQuestion, itemIn, wordQuestion } from './question.js';
 import { wordRisk } from './risk.js';
 import { cannotApproveReason, cannotDecideReason, describeApprovers } from './approver-text.js';
@@ -151,6 +152,8 @@ const COMMON = {
   risk: wordRisk,
   initials,
   hue,
+  /** How long a run took: "2 min", "less than a second". */
+  took: (ms: number): string => (ms < 1000 ? 'less than a second' : duration(ms / 1000)),
 };
 
 /** Creates the formatter of code words and times, in the user's locale and time zone. */
@@ -185,8 +188,9 @@ export function createFormatter(me: User | null, now: Date = new Date()) {
     /** What a line of activity tells, with short values: "changed status from In review to Done, cycle". */
     buildSummary: (line: Parameters<typeof summaryText>[0], names: Record<string, string>): string =>
       summaryText(line, names, { formatStatus, day: formatDay }),
-    /** How long a run took: "2 min", "less than a second". */
-    took: (ms: number): string => (ms < 1000 ? 'less than a second' : duration(ms / 1000)),
+    /** The same of changes alone: "priority from urgent to low". */
+    changesText: (changes: ActivityChanges, names: Record<string, string>): string =>
+      changesText(changes, names, { formatStatus, day: formatDay }),
     /** What a decision would change, in one line. */
     adds: addsToQuestion,
     question: (lines: Parameters<typeof wordQuestion>[0] = []) => wordQuestion(lines, formatStatus),

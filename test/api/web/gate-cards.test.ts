@@ -169,3 +169,51 @@ it('names of another team’s tasks and users stay unknown', async () => {
     expect(card).toContain(hidden.task_id);
   }
 });
+
+describe('a task that changes while its gate waits', () => {
+  const change = async (fields: object) =>
+    expect((await app.as(team.member).put(`/api/tasks/${task.task_id}`, fields)).status).toBe(200);
+  const openGateOf = async (condition: string | null) => {
+    const close = { type: 'set_task_status', params: { task_id: '{{event.task.task_id}}', status: 'done' } };
+    const { body: automation } = await app.as(team.manager).post('/api/automations', {
+      name: 'Close what is urgent',
+      team_id: team.team_id,
+      trigger_type: 'task.updated',
+      ...(condition !== null && { condition }),
+      actions: gated(close),
+    });
+    await change({ priority: 'urgent' });
+    const { body } = await app.as(team.manager).get(`/api/tasks/${task.task_id}`);
+    const event = { type: 'task.updated', task: body, changes: { priority: { from: 'medium', to: 'urgent' } } };
+    return buildRun(app, team, { automation, creator: team.manager, fields: { trigger_type: 'task.updated', event } });
+  };
+
+  it('says what has changed, and that the condition does not hold any more', async () => {
+    const run = await openGateOf('task.priority == "urgent"');
+    expect((await cards(run)).queue).not.toContain('Since it started');
+    await change({ priority: 'low', assigned_to: team.member.user_id });
+    const { queue, page, offers } = await cards(run);
+    for (const card of [queue, page]) {
+      expect(card).toMatch(/the task has changed: priority from urgent to low, assignee from nobody to /);
+      expect(card).toMatch(/does not hold any more: task.priority == "urgent" is false \(event.task.priority is "low"\) ?\./);
+    }
+    expect(offers).toBe(true);
+    await change({ priority: 'urgent', assigned_to: null });
+    expect((await cards(run)).queue).not.toContain('Since it started');
+  });
+
+  it('says nothing of a condition that holds, of what cannot be evaluated, or to who may not read the task', async () => {
+    const [whole, broken] = [await openGateOf(null), await openGateOf('event.task.nothing == 1')];
+    await change({ title: 'Rotate <b>all</b> keys' });
+    for (const run of [whole, broken]) {
+      const { queue } = await cards(run);
+      expect(queue).toContain('the task has changed: title from “Rotate the keys” to “Rotate <b>all</b> keys”');
+      expect(queue).not.toContain('any more');
+    }
+    const elsewhere = await buildTeam(app);
+    const foreign = await buildTask(app, elsewhere, await buildProject(app, elsewhere), { title: 'A secret' });
+    const event = { type: 'task.updated', task: { task_id: foreign.task_id, version: 0, title: 'Guessed', priority: 'low' } };
+    const run = await buildRun(app, team, { actions: gated(), fields: { trigger_type: 'task.updated', event } });
+    expect((await cards(run)).queue).not.toMatch(/Since it started|A secret/);
+  });
+});

@@ -9,6 +9,7 @@ import { idsIn, type Names, type Presented, presentActions } from '../../../gate
 import type { ActionLine } from '../../../gate/staging/schema.js';
 import { namesAt, type Wanted } from '../names-at.js';
 import { describeGatesStatement } from './describe-gates.sql.js';
+import { listSinceStart, type SinceStart } from './since-start.js';
 import { stageAtFirstSight } from './store-tail.js';
 import { readTail, type StagedStep, type StoredTail } from './tail.js';
 
@@ -35,6 +36,8 @@ export interface DescribedGate {
   actor: string | null;
   /** Actions that wait behind a further gate. */
   later: number;
+  /** What has changed of the task that started the run; null if nothing has. */
+  since: SinceStart | null;
 }
 
 /** Bytes of a text that a list reads; the page of one decision shows any. */
@@ -124,6 +127,10 @@ export async function describeGates(
     ),
   ]);
   const changes = await listChanges(ctx, gates, versions);
+  const since = await listSinceStart(
+    ctx,
+    gates.map(({ run_id }) => run_id),
+  );
   const present = await readChanged(
     ctx,
     gates.flatMap(({ steps }) => steps),
@@ -139,6 +146,7 @@ export async function describeGates(
         seen_hash: seenHash(staged_hash, steps, versions),
         actor: names[at]?.[creator_id] ?? null,
         later: Math.max(0, waiting - steps.length),
+        since: since.get(run_id) ?? null,
       },
     ]),
   );
