@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { workflowLists, WORKFLOW_QUERIES } from '../../../api/web/pages/work/temporal-lists.js';
-import { buildTeam, type TestTeam } from '../../factories/people.js';
+import { buildTeam, type Person, type TestTeam } from '../../factories/people.js';
+import { buildRun } from '../../factories/runs.js';
 import { startApp, type TestApp } from '../../support/app.js';
 import { givePasswords, signIn } from './browser.js';
 
@@ -29,7 +30,7 @@ describe('lists of the Temporal UI', () => {
   });
 
   it('are linked from the tabs of Runs that they belong to', async () => {
-    const browser = await signIn(app, team.member);
+    const browser = await signIn(app, team.manager);
     const failed = (await browser.get('/app/runs?show=failed')).html;
     const query = 'RunState%3D%22failed%22+AND+IsTest%3Dfalse';
     expect(failed).toContain(`href="https://temporal.test:8443/namespaces/default/workflows?query=${query}"`);
@@ -37,7 +38,20 @@ describe('lists of the Temporal UI', () => {
     expect((await browser.get('/app/runs')).html).not.toContain('temporal.test');
   });
 
+  it('are for those who operate runs, as is the link of a run', async () => {
+    const { run_id } = await buildRun(app, team);
+    const addresses = [`/app/runs/${run_id}`, '/app/runs?show=failed'];
+    const seen = async (who: Person) => {
+      const browser = await signIn(app, who);
+      return Promise.all(addresses.map(async (address) => (await browser.get(address)).html.includes('temporal.test')));
+    };
+    expect(await seen(team.manager)).toEqual([true, true]);
+    expect(await seen(team.member)).toEqual([false, false]);
+  });
+
   it('are absent where the address of the UI is not set', () => {
-    expect(workflowLists({ ...app.services.config, TEMPORAL_UI_URL: undefined }, 'failed')).toEqual([]);
+    expect(
+      workflowLists({ ...app.services.config, TEMPORAL_UI_URL: undefined }, { role: 'admin', teams: [] } as never, 'failed'),
+    ).toEqual([]);
   });
 });

@@ -151,7 +151,7 @@ export const runListPages: Page[] = [
           strip,
           pages,
           notKept,
-          workflows: workflowLists(ctx.config, show),
+          workflows: workflowLists(ctx.config, person, show),
         },
       };
     },

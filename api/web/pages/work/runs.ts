@@ -13,18 +13,21 @@ import { numbersIn, showGates, type ShownLine, showLines } from '../agent/plan-l
 import { wordDiff } from '../../wording/word-diff.js';
 import { getVersion } from '../../../automation/definitions/versions/list-versions.js';
 import type { VersionRecord } from '../../../automation/definitions/versions/schema.js';
+import type { User } from '../../../identity/auth/schema.js';
 import type { Context } from '../../../platform/context.js';
 import { DomainError } from '../../../platform/errors.js';
 import { withVisibleNames } from '../../../platform/validation/invisible.js';
 import { markNotifications } from '../../../work/notifications/mark-notifications.js';
 import { namesIn, mapTeamNames } from '../../wording/names.js';
 import { type Redirect, page, type Page, requireUser, type FormError } from '../../page.js';
+import { temporalUi } from './temporal-lists.js';
 
-/** Returns the run's URL in the Temporal UI, if configured. */
-function workflowUrl({ config }: Context, { workflow_id }: RunRecord): string | null {
-  if (!config.TEMPORAL_UI_URL || !workflow_id) return null;
+/** Returns the run's URL in the Temporal UI, for those who see it. */
+function workflowUrl({ config }: Context, me: User, { workflow_id }: RunRecord): string | null {
+  const ui = temporalUi(config, me);
+  if (!ui || !workflow_id) return null;
   const path = `/namespaces/${encodeURIComponent(config.TEMPORAL_NAMESPACE)}/workflows/${encodeURIComponent(workflow_id)}`;
-  return new URL(path, config.TEMPORAL_UI_URL).href;
+  return new URL(path, ui).href;
 }
 
 /** Returns the automation version of the run; null if the automation was deleted. */
@@ -146,7 +149,7 @@ export const runPages: Page[] = [
           ...data,
           ...dispatches,
           event: JSON.stringify(skipped?.event ?? run.event, null, 2),
-          workflowUrl: workflowUrl(ctx, run),
+          workflowUrl: workflowUrl(ctx, person, run),
         },
       };
     },

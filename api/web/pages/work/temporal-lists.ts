@@ -1,3 +1,4 @@
+import type { User } from '../../../identity/auth/schema.js';
 import type { Config } from '../../../platform/config.js';
 
 /** Filters of the list of workflows that belong to the tabs of Runs, in the order in which they are shown. */
@@ -16,14 +17,16 @@ export const WORKFLOW_QUERIES = {
 type Tab = keyof typeof WORKFLOW_QUERIES;
 const isTab = (show: string): show is Tab => Object.hasOwn(WORKFLOW_QUERIES, show);
 
+/** Returns the address of the Temporal UI for those who operate runs: managers, admins of a team and of the instance. Others have no use for it. */
+export const temporalUi = ({ TEMPORAL_UI_URL: ui }: Config, { role, teams }: User): string | undefined =>
+  role === 'admin' || teams.some((team) => ['manager', 'admin'].includes(team.role)) ? ui : undefined;
+
 /** Returns links to the Temporal UI's lists that belong to a tab of Runs; none without the UI's address, or for another tab. */
-export function workflowLists(
-  { TEMPORAL_UI_URL: ui, TEMPORAL_NAMESPACE }: Config,
-  show: string,
-): { label: string; href: string }[] {
+export function workflowLists(config: Config, me: User, show: string): { label: string; href: string }[] {
+  const ui = temporalUi(config, me);
   if (!ui || !isTab(show)) return [];
   return WORKFLOW_QUERIES[show].map(({ label, query }) => {
-    const address = new URL(`/namespaces/${encodeURIComponent(TEMPORAL_NAMESPACE)}/workflows`, ui);
+    const address = new URL(`/namespaces/${encodeURIComponent(config.TEMPORAL_NAMESPACE)}/workflows`, ui);
     address.searchParams.set('query', query);
     return { label, href: address.href };
   });

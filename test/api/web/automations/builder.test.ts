@@ -119,7 +119,7 @@ describe('a new automation', () => {
     });
     const { html } = await browser.get(`/app/automations/${id}`);
     expect(html).toContain('The problems below are not fixed yet.');
-    expect(html).toContain('Enable it as it is');
+    expect(html).toContain('Enable it anyway');
     const path = `/app/automations/${id}`;
     expect((await browser.post(`${path}/toggle`, { state: 'on', version: '1' }, { from: path })).status).toBe(303);
     expect((await row(id)).is_active).toBe(true);
