@@ -1,4 +1,4 @@
-// Made by npm run client from the document with SHA-256 0671d246b3cd7c8854f570ac5e56f88f16add726a6496358d496ca4d514bacd1.
+// Made by npm run client from the document with SHA-256 6f3da8bcc6abd215df31baa62024e3cfc8ad655b547d1c461549f045195bf4cb.
 /** Operations that send a form with a file, those that send its bytes alone, and those that return bytes. */
 export const UPLOADS: readonly string[] = ['uploadFile'];
 export const STREAMS: readonly string[] = ['uploadBulkInput'];

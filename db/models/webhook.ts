@@ -9,6 +9,7 @@ export class Webhook extends BaseModel {
   declare team_id: string;
   declare url: string;
   declare description: string | null;
+  declare format: 'json' | 'slack';
   /** Exact names, `family.*` or `*`, as written by the caller. */
   declare events: string[];
   /** Names in `event_types` that amount to one of them; a trigger sets them. */

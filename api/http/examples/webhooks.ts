@@ -9,6 +9,7 @@ const webhook = {
   url: 'https://hooks.example.com/assent',
   events: ['task.*', 'approval.requested'],
   description: 'Chat room of the team',
+  format: 'json',
   is_active: true,
   disabled_reason: null,
   secret_prefix: 'whsec_C2FV...',

@@ -19,7 +19,7 @@ const MAX_WEBHOOKS_PER_TEAM = 20;
  * INVALID_REQUEST 20 endpoints already
  */
 export async function createWebhook(ctx: Context, input: CreateWebhook): Promise<WebhookWithSecret> {
-  const { team_id, url, events, is_active } = input;
+  const { team_id, url, events, format, is_active } = input;
   // Before the look-up of the host: strangers resolve nothing here.
   authorize('webhook.write', await seatInTeam(ctx, team_id));
   await checkWebhookUrl(ctx.config, url);
@@ -39,12 +39,13 @@ export async function createWebhook(ctx: Context, input: CreateWebhook): Promise
       url,
       events,
       description: input.description || null,
+      format,
       is_active,
       ...sealWebhookSecret(ctx.config, webhook_id, secret),
       secret_prefix: prefixOfSecret(secret),
       created_by: requireUser(ctx),
     });
-    await recordWebhookChange(ctx, { team_id, webhook_id, url }, 'create', { events, is_active });
+    await recordWebhookChange(ctx, { team_id, webhook_id, url }, 'create', { events, format, is_active });
     return { ...(await toRecord(ctx, webhook_id)), secret };
   });
 }

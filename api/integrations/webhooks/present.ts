@@ -11,6 +11,7 @@ export const presentWebhook = (row: Webhook, health: WebhookHealth): WebhookReco
   url: row.url,
   events: row.events,
   description: row.description,
+  format: row.format,
   is_active: row.is_active,
   disabled_reason: row.disabled_reason,
   secret_prefix: row.secret_prefix,

@@ -3,6 +3,7 @@ import { Id, Text, Timestamp } from '../../platform/fields.js';
 import { byCursor, byOffset } from '../../platform/endpoint/pages.js';
 import { didYouMean, nearest } from '../../platform/validation/suggestions.js';
 import { EVENT_PATTERNS } from './events/names.js';
+import { WEBHOOK_FORMATS } from './events/slack.js';
 
 const MAX_URL_LENGTH = 2_048;
 const MAX_NAMED = 64;
@@ -37,6 +38,10 @@ const Events = z
 
 const Description = Text.trim().max(500).nullish().meta({ description: 'Shown to team admins only' });
 
+const Format = z.enum(WEBHOOK_FORMATS).meta({
+  description: '`json`: the event, signed. `slack`: one line about it, as incoming webhooks of Slack and Mattermost take it',
+});
+
 export const WebhookParams = z.object({ webhook_id: Id });
 export const DeliveryParams = z.object({ webhook_id: Id, delivery_id: Id });
 export const ListWebhooks = z.object({ team_id: Id, ...byOffset() });
@@ -48,6 +53,7 @@ export const CreateWebhook = z
     team_id: Id,
     events: Events,
     description: Description,
+    format: Format.default('json'),
     is_active: z.boolean().default(true),
   })
   .meta({ id: 'CreateWebhook' });
@@ -58,6 +64,7 @@ export const UpdateWebhook = z
     url: Url.optional(),
     events: Events.optional(),
     description: Description,
+    format: Format.optional(),
     is_active: z.boolean().optional().meta({ description: 'true also clears `disabled_reason` and `failure_count`' }),
   })
   .meta({ id: 'UpdateWebhook' });
@@ -69,6 +76,7 @@ const webhookFields = {
   url: z.string(),
   events: z.array(z.string()),
   description: z.string().nullable(),
+  format: Format,
   is_active: z.boolean(),
   disabled_reason: z
     .enum(['gone', 'failing'])
@@ -130,7 +138,9 @@ export const DeliveryDetail = z
   .object({
     ...deliveryFields,
     attempts: z.array(AttemptWithResponse).meta({ description: attempts }),
-    request_body: z.string().meta({ description: 'The exact text that is sent and signed' }),
+    request_body: z
+      .string()
+      .meta({ description: 'The exact text that is sent and signed, in the format that the endpoint has now' }),
   })
   .meta({ id: 'WebhookDeliveryDetail' });
 export type DeliveryDetail = z.output<typeof DeliveryDetail>;

@@ -10,12 +10,13 @@ import type { UpdateWebhook, WebhookRecord } from './schema.js';
 function listChanges(
   webhook: Webhook,
   input: UpdateWebhook,
-): Partial<Pick<Webhook, 'url' | 'events' | 'description' | 'is_active'>> {
-  const { url, events, description, is_active } = input;
+): Partial<Pick<Webhook, 'url' | 'events' | 'description' | 'format' | 'is_active'>> {
+  const { url, events, description, format, is_active } = input;
   return {
     ...(url !== undefined && url !== webhook.url && { url }),
     ...(events !== undefined && events.join() !== webhook.events.join() && { events }),
     ...(description !== undefined && (description || null) !== webhook.description && { description: description || null }),
+    ...(format !== undefined && format !== webhook.format && { format }),
     ...(is_active !== undefined && is_active !== webhook.is_active && { is_active }),
   };
 }

@@ -73,7 +73,7 @@ with wanted as materialized (
   select e.webhook_id, e.most, e.webhook_id = any(string_to_array(current_setting('assent.webhooks'), ',')::uuid[]) as is_ours
   from unnest($1::uuid[], $2::int[]) as e(webhook_id, most)
 ), x as materialized (
-  select e.webhook_id, w.team_id, w.url, h.failure_count, w.data_key, w.sealed_value,
+  select e.webhook_id, w.team_id, w.url, w.format, h.failure_count, w.data_key, w.sealed_value,
     case when w.previous_until > now() then w.previous_data_key end as previous_data_key,
     case when w.previous_until > now() then w.previous_sealed_value end as previous_sealed_value,
     least(e.most, ${allowed('$4::float8')} - (select busy.n from (select e.webhook_id) x cross join lateral (${BUSY}) busy)) as free
@@ -88,10 +88,10 @@ with wanted as materialized (
   from due where q.ctid = due.place
   returning q.webhook_id, q.event_id, q.tries, q.next_attempt_at::text as lease
 )
-select l.*, x.team_id, x.url, x.failure_count, x.data_key, x.sealed_value, x.previous_data_key, x.previous_sealed_value
+select l.*, x.team_id, x.url, x.format, x.failure_count, x.data_key, x.sealed_value, x.previous_data_key, x.previous_sealed_value
 from leased l join x using (webhook_id)
 union all
-select w.webhook_id, null, null, null, null, null, null, null, null, null, null from wanted w where not w.is_ours`,
+select w.webhook_id, null, null, null, null, null, null, null, null, null, null, null from wanted w where not w.is_ours`,
 });
 
 /** $1 = event ids, $2 = the lowest, $3 = the highest: only partitions of their time are opened. Texts of events. */

@@ -3,6 +3,7 @@ import { toFailure } from '../../../platform/http-client/failure.js';
 import type { OutboundPolicy } from '../../../platform/http-client/policy.js';
 import { sendRequest } from '../../../platform/http-client/send-request.js';
 import { openWebhookSecret, withoutWebhookSecrets } from '../secret.js';
+import { bodyFor, type WebhookFormat } from '../events/slack.js';
 import { signatureHeaders } from './signature.js';
 import { type Outcome, toOutcome } from './timetable.js';
 
@@ -15,6 +16,7 @@ export interface Leased extends Record<string, unknown> {
   /** End of the lease, as the database writes it: names the lease. */
   lease: string;
   url: string;
+  format: WebhookFormat;
   failure_count: number;
   /** Null: the event has been deleted after its time. */
   body: string | null;
@@ -101,7 +103,7 @@ export async function sendDelivery(
 ): Promise<Sent> {
   if (delivery.body === null) return { status: 'failed', isGone: false, attempt: null };
   try {
-    return await attempt(config, policy, delivery, delivery.body);
+    return await attempt(config, policy, delivery, bodyFor(config, delivery.format, delivery.body));
   } catch (error) {
     onUnreadable(error);
     return { status: 'retry', waitSeconds: UNREADABLE_SECONDS, attempt: null };

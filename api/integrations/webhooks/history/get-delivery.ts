@@ -2,6 +2,7 @@ import { run } from '../../../../db/statement.js';
 import type { Context } from '../../../platform/context.js';
 import { notFound } from '../../../platform/errors.js';
 import { readWebhook } from '../read-webhook.js';
+import { bodyFor } from '../events/slack.js';
 import type { DeliveryDetail } from '../schema.js';
 import { readDeliveryStatement } from './deliveries.sql.js';
 import { eventIdOfDelivery } from './delivery-id.js';
@@ -25,6 +26,7 @@ export async function readDelivery(
  * @throws RESOURCE_NOT_FOUND endpoint or delivery | PERMISSION_DENIED below admin
  */
 export async function getDelivery(ctx: Context, webhookId: string, deliveryId: string): Promise<DeliveryDetail> {
-  const { is_active } = await readWebhook(ctx, 'webhook.read', webhookId);
-  return presentDetail(await readDelivery(ctx, webhookId, deliveryId), is_active);
+  const { is_active, format } = await readWebhook(ctx, 'webhook.read', webhookId);
+  const stored = await readDelivery(ctx, webhookId, deliveryId);
+  return presentDetail({ ...stored, request_body: bodyFor(ctx.config, format, stored.request_body) }, is_active);
 }

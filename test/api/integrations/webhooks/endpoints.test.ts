@@ -33,6 +33,7 @@ it('creates an endpoint and shows its secret once', async () => {
     url: PUBLIC_URL,
     events: ['task.*', 'approval.requested'],
     description: 'Chat',
+    format: 'json',
     is_active: true,
     disabled_reason: null,
     secret_prefix: `${secret.slice(0, 10)}...`,

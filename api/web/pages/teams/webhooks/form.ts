@@ -15,6 +15,7 @@ const Checked = z.preprocess((value) => (value === undefined ? [] : [value].flat
 export const WebhookForm = z.object({
   url: CreateWebhook.shape.url,
   description: CreateWebhook.shape.description,
+  format: CreateWebhook.shape.format,
   events: Checked.refine((events) => events.length > 0, 'choose at least one event').pipe(CreateWebhook.shape.events),
 });
 

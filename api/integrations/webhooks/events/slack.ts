@@ -1,0 +1,86 @@
+import { type Config, webAddress } from '../../../platform/config.js';
+import { DELIVERED_EVENTS } from './samples.js';
+
+/** What an endpoint receives: the event, or a line about it that Slack, Mattermost and other chat rooms show. */
+export const WEBHOOK_FORMATS = ['json', 'slack'] as const;
+export type WebhookFormat = (typeof WEBHOOK_FORMATS)[number];
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** A choice says "changed in any way", a line what happened. */
+const PAST: ReadonlyMap<string, string> = new Map(
+  DELIVERED_EVENTS.map(([name, past]) => [name, past.replace(' in any way', '')]),
+);
+/** In code points. */
+const MAX_TEXT = 300;
+/** Fields whose change a line tells: the others are ids or long texts. */
+const SHOWN = ['status', 'resolution', 'priority', 'due_date', 'title', 'name'];
+/** Page of an entity by its type. */
+const PAGES: Readonly<Record<string, `/${string}`>> = {
+  task: '/app/items/',
+  note: '/app/items/',
+  project: '/app/projects/',
+  cycle: '/app/cycles/',
+  automation_run: '/app/runs/',
+  change_request: '/app/approvals/request/',
+  agent_plan: '/app/approvals/plan/',
+  bulk_job: '/app/bulk/',
+  runner_job: '/app/runners/jobs/',
+};
+
+/** Slack reads three characters as syntax; escaped, no text can name a channel or a person, or open a link. */
+const escapeText = (text: string): string =>
+  text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('|', '¦');
+
+/** Returns a value as one escaped line; undefined for what is no text. */
+function word(value: unknown): string | undefined {
+  if (typeof value === 'number') return String(value);
+  if (typeof value !== 'string') return undefined;
+  const line = value
+    .slice(0, 4 * MAX_TEXT)
+    .replace(/[\p{Cc}\s]+/gu, ' ')
+    .trim();
+  const points = Array.from(line);
+  const cut = points.length > MAX_TEXT ? `${points.slice(0, MAX_TEXT).join('')}…` : line;
+  return cut === '' ? undefined : escapeText(cut);
+}
+
+const wordChanges = (changes: Fields): string[] =>
+  SHOWN.flatMap((field) => {
+    const { from, to } = (changes[field] ?? {}) as { from?: unknown; to?: unknown };
+    if (from === undefined || to === undefined) return [];
+    const [was, is] = [from, to].map((value) => word(value)?.replaceAll('_', ' ') ?? 'none');
+    return [`${field.replaceAll('_', ' ')}: ${was} → ${is}`];
+  });
+
+/** Returns where people see the entity of an event: a page of this installation, or that of the code host. */
+function linkOf(config: Config, { entity_type, entity_id, object }: Fields): string | undefined {
+  const url = (object as Fields | null)?.['url'];
+  if (typeof url === 'string' && /^https?:\/\/[^\s|<>]+$/.test(url)) return url;
+  const of = entity_type === 'comment' ? { page: PAGES['task'], id: (object as Fields | null)?.['task_id'] } : undefined;
+  const { page, id } = of ?? { page: PAGES[String(entity_type)], id: entity_id };
+  return page !== undefined && typeof id === 'string' ? webAddress(config, `${page}${encodeURIComponent(id)}`) : undefined;
+}
+
+/**
+ * Returns the body that a chat room receives of an event: `{"text": "*A task was completed*: <https://…|Fix the crane> (status: in review → done)"}`.
+ * @param body the event as an endpoint for JSON receives it
+ */
+export function toSlack(config: Config, body: string): string {
+  const { type, data } = JSON.parse(body) as { type: string; data: Fields };
+  const object = (data['object'] ?? {}) as Fields;
+  const title = ['title', 'name', 'automation_name', 'description', 'repo'].map((field) => word(object[field])).find(Boolean);
+  const said = ['message', 'content'].map((field) => word(object[field])).find(Boolean);
+  const link = linkOf(config, data);
+  const about = link ? `<${link.replaceAll('&', '&amp;')}|${title ?? 'Open'}>` : title;
+  const changes = wordChanges((data['changes'] ?? {}) as Fields);
+  const head = `*${escapeText(PAST.get(type) ?? type)}*${about ? `: ${about}` : ''}`;
+  return JSON.stringify({
+    text: `${head}${changes.length > 0 ? ` (${changes.join(', ')})` : ''}${said ? `\n> ${said}` : ''}`,
+    unfurl_links: false,
+  });
+}
+
+/** Returns the exact text that an endpoint receives of an event. */
+export const bodyFor = (config: Config, format: WebhookFormat, body: string): string =>
+  format === 'slack' ? toSlack(config, body) : body;

@@ -1,0 +1,77 @@
+import { toSlack } from '../../../../api/integrations/webhooks/events/slack.js';
+import { buildSample, DELIVERED_EVENTS } from '../../../../api/integrations/webhooks/events/samples.js';
+import { buildProject, buildTask, buildTeam, type TestTeam } from '../../../factories/people.js';
+import { createWebhook } from '../../../factories/webhooks.js';
+import { startApp, type TestApp } from '../../../support/app.js';
+import { type Receiver, startReceiver } from '../../../support/receiver.js';
+import { type Delivery, QUICK, startDelivery, untilEmpty, verify } from './support.js';
+
+// An endpoint of the format "slack" receives a line that a chat room shows, signed like any other body.
+
+let app: TestApp;
+let team: TestTeam;
+let receiver: Receiver;
+let delivery: Delivery;
+beforeAll(async () => {
+  app = await startApp({ ...QUICK, BASE_URL: 'https://assent.test' });
+  receiver = await startReceiver();
+  delivery = startDelivery(app);
+});
+afterAll(async () => {
+  await delivery.stop();
+  receiver.close();
+  await app.close();
+});
+beforeEach(async () => {
+  team = await buildTeam(app);
+  receiver.received.length = 0;
+  receiver.answer((_request, response) => response.end('ok'));
+});
+
+const line = (body: object): string => JSON.parse(toSlack(app.services.config, JSON.stringify(body))).text;
+
+it('every event has a line with its description, and a link where it has a page', () => {
+  for (const [name, past] of DELIVERED_EVENTS) {
+    const text = line(buildSample(name));
+    expect(text.startsWith(`*${past.replace(' in any way', '')}*`)).toBe(true);
+    expect([name, /undefined|null|\[object/.test(text)]).toEqual([name, false]);
+  }
+  expect(line(buildSample('approval.requested'))).toBe(
+    '*A run asks for an approval*: <https://assent.example.com/app/approvals/gate/0197a000-0000-7000-8000-000000000010|Ask before a release>\n> Close “Sign-in fails on Safari”?',
+  );
+});
+
+it('no text of a task is syntax of the chat room', () => {
+  const object = { title: '<!channel> a|b & <https://evil.test|click>\n*now*', task_id: 'x' };
+  const data = { entity_type: 'task', entity_id: 'x/../y?z', object, changes: { title: { from: '<@U1>', to: 'b' } } };
+  const text = line({ type: 'task.updated', data });
+  expect(text).toBe(
+    '*A task was changed*: <https://assent.test/app/items/x%2F..%2Fy%3Fz|&lt;!channel&gt; a¦b &amp; &lt;https://evil.test¦click&gt; *now*> (title: &lt;@U1&gt; → b)',
+  );
+  expect(line({ type: 'task.updated', data: { ...data, object: null, changes: {} } })).toContain('|Open>');
+  expect(Array.from(line({ type: 'x', data: { object: { title: 'é'.repeat(20_000) } } })).length).toBeLessThan(330);
+});
+
+it('a delivery is the line, signed, and its page shows exactly that', async () => {
+  const { webhook_id, secret } = await createWebhook(app, team, {
+    url: `${receiver.url}/room`,
+    format: 'slack',
+    events: ['task.*'],
+  });
+  const task = await buildTask(app, team, await buildProject(app, team), { title: 'Fix the crane' });
+  await delivery.fanOut();
+  await untilEmpty(app, { webhook_id });
+  const [request] = receiver.received;
+  expect(JSON.parse(request?.body ?? '')).toEqual({
+    text: `*A task was created*: <https://assent.test/app/items/${task.task_id}|Fix the crane>`,
+    unfurl_links: false,
+  });
+  verify(secret, request as never);
+  const path = `/api/webhooks/${webhook_id}`;
+  const { body: deliveries } = await app.as(team.admin).get(`${path}/deliveries`);
+  const [{ delivery_id }] = deliveries.items ?? deliveries;
+  expect((await app.as(team.admin).get(`${path}/deliveries/${delivery_id}`)).body.request_body).toBe(request?.body);
+  expect((await app.as(team.admin).patch(path, { format: 'xml' })).status).toBe(422);
+  expect((await app.as(team.admin).patch(path, { format: 'json' })).body).toMatchObject({ format: 'json', description: null });
+  expect((await app.as(team.admin).patch(path, { description: 'Room' })).body).toMatchObject({ format: 'json' });
+});
