@@ -39,6 +39,7 @@ const MIGRATIONS: Record<string, Knex.Migration> = {
   '0116_automation_hooks': sqlMigration('0116_automation_hooks.sql'),
   '0117_signed_hooks': sqlMigration('0117_signed_hooks.sql'),
   '0118_described_mentions': sqlMigration('0118_described_mentions.sql'),
+  '0119_task_estimate': sqlMigration('0119_task_estimate.sql'),
   '0125_common_last_words': sqlMigration('0125_common_last_words.sql'),
   '0128_webhook_format': sqlMigration('0128_webhook_format.sql'),
 };
