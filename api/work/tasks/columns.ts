@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { DATE_FORMATS, Id, NewTaskId, TaskId, Text, Timestamp, Title, TrimmedText } from '../../platform/fields.js';
 import { Recurrence, TaskRecurrence } from './recurrence/schema.js';
+import { buildSpellings } from './spellings.js';
 import { normaliseStatus, normaliseTags, TASK_PRIORITIES, TASK_RESOLUTIONS, TASK_STATUSES } from './rules.js';
 
 /**
@@ -11,7 +12,7 @@ import { normaliseStatus, normaliseTags, TASK_PRIORITIES, TASK_RESOLUTIONS, TASK
 
 interface Column {
   /** Type in PostgreSQL. */
-  type: 'text' | 'text[]' | 'uuid' | 'double precision' | 'integer' | 'boolean' | 'timestamptz' | 'jsonb';
+  type: 'text' | 'text[]' | 'uuid' | 'double precision' | 'smallint' | 'integer' | 'boolean' | 'timestamptz' | 'jsonb';
   /** In the record that the API returns. */
   shown: z.ZodType;
   /** In the request that creates a task; null counts as absent. */
@@ -36,23 +37,6 @@ interface Column {
   prose?: true;
 }
 
-/** Says in the document which spellings a normalization accepts; `_` stands for a hyphen too. */
-const buildSpellings = (values: readonly string[]) => {
-  const anyCase = (value: string) =>
-    value.replace(/[a-z]/g, (letter) => `[${letter.toUpperCase()}${letter}]`).replaceAll('_', '[_-]');
-  return {
-    override: {
-      // What is derived would still allow the enum alone.
-      enum: undefined as unknown as string[],
-      anyOf: [
-        { type: 'string' as const, enum: [...values] },
-        { type: 'string' as const, pattern: `^(${values.map(anyCase).join('|')})$` },
-      ],
-      description: `${values.map((value) => `\`${value}\``).join(', ')}; in any case, also with hyphens`,
-    },
-  };
-};
-
 /** Accepts `in-progress` in any case as `in_progress`. */
 export const TaskStatus = z
   .preprocess((value) => (typeof value === 'string' ? normaliseStatus(value) : value), z.enum(TASK_STATUSES))
@@ -76,6 +60,9 @@ const Tags = z
   .refine((tags) => tags.length <= MAX_TAGS, `must have at most ${MAX_TAGS} items`)
   .meta({ description: 'At most 20; duplicates are dropped' });
 const Hours = z.number().min(0);
+/** The check of the column says the same. */
+const Points = z.int().min(0).max(999);
+const POINTS = { description: 'Size in points; `null` = not estimated' };
 /**
  * A date or a date-time. The operation rejects a malformed one with 400, so there is no 422 here
  * (docs/decisions/platform.md#status-400-or-422).
@@ -239,6 +226,16 @@ const TASK_COLUMNS = {
     create: TaskResolution,
     update: TaskResolution,
     announced: true,
+  },
+  estimate: {
+    type: 'smallint',
+    shown: Points.nullable().meta(POINTS),
+    create: Points.nullish().meta(POINTS),
+    update: Points.nullable().optional().meta(POINTS),
+    copied: true,
+    sorted: true,
+    announced: true,
+    lossy: true,
   },
 } as const satisfies Record<string, Column>;
 

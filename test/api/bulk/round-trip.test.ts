@@ -73,6 +73,7 @@ async function makeTasks(client: Client, team: TestTeam, projects: string[], cyc
         due_date: d.pick([null, '2026-12-24', '2026-12-24T10:00:00.000Z']),
         tags: d.maybe() ? [d.pick(WORDS).trim(), `t${nth}`] : [],
         estimated_hours: d.pick([null, 0, 2.5]),
+        estimate: d.pick([null, 0, 8]),
         ...(d.maybe() && { task_id: `own-${nth}-${team.team_id.slice(-6)}` }),
         ...(nth === 0 && {
           status: 'todo',

@@ -69,6 +69,7 @@ export const TASK = {
   tags: ['bug'],
   version: 1,
   number: 12,
+  estimate: 3,
 };
 export const PROJECT = { project_id: TASK.project_id, name: 'Apollo', team_id: TEAM, status: 'active' };
 

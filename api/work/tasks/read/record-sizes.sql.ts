@@ -7,7 +7,12 @@ type RecordColumn = (typeof record)[number];
 const free = record.filter((column) => column.free);
 
 /** Bytes of a value in JSON at most; a type that is absent is measured value by value. */
-const MAX_WIDTHS: Partial<Record<RecordColumn['type'], number>> = { integer: 11, boolean: 5, 'double precision': 24 };
+const MAX_WIDTHS: Partial<Record<RecordColumn['type'], number>> = {
+  smallint: 6,
+  integer: 11,
+  boolean: 5,
+  'double precision': 24,
+};
 /** Bytes of every value of a type in JSON. */
 const WIDTHS: Partial<Record<RecordColumn['type'], number>> = { uuid: 38, timestamptz: 26 };
 const NULL_BYTES = 4;

@@ -57,6 +57,17 @@ const HOURS: Row[] = [
   ['a hair under 0', 'estimated_hours', -0.000001, 422],
   ['text', 'estimated_hours', '5', 422],
 ];
+const POINTS: Row[] = [
+  ['0', 'estimate', 0, 200],
+  ['999', 'estimate', 999, 200],
+  ['1000', 'estimate', 1000, 422],
+  ['less than 0', 'estimate', -1, 422],
+  ['half a point', 'estimate', 0.5, 422],
+  ['more than the column holds', 'estimate', 2 ** 31, 422],
+  ['text', 'estimate', '5', 422],
+  ['a list', 'estimate', [5], 422],
+  ['yes', 'estimate', true, 422],
+];
 const DATES: Row[] = [
   ['the first day', 'due_date', '0001-01-01', 200],
   ['the day before the first', 'due_date', '0000-12-31', 400],
@@ -79,7 +90,7 @@ const STATES: Row[] = [
   ['case', 'priority', 'HIGH', 200],
   ['a fifth one', 'priority', 'critical', 422],
 ];
-const EVERYWHERE = [...TITLES, ...TEXTS, ...TAGS, ...HOURS, ...DATES, ...STATES];
+const EVERYWHERE = [...TITLES, ...TEXTS, ...TAGS, ...HOURS, ...POINTS, ...DATES, ...STATES];
 
 describe('on create, update and bulk alike', () => {
   it.each(EVERYWHERE)('%s for %s', async (_what, field, value, expected) => {
@@ -150,7 +161,7 @@ describe('on update only', () => {
 
   it('numbers that JSON can write and no number can hold', async () => {
     const task = await world.make();
-    for (const field of ['position', 'actual_hours', 'estimated_hours', 'version']) {
+    for (const field of ['position', 'actual_hours', 'estimated_hours', 'estimate', 'version']) {
       const answer = await world.member.patch(`/api/tasks/${task.task_id}`, undefined, { raw: `{"${field}":1e400}` });
       expect([field, answer.status]).toEqual([field, 422]);
     }

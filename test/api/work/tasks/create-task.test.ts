@@ -30,6 +30,7 @@ describe('POST /api/tasks', () => {
         created_by: world.team.member.user_id,
         completed_at: null,
         is_archived: false,
+        estimate: null,
         version: 1,
       },
     });
@@ -58,9 +59,11 @@ describe('POST /api/tasks', () => {
       due_date: '2026-11-20T18:00:00+02:00',
       tags: [' b ', 'a', 'b'],
       estimated_hours: 2.5,
+      estimate: 5,
       parent_task_id: parent.task_id,
     });
     expect(body.data).toMatchObject({
+      estimate: 5,
       description: 'Words',
       assigned_to: world.team.guest.user_id,
       status: 'in_progress',
@@ -78,6 +81,7 @@ describe('POST /api/tasks', () => {
       'due_date',
       'tags',
       'estimated_hours',
+      'estimate',
       'parent_task_id',
       'task_id',
     ];

@@ -145,7 +145,12 @@ it('the bytes of a record are known beforehand: never too few, and at most a hun
     due_date: '2026-12-01',
   });
   await plantTasks(world, 2, { description: WIDE });
-  await world.make({ tags: ['"quoted"', 'é'], estimated_hours: 0.123456789012345, assigned_to: world.team.member.user_id });
+  await world.make({
+    tags: ['"quoted"', 'é'],
+    estimated_hours: 0.123456789012345,
+    estimate: 999,
+    assigned_to: world.team.member.user_id,
+  });
   await db('tasks').where({ task_id: child.task_id }).update({
     completed_at: db.fn.now(),
     position: -1.234567890123456e-300,

@@ -59,6 +59,7 @@ describe.each(['patch', 'put'] as const)('%s /api/tasks/:task_id', (method) => {
       due_date: '2026-12-01',
       tags: ['a'],
       estimated_hours: 3,
+      estimate: 8,
       parent_task_id: (await world.make()).task_id,
     });
     await update(task.task_id, { position: 4, actual_hours: 2.5, is_archived: true });
@@ -68,6 +69,7 @@ describe.each(['patch', 'put'] as const)('%s /api/tasks/:task_id', (method) => {
       assigned_to: null,
       due_date: null,
       estimated_hours: null,
+      estimate: null,
       parent_task_id: null,
       position: null,
     };
