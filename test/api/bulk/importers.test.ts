@@ -66,6 +66,7 @@ it('takes the CSV of Jira', async () => {
     due_date: '2026-04-02',
     tags: ['sub-task', 'forms', 'checkout'],
     estimated_hours: 2,
+    estimate: 1,
     actual_hours: 1,
     parent_task_id: Pay.task_id,
   });
@@ -73,7 +74,8 @@ it('takes the CSV of Jira', async () => {
     status: 'in_progress',
     priority: 'low',
     assigned_to: null,
-    estimated_hours: 5,
+    estimated_hours: null,
+    estimate: 5,
     parent_task_id: Checkout.task_id,
   });
   expect(Choose).toMatchObject({ status: 'done', tags: [], parent_task_id: null });
@@ -90,6 +92,7 @@ it('takes the CSV of Jira', async () => {
   const notes = job.notes.map(({ line, message }: { line: number; message: string }) => `${line} ${message}`);
   expect(notes).toEqual(
     expect.arrayContaining([
+      '2 Points are whole numbers: 0.5 became 1',
       '1 Columns that were left out: Environment, Custom field (Severity)',
       '2 Files are not part of the export. Attachments left out: 1',
       '5 The due date “someday” has an unknown form',
@@ -124,7 +127,8 @@ it('takes the CSV of Linear', async () => {
     priority: 'urgent',
     assigned_to: ada.user_id,
     tags: ['Bug', 'Frontend'],
-    estimated_hours: 3,
+    estimated_hours: null,
+    estimate: 3,
     due_date: '2026-03-20',
     parent_task_id: Faster.task_id,
   });

@@ -27,7 +27,8 @@ export interface ForeignIssue {
   assignees: string[];
   labels: string[];
   due: string | undefined;
-  estimate: number | undefined;
+  hours: number | undefined;
+  points: number | undefined;
   spent: number | undefined;
   isArchived: boolean;
   project: { key: string; name: string };
@@ -41,6 +42,7 @@ export interface ForeignIssue {
 /** Relations that an item may have on one side. */
 const MAX_LINKS = 500;
 const MAX_HOURS = 1_000;
+const MAX_POINTS = 999;
 const MAX_SHOWN = 40;
 /** A short name from the file, for a note. */
 export const shown = (text: string): string => `“${getTitle(text).slice(0, MAX_SHOWN)}”`;
@@ -149,7 +151,8 @@ export class ForeignImporter {
       assigned_to: this.readAssignee(issue, notes),
       due_date: issue.due ?? null,
       tags,
-      estimated_hours: this.hours(issue.estimate, 'estimate', notes),
+      estimated_hours: this.amount(issue.hours, MAX_HOURS, notes),
+      estimate: this.points(issue.points, notes),
       actual_hours: issue.spent ?? 0,
       is_archived: issue.isArchived,
       parent_task_id: issue.parent === undefined ? null : this.getId('task', issue.parent),
@@ -160,10 +163,18 @@ export class ForeignImporter {
     return { records: [...projects, ...cycles, task, ...comments, ...relations], notes };
   }
 
-  private hours(value: number | undefined, what: string, notes: string[]): number | null {
+  private amount(value: number | undefined, max: number, notes: string[]): number | null {
     if (value === undefined || !Number.isFinite(value) || value < 0) return null;
-    if (value <= MAX_HOURS) return value;
-    notes.push(`The ${what} is more than ${MAX_HOURS} and was left out`);
+    if (value <= max) return value;
+    notes.push(`The estimate is more than ${max} and was left out`);
     return null;
+  }
+
+  private points(value: number | undefined, notes: string[]): number | null {
+    const points = this.amount(value, MAX_POINTS, notes);
+    if (points === null || Number.isInteger(points)) return points;
+    // Half a point is work, and no task without it.
+    notes.push(`Points are whole numbers: ${points} became ${Math.ceil(points)}`);
+    return Math.ceil(points);
   }
 }

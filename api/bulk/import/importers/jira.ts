@@ -130,10 +130,8 @@ export class JiraImporter implements Importer<CsvRow> {
       assignees: cells.all('Assignee').slice(0, 1),
       labels: [...(type === undefined || type === 'task' ? [] : [type]), ...labels],
       due: day,
-      estimate:
-        estimate === undefined
-          ? cells.number('Custom field (Story Points)', 'Custom field (Story point estimate)', 'Story Points')
-          : estimate / SECONDS_PER_HOUR,
+      hours: estimate === undefined ? undefined : estimate / SECONDS_PER_HOUR,
+      points: cells.number('Custom field (Story Points)', 'Custom field (Story point estimate)', 'Story Points'),
       spent: spent === undefined ? undefined : Math.max(0, spent) / SECONDS_PER_HOUR,
       isArchived: false,
       project: { key: projectKey, name: cells.first('Project name') ?? projectKey },

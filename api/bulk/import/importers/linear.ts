@@ -71,7 +71,8 @@ export class LinearImporter implements Importer<CsvRow> {
       assignees: cells.all('Assignee').slice(0, 1),
       labels: cells.all('Labels').flatMap((labels) => labels.split(',')),
       due: day,
-      estimate: cells.number('Estimate'),
+      hours: undefined,
+      points: cells.number('Estimate'),
       spent: undefined,
       isArchived: cells.first('Archived') !== undefined,
       // An issue without a project stays with the others of its team.
