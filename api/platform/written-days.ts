@@ -237,8 +237,8 @@ export function readLeadingDay(words: readonly string[], today: string): { day: 
   return undefined;
 }
 
-/** Returns the words at the beginning that mean a date, such as `31 feb`, also if there is no such date. */
+/** Returns the words at the beginning that mean a date, such as `31 feb` or `feb 31`, also if there is no such date. */
 export function dateWords([first = '', second = '', third = '']: readonly string[]): string {
-  if (findIn(MONTHS, second) < 0) return first;
+  if (findIn(MONTHS, second) < 0 && !(findIn(MONTHS, first) >= 0 && ORDINAL.test(second))) return first;
   return YEAR.test(third) ? `${first} ${second} ${third}` : `${first} ${second}`;
 }

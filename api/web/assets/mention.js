@@ -16,6 +16,8 @@
 
   let field = null;
   let at = 0;
+  /* The list is open, but Enter is the line's: nothing is to be completed. */
+  let isDone = false;
   const members = () =>
     [...document.querySelectorAll('#mentionable li')].map((one) => ({
       name: one.dataset.name,
@@ -26,6 +28,17 @@
   const rank = (typed, { name, shown, isMe }) => {
     const at = [name, ...shown.trim().split(/\s+/)].findIndex((word) => word.toLowerCase().startsWith(typed.toLowerCase()));
     return at < 0 ? -1 : isMe ? 2 : Number(at > 1);
+  };
+
+  /* A line knows a member by the username, the name or a part of it: one that is typed in full needs no choice. */
+  const isWhole = (typed) => {
+    const word = typed.toLowerCase();
+    const all = members();
+    const called = all.filter(({ name }) => name.toLowerCase() === word);
+    if (called.length > 0) return true;
+    return (
+      all.filter(({ shown }) => [shown, ...shown.split(/\s+/)].some((part) => part.trim().toLowerCase() === word)).length === 1
+    );
   };
 
   const close = () => {
@@ -101,13 +114,18 @@
             .toSorted((one, other) => rank(typed, one) - rank(typed, other))
             .slice(0, MOST);
     if (found.length === 0 || (found.length === 1 && found[0].name.toLowerCase() === typed.toLowerCase())) close();
-    else open(target, found);
+    else {
+      open(target, found);
+      isDone = target.matches('input') && (typed.toLowerCase() === 'me' || isWhole(typed));
+    }
   });
   document.addEventListener(
     'keydown',
     (event) => {
       if (!field || event.target !== field || event.isComposing) return;
       if (event.ctrlKey || event.metaKey || event.altKey) return close();
+      if (event.key === 'Enter' && isDone) return close();
+      if (event.key.startsWith('Arrow')) isDone = false;
       const acts = {
         ArrowDown: () => mark(at + 1),
         ArrowUp: () => mark(at - 1),

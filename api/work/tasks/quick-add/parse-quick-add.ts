@@ -129,13 +129,15 @@ function readAssignee(line: QuickLine, name: string, world: KnownWorld): void {
 const findPriority = (word: string): TaskPriority | undefined =>
   TASK_PRIORITIES.find((priority) => priority.startsWith(word.toLowerCase()));
 
-/** Notes the project of that name, else the tag. */
-function readHash(line: QuickLine, name: string, { projectsByKey }: KnownWorld): void {
+/** Notes the project of that name, else the tag. Returns false for a number, which is one of an issue or a pull request: "Fix #123". */
+function readHash(line: QuickLine, name: string, { projectsByKey }: KnownWorld): boolean {
   const key = toKey(name);
   const found = key === '' ? [] : (projectsByKey.get(key) ?? []);
   if (found.length > 1) line.problems.push(`#${name} matches several projects`);
   else if (found[0]) line.task.project_id = found[0].project_id;
+  else if (/^\d+$/.test(name)) return false;
   else if (!line.task.tags.includes(name)) line.task.tags.push(name);
+  return true;
 }
 
 /** Reads a word with a sign. Returns false if it is part of the title. */
@@ -146,10 +148,7 @@ function readSigned(line: QuickLine, word: string, world: KnownWorld): boolean {
     readAssignee(line, name, world);
     return true;
   }
-  if (sign === '#' && /^[\p{L}\p{N}]/u.test(name)) {
-    readHash(line, name, world);
-    return true;
-  }
+  if (sign === '#' && /^[\p{L}\p{N}]/u.test(name)) return readHash(line, name, world);
   if (sign !== '!' || !/^\p{L}/u.test(name)) return false;
   const priority = findPriority(name);
   if (priority) line.task.priority = priority;
@@ -201,6 +200,7 @@ const BEGINS_DAY = /^(today|tomorrow|next|on|by|in|\d{4}-\d{2}-\d{2})$/;
 /** `15 dec` and `dec 15`. */
 const DAY_OF_MONTH = /^\d{1,2}(st|nd|rd|th)?$/;
 const MONTH = new RegExp(`^(${MONTHS.map((month) => `${month.slice(0, 3)}|${month.slice(0, 4)}|${month}`).join('|')})$`);
+const isDayOfMonth = ([first = '', second = '']: readonly string[]): boolean => MONTH.test(first) && DAY_OF_MONTH.test(second);
 const WEEKDAY = /^(mon|tues?|wed|thu(rs)?|fri)(day)?$|^(wednes|satur|sun)day$/;
 /** Days that are names: "Plan Black Friday". */
 const NAMES_DAY = new Set(['black', 'good', 'casual', 'cyber', 'ash', 'palm', 'easter', 'bloody']);
@@ -210,9 +210,7 @@ const NEEDS_MORE = new Set(['for', 'every', 'each', 'due', 'of', 'from', 'about'
 function beginsDay(title: readonly string[], word: string, [first = '', second = '']: readonly string[]): boolean {
   const before = title.at(-1) ?? '';
   if (WEEKDAY.test(first)) return !NAMES_DAY.has(before.toLowerCase()) && (word === first || /^[\p{Ll}\p{N}]/u.test(before));
-  return (
-    BEGINS_DAY.test(first) || (DAY_OF_MONTH.test(first) && MONTH.test(second)) || (MONTH.test(first) && DAY_OF_MONTH.test(second))
-  );
+  return BEGINS_DAY.test(first) || (DAY_OF_MONTH.test(first) && MONTH.test(second)) || isDayOfMonth([first, second]);
 }
 
 /** Reads a day without `due`, at the end of the title. Returns it with how many words say so; undefined if these do not. */
@@ -269,8 +267,8 @@ export function parseQuickAdd(text: string, given: QuickAddWorld): QuickLine {
       at += closing.words - 1;
       continue;
     }
-    // `due` is an ordinary word too; before a number it means a day.
-    if (word.toLowerCase() === 'due' && /^\d/.test(ahead[0] ?? ''))
+    // `due` is an ordinary word too; before a number or a day of a month it means a day.
+    if (word.toLowerCase() === 'due' && (/^\d/.test(ahead[0] ?? '') || isDayOfMonth(ahead)))
       line.problems.push(`“${dateWords(ahead)}” is not a date${DATE_HINT}`);
     const more = word.startsWith('@') ? moreOfName(word.slice(1), ahead, world) : 0;
     const whole = more > 0 ? [word, ...ahead.slice(0, more)].join('') : word;

@@ -80,6 +80,9 @@ describe('a line', () => {
     ['a ! b # c @ d', 'a ! b # c @ d'],
     ['due', 'due'],
     ['Call due to rain', 'Call due to rain'],
+    ['Fix #123 crash', 'Fix #123 crash'],
+    ['Close #7.', 'Close #7.'],
+    ['Dues due may', 'Dues due may'],
   ])('keeps what is no sign in the title: %s', (text, title) => {
     expect(read(text)).toEqual({ task: { title, tags: [] }, problems: [] });
   });
@@ -95,6 +98,8 @@ describe('a line', () => {
     ['30 feb', '30 feb'],
     ['31 April 2027,', '31 april 2027'],
     ['2026-02-30', '2026-02-30'],
+    ['feb 30', 'feb 30'],
+    ['April 31st 2027,', 'april 31st 2027'],
     ['3 books', '3'],
     ['32', '32'],
   ])('quotes of “due %s” what is not a date', (words, quoted) => {
@@ -124,6 +129,7 @@ describe('a line', () => {
 
   it('#name is the project of that name, whatever its case and blanks', () => {
     expect(read('x #harbour-works').task).toEqual({ title: 'x', project_id: 'p1', tags: [] });
+    expect(read('x #4th').task).toMatchObject({ title: 'x', tags: ['4th'] });
     expect(read('x #twins').problems).toEqual(['#twins matches several projects']);
   });
 });
