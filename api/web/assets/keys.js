@@ -151,6 +151,10 @@
     const [act] = pick.value.split(':', 1);
     open(act, [pick.value.slice(act.length + 1)]);
   });
+  const markChoosers = () => {
+    for (const one of document.querySelectorAll('button[form=pick]')) one.ariaHasPopup = 'dialog';
+  };
+  for (const event of ['DOMContentLoaded', 'htmx:after:swap']) document.addEventListener(event, markChoosers);
   /* A key of a task opens its chooser; what is to be done at once is the only option of its list. */
   const changeTasks = async (act) => {
     tasks = findTasks();

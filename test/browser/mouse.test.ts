@@ -1,0 +1,145 @@
+import type { Browser, Page } from 'playwright-core';
+import { givePasswords } from '../api/web/browser.js';
+import { PASSWORD } from '../factories/accounts.js';
+import { buildProject, buildTeam, type TestTeam } from '../factories/people.js';
+import { startApp, type TestApp } from '../support/app.js';
+import { findFaults, launch, openWindow, type Window } from './chromium.js';
+
+// Lists and boards by a mouse and by a finger.
+
+import.meta.jest.setTimeout(180_000);
+
+let app: TestApp;
+let team: TestTeam;
+let browser: Browser | undefined;
+let window: Window;
+let page: Page;
+let path: string;
+let projectId: string;
+const db = () => app.services.db;
+
+beforeAll(async () => {
+  app = await startApp({ LOGIN_OTP: 'off' });
+  team = await buildTeam(app);
+  await givePasswords(app);
+  browser = await launch();
+  window = await openWindow(browser, app.url);
+  ({ page } = window);
+  await page.goto('/app/sign-in');
+  await page.fill('[name=email]', team.member.email);
+  await page.fill('[name=password]', PASSWORD);
+  await page.press('[name=password]', 'Enter');
+  await page.waitForURL(`${app.url}/app`);
+});
+beforeEach(async () => {
+  projectId = (await buildProject(app, team)).project_id;
+  path = `/app/projects/${projectId}`;
+  const rows = Array.from({ length: 12 }, (_, at) => ({
+    title: `Row ${String(at + 1).padStart(2, '0')}`,
+    project_id: projectId,
+  }));
+  await app.as(team.member).post('/api/tasks/bulk', rows);
+});
+afterEach(() => expect(window.complaints).toEqual([]));
+afterAll(async () => {
+  await browser?.close();
+  await app.close();
+});
+
+const notice = (text: string) => page.locator('.notice', { hasText: text }).waitFor();
+const taskOf = (title: string) => db()('tasks').where({ title, project_id: projectId }).first();
+const rowOf = (title: string) => page.locator('#tasks li', { hasText: title });
+/** Whether what the row at a place offers for the due date can be seen. */
+const opacity = (at: number, on = page) =>
+  on.evaluate<string>(
+    `getComputedStyle(document.querySelectorAll('#tasks > li')[${at - 1}].querySelector('button.none.due')).opacity`,
+  );
+
+it('a row in hand offers each empty field: a click opens its chooser, and the change stays at its row', async () => {
+  await page.goto(`${path}?sort=title`);
+  const due = rowOf('Row 02').locator('button.none.due');
+  await rowOf('Row 05').hover();
+  expect(await opacity(2)).toBe('0');
+  await rowOf('Row 02').hover();
+  expect(await opacity(2)).toBe('1');
+  expect(await findFaults(page)).toEqual([]);
+  await due.click();
+  await page.click('#palette-results [role=option]:has-text("Due tomorrow")');
+  await notice('Due ');
+  await rowOf('Row 02').getByRole('button', { name: 'Nobody is assigned' }).click();
+  await page.click('#palette-results [role=option]:has-text("Assign to me")');
+  await notice('Assigned to you');
+  await rowOf('Row 02').getByRole('button', { name: 'Medium priority' }).click();
+  await page.click('#palette-results [role=option]:has-text("urgent")');
+  await notice('Priority is now urgent');
+  expect(await taskOf('Row 02')).toMatchObject({ priority: 'urgent', assigned_to: team.member.user_id });
+  expect([(await taskOf('Row 02')).due_date === null, await rowOf('Row 02').locator('button.none').count()]).toEqual([false, 0]);
+  /* By keys a row in focus shows what it offers too. */
+  await page.mouse.move(0, 0);
+  await rowOf('Row 03').locator('a').focus();
+  expect([await opacity(3), await opacity(4)]).toEqual(['1', '0']);
+});
+
+it('a finger sees what a row offers without pointing at it', async () => {
+  const phone = await openWindow(browser as Browser, app.url, {
+    hasTouch: true,
+    isMobile: true,
+    viewport: { width: 390, height: 844 },
+    storageState: await page.context().storageState(),
+  });
+  await phone.page.goto(`${path}?sort=title`);
+  expect(await findFaults(phone.page)).toEqual([]);
+  const assign = phone.page.locator('#tasks li', { hasText: 'Row 02' }).getByRole('button', { name: 'Nobody is assigned' });
+  expect(await opacity(2, phone.page)).toBe('1');
+  await assign.tap();
+  await phone.page.locator('#palette-results [role=option]', { hasText: 'Assign to me' }).tap();
+  await phone.page.locator('.notice', { hasText: 'Assigned to you' }).waitFor();
+  expect(phone.complaints).toEqual([]);
+  await phone.close();
+});
+
+it('the buttons of a card cover nothing of it and nothing of the next one', async () => {
+  await app.as(team.member).patch(`/api/tasks/${(await taskOf('Row 01')).task_id as string}`, {
+    due_date: '2031-05-01',
+    tags: ['a longer tag of the harbour', 'another tag'],
+    assigned_to: team.member.user_id,
+  });
+  await page.goto(`${path}/board`);
+  const card = page.locator('.board li', { hasText: 'Row 01' });
+  await card.hover();
+  const button = card.locator('.moves button', { hasText: 'to In progress' });
+  const covered = await page.evaluate<string[]>(`(() => {
+    const box = document.querySelector('.board li:hover .moves').getBoundingClientRect();
+    const meets = (one) => one.bottom > box.top && one.top < box.bottom && one.right > box.left && one.left < box.right;
+    const texts = [...document.querySelectorAll('.board li > :is(a, p:not(.moves)), .board .tags > .chip')];
+    return texts.filter((one) => meets(one.getBoundingClientRect())).map((one) => one.textContent);
+  })()`);
+  expect(covered).toEqual([]);
+  expect(await findFaults(page)).toEqual([]);
+  await button.click();
+  await notice('Moved to In progress');
+});
+
+it('Enter adds a line at once whose last word is one member, and completes a name that is begun', async () => {
+  const { username } = await db()('users').where({ user_id: team.manager.user_id }).first('username');
+  await page.goto(path);
+  const line = page.locator('#f-text');
+  await line.pressSequentially(`Grease it @${username as string}`);
+  await line.press('Enter');
+  await notice('Added “Grease it”');
+  expect(await taskOf('Grease it')).toMatchObject({ assigned_to: team.manager.user_id });
+  await db()('users').where({ user_id: team.manager.user_id }).update({ display_name: 'Gita Rao' });
+  await page.goto(path);
+  await line.pressSequentially('Paint it @gita');
+  await page.locator('#mention-names').waitFor();
+  await line.press('Enter');
+  await notice('Added “Paint it”');
+  expect(await taskOf('Paint it')).toMatchObject({ assigned_to: team.manager.user_id });
+  await line.pressSequentially('Scrub it @git');
+  await page.locator('#mention-names').waitFor();
+  await line.press('Enter');
+  expect(await line.inputValue()).toBe(`Scrub it @${username as string} `);
+  await line.fill('');
+  await line.pressSequentially('Clean it due feb 30');
+  await page.locator('.line-read .wrong', { hasText: '“feb 30” is not a date' }).waitFor();
+});
