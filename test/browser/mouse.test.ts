@@ -98,6 +98,52 @@ it('a finger sees what a row offers without pointing at it', async () => {
   await phone.close();
 });
 
+it('Shift with a click ticks the rows between, and takes them off again; with j, k and arrows the rows are ticked one by one', async () => {
+  const boxOf = (at: number) => page.getByLabel(`Tick Row ${String(at).padStart(2, '0')}`);
+  const ticked = async () =>
+    (
+      await page.evaluate<string[]>(
+        `[...document.querySelectorAll('#tasks input:checked')].map((one) => one.getAttribute('aria-label').slice(-2))`,
+      )
+    ).map(Number);
+  const counted = () => page.textContent('[data-ticked-tasks]');
+  await page.goto(`${path}?sort=title`);
+  await boxOf(2).click();
+  await boxOf(5).click({ modifiers: ['Shift'] });
+  expect([await ticked(), await counted()]).toEqual([[2, 3, 4, 5], '4 ticked']);
+  await boxOf(4).click({ modifiers: ['Shift'] });
+  expect([await ticked(), await counted()]).toEqual([[2, 3], '2 ticked']);
+  /* The words of a row are part of it, once something is ticked. */
+  await boxOf(7).click();
+  await rowOf('Row 09')
+    .locator('a')
+    .click({ modifiers: ['Shift'] });
+  expect([await ticked(), await counted()]).toEqual([[2, 3, 7, 8, 9], '5 ticked']);
+  expect(await page.evaluate('String(getSelection())')).toBe('');
+  expect(page.url()).toContain(path);
+  await page.keyboard.press('Escape');
+  expect(await ticked()).toEqual([]);
+  await rowOf('Row 03').locator('a').focus();
+  const press = async (...keys: string[]) => {
+    for (const key of keys) await page.keyboard.press(key);
+  };
+  await press('Shift+J', 'Shift+J');
+  expect([await ticked(), await counted()]).toEqual([[3, 4, 5], '3 ticked']);
+  expect(await page.textContent('body > p.unseen[role=status]')).toContain('3 ticked');
+  await press('Shift+K', 'Shift+ArrowUp', 'Shift+ArrowUp');
+  expect(await ticked()).toEqual([2, 3]);
+  await press('Shift+ArrowDown', 'Shift+ArrowDown');
+  expect(await ticked()).toEqual([3, 4]);
+  await press('j', 'j', 'Shift+J');
+  expect([await ticked(), await counted()]).toEqual([[3, 4, 6, 7], '4 ticked']);
+  await press('p');
+  await page.click('#palette-results [role=option]:has-text("high")');
+  await notice('4 tasks changed');
+  expect([(await taskOf('Row 04')).priority, (await taskOf('Row 05')).priority]).toEqual(['high', 'medium']);
+  await page.goto('/app/keys');
+  expect(await page.locator('#key-list dt', { hasText: 'Shift J' }).count()).toBe(1);
+});
+
 it('the buttons of a card cover nothing of it and nothing of the next one', async () => {
   await app.as(team.member).patch(`/api/tasks/${(await taskOf('Row 01')).task_id as string}`, {
     due_date: '2031-05-01',

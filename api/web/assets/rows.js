@@ -6,7 +6,6 @@
   const CARDS = 'main .board li:not(.none)';
   const DECISIONS = 'main article:has(> header :is(h2, h3) a)';
   const ALL = [ROWS, CARDS, DECISIONS].join(', ');
-  const TICKS = 'input:is([form=bulk][name=task], [form=many])';
   const linkOf = (row) => row?.querySelector('a[href]');
   const rowOf = (element) => element?.closest?.(ALL) ?? null;
   /* Rows that a key can reach; those of a board are the cards of one column. */
@@ -63,13 +62,7 @@
     else if (row?.matches(ROWS)) turn(step);
     return all.length > 0;
   };
-  const tick = () => {
-    const box = current()?.querySelector(TICKS);
-    if (!box) return false;
-    box.click();
-    say(`${box.checked ? 'Ticked' : 'Unticked'}, ${document.querySelectorAll(`${TICKS}:checked`).length} in all`);
-    return true;
-  };
+  globalThis.assentRows = { ROWS, current, rowsAround, focusRow };
 
   /* A task knows the list that it was opened from, for this tab and this user. */
   const remember = (link) => {
@@ -159,7 +152,6 @@
   });
   const STEPS = { j: 1, k: -1 };
   const ACTS = {
-    x: tick,
     y: () => startDecision('y'),
     n: () => startDecision('n'),
     o: () => {
@@ -193,11 +185,6 @@
       const all = rowsAround(row);
       focusRow(all[all.indexOf(row) + step]);
     }
-    const ticked = document.querySelectorAll(`${TICKS}:checked`);
-    if (event.key !== 'Escape' || ticked.length === 0 || document.querySelector('dialog[open], details.menu[open]')) return;
-    for (const box of ticked) box.checked = false;
-    ticked[0].dispatchEvent(new Event('change', { bubbles: true }));
-    say('Nothing is ticked');
   });
 
   /* An answer that replaces the page leaves the reader at the same row, or at the one that has come into its place, and as far down. */

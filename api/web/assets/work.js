@@ -111,7 +111,7 @@
   document.addEventListener('keydown', (event) => {
     const row = event.target.closest?.('#tasks > li[data-task]');
     const step = { ArrowUp: -1, ArrowDown: 1 }[event.key];
-    if (!row || !step || !event.shiftKey || event.ctrlKey || event.metaKey || event.altKey) return;
+    if (!row || !step || !event.shiftKey || event.ctrlKey || event.metaKey || event.altKey || !isManual(row)) return;
     event.preventDefault();
     shift(row, step);
   });

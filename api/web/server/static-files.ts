@@ -28,6 +28,7 @@ const sources = (): Record<string, string> => {
     'app.js': own('app.js'),
     'keys.js': own('keys.js'),
     'rows.js': own('rows.js'),
+    'ticks.js': own('ticks.js'),
     'kept.js': own('kept.js'),
     'work.js': own('work.js'),
     'in-place.js': own('in-place.js'),
