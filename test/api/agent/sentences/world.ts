@@ -89,6 +89,17 @@ const WORLDS: Readonly<Record<string, readonly WorldTask[]>> = {
     { type: 'project', id: 'sto', title: 'Storefront', status: 'active', team_id: 'team', project_id: 'sto' },
     { type: 'project', id: 'mob', title: 'Mobile app', status: 'active', team_id: 'team', project_id: 'mob' },
   ],
+  pay: [
+    task('p1', 'Migrate Stripe webhooks to v3', 'in_progress', 'high', '2026-11-27', 'uma', { is_blocked: true }),
+    task('p2', 'Document the refund policy', 'todo', 'medium', '2026-12-03', 'mia'),
+    task('p3', 'Approve supplier contracts', 'in_review', 'urgent', '2026-11-24', 'bo'),
+    task('p4', 'Configure single sign-on', 'todo', 'low', null, null),
+    task('p5', 'Evaluate payroll vendors', 'todo', 'medium', '2026-12-10', 'bo'),
+    task('p6', 'Notify customers about price changes', 'todo', 'high', '2026-12-01', null),
+    task('p7', 'Renew TLS certificates', 'todo', 'urgent', '2026-11-20', 'uma'),
+    task('p8', 'Investigate slow reports', 'done', 'low', '2026-11-18', 'mia', { completed: '2026-11-24' }),
+    { type: 'project', id: 'prj', title: 'Payments', status: 'active', team_id: 'team', project_id: 'prj' },
+  ],
   many: Array.from({ length: 50 }, (_, n) =>
     task(`m${n}`, `Order part ${n} of the machine and test it`, 'todo', 'low', null, null),
   ),
