@@ -47,6 +47,7 @@ function exactFirst(items: readonly LinkedItem[], words: readonly string[]): rea
  */
 export class Beyond {
   private readonly found = new Map<string, Found>();
+  private readonly nearBy = new Map<string, readonly LinkedItem[]>();
   private readonly wanted = new Map<string, Phrase>();
   private readonly byId = new Map<string, LinkedItem>();
   private count = 0;
@@ -103,6 +104,17 @@ export class Beyond {
   add(key: string, items: readonly LinkedItem[], isCut: boolean): void {
     this.know(items);
     this.found.set(key, { items, index: new WordIndex(items), isCut });
+  }
+
+  /** Keeps items with some of the words of a name that no item has as a whole. */
+  addNear(key: string, items: readonly LinkedItem[]): void {
+    this.know(items);
+    this.nearBy.set(key, items);
+  }
+
+  /** Items with some of the words, which a question may offer. */
+  near(words: readonly string[]): readonly LinkedItem[] {
+    return [...(this.covered?.index.near(words) ?? []), ...(this.nearBy.get(keyOf(words)) ?? [])];
   }
 
   /** Whether more items have the words than were read. */

@@ -1,6 +1,6 @@
 import { readRange } from '../../platform/written-ranges.js';
 import { readPastRange } from './asking/past-range.js';
-import { phraseStems } from './match.js';
+import { phraseStems, stem } from './match.js';
 import type { PeopleIndex } from './people.js';
 import { isPersonal, readPerson, readPronounOfPerson } from './referents.js';
 import { OPEN } from './sets/is-meant.js';
@@ -242,7 +242,8 @@ export function withWords(filter: TaskFilter, rest: readonly string[]): TaskFilt
   // What is excepted or left to choose is not what is named.
   if (rest.some((word) => TURNING.has(word))) return undefined;
   const { distinctive } = phraseStems(rest);
-  return distinctive.length === 0 || rest.length > 6 ? undefined : { ...filter, words: distinctive };
+  if (distinctive.length === 0 || rest.length > 6) return undefined;
+  return { ...filter, words: distinctive, said: rest.filter((word) => distinctive.includes(stem(word))) };
 }
 
 /** Only open tasks, unless the filter says otherwise. */

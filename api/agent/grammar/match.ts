@@ -9,17 +9,39 @@ const EMPTY = new Set(
 );
 const MAX_WORDS = 12;
 
-/** Returns a word without its usual endings, so that `inspection` meets `Inspect` and `invoices` meets `invoice`. */
+/** Shortest root that an ending leaves. */
+const MIN_ROOT = 4;
+const ENDING = /(?:ing|ed|er|ion|ment|ness|(?<=at)or|(?<=[vws])al)$/;
+const DOUBLED = /([bdgmnprt])\1$/;
+
+/** Returns a word without an ending that leaves enough of it. */
+const without = (word: string, ending: string, least = MIN_ROOT): string =>
+  word.endsWith(ending) && word.length - ending.length >= least ? word.slice(0, word.length - ending.length) : word;
+
+/** Returns a word without `s`, `es` and `ies`. */
+function singular(word: string): string {
+  if (word.length > 4 && word.endsWith('ies')) return `${word.slice(0, -3)}y`;
+  return word.length > 3 && word.endsWith('s') && !word.endsWith('ss') ? word.slice(0, -1) : word;
+}
+
+/**
+ * Returns a word without its usual endings, so that `migration` meets `Migrate`, `policies` meets `policy` and `notification` meets `Notify`.
+ * What is left begins the word, but for a short one that ends with `y`.
+ */
 export function stem(word: string): string {
-  let rest = word;
-  if (rest.length > 4 && rest.endsWith('ies')) rest = `${rest.slice(0, -3)}y`;
-  else if (rest.length > 3 && rest.endsWith('s') && !rest.endsWith('ss')) rest = rest.slice(0, -1);
-  for (const ending of ['ation', 'ion', 'ing', 'ment', 'ed', 'er'])
-    if (rest.length - ending.length >= 4 && rest.endsWith(ending)) {
-      rest = rest.slice(0, -ending.length);
-      break;
-    }
-  return rest.length > 3 && rest.endsWith('e') ? rest.slice(0, -1) : rest;
+  let rest = singular(word);
+  const ending = ENDING.exec(rest)?.[0] ?? '';
+  const root = without(rest, ending);
+  const isDerived = ending !== '' && root !== rest;
+  // `planning` is of `plan`, and `formatting` of `format`.
+  if (isDerived && DOUBLED.test(root)) return root.slice(0, -1);
+  const bare = root.length > 3 && root.endsWith('e') ? root.slice(0, -1) : root;
+  const isVerbal = isDerived || bare !== root;
+  rest = isVerbal ? without(without(bare, 'at'), 'ic', bare.endsWith('at') ? MIN_ROOT + 1 : Infinity) : bare;
+  // `documentation` is of `document`, `delivery` of `deliver`, and `notified` of `notify`.
+  if (isDerived) rest = without(rest, 'ment');
+  const short = without(without(rest, 'y', MIN_ROOT + 1), 'i', MIN_ROOT + 1);
+  return isDerived || short !== rest ? without(short, 'er') : short;
 }
 
 const SEPARATORS = /[^\p{L}\p{N}\p{M}_]+/u;

@@ -4,7 +4,9 @@ import { onlyMeaning } from './doubts/which-set.js';
 import { openOnly } from './filter.js';
 import type { PeopleIndex } from './people.js';
 import type { TaskSet } from './outcome.js';
+import { phraseStems } from './match.js';
 import { droppedWords } from './sets/dropped.js';
+import { nearest } from './sets/near.js';
 import { isMeant, meansCompleted } from './sets/is-meant.js';
 import { type Assignee, RESOLUTIONS, type TaskFilter } from './terms.js';
 import type { LinkedItem } from './tokens.js';
@@ -45,6 +47,9 @@ const isOfLinked = (written: string): boolean => /\blinked\b/i.test(written);
 const SHOWN = 80;
 /** A short quotation of what the person wrote. */
 export const quote = (text: string): string => `“${text.length > SHOWN ? `${text.slice(0, SHOWN).toWellFormed()}…` : text}”`;
+/** A title with the number of its task, if it has one. */
+export const calledBy = ({ title, key }: { title: string; key?: string | null }): string =>
+  `${quote(title)}${key == null ? '' : ` (${key})`}`;
 /** An item as people call it: by its title and, of a task, its number. */
 export const named = ({ type, title, key, project_title, isLinked }: LinkedItem): string =>
   `the ${type} ${quote(title)}${project_title == null || isLinked !== false ? '' : ` in ${quote(project_title)}`}${key == null ? '' : ` (${key})`}`;
@@ -123,8 +128,9 @@ export class SubjectFinder {
   find(target: Target, before: Before): Subject[] {
     switch (target.kind) {
       case 'unknown': {
-        const near = target.near.length > 0 ? ` Do you mean ${list(namedApart(target.near), 'or')}?` : '';
-        throw new Question(`${this.unknownWords(target)}${near} Link it, or write its title or its number.`, target.near);
+        const found = this.nearTo(target);
+        const near = found.length > 0 ? ` Do you mean ${list(namedApart(found), 'or')}?` : '';
+        throw new Question(`${this.unknownWords(target)}${near} Link it, or write its title or its number.`, found);
       }
       case 'named':
         return [this.only(target.items, target.written)];
@@ -164,11 +170,20 @@ export class SubjectFinder {
   }
 
   /** The linked tasks that a question names by nothing but their words; null for another question. */
-  matchingWords({ words, statuses: _open, ...others }: TaskFilter): Before {
+  matchingWords({ words, said: _said, statuses: _open, ...others }: TaskFilter): Before {
     if (!words || Object.keys(others).length > 0) return null;
     return this.tasks()
       .filter((item) => isMeant(item, { words }, [], this.world.today))
       .map((item) => ({ id: item.id, item }));
+  }
+
+  /** The items whose titles share most words with a name that nothing has. */
+  private nearTo({ near, names }: Extract<Target, { kind: 'unknown' }>): readonly LinkedItem[] {
+    const { beyond } = this.world;
+    const [words = [], ...others] = names;
+    if (!beyond || others.length > 0) return near;
+    const items = [...near, ...beyond.near(words)];
+    return nearest([...new Map(items.map((item) => [item.id, item])).values()], phraseStems(words).distinctive).tasks;
   }
 
   private unknownWords({ written, names }: Extract<Target, { kind: 'unknown' }>): string {

@@ -49,6 +49,8 @@ export interface TaskFilter {
   project?: readonly string[];
   /** Stems that title, tags and the name of the project have together. */
   words?: readonly string[];
+  /** Those words as they were said. */
+  said?: readonly string[];
 }
 
 /** What a filter reads at a place, and the number of its words. */

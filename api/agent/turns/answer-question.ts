@@ -12,6 +12,7 @@ import { aheadWords, chooseAhead, isAhead } from './answers/ahead.js';
 import { attentionTasks, attentionWords, blockedWords } from './answers/attention.js';
 import { describeCycles, noCycleWords } from './answers/cycle.js';
 import { answerForecast } from './answers/forecast.js';
+import { answerNone } from './answers/none.js';
 import { describeProject } from './answers/project.js';
 import { blockingWords, listWords, loadWords, MAX_LISTED } from './answers/task-lines.js';
 import { describe, helpWords, linkMentions, MAY_NOT_READ, mentionsOf, NOTHING_LINKED, summaryWords } from './answer-words.js';
@@ -20,12 +21,6 @@ import type { Answer, Mentioned } from './end-turn.js';
 import { exceedsExamined, findBlocking, findTasks, type FoundTask, mayReadTasks } from './find-tasks.js';
 import { MAX_EXAMINED } from './find-tasks.sql.js';
 import { type ReadByRules, zoneOf } from './reading/read-world.js';
-
-/** Says that nothing was found, and what was looked for: a word that was not meant as a name shows. */
-const noneWords = (words: readonly string[] = []): string =>
-  words.length === 0
-    ? 'No task of the team is like that.'
-    : `I found no task with all of these words in its title, tags or project: ${words.map(quote).join(', ')}. If you mean one, name it by its number.`;
 
 /** Says that an answer is about a part of the tasks. */
 function partWords(teamIds: readonly string[] | null): string {
@@ -66,16 +61,16 @@ async function answerTasks(
     return { content: blockedWords(tasks, blockers), mentions: mentionsOf([...tasks.slice(0, MAX_LISTED), ...blockers]) };
   }
   const ahead = isAhead(show) ? chooseAhead(tasks, show, world.today) : tasks;
-  const none = noneWords([...(filter.words ?? []), ...(filter.project ?? []), ...(filter.tag === undefined ? [] : [filter.tag])]);
+  const none = show === 'list' && tasks.length === 0 ? await answerNone(ctx, filter, asking) : undefined;
   const words = isAhead(show)
     ? aheadWords(ahead, tasks.length, show)
     : show === 'load'
       ? loadWords(tasks, filter, world.today)
-      : listWords(tasks, none);
+      : (none?.content ?? listWords(tasks));
   const part = (await exceedsExamined(ctx, teamIds)) ? partWords(teamIds) : '';
   const head = of ? `${describe({ ...of, item_type: of.type }, of)}\n\n${PEOPLE_CHOOSE}` : '';
   const content = [head, words, droppedWords(dropped), part].filter((text) => text !== '').join('\n\n');
-  return { content, mentions: of ? mentionsOf([of]) : show === 'load' ? [] : listMentions(ahead) };
+  return { content, mentions: none?.mentions ?? (of ? mentionsOf([of]) : show === 'load' ? [] : listMentions(ahead)) };
 }
 
 /** Describes the items that a question is about. */

@@ -1,5 +1,5 @@
 import { kindsOfSentences, type Named, nearestSentences } from '../grammar/asking/nearest.js';
-import { named, quote } from '../grammar/subjects.js';
+import { calledBy, named, quote } from '../grammar/subjects.js';
 import { stateWords } from '../grammar/terms.js';
 import type { Staged } from '../plans/proposal.js';
 import type { ReadableLink } from '../sessions/read-links.js';
@@ -25,7 +25,9 @@ export const lostWords = (lost: number): string =>
 export function describe(
   { item_type, title, status }: Pick<ReadableLink, 'item_type' | 'title' | 'status'>,
   facts:
-    | (Partial<Pick<LinkedItem, 'priority' | 'due' | 'is_blocked' | 'assignee' | 'resolution'>> & { open_tasks?: number | null })
+    | (Partial<Pick<LinkedItem, 'key' | 'priority' | 'due' | 'is_blocked' | 'assignee' | 'resolution'>> & {
+        open_tasks?: number | null;
+      })
     | undefined,
 ): string {
   const parts = [
@@ -36,7 +38,7 @@ export function describe(
     facts?.is_blocked === true && 'blocked',
     facts?.open_tasks != null && plural(facts.open_tasks, 'open task', 'open tasks'),
   ].filter((part) => typeof part === 'string');
-  return `- ${item_type} ${quote(title)}${parts.length > 0 ? `: ${parts.join(', ')}` : ''}`;
+  return `- ${item_type} ${calledBy({ title, key: facts?.key ?? null })}${parts.length > 0 ? `: ${parts.join(', ')}` : ''}`;
 }
 
 /** Sums up the linked items, as far as ten of them. */

@@ -4,17 +4,25 @@ import { isBlockedSql } from './reading/linked-facts.js';
 /** Newest tasks among which a question looks, in all teams together. */
 export const MAX_EXAMINED = 20_000;
 
-/** Of a task t with its project p and its assignee u. */
+/** Of a task t with its project p, its team e and its assignee u. */
 const columns = (
   timezone: string,
   user: string,
   roles: string,
-): string => /* sql */ `t.task_id as id, t.title, t.status, t.resolution, t.priority,
+): string => /* sql */ `t.task_id as id, e.key || '-' || t.number as key, t.title, t.status, t.resolution, t.priority,
   left(t.due_date, 10) as due, (t.completed_at at time zone ${timezone})::date::text as completed, t.assigned_to, u.display_name as assignee,
   p.name as project_title, t.tags, ${isBlockedSql(user, roles)} as is_blocked`;
 
 const places = (user: string, roles: string, teams: string): string =>
   `select m.team_id from memberships m where m.user_id = ${user} and m.role = any(${roles}) and (${teams}::uuid[] is null or m.team_id = any(${teams}))`;
+
+/** The newest tasks of teams: $1 = user id, $2 = roles that may list tasks, $3 = team ids or null for all of the user's. */
+const EXAMINED = `places as materialized (${places('$1::uuid', '$2::text[]', '$3')}), examined as materialized (
+  select recent.* from places cross join lateral (
+    select t.* from tasks t where t.team_id = places.team_id and t.deleted_at is null
+    order by t.created_at desc, t.task_id desc limit ${MAX_EXAMINED}
+  ) recent limit ${MAX_EXAMINED}
+)`;
 
 /**
  * $1 = user id, $2 = roles that may list tasks, $3 = team ids or null for all of the user's, $4 = time zone, $5 = statuses or null,
@@ -26,13 +34,8 @@ const places = (user: string, roles: string, teams: string): string =>
 export const findTasksStatement = defineStatement({
   name: 'rules_find_tasks',
   text: /* sql */ `
-with places as materialized (${places('$1::uuid', '$2::text[]', '$3')}), examined as materialized (
-  select recent.* from places cross join lateral (
-    select t.* from tasks t where t.team_id = places.team_id and t.deleted_at is null
-    order by t.created_at desc, t.task_id desc limit ${MAX_EXAMINED}
-  ) recent limit ${MAX_EXAMINED}
-)
-select ${columns('$4', '$1::uuid', '$2::text[]')} from examined t join projects p using (project_id) left join users u on u.user_id = t.assigned_to
+with ${EXAMINED}
+select ${columns('$4', '$1::uuid', '$2::text[]')} from examined t join projects p using (project_id) join teams e on e.team_id = t.team_id left join users u on u.user_id = t.assigned_to
 where not t.is_archived and ($5::text[] is null or t.status = any($5)) and ($6::text[] is null or t.priority = any($6))
   and ($7::text is null or left(t.due_date, 10) >= $7) and ($8::text is null or left(t.due_date, 10) <= $8)
   and (not $9::boolean or t.due_date is null) and ($10::uuid[] is null or t.assigned_to = any($10)) and (not $11::boolean or t.assigned_to is null)
@@ -45,6 +48,20 @@ order by t.due_date nulls last, t.created_at, t.task_id limit $19`,
 });
 
 /**
+ * $1 = user id, $2 = roles that may list tasks, $3 = team ids or null for all of the user's, $4 = time zone, $5 = patterns of which a title
+ * matches one, $6 = row limit. The newest tasks with such titles.
+ */
+export const nearTasksStatement = defineStatement({
+  name: 'rules_near_tasks',
+  text: /* sql */ `
+with ${EXAMINED}, near as materialized (
+  select t.* from examined t where not t.is_archived and t.title ilike any ($5::text[]) order by t.created_at desc, t.task_id desc limit $6
+)
+select ${columns('$4', '$1::uuid', '$2::text[]')} from near t join projects p using (project_id) join teams e on e.team_id = t.team_id left join users u on u.user_id = t.assigned_to
+order by t.created_at, t.task_id`,
+});
+
+/**
  * $1 = user id, $2 = roles that may list tasks, $3 = time zone, $4 = task ids, $5 = whether those that block them are wanted, and not those
  * that they block, $6 = row limit.
  */
@@ -53,7 +70,7 @@ export const blockingTasksStatement = defineStatement({
   text: /* sql */ `
 select ${columns('$3', '$1::uuid', '$2::text[]')}, case when $5 then edge.to_id else edge.from_id end as of_id from relations edge
 join tasks t on t.task_id = case when $5::boolean then edge.from_id else edge.to_id end
-join projects p on p.project_id = t.project_id left join users u on u.user_id = t.assigned_to
+join projects p on p.project_id = t.project_id join teams e on e.team_id = t.team_id left join users u on u.user_id = t.assigned_to
 where edge.kind = 'blocks' and case when $5 then edge.to_id else edge.from_id end = any($4::text[]) and t.deleted_at is null
   and t.team_id in (${places('$1::uuid', '$2::text[]', 'null')})
 order by t.status = 'done', t.due_date nulls last, t.task_id limit $6`,

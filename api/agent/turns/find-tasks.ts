@@ -10,14 +10,19 @@ import {
   blocksStatement,
   exceedsStatement,
   findTasksStatement,
+  nearTasksStatement,
   tokenReadsTasksStatement,
 } from './find-tasks.sql.js';
 
 /** Tasks that one question counts. */
 export const MAX_COUNTED = 1_000;
+/** Tasks with one of several words that are ranked. */
+const MAX_NEAR = 200;
 
 /** A task as an answer describes it. */
 export interface FoundTask extends FilteredTask, Record<string, unknown> {
+  /** What people call it: HAR-12. */
+  key: string | null;
   priority: string;
   due: string | null;
   completed: string | null;
@@ -43,6 +48,9 @@ export interface Asking {
 
 /** Escapes what a pattern of `like` reads as its own. */
 const literally = (text: string): string => text.replace(/[\\%_]/g, (char) => `\\${char}`);
+
+/** A pattern of the words of a stem: only one that ends with `y` may end otherwise there. */
+const patternOf = (stem: string): string => `%${literally(stem.replace(/y$/, ''))}%`;
 
 const earlier = (a: string | undefined, b: string): string => (a === undefined || b < a ? b : a);
 
@@ -70,7 +78,7 @@ export async function findTasks(
     filter.hasNoDueDate === true,
     assignee && !isNone(assignee) ? ids : null,
     isNone(assignee),
-    [...words, ...project].map((word) => `%${literally(word)}%`),
+    [...words, ...project].map(patternOf),
     filter.isBlocked === true,
     completed?.from ?? null,
     completed?.to ?? null,
@@ -82,6 +90,12 @@ export async function findTasks(
   const found = await run<FoundTask>(ctx.db, findTasksStatement, values);
   // A pattern finds a word inside of others too; the filter decides.
   return found.filter((task) => isMeant(task, filter, assignees, asking.today));
+}
+
+/** Finds tasks of the user's teams whose titles have any of the stems, the newest ones. */
+export function findWithAny(ctx: Context, stems: readonly string[], { teamIds, timezone }: Asking): Promise<FoundTask[]> {
+  const values = [requireUser(ctx), rolesFor('task.list'), teamIds, timezone, stems.map(patternOf), MAX_NEAR];
+  return run<FoundTask>(ctx.db, nearTasksStatement, values);
 }
 
 /** Finds what blocks tasks, or what they block, as far as the user may read it. */

@@ -1,5 +1,5 @@
 import type { Context } from '../../platform/context.js';
-import { quote } from '../grammar/subjects.js';
+import { calledBy, quote } from '../grammar/subjects.js';
 import type { TaskSet } from '../grammar/outcome.js';
 import type { ReadableLink } from '../sessions/read-links.js';
 import { plural } from './answer-words.js';
@@ -26,7 +26,7 @@ const joined = (words: readonly string[]): string =>
 
 /** Says which tasks of a set are not linked, and how to take them. */
 function leftWords(written: string, tasks: readonly FoundTask[]): string {
-  const shown = tasks.slice(0, NAMED).map(({ title, project_title }) => `${quote(title)} in ${quote(project_title)}`);
+  const shown = tasks.slice(0, NAMED).map((task) => `${calledBy(task)} in ${quote(task.project_title)}`);
   const more = tasks.length > NAMED ? [`${tasks.length > MAX_COUNTED ? 'many' : tasks.length - NAMED} more`] : [];
   const projects = [...new Set(tasks.map(({ project_title }) => quote(project_title)))];
   const few =

@@ -46,7 +46,9 @@ it.each(['is anything blocked, and by what?', 'which tasks are blocked by which 
       await harbor.app.as(harbor.team.member).post('/api/work-items/relations', edge);
     }
     await harbor.app.as(harbor.team.member).patch(`/api/tasks/${old}`, { status: 'done' });
-    expect((await say(question)).content).toMatch(/^- “Order the wheels”: .*; it waits for:\n {2}- “Inspect the crane”: [^\n]*$/);
+    expect((await say(question)).content).toMatch(
+      /^- “Order the wheels” \(\S+\): .*; it waits for:\n {2}- “Inspect the crane” \(\S+\): [^\n]*$/,
+    );
   },
 );
 

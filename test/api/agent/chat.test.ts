@@ -81,7 +81,7 @@ it('answers without a plan by a summary, a question or a hint', async () => {
   const { say } = await talk(team.member, await task('Login 500', { priority: 'high', due_date: '2026-12-01' }));
   const summary = (await say('summarise')).body;
   expect(summary).toEqual({
-    response: expect.stringContaining('task “Login 500”: to do, high priority, due 2026-12-01, not assigned'),
+    response: expect.stringMatching(/task “Login 500” \(\S+\): to do, high priority, due 2026-12-01, not assigned/),
     requires_confirmation: false,
   });
   expect((await say('close Nope')).body.response).toContain('No linked item, and no task of the team, is called “Nope”');

@@ -47,7 +47,7 @@ it.each(['who should take the wheels?', 'to whom should I give the wheels?', 'ca
     const say = await harbor.begin();
     const { content, actions } = await say(question);
     expect(content).toMatch(
-      /^- task “Order the wheels”: to do, .*\n\nI do not choose people\. .*:\n\nOpen tasks:\n- Uma Patel: 2/,
+      /^- task “Order the wheels” \(\S+\): to do, .*\n\nI do not choose people\. .*:\n\nOpen tasks:\n- Uma Patel: 2/,
     );
     expect(actions).toEqual([]);
     expect((await say('give it to Bo')).actions).toMatchObject([{ params: { assigned_to: harbor.team.member.user_id } }]);

@@ -140,8 +140,8 @@ function readAbout(reading: Reading, tokens: readonly Token[]): BareClause | und
   );
   const telling = rest.filter((word) => word !== 'ready');
   if (asked.kind === 'unknown') for (const said of [telling, ...asked.names]) reading.beyond?.want(said);
-  const words = Object.keys(filter).length === 0 && telling.length > 0 ? withWords({}, telling)?.words : undefined;
-  return words && { does: 'ask', question: { show: 'list', filter: who ? openOnly({ words }) : { words } } };
+  const named = Object.keys(filter).length === 0 && telling.length > 0 ? withWords({}, telling) : undefined;
+  return named && { does: 'ask', question: { show: 'list', filter: who ? openOnly(named) : named } };
 }
 
 const MAX_QUESTION = 24;

@@ -1,6 +1,6 @@
 import type { TaskFilter } from '../../grammar/terms.js';
 import { filterWords } from './filter-words.js';
-import { quote } from '../../grammar/subjects.js';
+import { calledBy, quote } from '../../grammar/subjects.js';
 import { stateWords } from '../../grammar/terms.js';
 import { plural } from '../answer-words.js';
 import { type FoundTask, MAX_COUNTED } from '../find-tasks.js';
@@ -9,7 +9,7 @@ import { type FoundTask, MAX_COUNTED } from '../find-tasks.js';
 export const MAX_LISTED = 20;
 
 export const describeTask = (task: FoundTask): string => {
-  const { title, status, priority, due, assignee, is_blocked, project_title } = task;
+  const { status, priority, due, assignee, is_blocked, project_title } = task;
   const parts = [
     stateWords(task),
     `${priority} priority`,
@@ -18,7 +18,7 @@ export const describeTask = (task: FoundTask): string => {
     is_blocked && status !== 'done' ? 'blocked' : null,
     `in ${quote(project_title)}`,
   ].filter((part) => part !== null);
-  return `- ${quote(title)}: ${parts.join(', ')}`;
+  return `- ${calledBy(task)}: ${parts.join(', ')}`;
 };
 
 const countWords = (count: number): string =>
@@ -31,7 +31,7 @@ export const linesOf = (tasks: readonly FoundTask[]): string[] => [
 ];
 
 /** A count and the first tasks. */
-export const listWords = (tasks: readonly FoundTask[], none: string): string =>
+export const listWords = (tasks: readonly FoundTask[], none = 'No task of the team is like that.'): string =>
   tasks.length === 0 ? none : [`${countWords(tasks.length)}:`, ...linesOf(tasks)].join('\n');
 
 /** What blocks a task, or what it blocks: only what is open does. */

@@ -4,6 +4,7 @@ import type { Context } from '../../../platform/context.js';
 import { parseTaskName } from '../../../work/search/named-tasks.js';
 import { type Beyond, type CoveredTasks, isNamed, type Phrase } from '../../grammar/beyond.js';
 import { stem, WordIndex } from '../../grammar/match.js';
+import { nearest } from '../../grammar/sets/near.js';
 import type { LinkedItem } from '../../grammar/tokens.js';
 import type { ReadableLink } from '../../sessions/read-links.js';
 import { coveredTasksStatement, endLookUpStatement, findBeyondStatement, lookUpSettingsStatement } from './find-beyond.sql.js';
@@ -28,14 +29,14 @@ const queryOf = (word: string): string[] =>
   (word.match(LETTERS) ?? []).map((part) => `'${part}':${Array.from(part).length >= MIN_PREFIX ? '*' : ''}A`);
 
 /** The query of a name: each of its telling words, as it was said or without its ending. Its hits are more than the name means. */
-function toQuery({ words, stems }: Phrase): string {
+function toQuery({ words, stems }: Phrase, link: '&' | '|' = '&'): string {
   const telling = words.filter((word) => stems.includes(stem(word)));
   return telling
     .flatMap((word) => {
       const forms = [...new Set([word, stem(word)])].map(queryOf).filter((parts) => parts.length > 0);
       return forms.length === 0 ? [] : [`(${forms.map((parts) => parts.join(' & ')).join(' | ')})`];
     })
-    .join(' & ');
+    .join(` ${link} `);
 }
 
 /** Reads facts of tasks that the user may read, as those of links. */
@@ -51,6 +52,14 @@ async function withFacts(ctx: Pick<Context, 'db'>, userId: string, places: reado
     isLinked: false as const,
     project_title: link.project_title,
   }));
+}
+
+/** Whose items are looked up. */
+interface Where {
+  userId: string;
+  teamIds: readonly string[];
+  /** Ids of linked items, which are known already. */
+  linked: ReadonlySet<string>;
 }
 
 const isTimeout = (error: unknown): boolean =>
@@ -74,15 +83,14 @@ async function lookUp(ctx: Pick<Context, 'db'>, values: readonly unknown[]): Pro
 /**
  * Looks up names among the tasks and projects of the session's teams, as far as the user may let the agent read there. It asks the index of the
  * search, and what has changed since it was indexed; so a name that means one item means it alone.
- * @param linked ids of linked items, which are known already
  */
 export async function findBeyond(
   ctx: Pick<Context, 'db'>,
-  { userId, teamIds, linked }: { userId: string; teamIds: readonly string[]; linked: ReadonlySet<string> },
+  { userId, teamIds, linked }: Where,
   beyond: Beyond,
   phrases: readonly Phrase[],
 ): Promise<void> {
-  const queries = phrases.map(toQuery);
+  const queries = phrases.map((phrase) => toQuery(phrase));
   const ids = phrases.flatMap(({ words }) => (words.length === 1 ? words : []));
   const names = ids.flatMap((id) => parseTaskName(id) ?? []);
   const [keys, numbers] = [names.map(({ key }) => key), names.map(({ number }) => number)];
@@ -105,6 +113,33 @@ export async function findBeyond(
       key,
       meant.flatMap(({ item_id }) => byId.get(item_id) ?? []),
       isCut,
+    );
+  const none = new Set(found.flatMap(({ key, places, isCut }) => (places.length === 0 && !isCut ? [key] : [])));
+  await findNear(
+    ctx,
+    { userId, teamIds, linked },
+    beyond,
+    phrases.filter(({ key, stems }) => none.has(key) && stems.length > 1),
+  );
+}
+
+/** Looks up items with some of the words of names that no item has. What is not found in time is not offered. */
+async function findNear(
+  ctx: Pick<Context, 'db'>,
+  { userId, teamIds, linked }: Where,
+  beyond: Beyond,
+  phrases: readonly Phrase[],
+): Promise<void> {
+  if (phrases.length === 0) return;
+  const queries = phrases.map((phrase) => toQuery(phrase, '|'));
+  const rows = (await lookUp(ctx, [userId, rolesFor('agent.link'), [...new Set(teamIds)], queries, [], [], []])) ?? [];
+  const places = rows.filter((row): row is Row & Place => row.item_id !== null && !linked.has(row.item_id));
+  const ranked = phrases.map(({ key, stems }) => ({ key, near: nearest(places, stems).tasks }));
+  const items = await withFacts(ctx, userId, [...new Set(ranked.flatMap(({ near }) => near))]);
+  for (const { key, near } of ranked)
+    beyond.addNear(
+      key,
+      items.filter(({ id }) => near.some(({ item_id }) => item_id === id)),
     );
 }
 

@@ -1,5 +1,6 @@
 import { parseAll } from '../../../../api/agent/grammar/parse.js';
 import { PeopleIndex } from '../../../../api/agent/grammar/people.js';
+import { nearest } from '../../../../api/agent/grammar/sets/near.js';
 import { isMeant } from '../../../../api/agent/grammar/sets/is-meant.js';
 import type { Asked, Outcome } from '../../../../api/agent/grammar/outcome.js';
 import { Beyond } from '../../../../api/agent/grammar/beyond.js';
@@ -130,12 +131,23 @@ interface Others {
   covered?: readonly LinkedItem[];
 }
 
+function lookUpOne(
+  beyond: Beyond,
+  unlinked: readonly LinkedItem[],
+  key: string,
+  found: LinkedItem[],
+  stems: readonly string[],
+): void {
+  beyond.add(key, found, false);
+  if (found.length === 0 && stems.length > 1) beyond.addNear(key, nearest(unlinked, stems).tasks);
+}
+
 /** Looks names up among the tasks of the team, as the product does in its database. */
 function lookUp(beyond: Beyond, unlinked: readonly LinkedItem[]): boolean {
   const phrases = beyond.takeWanted();
   const titles = new WordIndex(unlinked);
   for (const { key, words, stems } of phrases)
-    beyond.add(key, [...new Set([...titles.find(words), ...titles.find(stems)])], false);
+    lookUpOne(beyond, unlinked, key, [...new Set([...titles.find(words), ...titles.find(stems)])], stems);
   return phrases.length > 0;
 }
 
@@ -194,6 +206,9 @@ function shownAnswer(world: string, outcome: Extract<Outcome, { kind: 'ask' }>):
     .filter((id) => !asked.without.includes(id));
   const isOfAll = show === 'load' && Object.keys(filter).length === 1 && filter.statuses?.length === 3;
   if (isOfAll) return asked.of ? `load for ${asked.of.id}` : 'load';
+  const near = found.length === 0 && show === 'list' && filter.words ? nearest(tasks, filter.words) : undefined;
+  // What the product answers then: the tasks that it may be about.
+  if (near && near.tasks.length > 0 && !near.hasAll) return `? ${near.tasks.map(({ id }) => `(${id})`).join(' ')}`;
   return `${show}: ${found.sort().join(' ')}`.trim();
 }
 
