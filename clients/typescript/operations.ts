@@ -1,4 +1,4 @@
-// Made by npm run client from the document with SHA-256 6f3da8bcc6abd215df31baa62024e3cfc8ad655b547d1c461549f045195bf4cb.
+// Made by npm run client from the document with SHA-256 43bbfbc8ed6f782ba8bee45c987237dd87be429824a514cbfc9d143f19486a47.
 /** Operations that send a form with a file, those that send its bytes alone, and those that return bytes. */
 export const UPLOADS: readonly string[] = ['uploadFile'];
 export const STREAMS: readonly string[] = ['uploadBulkInput'];
