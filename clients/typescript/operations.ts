@@ -1,4 +1,4 @@
-// Made by npm run client from the document with SHA-256 43bbfbc8ed6f782ba8bee45c987237dd87be429824a514cbfc9d143f19486a47.
+// Made by npm run client from the document with SHA-256 b62a88f5afbf35637078120b3211f00b8d5699887e94957d462f672a198c61c2.
 /** Operations that send a form with a file, those that send its bytes alone, and those that return bytes. */
 export const UPLOADS: readonly string[] = ['uploadFile'];
 export const STREAMS: readonly string[] = ['uploadBulkInput'];

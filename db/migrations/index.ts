@@ -42,6 +42,7 @@ const MIGRATIONS: Record<string, Knex.Migration> = {
   '0119_task_estimate': sqlMigration('0119_task_estimate.sql'),
   '0125_common_last_words': sqlMigration('0125_common_last_words.sql'),
   '0128_webhook_format': sqlMigration('0128_webhook_format.sql'),
+  '0129_repeating_cycles': sqlMigration('0129_repeating_cycles.sql'),
 };
 
 /** Names in order. The service needs all of them (`db/schema/check-schema.ts`). */

@@ -17,6 +17,8 @@ export class Cycle extends BaseModel {
   declare end_date: string | null;
   declare status: 'planned' | 'active' | 'completed';
   declare auto_complete: boolean;
+  /** A cycle of the same length follows it. */
+  declare repeats: boolean;
   declare created_by: string;
   /** Users who created or started it or changed its dates: the causes of a completion by date. */
   declare cause_user_ids: string[];

@@ -94,7 +94,7 @@ export const SOURCES: Record<Entity, Source> = {
   cycles: source(
     'cycle',
     [
-      ...of('c', 'cycle_id name goal team_id project_id number start_date end_date status auto_complete created_by'),
+      ...of('c', 'cycle_id name goal team_id project_id number start_date end_date status auto_complete repeats created_by'),
       ...times('c', 'created_at', 'updated_at', 'started_at', 'completed_at'),
       'c.snapshot',
     ],

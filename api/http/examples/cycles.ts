@@ -19,6 +19,7 @@ const cycle = {
   end_date: '2026-11-20',
   status: 'completed',
   auto_complete: true,
+  repeats: true,
   task_count: 9,
   done_count: 9,
   created_by: ADA,

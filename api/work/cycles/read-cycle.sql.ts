@@ -38,6 +38,7 @@ export const nextCycleStatement = defineStatement({
 export const lockCyclesStatement = defineStatement({
   name: 'lock_cycles',
   text: /* sql */ `
-    select c.cycle_id, c.team_id, c.project_id, c.name, c.goal, c.start_date, c.end_date, c.status, c.auto_complete, c.cause_user_ids
+    select c.cycle_id, c.team_id, c.project_id, c.name, c.goal, c.start_date, c.end_date, c.status, c.auto_complete,
+      c.repeats, c.created_by, c.cause_user_ids
     from cycles c where c.cycle_id = any($1::uuid[]) order by c.cycle_id for no key update`,
 });

@@ -35,6 +35,8 @@ export type LockedCycle = Pick<
   | 'end_date'
   | 'status'
   | 'auto_complete'
+  | 'repeats'
+  | 'created_by'
   | 'cause_user_ids'
 >;
 

@@ -8,6 +8,9 @@ const Day = Text.meta({ override: { ...DATE_FORMATS, description: 'ISO 8601 date
 const Goal = Text.trim().max(2000);
 const AUTO = 'Complete the cycle at the end of `end_date`, UTC. Open tasks go to the next cycle, else to the backlog';
 
+const REPEATS =
+  'The next cycle is planned when this one starts, unless one is planned: as long, right behind it. It starts when this one completes by itself, unless its own start_date is later';
+
 export const CycleParams = z.object({ cycle_id: Id });
 export const CycleTaskParams = z.object({ cycle_id: Id, task_id: TaskId });
 
@@ -30,6 +33,10 @@ export const CreateCycle = z
       .boolean()
       .nullish()
       .meta({ description: `${AUTO}. Needs end_date` }),
+    repeats: z
+      .boolean()
+      .nullish()
+      .meta({ description: `${REPEATS}. Needs start_date, end_date and auto_complete` }),
   })
   .refine(({ team_id, project_id }) => (team_id ?? project_id ?? null) !== null, {
     path: ['team_id'],
@@ -47,6 +54,7 @@ export const UpdateCycle = z
     start_date: Day.nullable().optional(),
     end_date: Day.nullable().optional(),
     auto_complete: z.boolean().optional().meta({ description: AUTO }),
+    repeats: z.boolean().optional().meta({ description: REPEATS }),
     team_id: Same('team'),
     project_id: Same('project'),
   })
@@ -96,6 +104,7 @@ export const Cycle = z
     end_date: z.string().nullable().meta({ format: 'date' }),
     status: z.enum(CYCLE_STATUSES),
     auto_complete: z.boolean(),
+    repeats: z.boolean(),
     task_count: z.int(),
     done_count: z.int(),
     created_by: z.string(),

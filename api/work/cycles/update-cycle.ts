@@ -5,12 +5,14 @@ import { type Context, inTransaction, requireUser } from '../../platform/context
 import { conflict, invalid } from '../../platform/errors.js';
 import { findSeat } from '../../platform/access/seats.js';
 import { checkDates, toDays } from './cycle-dates.js';
+import { doesRepeat } from './rules.js';
+import { lockTeam, planNext } from './plan-cycle.js';
 import { type LockedCycle, lockCycle, readCycle, findRecord } from './read-cycle.js';
 import { recordCycleChange } from './record-cycle-change.js';
 import type { Cycle, UpdateCycle } from './schema.js';
 
-type Fields = Pick<LockedCycle, 'name' | 'goal' | 'start_date' | 'end_date' | 'auto_complete'>;
-const DATES = ['start_date', 'end_date', 'auto_complete'] as const;
+type Fields = Pick<LockedCycle, 'name' | 'goal' | 'start_date' | 'end_date' | 'auto_complete' | 'repeats'>;
+const DATES = ['start_date', 'end_date', 'auto_complete', 'repeats'] as const;
 
 /** Returns the given fields that differ from the stored ones. */
 function listChanges(cycle: LockedCycle, input: UpdateCycle): Partial<Fields> {
@@ -20,8 +22,15 @@ function listChanges(cycle: LockedCycle, input: UpdateCycle): Partial<Fields> {
   return Object.fromEntries(changed);
 }
 
+/** Ends the repetition of a cycle that loses its last day, or its completion by date, by a caller who does not speak of it. */
+function fieldsToSet(cycle: LockedCycle, input: UpdateCycle): Partial<Fields> {
+  const changes = listChanges(cycle, input);
+  const endsSeries = cycle.repeats && input.repeats === undefined && !doesRepeat({ ...cycle, ...changes });
+  return endsSeries ? { ...changes, repeats: false } : changes;
+}
+
 /**
- * Changes a cycle. The workflow that completes it at its end date follows a change of the dates.
+ * Changes a cycle. The workflow that completes it at its end date follows a change of the dates. An active one that is to repeat gets the next one.
  * @throws RESOURCE_NOT_FOUND | PERMISSION_DENIED not a member, a guest, or an impersonator for a completion by date | INVALID_REQUEST dates, or another team or project |
  * RESOURCE_CONFLICT the dates of a completed cycle
  */
@@ -30,9 +39,10 @@ export function updateCycle(ctx: Context, cycleId: string, input: UpdateCycle): 
     const { team_id, project_id } = await readCycle(ctx, 'cycle.write', cycleId);
     if ((input.team_id ?? team_id) !== team_id) throw invalid('A cycle cannot change its team');
     if (input.project_id !== undefined && input.project_id !== project_id) throw invalid('A cycle cannot change its project');
+    if (input.repeats === true) await lockTeam(ctx, team_id);
     const cycle = await lockCycle(ctx, cycleId);
     authorize('cycle.write', await findSeat(ctx, team_id));
-    const changes = listChanges(cycle, input);
+    const changes = fieldsToSet(cycle, input);
     const names = Object.keys(changes);
     if (names.length === 0) return findRecord(ctx, cycleId);
     const movesDates = DATES.some((name) => names.includes(name));
@@ -50,6 +60,7 @@ export function updateCycle(ctx: Context, cycleId: string, input: UpdateCycle): 
       summary: `changed ${names.join(', ')}`,
       details: { changes: Object.fromEntries(differences) },
     });
+    if (changes.repeats && cycle.status === 'active') await planNext(ctx, { ...planned, ...causes });
     return findRecord(ctx, cycleId);
   });
 }

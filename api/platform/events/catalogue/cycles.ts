@@ -12,6 +12,7 @@ const CYCLE = {
   end_date: '2026-11-20',
   status: 'active',
   auto_complete: true,
+  repeats: false,
   task_count: 14,
   done_count: 0,
   snapshot: null,

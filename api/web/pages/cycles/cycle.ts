@@ -18,7 +18,7 @@ import type { Fields } from '../../server/read-form.js';
 import { membersIn, namesOf } from '../../wording/names.js';
 import { burnDown } from './burn-down.js';
 import { loadTaskList } from '../projects/task-list.js';
-import { Box, CycleForm, cyclePath } from './form.js';
+import { Box, CycleForm, cyclePath, withSchedule } from './form.js';
 
 type Params = z.output<typeof CycleParams>;
 
@@ -106,7 +106,7 @@ export const cyclePages: Page[] = [
     params: CycleParams,
     form: CycleForm,
     async handle({ ctx, params, form }) {
-      await updateCycle(ctx, params.cycle_id, form);
+      await updateCycle(ctx, params.cycle_id, withSchedule(form));
       return { to: cyclePath(params.cycle_id), notice: { kind: 'good', text: 'Saved.' } };
     },
     onError: (visit, problem) => showCycle(visit, visit.params.cycle_id, { problem, given: visit.form }),

@@ -17,4 +17,11 @@ export const CycleForm = z.object({
   start_date: orNull(CreateCycle.shape.start_date),
   end_date: orNull(CreateCycle.shape.end_date),
   auto_complete: Box,
+  repeats: Box,
+});
+
+/** What repeats completes by date, also if only that box is set. */
+export const withSchedule = <T extends z.output<typeof CycleForm>>(form: T): T => ({
+  ...form,
+  auto_complete: form.auto_complete || form.repeats,
 });

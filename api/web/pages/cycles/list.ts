@@ -8,7 +8,7 @@ import type { User } from '../../../identity/auth/schema.js';
 import { listProjects } from '../../../work/projects/list-projects.js';
 import { type FormError, page, type Page, requireUser, type View } from '../../page.js';
 import type { Fields } from '../../server/read-form.js';
-import { CycleForm, cyclePath, orNull } from './form.js';
+import { CycleForm, cyclePath, orNull, withSchedule } from './form.js';
 
 /** Cycles and projects of one team that the page shows. */
 const MAX_SHOWN = 500;
@@ -69,7 +69,7 @@ export const cycleListPages: Page[] = [
     access: 'cycle.write',
     form: CycleForm.extend({ team_id: Id, project_id: orNull(Id.nullable()) }),
     async handle({ ctx, form }) {
-      const { cycle_id } = await createCycle(ctx, form);
+      const { cycle_id } = await createCycle(ctx, withSchedule(form));
       return { to: cyclePath(cycle_id), notice: { kind: 'good', text: 'The cycle is planned. Add tasks to it.' } };
     },
     onError: ({ ctx, me, form }, problem) => {

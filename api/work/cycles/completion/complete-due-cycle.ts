@@ -2,7 +2,9 @@ import type { CycleView } from '../../../../workflows/contracts/cycle-contract.j
 import { run } from '../../../../db/statement.js';
 import { type Context, inTransaction, type Services, serviceContext } from '../../../platform/context.js';
 import { DomainError } from '../../../platform/errors.js';
-import { lockCycles, findNextCycle } from '../read-cycle.js';
+import { beginCycle, hasActive } from '../begin-cycle.js';
+import { lockTeam, planNext } from '../plan-cycle.js';
+import { findNextCycle, findRecord, type LockedCycle, lockCycles } from '../read-cycle.js';
 import { lockTasksOfCycleStatement } from '../tasks/tasks-of-cycle.sql.js';
 import { closeCycle } from './close-cycle.js';
 import { viewCycleStatement } from './due-cycles.sql.js';
@@ -17,6 +19,7 @@ interface Row extends Record<string, unknown> {
   is_trashed: boolean;
   tasks: number;
   done: number;
+  repeats: boolean;
   team_id: string;
   project_id: string | null;
   cause_user_ids: string[];
@@ -39,16 +42,32 @@ function clockContext(services: Services, { cause_user_ids, correlation_id }: Ro
   return { ...ctx, actor: { type: 'system', name: 'cycles', causeUserIds: cause_user_ids } };
 }
 
-/** Completes a due cycle in one transaction, unless its row has changed before the lock. `toNext`: open tasks go to the next cycle, if there is one. */
+/** Returns the id of the cycle that follows one that repeats, planned now if need be; null if nothing follows. */
+async function planFollower(ctx: Context, cycleId: string, { team_id, cause_user_ids }: Row): Promise<string | null> {
+  if (!(await lockTeam(ctx, team_id))) return null;
+  return planNext(ctx, { ...(await findRecord(ctx, cycleId)), cause_user_ids });
+}
+
+/** Starts the cycle that follows one that repeats, unless its first day is later. */
+async function beginNext(ctx: Context, next: LockedCycle | undefined): Promise<void> {
+  if (next?.status !== 'planned' || (next.start_date ?? '') > new Date().toISOString().slice(0, 10)) return;
+  if (!(await hasActive(ctx, next))) await beginCycle(ctx, next, []);
+}
+
+/**
+ * Completes a due cycle in one transaction, unless its row has changed before the lock. `toNext`: open tasks go to the next cycle, if there is one. If it
+ * repeats, the next cycle begins.
+ */
 function completeIfDue(ctx: Context, cycleId: string, row: Row, toNext: boolean): Promise<void> {
   return inTransaction(ctx, async (ctx) => {
-    const next = toNext ? await findNextCycle(ctx, row) : null;
+    const next = row.repeats ? await planFollower(ctx, cycleId, row) : await findNextCycle(ctx, row);
     const locked = await lockCycles(ctx, next === null ? [cycleId] : [cycleId, next]);
     const cycle = locked.get(cycleId);
     if (!cycle || !isDue(await readRow(ctx, cycleId))) return;
-    const target = next !== null && locked.get(next)?.status === 'planned' ? next : null;
+    const target = toNext && next !== null && locked.get(next)?.status === 'planned' ? next : null;
     await run(ctx.db, lockTasksOfCycleStatement, [cycleId]);
     await closeCycle(ctx, cycle, { target, includeParents: false });
+    if (row.repeats && next !== null) await beginNext(ctx, locked.get(next));
   });
 }
 

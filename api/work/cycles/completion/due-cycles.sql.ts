@@ -7,7 +7,7 @@ export const viewCycleStatement = defineStatement({
     select c.number, c.status, c.completed_at, (c.snapshot->>'carried_over')::int as carried_over, due.at as due_at,
       ceil(greatest(extract(epoch from due.at - clock_timestamp()) * 1000, 0))::float8 as ms_left,
       exists (select from projects p where p.project_id = c.project_id and p.deleted_at is not null) as is_trashed,
-      n.tasks, n.done, c.team_id, c.project_id, c.cause_user_ids, c.correlation_id
+      n.tasks, n.done, c.repeats, c.team_id, c.project_id, c.cause_user_ids, c.correlation_id
     from cycles c cross join lateral (select cycle_due(c) as at) due cross join lateral (
       select count(*)::int as tasks, count(*) filter (where t.status = 'done')::int as done
       from tasks t where t.cycle_id = c.cycle_id and t.deleted_at is null and t.resolution is null

@@ -63,6 +63,7 @@ describe('records', () => {
         end_date: '2026-11-20',
         status: 'planned',
         auto_complete: false,
+        repeats: false,
         task_count: 0,
         done_count: 0,
         created_by: team.member.user_id,
