@@ -89,7 +89,7 @@ it('needs both days and a completion by date; a caller who takes them away ends 
   const update = async (fields: object) => (await member().patch(`/api/sprints/${cycle_id}`, fields)).body;
   expect(await update({ auto_complete: false })).toMatchObject({ auto_complete: false, repeats: false });
   expect(await update({ auto_complete: true, repeats: true })).toMatchObject({ repeats: true });
-  expect(await update({ start_date: null, repeats: true })).toMatchObject({ code: 'INVALID_REQUEST' });
+  expect(await update({ start_date: null, repeats: true })).toMatchObject({ error_code: 'INVALID_REQUEST' });
   expect(await update({ start_date: null })).toMatchObject({ start_date: null, repeats: false });
 });
 
