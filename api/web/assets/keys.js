@@ -22,6 +22,8 @@
     priority: 'Priority…',
     due: 'Due… such as next friday',
     cycle: 'Cycle…',
+    project: 'Move to project…',
+    tag: 'Tag…',
   };
   const placeholder = input.placeholder;
   /* What one row, card or page says of its task: version and id. Ticked rows come first, then the one in focus, the one under the pointer, then the page's own task. */

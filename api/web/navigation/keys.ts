@@ -10,6 +10,8 @@ export const TASK_ACTS = [
   { act: 'priority', key: 'p', does: 'Set priority', icon: 'warn' },
   { act: 'due', key: 'd', does: 'Set due date', icon: 'clock' },
   { act: 'cycle', key: 'C', does: 'Move to cycle', icon: 'cycle' },
+  { act: 'project', key: 'P', does: 'Move to project', icon: 'board' },
+  { act: 'tag', key: 'l', does: 'Add tag', icon: 'plus' },
 ] as const satisfies readonly { act: string; key: string; does: string; icon: IconName }[];
 /** What a chooser of the palette can be open for. One for the original of a duplicate follows the choice of that status. */
 export const CHOOSERS = [...TASK_ACTS.map(({ act }) => act), 'duplicate'] as const;

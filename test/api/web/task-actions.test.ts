@@ -101,7 +101,52 @@ describe('actions of a task', () => {
     expect(await db()('tasks').where({ task_id: other.task_id }).first('status')).toEqual({ status: 'in_review' });
   });
 
+  it('move it to another project of its team, and add and remove tags, each with Undo', async () => {
+    const second = await buildProject(app, team);
+    await db()('projects').where(second).update({ name: 'Second' });
+    const ended = await buildProject(app, team);
+    await db()('projects').where(ended).update({ name: 'Ended', status: 'archived' });
+    const foreign = await buildProject(app, await buildTeam(app));
+    expect(labels(await ask({ act: 'project' }))).toContain('Move to project Second');
+    expect(labels(await ask({ act: 'project' }))).not.toContain('Move to project Ended');
+    expect(labels(await ask({ q: 'second' }))).not.toContain('Move to project Second');
+    expect(labels(await ask({ q: 'move to second' }))[0]).toBe('Move to project Second');
+    const moved = await change(`project_id:${second.project_id}`);
+    expect(moved).toContain('<span>Moved to Second</span>');
+    expect(await row()).toMatchObject(second);
+    await undo(moved);
+    expect(await row()).toMatchObject(project);
+    expect(await change(`project_id:${foreign.project_id}`, `3:${taskId}`)).toContain('class="notice bad toast"');
+    await buildTask(app, team, project, { title: 'Tagged', tags: ['deck', 'hull'] });
+    expect(labels(await ask({ act: 'tag', q: '#de' }))).toEqual(['Add tag deck', 'Add tag de']);
+    const tagged = await change('add_tag:deck', `3:${taskId}`);
+    expect(tagged).toContain('<span>Tagged #deck</span>');
+    expect(await row()).toMatchObject({ tags: ['deck'] });
+    expect(labels(await ask({ act: 'tag', q: '' }))).toEqual(['Add tag hull', 'Remove tag deck']);
+    expect(await change('remove_tag:deck', `4:${taskId}`)).toContain('The tag #deck is removed');
+    await undo(await change('add_tag:hull', `5:${taskId}`));
+    expect(await row()).toMatchObject({ tags: [], ...project });
+  });
+
+  it('move ticked tasks with their subtasks: a ticked one stays below its task', async () => {
+    const second = await buildProject(app, team);
+    const child = await buildTask(app, team, project, { title: 'Child', parent_task_id: taskId });
+    const form = { task: [`1:${child.task_id}`, `1:${taskId}`], project_id: second.project_id, back: '/app/cycles' };
+    const answer = await browser.post('/app/tasks/change', form, { from: '/app/cycles' });
+    const { html } = await browser.get(answer.headers.get('location') ?? '');
+    expect(html).toContain('One task changed; one was so already');
+    const childRow = () => db()('tasks').where({ task_id: child.task_id }).first();
+    expect([await row(), await childRow()]).toMatchObject([second, { ...second, parent_task_id: taskId }]);
+    await undo(html);
+    expect([await row(), await childRow()]).toMatchObject([project, { ...project, parent_task_id: taskId }]);
+    const list = (await browser.get(`/app/projects/${project.project_id}`)).html;
+    expect(list).toMatch(new RegExp(`id="b-project_id".*<option value="${second.project_id}">`));
+  });
+
   it.each([
+    'project_id:x',
+    'add_tag:,',
+    `add_tag:${'x'.repeat(190)}`,
     'status:gone',
     'priority:',
     'due_date:never',

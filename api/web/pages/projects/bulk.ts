@@ -118,6 +118,7 @@ const MAX_QUERY = 500;
 /** What can be typed where the choices depend on it. */
 const HINTS: Partial<Record<TaskAct, string>> = {
   due: 'A day, such as next friday',
+  tag: 'A tag',
   duplicate: 'HAR-12, or words of its title',
 };
 

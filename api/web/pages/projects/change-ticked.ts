@@ -33,7 +33,7 @@ const textIn = (form: Fields, name: string): string => {
 
 /** Returns what a form changes. @throws INVALID_REQUEST nothing | VALIDATION_ERROR */
 function readChange(form: Fields): TickedChange {
-  const given = ['status', 'priority', 'assigned_to', 'due_date'].flatMap((name) => {
+  const given = ['status', 'priority', 'assigned_to', 'due_date', 'project_id'].flatMap((name) => {
     const value = form[name];
     return value === undefined || value === '' ? [] : [[name, value === NOTHING ? null : value] as const];
   });
@@ -102,6 +102,12 @@ export async function changeTask(
   });
 }
 
+/** What a move to another project does first: tasks below others that are ticked move with these, and stay below them; then those on top. */
+function rankMove(states: ReadonlyMap<string, TaskState>, id: string): number {
+  const above = states.get(id)?.parent_task_id;
+  return !above ? 1 : states.has(above) ? 0 : 2;
+}
+
 /**
  * Changes the ticked tasks, of whatever projects and teams, each by itself. The result of a task is what takes it back.
  * @throws INVALID_REQUEST nothing to change | VALIDATION_ERROR | the errors of `checkCycle`
@@ -113,12 +119,22 @@ export async function changeTicked(
 ): Promise<EachResult<Changed, ChangedTask | undefined>> {
   const change = readChange(form);
   if (typeof change.cycle === 'string') await checkCycle(ctx, change.cycle);
-  const isLookedUp = change.cycle !== undefined || change.add.length + change.remove.length > 0;
+  const { project_id, ...fields } = change.patch;
+  const isMoved = project_id !== undefined;
+  const isLookedUp = isMoved || change.cycle !== undefined || change.add.length + change.remove.length > 0;
   const ids = rows.map(([id]) => id);
   const states = isLookedUp ? await readTaskStates(ctx, ids) : new Map<string, TaskState>();
-  return eachTask(ctx, rows, async (row) => {
-    const state = states.get(row[0]);
-    const tags = state && changeTags(state.tags, change);
-    return changeTask(ctx, row, state, { ...change, patch: { ...change.patch, ...(tags && { tags }) } });
-  });
+  const rank = (id: string): number => (isMoved ? rankMove(states, id) : 1);
+  return eachTask(
+    ctx,
+    rows.toSorted(([one], [other]) => rank(one) - rank(other)),
+    async (row) => {
+      const state = states.get(row[0]);
+      const tags = state && changeTags(state.tags, change);
+      const patch = { ...(rank(row[0]) === 0 ? fields : change.patch), ...(tags && { tags }) };
+      return changeTask(ctx, row, state, { ...change, patch });
+    },
+    // Each locks both projects.
+    isMoved ? 1 : undefined,
+  );
 }

@@ -2,6 +2,8 @@ import { listMembers } from '../../../identity/teams/list-members.js';
 import type { User } from '../../../identity/auth/schema.js';
 import type { Context } from '../../../platform/context.js';
 import { readCycle } from '../../../work/cycles/read-cycle.js';
+import { getProject } from '../../../work/projects/get-project.js';
+import type { ProjectRecord } from '../../../work/projects/schema.js';
 import { getTask } from '../../../work/tasks/read/get-task.js';
 import { TASK_RESOLUTIONS } from '../../../work/tasks/rules.js';
 import type { Task } from '../../../work/tasks/schema.js';
@@ -10,7 +12,17 @@ import { BACKLOG, NOTHING } from './change-ticked.js';
 import { describeClosed } from './duplicates.js';
 
 /** Fields that one button of the palette changes. */
-export const CHANGED_BY_BUTTON = ['status', 'assigned_to', 'priority', 'due_date', 'cycle', 'duplicate_of'] as const;
+export const CHANGED_BY_BUTTON = [
+  'status',
+  'assigned_to',
+  'priority',
+  'due_date',
+  'cycle',
+  'duplicate_of',
+  'project_id',
+  'add_tag',
+  'remove_tag',
+] as const;
 export interface ButtonChange {
   field: (typeof CHANGED_BY_BUTTON)[number];
   value: string;
@@ -36,6 +48,12 @@ export async function describeChange(ctx: Context, me: User, taskId: string, { f
       return value === NOTHING ? 'The due date is removed' : `Due ${day(value)}`;
     case 'assigned_to':
       return value === NOTHING ? 'Nobody is assigned' : `Assigned to ${await nameAssignee(ctx, me, taskId, value)}`;
+    case 'project_id':
+      return `Moved to ${(JSON.parse(await getProject(ctx, value)) as ProjectRecord).name}`;
+    case 'add_tag':
+      return `Tagged #${value}`;
+    case 'remove_tag':
+      return `The tag #${value} is removed`;
     case 'duplicate_of':
       return describeClosed(ctx, me, value);
     case 'cycle':

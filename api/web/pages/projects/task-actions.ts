@@ -13,6 +13,7 @@ import { TASK_ACTS, type TaskAct } from '../../navigation/keys.js';
 import { createFormatter } from '../../wording/formatter.js';
 import { suggestTargets } from '../items/relation-target.js';
 import { BACKLOG, NOTHING } from './change-ticked.js';
+import { projectActions, tagActions } from './place-choices.js';
 import { loadCycles } from './task-list.js';
 
 /** Actions that are shown at once beside pages and items; a chooser of one kind shows all of them. */
@@ -193,11 +194,22 @@ export async function loadTaskActions(ctx: Context, me: User, { taskId, count, q
   if (act === 'done' || act === 'mine') return { title, actions: first.filter((one) => one.act === act) };
   if (act === 'duplicate') return { title, actions: await duplicateActions(ctx, me, task, q) };
   if (act === undefined && q === '') return { title, actions: first };
-  const [assignees, cycles] = await Promise.all([
+  // Many projects and tags have names that people search for: they are changes only of a query that says so.
+  const [assignees, cycles, projects, tags] = await Promise.all([
     act === undefined || act === 'assignee' ? assigneeActions(ctx, me, task) : [],
     act === undefined || act === 'cycle' ? cycleActions(ctx, task) : [],
+    act === 'project' || (act === undefined && /^move /i.test(q)) ? projectActions(ctx, task) : [],
+    act === 'tag' || (act === undefined && /^(add )?tag /i.test(q)) ? tagActions(ctx, task, q) : [],
   ]);
-  const all = [...statusActions(task, words), ...assignees, ...priorityActions(task), ...dueActions(task, q, words), ...cycles];
+  const all: TaskAction[] = [
+    ...statusActions(task, words),
+    ...assignees,
+    ...priorityActions(task),
+    ...dueActions(task, q, words),
+    ...cycles,
+    ...projects,
+    ...tags,
+  ];
   const shown = count > 1 ? all.map((one) => ({ ...one, isCurrent: false })) : all;
   if (act !== undefined)
     return {

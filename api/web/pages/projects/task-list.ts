@@ -8,10 +8,11 @@ import type { Cycle } from '../../../work/cycles/schema.js';
 import { STATUS_CHOICES, TASK_PRIORITIES } from '../../../work/tasks/rules.js';
 import type { TaskRow } from '../../../work/tasks/read/task-row.js';
 import { loadAround } from './around-tasks.js';
+import { listTargets } from './place-choices.js';
 
 /** Cycles of one state that a team's tasks can be moved to. */
 const MAX_CYCLES = 100;
-/** Teams of one list whose cycles are offered for what is ticked. */
+/** Teams of one list whose cycles and projects are offered for what is ticked. */
 const MAX_TEAMS = 5;
 
 type Placed = Pick<TaskRow, 'task_id' | 'team_id' | 'project_id'>;
@@ -50,13 +51,14 @@ export async function loadTaskList(ctx: Context, me: User, { tasks, members, her
   const writes = writableTeams(me);
   const mine = tasks.filter(({ team_id }) => writes.has(team_id));
   const teams = new Set(mine.map(({ team_id }) => team_id));
-  const [around, cycles] = await Promise.all([
+  const [around, cycles, targets] = await Promise.all([
     loadAround(
       ctx,
       me,
       tasks.map(({ task_id }) => task_id),
     ),
     loadCycles(ctx, mine),
+    Promise.all([...teams].slice(0, MAX_TEAMS).map((teamId) => listTargets(ctx, teamId))),
   ]);
   const people = [...members].flatMap(([teamId, some]) => (teams.has(teamId) ? some : []));
   return {
@@ -65,6 +67,7 @@ export async function loadTaskList(ctx: Context, me: User, { tasks, members, her
     tickable: mine.length,
     around,
     cycles,
+    targets: targets.flat(),
     members: [...new Map(people.map((one) => [one.user_id, one])).values()],
     statuses: STATUS_CHOICES,
     priorities: TASK_PRIORITIES,
