@@ -16,6 +16,7 @@ import type { Knex } from 'knex';
 import * as baseline from './0100_baseline.js';
 import * as schemaCompatibility from './0101_schema_compatibility.js';
 import * as numberTasks from './0112_number_tasks.js';
+import * as tasksOfStage from './0126_tasks_of_stage.js';
 import { sqlMigration } from './sql-files.js';
 
 /** The numbers continue after those of version 0.1.0, which asks whether the newest name is at least its own. */
@@ -40,7 +41,9 @@ const MIGRATIONS: Record<string, Knex.Migration> = {
   '0117_signed_hooks': sqlMigration('0117_signed_hooks.sql'),
   '0118_described_mentions': sqlMigration('0118_described_mentions.sql'),
   '0119_task_estimate': sqlMigration('0119_task_estimate.sql'),
+  '0120_stages': sqlMigration('0120_stages.sql'),
   '0125_common_last_words': sqlMigration('0125_common_last_words.sql'),
+  '0126_tasks_of_stage': tasksOfStage,
   '0128_webhook_format': sqlMigration('0128_webhook_format.sql'),
   '0129_repeating_cycles': sqlMigration('0129_repeating_cycles.sql'),
 };
