@@ -62,6 +62,7 @@ export const TAGS: Record<string, string> = {
   Teams: `Teams, members, invitations and roles: ${SEATS.join(', ')}.`,
   Projects: 'Projects of a team. Every write returns the id of its audit entry.',
   Tasks: 'Tasks of a project, nested to 20 levels.',
+  Stages: 'Steps that a team names within the four statuses of its tasks.',
   'Work items': 'The work graph: tasks, projects, files, notes, whiteboards and docs, and the relations between them.',
   Search: 'Full-text search over the items of your teams.',
   Files: 'Uploaded files. Each is a work item of the type `file`.',

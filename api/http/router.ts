@@ -50,6 +50,7 @@ import { savedViewRoutes } from '../work/saved-views/routes.js';
 import { searchRoutes } from '../work/search/routes.js';
 import { secretRoutes } from '../automation/secrets/routes.js';
 import { taskRoutes } from '../work/tasks/routes.js';
+import { stageRoutes } from '../work/tasks/stages/routes.js';
 import { invitationRoutes } from '../identity/teams/invitations/routes.js';
 import { teamRoutes } from '../identity/teams/routes.js';
 import { tokenRoutes } from '../identity/tokens/routes.js';
@@ -74,6 +75,7 @@ export const ENDPOINTS: Endpoint[] = [
   ...invitationRoutes,
   ...projectRoutes,
   ...taskRoutes,
+  ...stageRoutes,
   ...customFieldRoutes,
   ...savedViewRoutes,
   ...bulkRoutes,

@@ -6,6 +6,7 @@ import { automationCases, cancelCases, trashCases } from './automation-cases.js'
 import { bulkCases } from './bulk-cases.js';
 import { cycleCases } from './cycle-cases.js';
 import { fieldCases } from './field-cases.js';
+import { stageCases } from './stage-cases.js';
 import { fileCases } from './file-cases.js';
 import { graphCases } from './graph-cases.js';
 import { hookCases } from './hook-cases.js';
@@ -32,7 +33,7 @@ export const GROUPS = {
   webhooks: [...webhookCases, ...hookCases, ...runnerCases],
   cycles: cycleCases,
   requests: requestCases,
-  fields: [...fieldCases, ...viewCases, ...bulkCases],
+  fields: [...fieldCases, ...stageCases, ...viewCases, ...bulkCases],
   graph: graphCases,
   agent: [...agentCases, ...mcpCases],
   items: [...itemCases, ...fileCases],

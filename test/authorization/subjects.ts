@@ -94,6 +94,18 @@ const customField: Build = async (world, wish) => {
   return subject;
 };
 
+/** A stage of the tasks of a team. */
+const stage: Build = async (world, wish) => {
+  const id = uuidv7();
+  const subject = { ...basis(wish, id), canary: id.slice(9) };
+  await insert(
+    world,
+    "insert into stages (stage_id, team_id, name, status, position) values (:id, :team_id, :canary, 'in_review', 1)",
+    { ...subject },
+  );
+  return subject;
+};
+
 /** A private view of its author, of no team. */
 const savedView: Build = async (world, wish) => {
   const subject = basis(wish, uuidv7());
@@ -531,6 +543,7 @@ export const SUBJECTS = {
   task,
   comment,
   customField,
+  stage,
   savedView,
   relation,
   automation,

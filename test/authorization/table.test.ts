@@ -84,6 +84,7 @@ const EXPECTED_ROLES: Record<Seat | 'none', Ability[]> = {
     'cycle.read',
     'custom_field.list',
     'custom_field.read',
+    'stage.list',
     'saved_view.team',
     'member.remove',
   ],
@@ -120,6 +121,7 @@ const EXPECTED_ROLES: Record<Seat | 'none', Ability[]> = {
   ],
   manager: [
     'custom_field.manage',
+    'stage.manage',
     'bulk.read',
     'bulk.run',
     'plan.decide_high_risk',

@@ -7,6 +7,7 @@ export const PROJECT_ID = '019a9f00-0000-7000-8000-000000000005';
 export const TASK_ID = '019a9f00-0000-7000-8000-000000000006';
 const SUBTASK_ID = '019a9f00-0000-7000-8000-000000000007';
 const COMMENT_ID = '019a9f00-0000-7000-8000-000000000008';
+const STAGE_ID = '019a9f00-0000-7000-8000-000000000014';
 const BINDING_ID = '019a9f00-0000-7000-8000-000000000009';
 const AUDIT_ID = '019a9f00-0000-7000-8000-000000000010';
 const EXPIRES_AT = '2026-12-20T17:51:02.123Z';
@@ -124,6 +125,8 @@ export const WORK: Record<string, unknown> = {
     total: 2,
   },
   Message: { message: 'Task updated' },
+  Stage: { stage_id: STAGE_ID, team_id: TEAM_ID, name: 'In QA', status: 'in_review', position: 1 },
+  DeletedStage: { success: true, stage_id: STAGE_ID, tasks: 3 },
   TrashedTask: { message: 'Task moved to trash', ...trashed, restore_url: `/api/trash/task/${TASK_ID}/restore` },
   Comment: comment,
   DeletedComment: { success: true, comment_id: COMMENT_ID },

@@ -58,6 +58,7 @@ const READERS: Readonly<Record<LiveEntity, Reader | null>> = {
   saved_view: { ability: 'saved_view.team', scope: 'tasks:read' },
   secret: { ability: 'secret.list', scope: 'automations:read' },
   session: { ability: 'account.session', seat: OWN },
+  stage: { ability: 'stage.list', scope: 'tasks:read' },
   task: { ability: 'task.read', scope: 'tasks:read' },
   task_series: { ability: 'task.read', scope: 'tasks:read' },
   team: { ability: 'team.read', scope: 'teams:read' },

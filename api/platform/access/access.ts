@@ -71,6 +71,8 @@ const ABILITIES = {
   'custom_field.manage': { seat: 'manager', words: 'Team manager or above' },
   'custom_field.read': { seat: 'guest', words: 'Any member of the team, guests too' },
   'custom_field.set': { seat: 'member', words: 'Team member or above; guests are read-only' },
+  'stage.list': { seat: 'guest', words: 'Any member of the team, guests too; only stages of own teams are listed' },
+  'stage.manage': { seat: 'manager', words: 'Team manager or above' },
   'bulk.read': { seat: 'manager', words: 'Team manager or above' },
   'bulk.run': { seat: 'manager', words: 'Team manager or above', impersonated: false },
   'saved_view.read': { seat: 'none', words: 'Any signed-in caller: their own views, and those shared with their teams' },

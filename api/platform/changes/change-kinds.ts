@@ -61,6 +61,7 @@ export type EntityType =
   | 'saved_view'
   | 'secret'
   | 'session'
+  | 'stage'
   | 'task'
   | 'task_series'
   | 'team'

@@ -26,6 +26,7 @@ export const FILTERS_OF: Readonly<Record<ViewEntity, readonly string[]>> = {
     'assigned_to',
     'created_by',
     'cycle_id',
+    'stage_id',
     'tags',
     'project_id',
     'due',
@@ -51,7 +52,7 @@ export const STATUSES_OF: Readonly<Record<ViewEntity, readonly string[]>> = {
 
 /** Fields of the record that each entity groups by. */
 export const GROUP_FIELDS: Readonly<Record<ViewEntity, readonly string[]>> = {
-  task: ['status', 'priority', 'assigned_to', 'project_id', 'cycle_id'],
+  task: ['status', 'priority', 'assigned_to', 'project_id', 'cycle_id', 'stage_id'],
   project: ['status', 'team_id'],
   work_item: ['type', 'status', 'project_id'],
 };

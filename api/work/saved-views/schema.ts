@@ -36,6 +36,7 @@ export const ViewFilters = z
     }),
     created_by: values(idOr(VIEWER)).meta({ description: 'Ids of users; `me` is the viewer' }),
     cycle_id: values(idOr(UNASSIGNED)).meta({ description: 'Ids of cycles; `none` finds tasks in none' }),
+    stage_id: values(idOr(UNASSIGNED)).meta({ description: 'Ids of stages; `none` finds tasks in none' }),
     tags: values(Text.max(50)).meta({ description: 'Any of them' }),
     project_id: values(Id),
     due: z.enum(DUE_RANGES).optional().meta({

@@ -49,6 +49,9 @@ export const TaskResolution = z
   .enum(TASK_RESOLUTIONS)
   .nullish()
   .meta({ description: 'Why a task is `done` that nobody completed; only with this status, and leaving it clears it' });
+const StageId = Id.nullish().meta({
+  description: 'A stage of the team; it sets the status too, and a change of the status alone clears it',
+});
 /** Tags of one request, duplicates included. More are refused before each is looked at: a body has room for hundreds of thousands. */
 const MAX_SENT_TAGS = 1_000;
 const MAX_TAGS = 20;
@@ -237,6 +240,7 @@ const TASK_COLUMNS = {
     announced: true,
     lossy: true,
   },
+  stage_id: { type: 'uuid', shown: nullableText, create: StageId, update: StageId, announced: true },
 } as const satisfies Record<string, Column>;
 
 type Columns = typeof TASK_COLUMNS;

@@ -10,15 +10,22 @@ export type TaskResolution = (typeof TASK_RESOLUTIONS)[number];
 export const STATUS_CHOICES = [...TASK_STATUSES, ...TASK_RESOLUTIONS] as const;
 export type StatusChoice = (typeof STATUS_CHOICES)[number];
 
-/** Returns the choice that a task shows. */
+/** Returns the choice that a task shows, unless it is in a stage. */
 export const getChoice = ({ status, resolution }: { status: TaskStatus; resolution?: TaskResolution | null }): StatusChoice =>
   resolution ?? status;
 
 const isResolution = (choice: StatusChoice): choice is TaskResolution => TASK_RESOLUTIONS.some((one) => one === choice);
 
+/** Returns what a form sends for the choice that a task shows: the id of its stage, if it is in one. */
+export const chosenValue = (task: { status: TaskStatus; resolution: TaskResolution | null; stage_id: string | null }): string =>
+  task.stage_id ?? getChoice(task);
+
 /** Returns the fields that a choice sets. */
-export const fromChoice = (choice: StatusChoice): { status: TaskStatus; resolution: TaskResolution | null } =>
-  isResolution(choice) ? { status: 'done', resolution: choice } : { status: choice, resolution: null };
+export const fromChoice = (choice: StatusChoice) => ({
+  status: isResolution(choice) ? ('done' as const) : choice,
+  resolution: isResolution(choice) ? choice : null,
+  stage_id: null,
+});
 
 export const TASK_PRIORITIES = ['low', 'medium', 'high', 'urgent'] as const;
 export type TaskPriority = (typeof TASK_PRIORITIES)[number];

@@ -62,6 +62,7 @@ export const ListTasks = z.object({
   team_id: Id.optional().meta({ description: 'Ignored when project_id is given' }),
   status: TaskStatus.optional(),
   resolution: z.enum(TASK_RESOLUTIONS).optional(),
+  stage_id: Id.optional(),
   cycle_id: Id.optional().meta({ description: 'Tasks of one cycle; of these, those of project_id or team_id if given' }),
   include: Include,
   assigned_to: Assignee.optional().meta({ description: 'Id of a user; `me` for your own' }),

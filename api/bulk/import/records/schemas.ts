@@ -61,7 +61,7 @@ const cycle_state = z
     error: 'is required in a completed cycle',
   });
 
-const task = CreateTask.extend({
+const task = CreateTask.omit({ stage_id: true }).extend({
   task_id: Ref.nullish(),
   project_id: Ref.nullish(),
   parent_task_id: Ref.nullish(),

@@ -90,7 +90,7 @@ function anyStatus(values: readonly string[] = [], $: Parameters): string[] {
 
 /** Conditions of the filters: any value of one, all of them. An empty list filters nothing. */
 function buildConditions({ entity, filters }: ResolvedView, $: Parameters): string {
-  const { status, priority, assigned_to, created_by, cycle_id, tags, project_id, due_before, due_after } = filters;
+  const { status, priority, assigned_to, created_by, cycle_id, tags, project_id, due_before, due_after, stage_id } = filters;
   const any = (column: string, values: readonly string[] | undefined, type: string): string[] =>
     values && values.length > 0 ? [`${column} = any(${$.add(values, `${type}[]`)})`] : [];
   return [
@@ -99,6 +99,8 @@ function buildConditions({ entity, filters }: ResolvedView, $: Parameters): stri
     ...any('w.priority', priority, 'text'),
     ...anyOrNone('w.assigned_to', assigned_to, $),
     ...anyOrNone('w.cycle_id', cycle_id, $),
+    // With its index, a stage of another team would be read.
+    ...anyOrNone('w.stage_id', stage_id, $).map((condition) => `(${condition}) is true`),
     ...any('w.created_by', created_by, 'uuid'),
     ...any('w.project_id', project_id, 'uuid'),
     ...(tags && tags.length > 0 ? [`w.tags && ${$.add(tags, 'text[]')}`] : []),

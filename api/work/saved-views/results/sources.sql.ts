@@ -43,7 +43,7 @@ export const SOURCES: Readonly<Record<ViewEntity, Source>> = {
     live: 'w.deleted_at is null',
     columns: {
       // Ids begin with their time, so groups of cycles and projects stand in the order in which these were created.
-      ...same([...COMMON, 'cycle_id', ...listTaskColumns('sorted')]),
+      ...same([...COMMON, 'cycle_id', 'stage_id', ...listTaskColumns('sorted')]),
       [MANUAL_ORDER]: manualKey('w'),
       // A text: a date comes before the times of its day.
       due_date: 'w.due_date collate "C"',

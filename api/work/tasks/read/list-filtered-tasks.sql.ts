@@ -36,6 +36,7 @@ export type ListKind = 'records' | 'marks' | 'fingerprint';
 interface TaskFilters {
   assigned_to?: string | undefined;
   resolution?: string | undefined;
+  stage_id?: string | undefined;
   priority?: string | undefined;
   /** Normalized dates. */
   due_before?: string | undefined;
@@ -74,7 +75,7 @@ export interface Narrowing {
 /** One condition for each filter that is given; $1 = caller id and $2 = status or null, as in every list. */
 function buildConditions({ filters }: Narrowing, $: Parameters): string {
   const [caller, status] = $.values;
-  const { assigned_to, resolution, priority, due_before, due_after, tag, updated_since } = filters;
+  const { assigned_to, resolution, stage_id, priority, due_before, due_after, tag, updated_since } = filters;
   const given = (value: string | undefined, sql: (value: string) => string): string[] =>
     value === undefined ? [] : [sql(value)];
   return [
@@ -83,6 +84,8 @@ function buildConditions({ filters }: Narrowing, $: Parameters): string {
     // `is true` keeps to the index of the place: that of assignees would read what another person does in other teams.
     ...given(assigned_to, (id) => (id === caller ? 't.assigned_to = $1' : `(t.assigned_to = ${$.add(id, 'uuid')}) is true`)),
     ...given(resolution, (value) => `t.resolution = ${$.add(value, 'text')}`),
+    // As of an assignee: a stage of another team is looked for among the tasks of this place.
+    ...given(stage_id, (id) => `(t.stage_id = ${$.add(id, 'uuid')}) is true`),
     ...given(priority, (value) => `t.priority = ${$.add(value, 'text')}`),
     ...given(due_before, (date) => `t.due_date collate "C" < ${$.add(date, 'text')}`),
     // After a day means after all its times.

@@ -147,13 +147,14 @@ async function resolveNarrowing(ctx: Context, options: Partial<ListTasks>): Prom
     before,
     assigned_to,
     resolution,
+    stage_id,
     due_before,
     due_after,
     priority,
     tag,
     updated_since,
   } = options;
-  const filters = { assigned_to, resolution, priority, due_before, due_after, tag, updated_since };
+  const filters = { assigned_to, resolution, stage_id, priority, due_before, due_after, tag, updated_since };
   const given = [limit, before, ...Object.values(filters)];
   if (custom_field.length === 0 && given.every((value) => value === undefined)) return null;
   const date = (text: string | undefined) => (text === undefined ? undefined : (normaliseDate(text) ?? undefined));

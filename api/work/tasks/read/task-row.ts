@@ -10,6 +10,7 @@ export interface TaskRow {
   title: string;
   status: TaskStatus;
   resolution: TaskResolution | null;
+  stage_id: string | null;
   priority: TaskPriority;
   /** A date, or a date-time in UTC. */
   due_date: string | null;
@@ -22,4 +23,4 @@ export interface TaskRow {
 
 /** The columns of a `TaskRow`, of a task `t`. */
 export const ROW_COLUMNS =
-  't.task_id, t.team_id, t.project_id, t.number, t.title, t.status, t.resolution, t.priority, t.due_date, t.assigned_to, t.tags, t.parent_task_id, t.recurrence, t.version';
+  't.task_id, t.team_id, t.project_id, t.number, t.title, t.status, t.resolution, t.stage_id, t.priority, t.due_date, t.assigned_to, t.tags, t.parent_task_id, t.recurrence, t.version';

@@ -6,7 +6,7 @@ import { invalid, notFound } from '../../../platform/errors.js';
 import { checkTreeSize } from '../recurrence/check-tree-size.js';
 import type { Differences } from '../../../platform/changes/record-change.js';
 import { coalesceWrites } from '../../../platform/database/batching/coalesce-writes.js';
-import { misplacedResolution } from './misplaced-resolution.js';
+import { misplacedResolution, misplacedStage } from './misplaced-resolution.js';
 import { lockMoveTarget } from './lock-move-target.js';
 import { moveSubtasks } from './move-subtasks.js';
 import type { UpdateTask } from '../schema.js';
@@ -19,6 +19,7 @@ interface Outcome extends Record<string, unknown> {
   stale: boolean;
   assignee_ok: boolean;
   resolution_ok: boolean;
+  stage_ok: boolean;
   version: number;
   /** Whether outbox rows were written. */
   notify: boolean;
@@ -42,8 +43,8 @@ const buildInput = (ctx: Context, { taskId, fields, version, beside = null }: Ch
   who: callerJson(ctx),
 });
 
-const passed = ({ seat, stale, assignee_ok, resolution_ok }: Outcome): boolean =>
-  isAllowed('task.write', seat) && !stale && assignee_ok && resolution_ok;
+const passed = ({ seat, stale, assignee_ok, resolution_ok, stage_ok }: Outcome): boolean =>
+  isAllowed('task.write', seat) && !stale && assignee_ok && resolution_ok && stage_ok;
 
 /**
  * Waits for locks, and throws the reason if the change is rejected.
@@ -61,6 +62,7 @@ async function writeAlone(ctx: Context, change: Change): Promise<number> {
   }
   if (!outcome.assignee_ok) throw invalid('assigned_to must be a member of the project’s team');
   if (!outcome.resolution_ok) throw misplacedResolution();
+  if (!outcome.stage_ok) throw misplacedStage();
   return outcome.version;
 }
 
@@ -102,7 +104,8 @@ async function lockedBeside(
  * task beside its row, as part of the same change, and returns its differences; the caller has checked the permissions.
  * @throws RESOURCE_NOT_FOUND no live task, project or parent | PERMISSION_DENIED non-member or guest, or a recurrence set while
  * impersonating | RESOURCE_CONFLICT stale version | INVALID_REQUEST due date, assignee, parent, a project of another team, or too
- * many descendants of a task that is to recur | VALIDATION_ERROR a resolution for a task that is not done
+ * many descendants of a task that is to recur | VALIDATION_ERROR a resolution for a task that is not done, or a stage
+ * that is none of the task's team and status
  */
 export async function updateTask(
   ctx: Context,

@@ -13,6 +13,10 @@ const DEPTH_OK = /* sql */ `case when g.parent_task_id is null then true else (
       select coalesce(max(level), 0) < $3::int from ancestors
     ) end`;
 
+/** A stage brings its status, and goes with no resolution. */
+const STAGED = /* sql */ `coalesce(stage.status, ${initialValue('g', 'status')}) as new_status,
+    g.stage_id is null or stage.status = coalesce(g.status, stage.status) and g.resolution is null as stage_ok`;
+
 /** Trace of a created task. */
 const CHANGE = /* sql */ `make_change(team_id => m.team_id, project_id => m.project_id,
     ${kindOfChange({ feature: 'tasks', action: 'create', entityType: 'task' })},
@@ -21,7 +25,7 @@ const CHANGE = /* sql */ `make_change(team_id => m.team_id, project_id => m.proj
     payload => jsonb_build_object('task', m.json, 'changes', '{}'::jsonb))`;
 /** Fields of an item, as the statement takes them. */
 const GIVEN = ['index integer', 'caller integer', 'task_id text', ...INSERTED_COLUMNS.map(declareColumn)].join(', ');
-const VALUES = INSERTED_COLUMNS.map((name) => initialValue('v', name)).join(', ');
+const VALUES = INSERTED_COLUMNS.map((name) => (name === 'status' ? 'v.new_status' : initialValue('v', name))).join(', ');
 
 /**
  * Creates any number of tasks in one statement; usually one. $1 = callers (jsonb array), $2 = fields of the tasks (jsonb array;
@@ -48,6 +52,7 @@ with given as materialized (
     g.assigned_to is null or assignee.found as assignee_ok, g.parent_task_id is null or parent.here is not null as parent_found,
     g.parent_task_id is null or parent.here as parent_ok,
     ${nested ? DEPTH_OK : '$3::int > 0'} as depth_ok,
+    ${STAGED},
     -- No EXISTS, and a limit on the single parent: otherwise the planner reads all keys, or a small task table whole.
     (select true from item_keys k where k.item_id = g.task_id) is not null as taken
   from given g
@@ -63,23 +68,26 @@ with given as materialized (
   left join lateral (
     select t.project_id = g.project_id as here from tasks t where t.task_id = g.parent_task_id and t.deleted_at is null limit 1
   ) parent on true
+  left join lateral (
+    select s.status from stages s where s.stage_id = g.stage_id and s.team_id = place.team_id ${lock}
+  ) stage on true
 ), key as (
   insert into item_keys (item_id, item_type)
   select id, 'task' from verdict
   -- Coalesced: the planner assumes that each condition is selective, expects three rows of 500, and picks a nested loop.
-  where coalesce(project_found and seat = any($4::text[]) and assignee_ok and parent_ok and depth_ok and not taken, false)
+  where coalesce(project_found and seat = any($4::text[]) and assignee_ok and parent_ok and depth_ok and stage_ok and not taken, false)
   on conflict do nothing returning item_id
 ), made as (
   insert into tasks (task_id, team_id, ${INSERTED_COLUMNS.join(', ')},
     created_by, created_at, updated_at, completed_at, due_set_by)
-  select v.id, v.team_id, ${VALUES}, v.user_id, v.at, v.at, case v.status when 'done' then v.at end,
+  select v.id, v.team_id, ${VALUES}, v.user_id, v.at, v.at, case v.new_status when 'done' then v.at end,
     case when v.due_date is null then '{}' else people_of_caller($1::jsonb->v.caller) end
   from key join verdict v on v.id = key.item_id
   returning task_id, title, team_id, project_id, task_json(tasks) as json
 ), recorded as (
   select record_changes_of(array_agg($1::jsonb->v.caller), array_agg(${CHANGE})) as ids from made m join verdict v on v.id = m.task_id
 )
-select v.index, v.id as task_id, v.project_found, v.seat, v.assignee_ok, v.parent_found, v.parent_ok, v.depth_ok, v.taken,
+select v.index, v.id as task_id, v.project_found, v.seat, v.assignee_ok, v.parent_found, v.parent_ok, v.depth_ok, v.stage_ok, v.taken,
   m.json::text as created, old.replay, old.json as stored, (select cardinality(ids) from recorded) as recorded,
   m.task_id is not null and (v.recurrence is not null or ${hasSubscriber('task.created', 'v.team_id', 'v.user_id')}) as notify
 from verdict v left join made m on m.task_id = v.id
