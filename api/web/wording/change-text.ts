@@ -7,6 +7,8 @@ interface Words {
 }
 type Value = ActivityChanges[string]['from'];
 
+/** The other values of a status are stages, by their ids. */
+const STATUS = /^[a-z_]+$/;
 const DATE = /^\d{4}-\d\d-\d\d/;
 /** Longer texts are left out of a line. */
 const MAX_LENGTH = 80;
@@ -17,23 +19,27 @@ function valueText(field: string, value: Value, names: Record<string, string>, w
   if (typeof value === 'boolean') return value ? 'yes' : 'no';
   if (typeof value === 'number') return String(value);
   if (field === 'assigned_to') return names[value] === 'You' ? 'you' : (names[value] ?? 'a former member');
-  if (field === 'status') return words.formatStatus(value);
+  if (field === 'status' && STATUS.test(value)) return words.formatStatus(value);
+  if (field === 'status' || field === 'stage_id') return names[value] ?? 'a former stage';
   if (field.endsWith('_date') && DATE.test(value)) return words.day(value);
   if (field === 'title' || field === 'name') return value.length > MAX_LENGTH ? undefined : `“${withVisibleNames(value)}”`;
   return value.length > MAX_LENGTH ? undefined : value;
 }
 
-/** Returns the changes as people chose them: what says why nobody completed a task is part of its status. */
+/**
+ * Returns the changes as people chose them: what says why nobody completed a task is part of its status, and so is the stage that it left or entered with
+ * it.
+ */
 function withChoices(changes: ActivityChanges | null | undefined): ActivityChanges | null | undefined {
-  const { resolution, ...others } = changes ?? {};
-  if (!resolution) return changes;
-  const { from = 'done', to = 'done' } = others['status'] ?? {};
-  return { ...others, status: { from: resolution.from ?? from, to: resolution.to ?? to } };
+  const { resolution, stage_id: stage, status, ...others } = changes ?? {};
+  if (!resolution && !(stage && status)) return changes;
+  const { from = 'done', to = 'done' } = status ?? {};
+  return { ...others, status: { from: resolution?.from ?? stage?.from ?? from, to: resolution?.to ?? stage?.to ?? to } };
 }
 
 /**
  * Returns the summary of a line in words, with the values of short fields: "changed status from In review to Done, cycle". A summary of another
- * form stays as it is. `names`: of users, by id.
+ * form stays as it is. `names`: of users and stages, by id.
  */
 export function summaryText(
   { summary, changes }: Pick<ActivityEntry, 'summary' | 'changes'>,
@@ -42,8 +48,9 @@ export function summaryText(
 ): string {
   if (!/^changed [a-z_, ]+$/.test(summary)) return summary;
   const changed = summary.slice('changed '.length).split(', ');
-  const fields = [...new Set(changed.map((field) => (field === 'resolution' && changes?.['resolution'] ? 'status' : field)))];
   const chosen = withChoices(changes);
+  const isSaid = (field: string) => changes?.[field] !== undefined && chosen?.[field] === undefined;
+  const fields = [...new Set(changed.map((field) => (isSaid(field) ? 'status' : field)))];
   // The time of completion follows from the status.
   const shown = fields.filter((field) => field !== 'completed_at' || !fields.includes('status'));
   const parts = shown.map((field) => {

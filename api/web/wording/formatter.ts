@@ -2,7 +2,7 @@ import { availableActions } from '../../automation/actions/registry.js';
 import type { User } from '../../identity/auth/schema.js';
 import { plainText } from '../../platform/plain-text.js';
 import { howOften, ruleInWords } from '../../work/tasks/recurrence/describe-rule.js';
-import { getChoice } from '../../work/tasks/rules.js';
+import { getChoice, type TaskResolution, type TaskStatus } from '../../work/tasks/rules.js';
 import { TRIGGER_TEXT } from '../../automation/language/triggers.js';
 import type { ActivityChanges } from '../../work/activity-feed/schema.js';
 import { changesText, summaryText } from './change-text.js';
@@ -135,11 +135,21 @@ const HUES = 8;
 /** The class that colours the initials of a user, the same on each page; the last digit of an id is random. */
 const hue = (userId: string): string => `hue-${Number.parseInt(userId.slice(-1), 16) % HUES}`;
 
+interface Placed {
+  status: TaskStatus;
+  resolution: TaskResolution | null;
+  stage_id: string | null;
+}
+/** Where a task is, as its team says it: the name of its stage, else "In review" or "Canceled". */
+const formatPlace = (task: Placed, stages: readonly { stage_id: string; name: string }[] = []): string =>
+  stages.find(({ stage_id }) => stage_id === task.stage_id)?.name ?? formatStatus(getChoice(task));
+
 /** What is the same for every reader. */
 const COMMON = {
   formatStatus,
   /** The status of a task as people choose it: `canceled` of one that nobody completed. */
   choice: getChoice,
+  formatPlace,
   /** "weekly" of a recurrence, and its rule in full. */
   howOften,
   rule: ruleInWords,

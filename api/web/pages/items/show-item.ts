@@ -8,7 +8,9 @@ import { getProject } from '../../../work/projects/get-project.js';
 import { listProjects } from '../../../work/projects/list-projects.js';
 import type { ProjectRecord } from '../../../work/projects/schema.js';
 import { PROJECT_STATUSES } from '../../../work/projects/rules.js';
-import { STATUS_CHOICES, TASK_PRIORITIES } from '../../../work/tasks/rules.js';
+import { TASK_PRIORITIES } from '../../../work/tasks/rules.js';
+import { findStages } from '../../../work/tasks/stages/find-stages.js';
+import { toPlaces } from '../../../work/tasks/stages/places.js';
 import { findTaskRows } from '../../../work/tasks/read/find-task-rows.js';
 import type { Task } from '../../../work/tasks/schema.js';
 import { createFormatter } from '../../wording/formatter.js';
@@ -68,11 +70,12 @@ const VIEWS: Readonly<Record<string, string>> = { task: 'items/task', project: '
 /** Renders the page of an item; its other forms keep working when one was rejected. */
 export async function itemView(ctx: Context, me: User, itemId: string, rejected?: RejectedForm): Promise<View> {
   const data = await loadItem(ctx, me, itemId);
-  const [projects, project, repeat, cycles] = await Promise.all([
+  const [projects, project, repeat, cycles, stages] = await Promise.all([
     data.task && data.canWrite ? listPlaces(ctx, data.item.team_id) : [],
     data.item.type === 'project' ? getProject(ctx, itemId) : undefined,
     data.task ? loadRepeat(ctx, me, data.task) : undefined,
     data.task && data.canWrite ? loadCycles(ctx, [data.task]) : [],
+    data.task ? findStages(ctx, [data.item.team_id]) : [],
   ]);
   const list = data.inside && (await listInside(ctx, me, data.inside.contents, itemId));
   const stored = data.task && repeat && taskTexts(data.task, repeat.stored);
@@ -98,7 +101,9 @@ export async function itemView(ctx: Context, me: User, itemId: string, rejected?
       maxFileBytes: MAX_FILE_BYTES,
       project: project === undefined ? undefined : (JSON.parse(project) as ProjectRecord),
       formText,
-      statuses: data.task ? STATUS_CHOICES : PROJECT_STATUSES,
+      stages,
+      statusPlaces: toPlaces(stages),
+      statuses: PROJECT_STATUSES,
       priorities: TASK_PRIORITIES,
       // Partials of other pages read a rejected form by these names.
       problem: rejected?.form === 'subtask' ? rejected.problem : undefined,

@@ -1,4 +1,4 @@
-import { getChoice } from '../../../work/tasks/rules.js';
+import { chosenValue } from '../../../work/tasks/rules.js';
 import type { Task } from '../../../work/tasks/schema.js';
 import type { Fields } from '../../server/read-form.js';
 import { readText } from '../projects/form-fields.js';
@@ -24,7 +24,7 @@ export type TaskTexts = Record<(typeof TASK_FIELDS)[number], string>;
 export const taskTexts = (task: Omit<Task, 'subtasks'>, repeats: string): TaskTexts => ({
   title: task.title,
   description: task.description ?? '',
-  status: getChoice(task),
+  status: chosenValue(task),
   assigned_to: task.assigned_to ?? '',
   priority: task.priority,
   due_date: (task.due_date ?? '').slice(0, 10),

@@ -6,12 +6,15 @@ import { CycleParams } from '../../../work/cycles/schema.js';
 import { readCycle } from '../../../work/cycles/read-cycle.js';
 import { getProject } from '../../../work/projects/get-project.js';
 import { ProjectParams, type ProjectRecord } from '../../../work/projects/schema.js';
+import { UNASSIGNED } from '../../../work/saved-views/schema.js';
 import { MANUAL_ORDER } from '../../../work/saved-views/sort-fields.js';
+import type { ViewSource } from '../../../work/saved-views/results/resolve-view.js';
 import { countGroups } from '../../../work/saved-views/results/list-groups.js';
 import { listMatches } from '../../../work/saved-views/results/list-results.js';
 import { placeInOrder } from '../../../work/tasks/order/manual-key.js';
 import { listTasks } from '../../../work/tasks/read/list-tasks.js';
-import { TASK_PRIORITIES, TASK_STATUSES, type TaskStatus } from '../../../work/tasks/rules.js';
+import { TASK_PRIORITIES, type TaskStatus } from '../../../work/tasks/rules.js';
+import { type Place, type Stage, toPlaces } from '../../../work/tasks/stages/places.js';
 import type { TaskRow } from '../../../work/tasks/read/task-row.js';
 import type { Task } from '../../../work/tasks/schema.js';
 import { type FormError, page, type Page, requireUser, type View } from '../../page.js';
@@ -19,6 +22,7 @@ import type { Fields } from '../../server/read-form.js';
 import { filterData, TaskFilters, toQuery, toSource } from './filters.js';
 import { projectPath } from './paths.js';
 import { loadProject, loadTeam } from './project.js';
+import { Choice, valueOf } from './stage-choices.js';
 import { loadAround } from './around-tasks.js';
 import { MAX_LINE, quickAdd } from './quick-add.js';
 import { writableTeams } from './task-list.js';
@@ -28,21 +32,24 @@ const MAX_CARDS = 50;
 /** Tasks of a cycle that are read for its board. */
 const MAX_TASKS = 500;
 
-/** A column of a board. */
-export interface Column {
-  status: TaskStatus;
+/** A column of a board: a status, or a stage within one. */
+export interface Column extends Place {
+  /** What a form sends for it. */
+  value: Choice;
   cards: (TaskRow & { canWrite: boolean })[];
   total: number;
   /** Where the cards are that the column has no room for. */
   more: string | undefined;
 }
 
-/** Puts tasks into columns by their status. */
-export function toColumns(tasks: readonly TaskRow[], writes: ReadonlySet<string>): Column[] {
-  return TASK_STATUSES.map((status) => {
-    const here = tasks.filter((task) => task.status === status);
+/** Puts tasks into columns by their stage, or by their status if their stage has no column. */
+export function toColumns(tasks: readonly TaskRow[], writes: ReadonlySet<string>, places: readonly Place[]): Column[] {
+  const shown = new Set(places.map(valueOf));
+  const columnOf = ({ stage_id, status }: TaskRow): Choice => (stage_id !== null && shown.has(stage_id) ? stage_id : status);
+  return places.map((place) => {
+    const here = tasks.filter((task) => columnOf(task) === valueOf(place));
     const cards = here.slice(0, MAX_CARDS).map((task) => ({ ...task, canWrite: writes.has(task.team_id) }));
-    return { status, cards, total: here.length, more: undefined };
+    return { ...place, value: valueOf(place), cards, total: here.length, more: undefined };
   });
 }
 
@@ -59,6 +66,25 @@ interface Refused {
   given?: Fields;
 }
 
+/** Narrows what is looked up to a place. Without stages nothing has to be said of them. */
+const within = (source: ViewSource, { stage }: Place, stages: readonly Stage[]): ViewSource =>
+  stages.length === 0 ? source : { ...source, filters: { ...source.filters, stage_id: [stage?.stage_id ?? UNASSIGNED] } };
+
+/** Counts the tasks of each place, by what a form sends for it. */
+async function countPlaces(ctx: Context, source: ViewSource, stages: readonly Stage[]): Promise<Map<Choice, number>> {
+  const count = async (group_by: string) => {
+    const { groups } = await countGroups(ctx, { ...source, group_by });
+    return new Map(groups.flatMap(({ key, count }) => (key === null ? [] : [[key, count] as const])));
+  };
+  const [byStatus, byStage] = await Promise.all([
+    count('status'),
+    stages.length === 0 ? new Map<string, number>() : count('stage_id'),
+  ]);
+  // What is in no stage is the rest of its status.
+  for (const { stage_id, status } of stages) byStatus.set(status, (byStatus.get(status) ?? 0) - (byStage.get(stage_id) ?? 0));
+  return new Map([...byStatus, ...byStage]);
+}
+
 async function showProjectBoard(
   ctx: Context,
   me: User,
@@ -69,15 +95,18 @@ async function showProjectBoard(
   const around = await loadProject(ctx, me, projectId);
   const { sort = MANUAL_ORDER } = filters;
   const source = (show: TaskStatus | 'all') => toSource(around.project, { ...filters, sort, show });
-  const [{ groups }, ...found] = await Promise.all([
-    countGroups(ctx, { ...source('all'), group_by: 'status' }),
-    ...TASK_STATUSES.map((status) => listMatches(ctx, source(status), { limit: MAX_CARDS, offset: 0 })),
+  const places = toPlaces(around.stages);
+  const [totals, ...found] = await Promise.all([
+    countPlaces(ctx, source('all'), around.stages),
+    ...places.map((place) =>
+      listMatches(ctx, within(source(place.status), place, around.stages), { limit: MAX_CARDS, offset: 0 }),
+    ),
   ]);
-  const columns = TASK_STATUSES.map((status, at): Column => {
+  const columns = places.map((place, at): Column => {
     const cards = JSON.parse(found[at]?.body as string) as Task[];
-    const total = groups.find(({ key }) => key === status)?.count ?? cards.length;
-    const more = total > cards.length ? `${projectPath(projectId)}${toQuery({ ...filters, show: status })}` : undefined;
-    return { status, cards: cards.map((card) => ({ ...card, canWrite: around.canWrite })), total, more };
+    const total = totals.get(valueOf(place)) ?? cards.length;
+    const more = total > cards.length ? `${projectPath(projectId)}${toQuery({ ...filters, show: place.status })}` : undefined;
+    return { ...place, value: valueOf(place), cards: cards.map((card) => ({ ...card, canWrite: around.canWrite })), total, more };
   });
   const query = toQuery(filters);
   const data = {
@@ -103,13 +132,13 @@ const flatten = (tasks: readonly Nested[]): Task[] => tasks.flatMap((task) => [t
 
 async function showCycleBoard(ctx: Context, me: User, cycleId: string): Promise<View> {
   const cycle = await readCycle(ctx, 'cycle.read', cycleId);
-  const [{ body, more }, { teamName, names }] = await Promise.all([
+  const [{ body, more }, { teamName, names, stages }] = await Promise.all([
     listTasks(ctx, { cycle_id: cycleId, limit: MAX_TASKS }),
     loadTeam(ctx, me, cycle.team_id),
   ]);
   if (typeof body !== 'string') throw new Error('A short list of tasks came in chunks');
   const tasks = flatten(JSON.parse(body) as Nested[]).toSorted((a, b) => placeInOrder(a) - placeInOrder(b));
-  const columns = toColumns(tasks, writableTeams(me));
+  const columns = toColumns(tasks, writableTeams(me), toPlaces(stages));
   const data = {
     cycle,
     teamName,
@@ -118,6 +147,7 @@ async function showCycleBoard(ctx: Context, me: User, cycleId: string): Promise<
     isManual: true,
     isCut: more,
     names,
+    stages,
     here: `/app/cycles/${cycleId}/board`,
   };
   return { view: 'cycles/board', title: `Board of ${cycle.name}`, data, scripts: ['work.js'] };
@@ -138,7 +168,7 @@ export const boardPages: Page[] = [
     access: 'task.write',
     params: ProjectParams,
     query: BoardFilters,
-    form: z.object({ text: Text.max(MAX_LINE), status: z.enum(TASK_STATUSES) }),
+    form: z.object({ text: Text.max(MAX_LINE), status: Choice }),
     async handle({ ctx, me, params, query, form: { text, status } }) {
       const { team_id } = JSON.parse(await getProject(ctx, params.project_id)) as ProjectRecord;
       const { notice } = await quickAdd(ctx, requireUser({ me }), text, { team_id, ...params, status });

@@ -2,7 +2,6 @@ import { z } from 'zod';
 import type { User } from '../../../identity/auth/schema.js';
 import type { Context } from '../../../platform/context.js';
 import { TaskId, Text } from '../../../platform/fields.js';
-import { fromChoice, STATUS_CHOICES } from '../../../work/tasks/rules.js';
 import { trashTask } from '../../../work/tasks/write/trash-task.js';
 import { placeTask } from '../../../work/tasks/order/place-task.js';
 import { updateTask } from '../../../work/tasks/write/update-task.js';
@@ -11,13 +10,13 @@ import { notFound } from '../../../platform/errors.js';
 import { CHOOSERS, TASK_ACTS, type TaskAct } from '../../navigation/keys.js';
 import type { Fields } from '../../server/read-form.js';
 import type { Changed, Undo } from '../../server/undo.js';
-import { createFormatter } from '../../wording/formatter.js';
 import { changeTicked } from './change-ticked.js';
 import { type ButtonChange, CHANGED_BY_BUTTON, describeChange } from './describe-change.js';
 import { closeTicked, undoClosed } from './duplicates.js';
 import { describeLeft, type EachResult, eachTask } from './each-task.js';
 import { Ticked, Version } from './form-fields.js';
 import { backPath, itemPath } from './paths.js';
+import { Choice, fieldsOf, nameChoice } from './stage-choices.js';
 import { loadTaskActions } from './task-actions.js';
 
 /** Tasks that one form changes. */
@@ -104,15 +103,17 @@ const Change = z
   .transform((text): unknown => ({ field: text.slice(0, text.indexOf(':')), value: text.slice(text.indexOf(':') + 1) }))
   .pipe(z.object({ field: z.enum(CHANGED_BY_BUTTON), value: z.string() }));
 
+const teamsOf = ({ teams }: User): string[] => teams.map(({ team_id }) => team_id);
+
 /** `done:3:task-id`: what a button of a card or a row makes of a task. */
 const Move = z
   .string()
-  .regex(/^[a-z_]+:\d+:./)
+  .regex(/^[a-z_]+:\d+:.|^[0-9a-f-]{36}:\d+:./)
   .transform((text): unknown => {
     const [status, version] = text.split(':') as [string, string];
     return { status, version, task_id: text.slice(status.length + version.length + 2) };
   })
-  .pipe(z.object({ status: z.enum(STATUS_CHOICES), version: Version, task_id: TaskId }));
+  .pipe(z.object({ status: Choice, version: Version, task_id: TaskId }));
 
 const MAX_QUERY = 500;
 /** What can be typed where the choices depend on it. */
@@ -192,10 +193,10 @@ export const bulkTaskPages: Page[] = [
       const { status, version, task_id } = to;
       const isPlaced = after !== undefined || before !== undefined;
       // A task that is put elsewhere in its column keeps the status that it may have got meanwhile: then its version has changed too.
-      const fields = same === undefined ? { ...fromChoice(status), version } : { version };
+      const fields = same === undefined ? { ...fieldsOf(status), version } : { version };
       const left = isPlaced ? await placeTask(ctx, task_id, { after, before }, fields) : await updateTask(ctx, task_id, fields);
       const undo = left === version ? undefined : { kind: 'revert_tasks' as const, tasks: [[task_id, left] as Changed] };
-      const text = same === undefined ? `Moved to ${createFormatter(me).formatStatus(status)}` : 'Moved';
+      const text = same === undefined ? `Moved to ${await nameChoice(ctx, teamsOf(requireUser({ me })), status)}` : 'Moved';
       return { to: backPath(back, itemPath(task_id)), notice: { kind: 'good', text, undo } };
     },
     onError: ({ form }, { message, changedSince }) => {

@@ -8,6 +8,7 @@ import { getTask } from '../../../work/tasks/read/get-task.js';
 import { TASK_RESOLUTIONS } from '../../../work/tasks/rules.js';
 import type { Task } from '../../../work/tasks/schema.js';
 import { createFormatter } from '../../wording/formatter.js';
+import { type Choice, nameChoice } from './stage-choices.js';
 import { BACKLOG, NOTHING } from './change-ticked.js';
 import { describeClosed } from './duplicates.js';
 
@@ -38,10 +39,11 @@ async function nameAssignee(ctx: Context, me: User, taskId: string, userId: stri
 
 /** Says what a button has made of one task: `Assigned to Mia`. The change has succeeded, so what it names is there. */
 export async function describeChange(ctx: Context, me: User, taskId: string, { field, value }: ButtonChange): Promise<string> {
-  const { formatStatus, day } = createFormatter(me);
+  const { day } = createFormatter(me);
+  const teams = me.teams.map(({ team_id }) => team_id);
   switch (field) {
     case 'status':
-      return isClosed(value) ? `Marked as ${value}` : `Moved to ${formatStatus(value)}`;
+      return isClosed(value) ? `Marked as ${value}` : `Moved to ${await nameChoice(ctx, teams, value as Choice)}`;
     case 'priority':
       return `Priority is now ${value}`;
     case 'due_date':

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { invalidFields } from '../../../platform/errors.js';
-import { fromChoice, STATUS_CHOICES } from '../../../work/tasks/rules.js';
 import type { Fields } from '../../server/read-form.js';
 import { FORM_MESSAGES } from '../../wording/form-messages.js';
+import { Choice, fieldsOf } from './stage-choices.js';
 
 /** Versions are numbers in text. */
 export const Version = z.coerce.number().pipe(z.int().min(1).max(2_147_483_647));
@@ -37,10 +37,11 @@ export function changedFields(form: Fields, names: readonly string[]): Record<st
   );
 }
 
-/** Returns typed fields with the status as the operations take it: of a choice that says why nobody completes the task, both. */
+/** Returns typed fields with the status as the operations take it: of a choice that says why nobody completes the task, both; of a stage its id. */
 export function readChoice(typed: Record<string, unknown>): Record<string, unknown> {
-  const choice = STATUS_CHOICES.find((one) => one === typed['status']);
-  return choice === undefined ? typed : { ...typed, ...fromChoice(choice) };
+  const { status, ...others } = typed;
+  const { data: choice } = Choice.safeParse(status);
+  return choice === undefined ? typed : { ...others, ...fieldsOf(choice) };
 }
 
 const NAMES: Readonly<Record<string, string>> = {
@@ -53,6 +54,7 @@ const NAMES: Readonly<Record<string, string>> = {
   recurrence: 'repeat',
   repeats: 'repeat',
   repeats_words: 'repeat',
+  stage_id: 'stage',
 };
 
 /** Names a field of a task or project in a sentence. */

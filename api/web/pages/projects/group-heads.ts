@@ -1,6 +1,7 @@
 import type { User } from '../../../identity/auth/schema.js';
 import type { Context } from '../../../platform/context.js';
 import { findCycleNames } from '../../../work/cycles/find-cycle-names.js';
+import { findStages } from '../../../work/tasks/stages/find-stages.js';
 import { findPlaces } from '../../../work/graph/item-place.js';
 import { parseCustomKey } from '../../../work/saved-views/rules.js';
 import type { ViewGroup } from '../../../work/saved-views/schema.js';
@@ -24,6 +25,13 @@ async function nameKeys(ctx: Context, me: User, { by, rows, people }: Grouped): 
       return mapTeamNames(me);
     case 'cycle_id':
       return findCycleNames(ctx, ids());
+    case 'stage_id': {
+      const stages = await findStages(
+        ctx,
+        rows.map(({ team_id }) => team_id as string),
+      );
+      return Object.fromEntries(stages.map(({ stage_id, name }) => [stage_id, name]));
+    }
     case 'project_id':
       return Object.fromEntries([...(await findPlaces(ctx, ids()))].map(([id, { title }]) => [id, title]));
     default:

@@ -5,11 +5,11 @@ import { Id, Text } from '../../../platform/fields.js';
 import { getProject } from '../../../work/projects/get-project.js';
 import { listProjects } from '../../../work/projects/list-projects.js';
 import type { ProjectRecord } from '../../../work/projects/schema.js';
-import { TaskStatus } from '../../../work/tasks/columns.js';
 import { type FormError, page, type Page, requireUser, type View } from '../../page.js';
 import type { Fields } from '../../server/read-form.js';
 import { backPath, projectPath } from './paths.js';
 import { MAX_LINE, quickAdd, readQuickLine } from './quick-add.js';
+import { Choice } from './stage-choices.js';
 import { writableTeams } from './task-list.js';
 
 /** Projects that the form offers. */
@@ -72,7 +72,7 @@ export const newTaskPages: Page[] = [
     query: z.object({
       project_id: Id,
       text: z.string().max(MAX_LINE).catch(''),
-      status: TaskStatus.optional().catch(undefined),
+      status: Choice.optional().catch(undefined),
     }),
     async handle({ ctx, me, query: { project_id, text, status } }) {
       const { team_id } = JSON.parse(await getProject(ctx, project_id)) as ProjectRecord;

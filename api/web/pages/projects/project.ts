@@ -12,6 +12,7 @@ import { CreateSavedView } from '../../../work/saved-views/schema.js';
 import { MANUAL_ORDER } from '../../../work/saved-views/sort-fields.js';
 import { listMatches } from '../../../work/saved-views/results/list-results.js';
 import type { Task } from '../../../work/tasks/schema.js';
+import { findStages } from '../../../work/tasks/stages/find-stages.js';
 import { type FormError, page, type Page, requireUser, type View } from '../../page.js';
 import type { Fields } from '../../server/read-form.js';
 import { filterData, TaskFilters, toQuery, toSort, toSource, toViewFilters } from './filters.js';
@@ -36,10 +37,11 @@ interface Refused {
 /** What pages show of a team around its tasks. */
 export async function loadTeam(ctx: Context, me: User, teamId: string) {
   const team = me.teams.find(({ team_id }) => team_id === teamId);
-  const members = await listMembers(ctx, teamId);
+  const [members, stages] = await Promise.all([listMembers(ctx, teamId), findStages(ctx, [teamId])]);
   return {
     teamName: team?.name ?? 'Team',
     members,
+    stages,
     names: Object.fromEntries(members.map((each) => [each.user_id, each.user_id === me.user_id ? 'You' : each.display_name])),
     canWrite: isAllowed('task.write', (team?.role ?? null) as Seat | null),
   };

@@ -5,13 +5,13 @@ import { invalidFields } from '../../../platform/errors.js';
 import { listProjects } from '../../../work/projects/list-projects.js';
 import { ruleInWords } from '../../../work/tasks/recurrence/describe-rule.js';
 import { parseQuickAdd, type QuickLine } from '../../../work/tasks/quick-add/parse-quick-add.js';
-import type { TaskStatus } from '../../../work/tasks/rules.js';
 import { CreateTask, type Task } from '../../../work/tasks/schema.js';
 import { createTask } from '../../../work/tasks/write/create-task.js';
 import type { Notice } from '../../page.js';
 import { FORM_MESSAGES } from '../../wording/form-messages.js';
 import { createFormatter } from '../../wording/formatter.js';
 import { listFields } from './form-fields.js';
+import { type Choice, fieldsOf, nameChoice } from './stage-choices.js';
 
 /** Characters of the line that adds a task. */
 export const MAX_LINE = 1_000;
@@ -23,8 +23,8 @@ interface QuickPlace {
   team_id: string;
   project_id: string;
   parent_task_id?: string;
-  /** Of a column of a board; without it, to do. */
-  status?: TaskStatus;
+  /** Of a column of a board, a stage too; without it, to do. */
+  status?: Choice;
 }
 
 /** A task that one line created, and what says so: `Added “Fix the crane” · due Fri 27 Nov · high · HAR-12`, with Undo. */
@@ -55,7 +55,7 @@ export async function readQuickLine(
   ctx: Context,
   me: User,
   text: string,
-  { team_id, status }: { team_id: string; status?: TaskStatus | undefined },
+  { team_id, status }: { team_id: string; status?: Choice | undefined },
 ): Promise<ReadLine> {
   const words = createFormatter(me);
   const [members, projects] = await Promise.all([
@@ -73,7 +73,7 @@ export async function readQuickLine(
   const { task } = line;
   const name = members.find(({ user_id }) => user_id === task.assigned_to)?.display_name;
   const facts = [
-    ...(status && status !== 'todo' ? [words.formatStatus(status)] : []),
+    ...(status && status !== 'todo' ? [await nameChoice(ctx, [team_id], status)] : []),
     ...(task.project_id ? [`in ${known.find(({ project_id }) => project_id === task.project_id)?.name}`] : []),
     ...(task.due_date ? [`due ${words.namedDay(task.due_date)}`] : []),
     ...(task.recurrence ? [ruleInWords(task.recurrence).replace('Every', 'every')] : []),
@@ -91,8 +91,10 @@ export async function readQuickLine(
 export async function quickAdd(ctx: Context, me: User, text: string, place: QuickPlace): Promise<QuickAdded> {
   const line = await readQuickLine(ctx, me, text, place);
   if (line.problems.length > 0) throw wrong(`${line.problems.join('. ')}.`);
-  const { team_id: _team, ...there } = place;
-  const task = JSON.parse((await createTask(ctx, CreateTask.parse({ ...there, ...line.task }))).json) as Task;
+  const { team_id: _team, status = 'todo', ...there } = place;
+  const task = JSON.parse(
+    (await createTask(ctx, CreateTask.parse({ ...there, ...fieldsOf(status), ...line.task }))).json,
+  ) as Task;
   const called = createFormatter(me).taskName(task);
   const said = [`Added “${task.title}”`, ...line.facts, ...(called ? [called] : [])].join(' · ');
   return { task, notice: { kind: 'good', text: said, undo: { kind: 'trash_task', task: [task.task_id, task.version] } } };

@@ -5,7 +5,9 @@ import type { Context } from '../../../platform/context.js';
 import { toDomainError } from '../../../platform/database/database-errors.js';
 import { plusDays, readDate } from '../../../platform/written-days.js';
 import { getTask } from '../../../work/tasks/read/get-task.js';
-import { getChoice, STATUS_CHOICES, TASK_PRIORITIES } from '../../../work/tasks/rules.js';
+import { chosenValue, TASK_PRIORITIES, TASK_RESOLUTIONS } from '../../../work/tasks/rules.js';
+import { findStages } from '../../../work/tasks/stages/find-stages.js';
+import { type Stage, toPlaces } from '../../../work/tasks/stages/places.js';
 import type { Task } from '../../../work/tasks/schema.js';
 import type { IconName } from '../../icons.js';
 import { isNamed, matching } from '../../navigation/find-destinations.js';
@@ -66,14 +68,24 @@ async function findTask(ctx: Context, me: User, taskId: string): Promise<Task | 
   return isAllowed('task.write', (role ?? null) as Seat | null) ? task : undefined;
 }
 
-function statusActions(task: Task, { formatStatus }: ReturnType<typeof createFormatter>): TaskAction[] {
-  return STATUS_CHOICES.map((status) => ({
+/** The statuses with the stages of the team among them, each named with its status. */
+function statusActions(task: Task, stages: readonly Stage[], { formatStatus }: ReturnType<typeof createFormatter>): TaskAction[] {
+  const choices = [
+    ...toPlaces(stages).map(({ status, stage }) => ({
+      value: stage?.stage_id ?? status,
+      name: stage?.name ?? formatStatus(status),
+      ...(stage && { of: formatStatus(status) }),
+    })),
+    ...TASK_RESOLUTIONS.map((value) => ({ value, name: formatStatus(value) })),
+  ];
+  return choices.map(({ value, name, ...more }) => ({
     act: 'status',
-    label: `Set status to ${formatStatus(status)}`,
+    label: `Set status to ${name}`,
     icon: 'check',
-    words: 'move state',
-    ...(status === 'duplicate' ? { opens: 'duplicate' as const } : { change: `status:${status}` }),
-    isCurrent: getChoice(task) === status,
+    words: 'move state stage',
+    ...(value === 'duplicate' ? { opens: 'duplicate' as const } : { change: `status:${value}` }),
+    ...more,
+    isCurrent: chosenValue(task) === value,
   }));
 }
 
@@ -195,14 +207,15 @@ export async function loadTaskActions(ctx: Context, me: User, { taskId, count, q
   if (act === 'duplicate') return { title, actions: await duplicateActions(ctx, me, task, q) };
   if (act === undefined && q === '') return { title, actions: first };
   // Many projects and tags have names that people search for: they are changes only of a query that says so.
-  const [assignees, cycles, projects, tags] = await Promise.all([
+  const [stages, assignees, cycles, projects, tags] = await Promise.all([
+    act === undefined || act === 'status' ? findStages(ctx, [task.team_id]) : [],
     act === undefined || act === 'assignee' ? assigneeActions(ctx, me, task) : [],
     act === undefined || act === 'cycle' ? cycleActions(ctx, task) : [],
     act === 'project' || (act === undefined && /^move /i.test(q)) ? projectActions(ctx, task) : [],
     act === 'tag' || (act === undefined && /^(add )?tag /i.test(q)) ? tagActions(ctx, task, q) : [],
   ]);
   const all: TaskAction[] = [
-    ...statusActions(task, words),
+    ...statusActions(task, stages, words),
     ...assignees,
     ...priorityActions(task),
     ...dueActions(task, q, words),

@@ -6,6 +6,8 @@ import { listCycles } from '../../../work/cycles/list-cycles.js';
 import { mayHold } from '../../../work/cycles/rules.js';
 import type { Cycle } from '../../../work/cycles/schema.js';
 import { STATUS_CHOICES, TASK_PRIORITIES } from '../../../work/tasks/rules.js';
+import { findStages } from '../../../work/tasks/stages/find-stages.js';
+import { toPlaces } from '../../../work/tasks/stages/places.js';
 import type { TaskRow } from '../../../work/tasks/read/task-row.js';
 import { loadAround } from './around-tasks.js';
 import { listTargets } from './place-choices.js';
@@ -51,7 +53,8 @@ export async function loadTaskList(ctx: Context, me: User, { tasks, members, her
   const writes = writableTeams(me);
   const mine = tasks.filter(({ team_id }) => writes.has(team_id));
   const teams = new Set(mine.map(({ team_id }) => team_id));
-  const [around, cycles, targets] = await Promise.all([
+  const teamIds = new Set(tasks.map(({ team_id }) => team_id));
+  const [around, cycles, targets, stages] = await Promise.all([
     loadAround(
       ctx,
       me,
@@ -59,6 +62,7 @@ export async function loadTaskList(ctx: Context, me: User, { tasks, members, her
     ),
     loadCycles(ctx, mine),
     Promise.all([...teams].slice(0, MAX_TEAMS).map((teamId) => listTargets(ctx, teamId))),
+    findStages(ctx, teamIds),
   ]);
   const people = [...members].flatMap(([teamId, some]) => (teams.has(teamId) ? some : []));
   return {
@@ -69,7 +73,10 @@ export async function loadTaskList(ctx: Context, me: User, { tasks, members, her
     cycles,
     targets: targets.flat(),
     members: [...new Map(people.map((one) => [one.user_id, one])).values()],
+    stages,
     statuses: STATUS_CHOICES,
+    // The stages of one team are none for tasks of another.
+    statusPlaces: toPlaces(teamIds.size === 1 ? stages : []),
     priorities: TASK_PRIORITIES,
   };
 }

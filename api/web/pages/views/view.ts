@@ -128,10 +128,11 @@ async function showView(
   const edits = problem ? undefined : given;
   const here = backPath(`${path}${toQuery(edits, isBoard ? 0 : offset)}`, path);
   const taskRows = await tasksAmong(ctx, view, results);
-  const columns = isBoard ? toColumns(Object.values(taskRows), writableTeams(user)) : columnsOf(view);
+  const list = await loadTaskList(ctx, user, { tasks: Object.values(taskRows), members, here });
+  const columns = isBoard ? toColumns(Object.values(taskRows), writableTeams(user), list.statusPlaces) : columnsOf(view);
   const data = {
     ...form,
-    ...(await loadTaskList(ctx, user, { tasks: Object.values(taskRows), members, here })),
+    ...list,
     problem,
     isEdited: given !== undefined,
     view,

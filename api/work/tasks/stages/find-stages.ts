@@ -14,10 +14,8 @@ const stagesStatement = defineStatement({
 });
 
 /** Lists the stages of teams in their order. Those of another team are not listed. */
-export function findStages(ctx: Context, teamIds: Iterable<string>): Promise<Stage[]> {
-  return run<Stage & Record<string, unknown>>(ctx.db, stagesStatement, [
-    [...new Set(teamIds)],
-    requireUser(ctx),
-    rolesFor('stage.list'),
-  ]);
+export async function findStages(ctx: Context, teamIds: Iterable<string>): Promise<Stage[]> {
+  const teams = [...new Set(teamIds)];
+  if (teams.length === 0) return [];
+  return run<Stage & Record<string, unknown>>(ctx.db, stagesStatement, [teams, requireUser(ctx), rolesFor('stage.list')]);
 }

@@ -1,0 +1,127 @@
+import { buildProject, buildTask, buildTeam, type TestTeam } from '../../factories/people.js';
+import { startApp, type TestApp } from '../../support/app.js';
+import { createCycle } from '../work/cycles/support.js';
+import { type Browser, givePasswords, signIn } from './browser.js';
+
+// The stages of a team on its pages: columns of boards, choices of a status, chips and lines of activity.
+
+let app: TestApp;
+let team: TestTeam;
+let browser: Browser;
+let project: { project_id: string };
+let path: string;
+let taskId: string;
+let qa: string;
+let backlog: string;
+const row = () => app.services.db('tasks').where({ task_id: taskId }).first();
+const state = async () => {
+  const { status, resolution, stage_id } = await row();
+  return [status, resolution, stage_id];
+};
+const define = async (name: string, status: string): Promise<string> =>
+  (await app.as(team.manager).post('/api/stages', { team_id: team.team_id, name, status })).body.stage_id;
+/** Headings of the columns with their counts, and the titles in each. */
+const columns = (html: string): string[] =>
+  [...html.matchAll(/<section aria-labelledby="h-[^"]*" data-status="([^"]*)" data-name="([^"]*)"[\s\S]*?<\/section>/g)].map(
+    ([text, , name]) =>
+      `${name} ${/class="aside">(\d+)</.exec(text)?.[1]}: ${[...text.matchAll(/>(Task \w)<\/a>/g)].map((one) => one[1]).join(',')}`,
+  );
+const undo = async () => {
+  const { html } = await browser.get(path);
+  const [, value = ''] = /name="undo" value="([^"]*)"/.exec(html) ?? [];
+  await browser.post('/app/undo', { undo: value, back: path }, { from: path });
+  return html;
+};
+const noticeAt = async (at: string) => /class="notice[^"]*"[^>]*>.*?<span>([^<]*)/s.exec((await browser.get(at)).html)?.[1];
+
+beforeAll(async () => {
+  app = await startApp({ LOGIN_OTP: 'off' });
+});
+afterAll(() => app.close());
+beforeEach(async () => {
+  team = await buildTeam(app);
+  project = await buildProject(app, team);
+  path = `/app/projects/${project.project_id}`;
+  await givePasswords(app);
+  browser = await signIn(app, team.member);
+  [backlog, qa] = [await define('Backlog', 'todo'), await define('In QA <b>', 'in_review')];
+  taskId = (await buildTask(app, team, project, { title: 'Task A', stage_id: qa })).task_id;
+  await buildTask(app, team, project, { title: 'Task B', status: 'in_review' });
+});
+
+it('are columns of the boards of a project, a cycle and a view, and add tasks there', async () => {
+  const expected = [
+    'Backlog 0: ',
+    'To do 0: ',
+    'In progress 0: ',
+    'In review 1: Task B',
+    'In QA &lt;b&gt; 1: Task A',
+    'Done 0: ',
+  ];
+  expect(columns((await browser.get(`${path}/board`)).html)).toEqual(expected);
+  const made = await browser.post(`${path}/board`, { text: 'Task C', status: backlog }, { from: `${path}/board` });
+  expect(made.status).toBe(303);
+  expect(await noticeAt(`${path}/board`)).toContain('Backlog');
+  expect(columns((await browser.get(`${path}/board`)).html)[0]).toBe('Backlog 1: Task C');
+  const cycle = await createCycle(app.as(team.member), { team_id: team.team_id });
+  await app.as(team.member).post(`/api/sprints/${cycle.cycle_id}/tasks`, { task_ids: [taskId] });
+  expect(columns((await browser.get(`/app/cycles/${cycle.cycle_id}/board`)).html)).toContain('In QA &lt;b&gt; 1: Task A');
+  const view = { name: 'v', entity_type: 'task', team_id: team.team_id, layout: 'board' };
+  const { body } = await app.as(team.member).post('/api/saved-views', view);
+  expect(columns((await browser.get(`/app/views/${body.view_id}`)).html)).toContain('In QA &lt;b&gt; 1: Task A');
+});
+
+it('take a card, which Undo takes back; the column of the status takes it out of the stage', async () => {
+  const move = async (to: string) =>
+    browser.post('/app/tasks/move', { to: `${to}:${(await row()).version}:${taskId}`, back: path }, { from: path });
+  await move('in_review');
+  expect(await state()).toEqual(['in_review', null, null]);
+  await move(backlog);
+  expect(await state()).toEqual(['todo', null, backlog]);
+  expect(await undo()).toContain('Moved to Backlog');
+  expect(await state()).toEqual(['in_review', null, null]);
+  await move(qa);
+  await move('done');
+  await undo();
+  expect(await state()).toEqual(['in_review', null, qa]);
+  const other = await buildTeam(app);
+  const theirs = await app
+    .as(other.manager)
+    .post('/api/stages', { team_id: other.team_id, name: 'Secret stage', status: 'done' });
+  await move(theirs.body.stage_id);
+  expect(await noticeAt(path)).not.toContain('Secret');
+  expect(await state()).toEqual(['in_review', null, qa]);
+});
+
+it('are chosen on the page of a task, in the chooser and for what is ticked, and named by chips and activity', async () => {
+  const at = `/app/items/${taskId}`;
+  const { html } = await browser.get(at);
+  expect(html).toContain('<optgroup label="In review">');
+  expect(html).toContain(`<option value="${qa}" selected>In QA &lt;b&gt;</option>`);
+  await browser.post(`${at}/task`, { version: String((await row()).version), status: backlog, 'was-status': qa }, { from: at });
+  expect(await state()).toEqual(['todo', null, backlog]);
+  expect((await browser.get(at)).html).toContain('changed status from In QA &lt;b&gt; to Backlog');
+  const chooser = await browser.get(`/app/tasks/change?pick=status:${(await row()).version}:${taskId}`);
+  expect(chooser.html).toMatch(/aria-current="true"[^>]*>.*?Set status to Backlog/s);
+  expect(chooser.html).toContain(`value="status:${qa}"`);
+  const change = (fields: object) =>
+    row().then(({ version }) =>
+      browser.post('/app/tasks/change', { task: `${version}:${taskId}`, back: path, ...fields }, { from: path }),
+    );
+  await change({ change: `status:${qa}` });
+  expect(await noticeAt(path)).toBe('Moved to In QA &lt;b&gt;');
+  expect((await browser.get(path)).html).toMatch(/class="chip in_review"[^>]*>In QA &lt;b&gt;</);
+  await change({ status: 'in_review' });
+  expect(await state()).toEqual(['in_review', null, null]);
+  await change({ status: backlog, act: 'change' });
+  expect(await state()).toEqual(['todo', null, backlog]);
+  await app.as(team.manager).delete(`/api/stages/${backlog}`);
+  expect((await browser.get(at)).html).toContain('a former stage');
+});
+
+it('without stages nothing is offered', async () => {
+  for (const id of [qa, backlog]) await app.as(team.manager).delete(`/api/stages/${id}`);
+  expect(columns((await browser.get(`${path}/board`)).html)).toHaveLength(4);
+  const { html } = await browser.get(`/app/items/${taskId}`);
+  expect(html).not.toMatch(/<optgroup|stage_id/);
+});
