@@ -79,6 +79,7 @@ export async function readQuickLine(
     ...(task.recurrence ? [ruleInWords(task.recurrence).replace('Every', 'every')] : []),
     ...(name ? [`for ${task.assigned_to === me.user_id ? 'you' : name}`] : []),
     ...(task.priority ? [task.priority] : []),
+    ...(task.estimate === undefined ? [] : [words.plural(task.estimate, 'point')]),
     ...task.tags.map((tag) => `#${tag}`),
   ];
   return { ...line, facts, problems: line.problems.length > 0 ? line.problems : findFaults(task) };

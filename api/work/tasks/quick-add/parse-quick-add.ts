@@ -3,6 +3,7 @@ import { readTime } from '../../../platform/written-parts.js';
 import { readLeadingRepeat } from '../../../platform/written-repeats.js';
 import { toRecurrence } from '../recurrence/read-repeat.js';
 import type { Recurrence } from '../recurrence/rules.js';
+import { takeEstimates } from './take-estimates.js';
 import { TASK_PRIORITIES, type TaskPriority } from '../rules.js';
 
 /** A member whom `@name` can mean. */
@@ -38,6 +39,7 @@ interface QuickTask {
   priority?: TaskPriority;
   project_id?: string;
   recurrence?: Recurrence;
+  estimate?: number;
   tags: string[];
 }
 
@@ -231,7 +233,7 @@ function readClosingDay(title: readonly string[], words: readonly string[], at: 
 
 /**
  * Reads one line as a task: `Fix the crane due friday @uma !high #harbour`. `due` with a day is the due date, `@name` the assignee, `!high` (or its
- * beginning) the priority, `#name` the project of that name or else a tag, `every monday` a repeat; the other words are the title. A backslash before a word keeps it in the
+ * beginning) the priority, `#name` the project of that name or else a tag, `every monday` a repeat, `3pt` an estimate; the other words are the title. A backslash before a word keeps it in the
  * title. A day such as `tomorrow`, `friday` or `15 dec` needs no `due` where the title ends. A sign or `due` that names nothing is a problem, so that no slip becomes a title.
  */
 export function parseQuickAdd(text: string, given: QuickAddWorld): QuickLine {
@@ -241,7 +243,9 @@ export function parseQuickAdd(text: string, given: QuickAddWorld): QuickLine {
     return line;
   }
   const world = withKeys(given);
-  const words = text.split(/\s+/u).filter((word) => word !== '');
+  const { left: words, estimates } = takeEstimates(text.split(/\s+/u).filter((word) => word !== ''));
+  if (new Set(estimates).size > 1) line.problems.push('A task has one estimate');
+  else if (estimates[0] !== undefined) line.task.estimate = estimates[0];
   const title: string[] = [];
   for (let at = 0; at < words.length && line.problems.length < MAX_PROBLEMS; at += 1) {
     const word = words[at] as string;

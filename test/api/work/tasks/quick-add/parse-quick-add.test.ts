@@ -28,6 +28,34 @@ describe('a line', () => {
   });
 
   it.each([
+    ['Fix the crane 3pt', 'Fix the crane', 3],
+    ['3pt fix the crane', 'fix the crane', 3],
+    ['Fix the crane 1 point', 'Fix the crane', 1],
+    ['Fix the crane 13 points, @uma !high', 'Fix the crane', 13],
+    ['Fix the crane 0pts due friday', 'Fix the crane', 0],
+    ['Fix the crane 8PT tomorrow', 'Fix the crane', 8],
+    ['Fix the crane tomorrow 2 points', 'Fix the crane', 2],
+    ['Fix the crane 5 points tomorrow', 'Fix the crane', 5],
+    ['Fix the crane 5pt 5 points', 'Fix the crane', 5],
+    ['Agree on 3 points of the plan', 'Agree on 3 points of the plan', undefined],
+    ['Win by 3 points', 'Win by 3 points', undefined],
+    ['Draw the 5 points', 'Draw the 5 points', undefined],
+    ['Fix the crane \\3pt', 'Fix the crane 3pt', undefined],
+    ['Print at 12ptx 3.5pt', 'Print at 12ptx 3.5pt', undefined],
+  ])('takes points, but not those of a title: %s', (text, title, estimate) => {
+    const { task, problems } = read(text);
+    expect([task.title, task.estimate, problems]).toEqual([title, estimate, []]);
+  });
+
+  it('has one estimate, and a day or a repeat beside it', () => {
+    expect(read('Fix it 3pt 5pt').problems).toEqual(['A task has one estimate']);
+    expect(read('Fix it 3pt 3pt').task).toMatchObject({ title: 'Fix it', estimate: 3 });
+    expect(read('Fix it tomorrow 3pt').task).toMatchObject({ due_date: '2026-11-27', estimate: 3 });
+    expect(read('Water the plants every monday 1pt').task).toMatchObject({ title: 'Water the plants', estimate: 1 });
+    expect(read('3pt').problems).toEqual(['A task needs a title']);
+  });
+
+  it.each([
     ['Ship the landing page @uma tomorrow #web !high', 'Ship the landing page', '2026-11-27'],
     ['Fix the login tomorrow', 'Fix the login', '2026-11-27'],
     ['Order swag next monday @uma', 'Order swag', '2026-11-30'],
