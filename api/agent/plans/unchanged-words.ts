@@ -15,7 +15,8 @@ const FIELDS: Readonly<Record<string, (value: string | null) => string>> = {
   project_id: () => 'is already in this project',
   parent_task_id: (value) => (value === null ? 'has no parent already' : 'already has this parent'),
   is_archived: (value) => (value === 'true' ? 'is already archived' : 'is not archived'),
-  estimated_hours: () => 'already has this estimate',
+  estimate: (value) => (value === null ? 'has no estimate already' : 'already has this estimate'),
+  estimated_hours: () => 'already has these estimated hours',
 };
 
 const textOf = (value: unknown): string | null =>

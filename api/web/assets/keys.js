@@ -21,6 +21,7 @@
     assignee: 'Assign to…',
     priority: 'Priority…',
     due: 'Due… such as next friday',
+    estimate: 'Estimate… such as 3 points',
     cycle: 'Cycle…',
     project: 'Move to project…',
     tag: 'Tag…',

@@ -9,6 +9,7 @@ export const TASK_ACTS = [
   { act: 'assignee', key: 'a', does: 'Assign to', icon: 'person' },
   { act: 'priority', key: 'p', does: 'Set priority', icon: 'warn' },
   { act: 'due', key: 'd', does: 'Set due date', icon: 'clock' },
+  { act: 'estimate', key: 'E', does: 'Set estimate', icon: 'dot' },
   { act: 'cycle', key: 'C', does: 'Move to cycle', icon: 'cycle' },
   { act: 'project', key: 'P', does: 'Move to project', icon: 'board' },
   { act: 'tag', key: 'l', does: 'Add tag', icon: 'plus' },

@@ -75,6 +75,7 @@ const COMMON: Readonly<Record<string, FieldText>> = {
   },
   priority: { label: 'Priority', options: { low: 'Low', medium: 'Medium', high: 'High', urgent: 'Urgent' } },
   relation_type: { label: 'Relation' },
+  estimate: { label: 'Estimate in points' },
   estimated_hours: { label: 'Estimate in hours' },
   actual_hours: { label: 'Hours spent' },
   is_archived: { label: 'Archived' },

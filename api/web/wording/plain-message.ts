@@ -14,7 +14,7 @@ const FIELD_NAMES: Readonly<Record<string, string>> = {
   due_date: 'due date',
   end_date: 'last day',
   entity_type: 'kind of records',
-  estimated_hours: 'estimate',
+  estimated_hours: 'estimated hours',
   group_by: 'grouping',
   on_conflict: 'answer to records that the team has already',
   parent_task_id: 'parent task',

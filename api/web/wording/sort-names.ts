@@ -8,7 +8,6 @@ const SORT_NAMES: Readonly<Record<string, string>> = {
   cycle_id: 'cycle',
   due_date: 'due date',
   end_date: 'last day',
-  estimated_hours: 'estimate',
   manual_order: 'manual order',
   position: 'position',
   project_id: 'project',
@@ -25,7 +24,8 @@ export const nameSortField = (field: string): string =>
 const ORDERS: Readonly<Record<string, readonly [asc: string, desc: string]>> = {
   created_at: ['oldest first', 'newest first'],
   due_date: ['by due date', 'by due date, latest first'],
-  estimated_hours: ['smallest estimate first', 'largest estimate first'],
+  estimate: ['smallest estimate first', 'largest estimate first'],
+  estimated_hours: ['fewest hours first', 'most hours first'],
   manual_order: ['in manual order', 'in manual order, from its end'],
   name: ['by name', 'by name, from Z to A'],
   priority: ['least urgent first', 'most urgent first'],

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { DATE_FORMATS, Id, NewTaskId, TaskId, Text, Timestamp, Title, TrimmedText } from '../../platform/fields.js';
 import { Recurrence, TaskRecurrence } from './recurrence/schema.js';
 import { buildSpellings } from './spellings.js';
-import { normaliseStatus, normaliseTags, TASK_PRIORITIES, TASK_RESOLUTIONS, TASK_STATUSES } from './rules.js';
+import { MAX_POINTS, normaliseStatus, normaliseTags, TASK_PRIORITIES, TASK_RESOLUTIONS, TASK_STATUSES } from './rules.js';
 
 /**
  * The columns of a task, declared once. Requests, the record, the statements that create, update, copy and measure tasks, exports, imports, views,
@@ -63,8 +63,7 @@ const Tags = z
   .refine((tags) => tags.length <= MAX_TAGS, `must have at most ${MAX_TAGS} items`)
   .meta({ description: 'At most 20; duplicates are dropped' });
 const Hours = z.number().min(0);
-/** The check of the column says the same. */
-const Points = z.int().min(0).max(999);
+const Points = z.int().min(0).max(MAX_POINTS);
 const POINTS = { description: 'Size in points; `null` = not estimated' };
 /**
  * A date or a date-time. The operation rejects a malformed one with 400, so there is no 422 here

@@ -30,6 +30,9 @@ export const fromChoice = (choice: StatusChoice) => ({
 export const TASK_PRIORITIES = ['low', 'medium', 'high', 'urgent'] as const;
 export type TaskPriority = (typeof TASK_PRIORITIES)[number];
 
+/** The largest estimate of a task; the check of the column says the same. */
+export const MAX_POINTS = 999;
+
 /** Maximum nesting of subtasks; a task without a parent is level 1. */
 export const MAX_SUBTASK_DEPTH = 20;
 

@@ -64,6 +64,12 @@ describe('actions of a task', () => {
       expect.arrayContaining(['Assign to me', 'Assign to nobody', `Assign to ${display_name as string}`]),
     );
     expect(labels(await ask({ act: 'due', q: 'next friday' }))[0]).toMatch(/^Due \d/);
+    const points = [0, 1, 2, 3, 5, 8, 13].map((count) => `Set estimate to ${count} ${count === 1 ? 'point' : 'points'}`);
+    expect(labels(await ask({ act: 'estimate' }))).toEqual([...points, 'No estimate']);
+    for (const q of ['21', '21pt', '21 points', 'estimate 21'])
+      expect(labels(await ask({ act: 'estimate', q }))).toEqual(['Set estimate to 21 points']);
+    expect(labels(await ask({ q: 'estimate 4' }))[0]).toBe('Set estimate to 4 points');
+    expect(labels(await ask({ q: '5' })).filter((label) => label.includes('estimate'))).toEqual([]);
     expect(await ask({ act: 'password' })).toContain('Pages');
   });
 
@@ -74,6 +80,9 @@ describe('actions of a task', () => {
       ['status:canceled', 'Marked as canceled', { resolution: 'canceled', status: 'done' }],
       ['priority:urgent', 'Priority is now urgent', { priority: 'urgent' }],
       ['due_date:2031-05-01', 'Due 1 May', { due_date: '2031-05-01' }],
+      ['estimate:8', 'The estimate is now 8 points', { estimate: 8 }],
+      ['estimate:1', 'The estimate is now 1 point', { estimate: 1 }],
+      ['estimate:0', 'The estimate is now 0 points', { estimate: 0 }],
       [`assigned_to:${team.member.user_id}`, 'Assigned to you', { assigned_to: team.member.user_id }],
       [`cycle:${cycle.cycle_id}`, 'Moved to Spring', { cycle_id: cycle.cycle_id }],
     ] as const;
@@ -152,6 +161,10 @@ describe('actions of a task', () => {
     'due_date:never',
     'assigned_to:x',
     'cycle:x',
+    'estimate:1000',
+    'estimate:-1',
+    'estimate:1.5',
+    'estimate:x',
     'title:x',
     '',
     'version:9',

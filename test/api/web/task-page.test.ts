@@ -222,7 +222,7 @@ describe('fields', () => {
     const was = { 'was-estimated_hours': '', 'was-project_id': project.project_id };
     const form = { version: await version(), estimated_hours: '1,5', project_id: other.project_id, ...was };
     const saved = await follow(`${path}/task`, form);
-    expect(saved.html).toContain('Estimate and project changed');
+    expect(saved.html).toContain('Estimated hours and project changed');
     expect(saved.html).toContain('name="estimated_hours" inputmode="decimal" value="1.5"');
     expect(await taskRow()).toMatchObject({ estimated_hours: 1.5, ...other });
     expect((await taskRow(below.task_id)).project_id).toBe(other.project_id);
@@ -236,6 +236,17 @@ describe('fields', () => {
         422,
         true,
       ]);
+    }
+    const points = await follow(`${path}/task`, { version: await version(), estimate: '5', 'was-estimate': '' });
+    expect(points.html).toContain('Estimate changed');
+    expect(points.html).toContain('<span class="chip">5 points</span>');
+    expect(await taskRow()).toMatchObject({ estimate: 5, estimated_hours: null });
+    await undo(points.html);
+    expect(await taskRow()).toMatchObject({ estimate: null });
+    for (const estimate of ['x', '-1', '1.5', '1000', '1e2']) {
+      const wrong = await browser.post(`${path}/task`, { version: await version(), estimate }, { from: path });
+      const isSaid = wrong.html.includes('The estimate is a whole number of points, at most 999');
+      expect([estimate, wrong.status, isSaid]).toEqual([estimate, 422, true]);
     }
     const foreign = await buildProject(app, await buildTeam(app), { name: 'Elsewhere' });
     const refused = await browser.post(

@@ -232,7 +232,7 @@ describe('the form on the page of a view', () => {
     expect([page.html.includes('Save to this view'), page.html.includes('Save as new view')]).toEqual([true, true]);
     const form = formOf(page.html);
     expect(form).toMatchObject({ name: 'Mine', priority: 'high', tags: 'a,b, c', sort: 'due_date', direction: 'desc' });
-    expect(form['columns']).toEqual(['priority', 'due_date', 'assigned_to', 'tags', 'custom_field:weight']);
+    expect(form['columns']).toEqual(['priority', 'due_date', 'assigned_to', 'tags', 'estimate', 'custom_field:weight']);
     const before = await row(view_id);
     expect((await follow(path, form)).html).toContain('View saved');
     expect(await row(view_id)).toEqual(before);

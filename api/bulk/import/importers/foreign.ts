@@ -1,5 +1,5 @@
 import { InputError } from '../../formats/input.js';
-import { fromChoice } from '../../../work/tasks/rules.js';
+import { fromChoice, MAX_POINTS } from '../../../work/tasks/rules.js';
 import type { ImportPlace, ImportRecord, Mapped } from './record.js';
 import { Comments, toDescription, parsePriority, stableId, stablePartId, getStatus, toTags, getTitle } from './values.js';
 
@@ -42,7 +42,6 @@ export interface ForeignIssue {
 /** Relations that an item may have on one side. */
 const MAX_LINKS = 500;
 const MAX_HOURS = 1_000;
-const MAX_POINTS = 999;
 const MAX_SHOWN = 40;
 /** A short name from the file, for a note. */
 export const shown = (text: string): string => `“${getTitle(text).slice(0, MAX_SHOWN)}”`;

@@ -17,7 +17,7 @@ import { changeTask } from '../projects/change-ticked.js';
 import { closeAsDuplicate, describeClosed, undoClosed } from '../projects/duplicates.js';
 import { tickBox } from '../../wording/markdown.js';
 import type { ChangedTask, Undo } from '../../server/undo.js';
-import { changedFields, listFields, parseInput, splitTags, Version } from '../projects/form-fields.js';
+import { changedFields, listFields, parseInput, readPoints, splitTags, Version } from '../projects/form-fields.js';
 import { backPath, itemPath } from '../projects/paths.js';
 import { findRelationTarget } from './relation-target.js';
 import { MAX_ATTEMPTS, saveTask } from './save-task.js';
@@ -26,7 +26,15 @@ import { TASK_FIELDS } from './task-texts.js';
 
 const PROJECT_FIELDS = ['name', 'description', 'status', 'start_date', 'end_date'] as const;
 /** Fields that an empty text clears. */
-const CLEARED = new Set<string>(['description', 'assigned_to', 'due_date', 'estimated_hours', 'start_date', 'end_date']);
+const CLEARED = new Set<string>([
+  'description',
+  'assigned_to',
+  'due_date',
+  'estimate',
+  'estimated_hours',
+  'start_date',
+  'end_date',
+]);
 
 const MAX_ESTIMATE_HOURS = 1_000;
 
@@ -38,7 +46,11 @@ function readHours(text: string): number {
   throw invalidFields([{ field: 'estimated_hours', message, type: 'custom' }]);
 }
 
-const READERS: Readonly<Record<string, (text: string) => unknown>> = { tags: splitTags, estimated_hours: readHours };
+const READERS: Readonly<Record<string, (text: string) => unknown>> = {
+  tags: splitTags,
+  estimate: readPoints,
+  estimated_hours: readHours,
+};
 
 /** Returns the typed fields as the operation takes them. @throws VALIDATION_ERROR */
 const toInput = (changed: Record<string, string>): Record<string, unknown> =>

@@ -120,6 +120,7 @@ const MAX_QUERY = 500;
 const HINTS: Partial<Record<TaskAct, string>> = {
   due: 'A day, such as next friday',
   tag: 'A tag',
+  estimate: 'Points, such as 4',
   duplicate: 'HAR-12, or words of its title',
 };
 

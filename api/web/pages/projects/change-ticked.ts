@@ -10,9 +10,9 @@ import { updateTask } from '../../../work/tasks/write/update-task.js';
 import type { Fields } from '../../server/read-form.js';
 import type { Changed, ChangedTask } from '../../server/undo.js';
 import { type EachResult, eachTask } from './each-task.js';
-import { parseInput, readChoice, splitTags } from './form-fields.js';
+import { parseInput, readChoice, readPoints, splitTags } from './form-fields.js';
 
-/** Says in a form that the task gets no assignee or no due date; an empty value leaves the field as it is. */
+/** Says in a form that the task gets no assignee, no due date or no estimate; an empty value leaves the field as it is. */
 export const NOTHING = 'nobody';
 /** Says in a form that the task is in no cycle. */
 export const BACKLOG = 'backlog';
@@ -33,9 +33,10 @@ const textIn = (form: Fields, name: string): string => {
 
 /** Returns what a form changes. @throws INVALID_REQUEST nothing | VALIDATION_ERROR */
 function readChange(form: Fields): TickedChange {
-  const given = ['status', 'priority', 'assigned_to', 'due_date', 'project_id'].flatMap((name) => {
+  const given = ['status', 'priority', 'assigned_to', 'due_date', 'estimate', 'project_id'].flatMap((name) => {
     const value = form[name];
-    return value === undefined || value === '' ? [] : [[name, value === NOTHING ? null : value] as const];
+    if (value === undefined || value === '') return [];
+    return [[name, value === NOTHING ? null : name === 'estimate' ? readPoints(value) : value] as const];
   });
   const [add, remove] = [splitTags(textIn(form, 'add_tag')), splitTags(textIn(form, 'remove_tag'))];
   const cycle = textIn(form, 'cycle');

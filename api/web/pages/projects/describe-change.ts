@@ -18,6 +18,7 @@ export const CHANGED_BY_BUTTON = [
   'assigned_to',
   'priority',
   'due_date',
+  'estimate',
   'cycle',
   'duplicate_of',
   'project_id',
@@ -39,7 +40,7 @@ async function nameAssignee(ctx: Context, me: User, taskId: string, userId: stri
 
 /** Says what a button has made of one task: `Assigned to Mia`. The change has succeeded, so what it names is there. */
 export async function describeChange(ctx: Context, me: User, taskId: string, { field, value }: ButtonChange): Promise<string> {
-  const { day } = createFormatter(me);
+  const { day, plural } = createFormatter(me);
   const teams = me.teams.map(({ team_id }) => team_id);
   switch (field) {
     case 'status':
@@ -48,6 +49,8 @@ export async function describeChange(ctx: Context, me: User, taskId: string, { f
       return `Priority is now ${value}`;
     case 'due_date':
       return value === NOTHING ? 'The due date is removed' : `Due ${day(value)}`;
+    case 'estimate':
+      return value === NOTHING ? 'The estimate is removed' : `The estimate is now ${plural(Number(value), 'point')}`;
     case 'assigned_to':
       return value === NOTHING ? 'Nobody is assigned' : `Assigned to ${await nameAssignee(ctx, me, taskId, value)}`;
     case 'project_id':

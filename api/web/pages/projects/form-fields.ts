@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { invalidFields } from '../../../platform/errors.js';
+import { MAX_POINTS } from '../../../work/tasks/rules.js';
 import type { Fields } from '../../server/read-form.js';
 import { FORM_MESSAGES } from '../../wording/form-messages.js';
 import { Choice, fieldsOf } from './stage-choices.js';
@@ -16,6 +17,14 @@ export const splitTags = (text: string): string[] =>
     .split(',')
     .map((tag) => tag.trim().replace(/^#/, ''))
     .filter((tag) => tag !== '');
+
+/** Reads an estimate as people type it. @throws VALIDATION_ERROR */
+export function readPoints(text: unknown): number {
+  const points = typeof text === 'string' && /^\d{1,4}$/.test(text.trim()) ? Number(text) : Number.NaN;
+  if (points <= MAX_POINTS) return points;
+  const message = `The estimate is a whole number of points, at most ${MAX_POINTS}`;
+  throw invalidFields([{ field: 'estimate', message, type: 'custom' }]);
+}
 
 /** Check boxes and selects: one is sent as a string, several as a list, none as nothing. */
 export const Ticked = z.preprocess((value) => (value === undefined ? [] : [value].flat()), z.array(z.string()));
@@ -49,7 +58,6 @@ const NAMES: Readonly<Record<string, string>> = {
   completed_at: 'time of completion',
   cycle_id: 'cycle',
   duplicate_of: 'original',
-  estimated_hours: 'estimate',
   project_id: 'project',
   recurrence: 'repeat',
   repeats: 'repeat',

@@ -35,7 +35,7 @@ interface TaskAction {
   of?: string;
   /** The task has this value. */
   isCurrent?: boolean;
-  /** The day that the query says in words. */
+  /** The day or the points that the query says in words. */
   isTyped?: boolean;
   /** The query names it by other words than its own. */
   isOther?: boolean;
@@ -162,6 +162,35 @@ function dueActions(task: Task, q: string, { today, day }: ReturnType<typeof cre
   ];
 }
 
+/** Points that a chooser offers: the larger a task is, the less exactly one can say how large. */
+const POINTS = [0, 1, 2, 3, 5, 8, 13];
+const TYPED_POINTS = /^(?:(?:set )?estimate (?:to |at )?)?(\d{1,3})(?: ?(?:pts?|points?))?$/;
+
+/** Points that a chooser offers, and those that were typed. A number alone means them only where nothing else is chosen. */
+function estimateActions(task: Task, q: string, act: TaskAct | undefined): TaskAction[] {
+  if (act === undefined && /^\d+$/.test(q)) return [];
+  const [, digits] = TYPED_POINTS.exec(q.toLowerCase()) ?? [];
+  const typed = digits === undefined ? undefined : Number(digits);
+  const common = { act: 'estimate', icon: 'dot' } as const;
+  return [
+    ...[...new Set([...(typed === undefined ? [] : [typed]), ...POINTS])].map((points) => ({
+      ...common,
+      label: `Set estimate to ${points} ${points === 1 ? 'point' : 'points'}`,
+      words: `size ${points === typed ? q : ''}`,
+      change: `estimate:${points}`,
+      isCurrent: task.estimate === points,
+      isTyped: points === typed,
+    })),
+    {
+      ...common,
+      label: 'No estimate',
+      words: 'remove clear points',
+      change: `estimate:${NOTHING}`,
+      isCurrent: task.estimate === null,
+    },
+  ];
+}
+
 async function cycleActions(ctx: Context, task: Task): Promise<TaskAction[]> {
   const cycles = await loadCycles(ctx, [task]);
   const targets = [...cycles.map(({ cycle_id, name }) => ({ id: cycle_id, name })), { id: BACKLOG, name: 'the backlog' }];
@@ -219,6 +248,7 @@ export async function loadTaskActions(ctx: Context, me: User, { taskId, count, q
     ...assignees,
     ...priorityActions(task),
     ...dueActions(task, q, words),
+    ...estimateActions(task, q, act),
     ...cycles,
     ...projects,
     ...tags,

@@ -18,9 +18,10 @@ export interface TaskRow {
   tags: string[];
   parent_task_id: string | null;
   recurrence: Recurrence | null;
+  estimate: number | null;
   version: number;
 }
 
 /** The columns of a `TaskRow`, of a task `t`. */
 export const ROW_COLUMNS =
-  't.task_id, t.team_id, t.project_id, t.number, t.title, t.status, t.resolution, t.stage_id, t.priority, t.due_date, t.assigned_to, t.tags, t.parent_task_id, t.recurrence, t.version';
+  't.task_id, t.team_id, t.project_id, t.number, t.title, t.status, t.resolution, t.stage_id, t.priority, t.due_date, t.assigned_to, t.tags, t.parent_task_id, t.recurrence, t.estimate, t.version';
