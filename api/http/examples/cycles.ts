@@ -7,7 +7,15 @@ const days = [
   { date: '2026-11-19', remaining: 9 },
   { date: '2026-11-20', remaining: 5 },
 ];
-const figures = { committed: 12, added: 2, completed: 9, carried_over: 5, points: { committed: 40, completed: 31.5 }, days };
+const figures = {
+  committed: 12,
+  added: 2,
+  completed: 9,
+  carried_over: 5,
+  points: { committed: 40, completed: 31.5 },
+  estimate: { scope: 34, completed: 21, without: 2 },
+  days,
+};
 const cycle = {
   cycle_id: CYCLE_ID,
   name: 'Cycle 12',

@@ -27,6 +27,6 @@ export const SAVED_VIEWS: Record<string, unknown> = {
     updated_at: AT,
   },
   DeletedSavedView: { success: true, view_id: VIEW_ID },
-  SavedViewGroup: { key: 'in_progress', count: 7 },
+  SavedViewGroup: { key: 'in_progress', count: 7, estimate: 21 },
   TaskResult: { ...(WORK['Task'] as object), custom_fields: { severity: 'high' } },
 };

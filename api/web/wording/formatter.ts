@@ -6,6 +6,7 @@ import { getChoice, type TaskResolution, type TaskStatus } from '../../work/task
 import { TRIGGER_TEXT } from '../../automation/language/triggers.js';
 import type { ActivityChanges } from '../../work/activity-feed/schema.js';
 import { changesText, summaryText } from './change-text.js';
+import { estimatesText } from './estimate-text.js';
 import { addsToQuestion, itemIn, wordQuestion } from './question.js';
 import { wordRisk } from './risk.js';
 import { cannotApproveReason, cannotDecideReason, describeApprovers } from './approver-text.js';
@@ -156,6 +157,7 @@ const COMMON = {
   formatSize,
   duration,
   plainText,
+  estimates: estimatesText,
   device: deviceName,
   approvers: describeApprovers,
   /** "medium risk: gives work to another user". */

@@ -83,6 +83,17 @@ const figures = {
   completed: z.int(),
   carried_over: z.int().meta({ description: 'Open tasks when the cycle was completed; 0 before' }),
   points: z.object({ committed: z.number(), completed: z.number() }).meta({ description: 'Sums of `estimated_hours`' }),
+  estimate: z
+    .object({
+      scope: z.int(),
+      completed: z.int(),
+      without: z.int().meta({ description: 'Open tasks without an estimate that have no subtasks' }),
+    })
+    .optional()
+    .meta({
+      description:
+        'Sums of `estimate`, also of tasks with subtasks, not of those that were canceled; absent where no task is estimated',
+    }),
 };
 const days = z
   .array(z.object({ date: z.string().meta({ format: 'date' }), remaining: z.int() }))

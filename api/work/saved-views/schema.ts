@@ -140,6 +140,13 @@ const TaskResult = Task.extend({ custom_fields }).meta({ id: 'TaskResult' });
 const ProjectResult = ProjectRecord.extend({ custom_fields }).meta({ id: 'ProjectResult' });
 export const ViewResult = z.union([TaskResult, ProjectResult, WorkItem]);
 export const ViewGroup = z
-  .object({ key: z.string().nullable().meta({ description: 'null: without a value' }), count: z.int() })
+  .object({
+    key: z.string().nullable().meta({ description: 'null: without a value' }),
+    count: z.int(),
+    estimate: z
+      .int()
+      .optional()
+      .meta({ description: 'Points of its tasks but those that are canceled or duplicates; absent where none is estimated' }),
+  })
   .meta({ id: 'SavedViewGroup' });
 export type ViewGroup = z.output<typeof ViewGroup>;

@@ -1,5 +1,6 @@
 import { buildProject, buildTask, buildTeam, type TestTeam } from '../../factories/people.js';
 import { startApp, type TestApp } from '../../support/app.js';
+import { createCycle, insertTasks } from '../work/cycles/support.js';
 import { type Browser, givePasswords, signIn } from './browser.js';
 
 // Estimates in points on pages. Where no task has one, nothing is said of them.
@@ -52,5 +53,90 @@ describe('a line for a new task', () => {
     expect(task).toMatchObject({ title: 'Fix the crane', estimate: 3, estimated_hours: null });
     const large = await browser.post(`${path}/tasks`, { text: 'Fix it 1000pt' }, { from: path });
     expect([large.status, large.html.includes('Estimate: ')]).toEqual([422, true]);
+  });
+});
+
+/** 12 of 30 points are done; 99 are canceled. Of three open tasks without an estimate, one has a subtask. */
+async function buildEstimated(): Promise<string[]> {
+  const [parent = '', ...ids] = await insertTasks(app, team, project, [
+    { title: 'Parent' },
+    { estimate: 8, status: 'done' },
+    { estimate: 4, status: 'done' },
+    { estimate: 13 },
+    { estimate: 5, status: 'in_progress' },
+    { estimate: 99, status: 'done', resolution: 'canceled' },
+    { title: 'Unestimated' },
+    { status: 'done' },
+  ]);
+  const [child = ''] = await insertTasks(app, team, project, [{ parent_task_id: parent }]);
+  return [parent, child, ...ids];
+}
+
+describe('sums', () => {
+  it('are said of a project, of columns and of groups', async () => {
+    await buildEstimated();
+    expect((await browser.get(path)).html).toContain('12 of 30 points done, 2 open tasks without estimate');
+    const heads = (html: string) => [...html.matchAll(/<span class="aside">([^<]*)<\/span><\/h2>/g)].map(([, text]) => text);
+    expect(heads((await browser.get(`${path}/board`)).html)).toEqual(['4 · 13 points', '1 · 5 points', '0', '4 · 12 points']);
+    const grouped = heads((await browser.get(`${path}?show=all&group=status`)).html);
+    expect(grouped).toEqual(['4 · 13 points', '1 · 5 points', '4 · 12 points']);
+    const view = { name: 'V', entity_type: 'task', team_id: team.team_id, layout: 'board' };
+    const { body } = await app.as(team.member).post('/api/saved-views', view);
+    expect(heads((await browser.get(`/app/views/${body.view_id as string}`)).html)).toContain('4 · 12 points');
+    await app.as(team.member).patch(`/api/saved-views/${body.view_id as string}`, { group_by: 'status', layout: 'list' });
+    const groups = await app.as(team.member).get(`/api/saved-views/${body.view_id as string}/groups`);
+    expect(groups.body).toEqual([
+      { key: 'todo', count: 4, estimate: 13 },
+      { key: 'in_progress', count: 1, estimate: 5 },
+      { key: 'done', count: 4, estimate: 12 },
+    ]);
+  });
+
+  it('are not said where no task has an estimate', async () => {
+    const { task_id } = await build();
+    const { cycle_id } = await createCycle(app.as(team.member), project);
+    await app.as(team.member).post(`/api/sprints/${cycle_id}/tasks`, { task_ids: [task_id] });
+    const said = async (): Promise<boolean[]> => {
+      const pages = [path, `${path}/board`, `${path}?group=status`, `/app/cycles/${cycle_id}`, `/app/cycles/${cycle_id}/board`];
+      // The page lists its key, for those who want to begin.
+      return Promise.all(
+        pages.map(async (each) =>
+          /\bpoints?\b|without estimate/i.test((await browser.get(each)).html.split('<main')[1]?.split('</main>')[0] ?? 'point'),
+        ),
+      );
+    };
+    expect(await said()).toEqual([false, false, false, false, false]);
+    await app.as(team.member).post(`/api/sprints/${cycle_id}/start`, {});
+    expect(await said()).toEqual([false, false, false, false, false]);
+    await app.as(team.member).patch(`/api/tasks/${task_id}`, { estimate: 1 });
+    expect(await said()).toEqual([true, true, true, true, true]);
+  });
+});
+
+describe('the page of a cycle', () => {
+  it('says the points of its tasks, and how much the last three cycles completed', async () => {
+    const member = app.as(team.member);
+    const ids = await buildEstimated();
+    for (const points of [100, 20, 21, 25]) {
+      const [done = ''] = await insertTasks(app, team, project, [{ estimate: points, status: 'done' }]);
+      const { cycle_id } = await createCycle(member, project);
+      await member.post(`/api/sprints/${cycle_id}/tasks`, { task_ids: [done] });
+      await member.post(`/api/sprints/${cycle_id}/start`, {});
+      await member.post(`/api/sprints/${cycle_id}/complete`, {});
+    }
+    const { cycle_id } = await createCycle(member, project);
+    await member.post(`/api/sprints/${cycle_id}/tasks`, { task_ids: ids });
+    const page = async (): Promise<string> => (await browser.get(`/app/cycles/${cycle_id}`)).html;
+    const velocity = 'The last 3 cycles completed 20, 21, and 25 points, 22 on average.';
+    const planned = await page();
+    expect([planned.includes('<dt>Points</dt><dd>30</dd>'), planned.includes(velocity)]).toEqual([true, true]);
+    await member.post(`/api/sprints/${cycle_id}/start`, {});
+    const active = await page();
+    expect(active).toContain('<dt>Points completed</dt><dd>12 of 30</dd>');
+    expect(active).toContain(`2 open tasks without estimate. ${velocity}`);
+    await member.post(`/api/sprints/${cycle_id}/complete`, {});
+    const completed = await page();
+    expect(completed).toContain('<dt>Points completed</dt><dd>12 of 30</dd>');
+    expect(completed).not.toContain('on average');
   });
 });

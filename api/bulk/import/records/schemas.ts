@@ -44,6 +44,7 @@ const snapshot = CycleSnapshot.extend({
   completed: Count,
   carried_over: Count,
   points: z.object({ committed: Sum, completed: Sum }),
+  estimate: z.object({ scope: Count, completed: Count, without: Count }).optional(),
   days: z.array(z.object({ date: z.iso.date(), remaining: Count })).max(366),
 });
 

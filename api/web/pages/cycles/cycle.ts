@@ -3,6 +3,7 @@ import { TaskId } from '../../../platform/fields.js';
 import type { Context } from '../../../platform/context.js';
 import { completeCycle } from '../../../work/cycles/completion/complete-cycle.js';
 import { getReport } from '../../../work/cycles/completion/get-report.js';
+import { findVelocity } from '../../../work/cycles/find-velocity.js';
 import { deleteCycle } from '../../../work/cycles/delete-cycle.js';
 import { listCycles } from '../../../work/cycles/list-cycles.js';
 import { isSamePlace } from '../../../work/cycles/rules.js';
@@ -12,9 +13,11 @@ import { addTasksToCycle } from '../../../work/cycles/tasks/add-tasks.js';
 import { removeTaskFromCycle } from '../../../work/cycles/tasks/remove-task.js';
 import { readCyclePage } from '../../../work/cycles/tasks/tasks-of-page.js';
 import { updateCycle } from '../../../work/cycles/update-cycle.js';
+import { sumEstimates } from '../../../work/tasks/read/sum-estimates.js';
 import { getProject } from '../../../work/projects/get-project.js';
 import { type FormError, page, type Page, type PageRequest, type PageResult, requireUser, type View } from '../../page.js';
 import type { Fields } from '../../server/read-form.js';
+import { velocityText } from '../../wording/estimate-text.js';
 import { membersIn, namesOf } from '../../wording/names.js';
 import { burnDown } from './burn-down.js';
 import { loadTaskList } from '../projects/task-list.js';
@@ -30,16 +33,20 @@ async function showCycle(
   const user = requireUser({ me });
   const [shown, report] = await Promise.all([readCyclePage(ctx, cycleId), getReport(ctx, cycleId)]);
   const { cycle } = shown;
-  const [targets, members, project] = await Promise.all([
+  const [targets, members, project, planned, velocity] = await Promise.all([
     loadTargets(ctx, shown),
     membersIn(ctx, user, [cycle]),
     cycle.project_id ? getProject(ctx, cycle.project_id) : null,
+    cycle.status === 'planned' ? sumEstimates(ctx, { cycle_id: cycleId }) : undefined,
+    cycle.status === 'completed' ? [] : findVelocity(ctx, cycle),
   ]);
   const { problem, given } = refused;
   const data = {
     ...(await loadTaskList(ctx, user, { tasks: shown.tasks, members, here: cyclePath(cycleId) })),
     ...shown,
     report,
+    estimate: report.estimate ?? planned,
+    velocity: velocityText(velocity),
     chart: burnDown(report),
     targets,
     names: namesOf(user, members),

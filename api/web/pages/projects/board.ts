@@ -38,8 +38,16 @@ export interface Column extends Place {
   value: Choice;
   cards: (TaskRow & { canWrite: boolean })[];
   total: number;
+  /** Points of its tasks; undefined where none is estimated. */
+  points: number | undefined;
   /** Where the cards are that the column has no room for. */
   more: string | undefined;
+}
+
+/** Adds up the points of tasks, without those that are canceled or duplicates. */
+function sumPoints(tasks: readonly TaskRow[]): number | undefined {
+  const points = tasks.flatMap(({ estimate, resolution }) => (estimate === null || resolution !== null ? [] : [estimate]));
+  return points.length === 0 ? undefined : points.reduce((sum, one) => sum + one, 0);
 }
 
 /** Puts tasks into columns by their stage, or by their status if their stage has no column. */
@@ -49,7 +57,7 @@ export function toColumns(tasks: readonly TaskRow[], writes: ReadonlySet<string>
   return places.map((place) => {
     const here = tasks.filter((task) => columnOf(task) === valueOf(place));
     const cards = here.slice(0, MAX_CARDS).map((task) => ({ ...task, canWrite: writes.has(task.team_id) }));
-    return { ...place, value: valueOf(place), cards, total: here.length, more: undefined };
+    return { ...place, value: valueOf(place), cards, total: here.length, points: sumPoints(here), more: undefined };
   });
 }
 
@@ -70,18 +78,30 @@ interface Refused {
 const within = (source: ViewSource, { stage }: Place, stages: readonly Stage[]): ViewSource =>
   stages.length === 0 ? source : { ...source, filters: { ...source.filters, stage_id: [stage?.stage_id ?? UNASSIGNED] } };
 
-/** Counts the tasks of each place, by what a form sends for it. */
-async function countPlaces(ctx: Context, source: ViewSource, stages: readonly Stage[]): Promise<Map<Choice, number>> {
-  const count = async (group_by: string) => {
+interface Counted {
+  count: number;
+  /** Points of its tasks; 0 where none is estimated. */
+  points: number;
+}
+
+/** Counts the tasks of each place and their points, by what a form sends for it. */
+async function countPlaces(ctx: Context, source: ViewSource, stages: readonly Stage[]): Promise<Map<Choice, Counted>> {
+  const count = async (group_by: string): Promise<Map<string, Counted>> => {
     const { groups } = await countGroups(ctx, { ...source, group_by });
-    return new Map(groups.flatMap(({ key, count }) => (key === null ? [] : [[key, count] as const])));
+    return new Map(
+      groups.flatMap(({ key, count, estimate }) => (key === null ? [] : [[key, { count, points: estimate ?? 0 }] as const])),
+    );
   };
   const [byStatus, byStage] = await Promise.all([
     count('status'),
-    stages.length === 0 ? new Map<string, number>() : count('stage_id'),
+    stages.length === 0 ? new Map<string, Counted>() : count('stage_id'),
   ]);
+  const none = { count: 0, points: 0 };
   // What is in no stage is the rest of its status.
-  for (const { stage_id, status } of stages) byStatus.set(status, (byStatus.get(status) ?? 0) - (byStage.get(stage_id) ?? 0));
+  for (const { stage_id, status } of stages) {
+    const [all, part] = [byStatus.get(status) ?? none, byStage.get(stage_id) ?? none];
+    byStatus.set(status, { count: all.count - part.count, points: all.points - part.points });
+  }
   return new Map([...byStatus, ...byStage]);
 }
 
@@ -104,9 +124,10 @@ async function showProjectBoard(
   ]);
   const columns = places.map((place, at): Column => {
     const cards = JSON.parse(found[at]?.body as string) as Task[];
-    const total = totals.get(valueOf(place)) ?? cards.length;
+    const { count: total, points } = totals.get(valueOf(place)) ?? { count: cards.length, points: 0 };
     const more = total > cards.length ? `${projectPath(projectId)}${toQuery({ ...filters, show: place.status })}` : undefined;
-    return { ...place, value: valueOf(place), cards: cards.map((card) => ({ ...card, canWrite: around.canWrite })), total, more };
+    const shown = cards.map((card) => ({ ...card, canWrite: around.canWrite }));
+    return { ...place, value: valueOf(place), cards: shown, total, points: points || undefined, more };
   });
   const query = toQuery(filters);
   const data = {

@@ -43,5 +43,10 @@ async function nameKeys(ctx: Context, me: User, { by, rows, people }: Grouped): 
 export async function loadGroupHeads(ctx: Context, me: User, grouped: Grouped) {
   const { by, groups } = grouped;
   if (by === null || parseCustomKey(by) !== undefined) return undefined;
-  return { by, counts: new Map(groups.map(({ key, count }) => [key, count])), names: await nameKeys(ctx, me, grouped) };
+  return {
+    by,
+    counts: new Map(groups.map(({ key, count }) => [key, count])),
+    estimates: new Map(groups.map(({ key, estimate }) => [key, estimate])),
+    names: await nameKeys(ctx, me, grouped),
+  };
 }

@@ -11,6 +11,7 @@ import { createView } from '../../../work/saved-views/create-view.js';
 import { CreateSavedView } from '../../../work/saved-views/schema.js';
 import { MANUAL_ORDER } from '../../../work/saved-views/sort-fields.js';
 import { listMatches } from '../../../work/saved-views/results/list-results.js';
+import { sumEstimates } from '../../../work/tasks/read/sum-estimates.js';
 import type { Task } from '../../../work/tasks/schema.js';
 import { findStages } from '../../../work/tasks/stages/find-stages.js';
 import { type FormError, page, type Page, requireUser, type View } from '../../page.js';
@@ -64,9 +65,10 @@ async function showProject(
   const around = await loadProject(ctx, me, projectId);
   const source = toSource(around.project, filters);
   const here = `${projectPath(projectId)}${toQuery(filters, { offset: offset || undefined })}`;
-  const [{ body, count, more }, counted] = await Promise.all([
+  const [{ body, count, more }, counted, estimates] = await Promise.all([
     listMatches(ctx, source, { limit: ROWS, offset }),
     source.group_by === null ? undefined : countGroups(ctx, source),
+    sumEstimates(ctx, { project_id: projectId }),
   ]);
   const tasks = JSON.parse(body as string) as Task[];
   const { members: everyone } = around;
@@ -82,6 +84,7 @@ async function showProject(
       people: around.names,
     }),
     tasks,
+    estimates,
     previous: offset > 0 ? toQuery(filters, { offset: Math.max(0, offset - ROWS) || undefined }) : undefined,
     next: more ? toQuery(filters, { offset: offset + count }) : undefined,
     base: projectPath(projectId),

@@ -1,13 +1,6 @@
 import { defineStatement } from '../../../../db/statement.js';
+import { IS_LEAF } from '../../tasks/read/leaf.sql.js';
 import { MAX_DAYS } from '../rules.js';
-
-/**
- * SQL over tasks t: without live subtasks. Only such tasks count in figures and roll over (docs/decisions/work.md#cycle-figures). The planner may
- * answer an EXISTS of thousands of tasks from a hash of all teams' subtasks, and reads a table to its end for what it takes for frequent;
- * only the index of subtasks has this order.
- */
-const IS_LEAF = /* sql */ `(select s.task_id from tasks s where s.parent_task_id = t.task_id and s.deleted_at is null
-  order by s.position nulls last limit 1) is null`;
 
 /** $1 = cycle id. What the cycle commits to, at its start. */
 export const commitTasksStatement = defineStatement({
@@ -60,16 +53,19 @@ export const figuresStatement = defineStatement({
         (now() at time zone 'utc')::date as last
       from cycles c where c.cycle_id = $1
     ), stays as materialized (
-      select ct.committed, ct.points, t.estimated_hours, (ct.added_at at time zone 'utc')::date as entered,
+      select ct.committed, ct.points, t.estimated_hours, t.estimate, (ct.added_at at time zone 'utc')::date as entered,
         case when ct.outcome is null then (ct.removed_at at time zone 'utc')::date end as gone,
         case when t.status = 'done' then (t.completed_at at time zone 'utc')::date end as done_on,
         case when $2::boolean then ct.outcome = 'completed' else t.status = 'done' end as done,
         -- Canceled tasks and duplicates are no work any more: neither completed nor left.
         t.resolution is null and
           case when $2 then ct.outcome is not null else ct.removed_at is null and t.deleted_at is null and ${IS_LEAF} end as present,
-        ct.outcome is not null or t.deleted_at is null and ${IS_LEAF} as counts
+        ct.outcome is not null or t.deleted_at is null and ${IS_LEAF} as counts,
+        -- Each estimate counts, also that of a task with subtasks, which has no outcome.
+        t.resolution is null and (ct.outcome is not null or ct.removed_at is null and t.deleted_at is null) as sized,
+        case when ct.outcome is null then t.status = 'done' else ct.outcome = 'completed' end as finished
       from cycle_tasks ct cross join lateral (
-        select f.task_id, f.status, f.resolution, f.estimated_hours, f.completed_at, f.deleted_at from tasks f where f.task_id = ct.task_id limit 1
+        select f.task_id, f.status, f.resolution, f.estimated_hours, f.estimate, f.completed_at, f.deleted_at from tasks f where f.task_id = ct.task_id limit 1
       ) t
       where ct.cycle_id = $1
     ), steps as (
@@ -80,11 +76,14 @@ export const figuresStatement = defineStatement({
       select p.first + n as day, sum(coalesce(s.step, 0)) over (order by n) as remaining
       from period p cross join lateral generate_series(0, p.last - p.first) n left join steps s on s.day = p.first + n
     )
-    select json_build_object(
+    select json_strip_nulls(json_build_object(
       'committed', count(*) filter (where committed), 'added', count(*) filter (where present and not committed),
       'completed', count(*) filter (where present and done), 'carried_over', count(*) filter (where $2 and present and not done),
       'points', json_build_object('committed', coalesce(sum(points) filter (where committed), 0),
         'completed', coalesce(sum(estimated_hours) filter (where present and done), 0)),
-      'days', (select coalesce(json_agg(json_build_object('date', day, 'remaining', remaining) order by day), '[]') from days)) as figures
+      'estimate', case when count(estimate) filter (where sized) > 0 then json_build_object('scope', sum(estimate) filter (where sized),
+        'completed', coalesce(sum(estimate) filter (where sized and finished), 0),
+        'without', count(*) filter (where present and not done and estimate is null)) end,
+      'days', (select coalesce(json_agg(json_build_object('date', day, 'remaining', remaining) order by day), '[]') from days))) as figures
     from stays`,
 });

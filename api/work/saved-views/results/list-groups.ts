@@ -20,7 +20,10 @@ export async function countGroups(ctx: Context, source: ViewSource): Promise<Cou
   const { view, indexing, capped } = await resolveView(ctx, source);
   if (view.group === null) throw new Error('A view with group_by has no group');
   const { statement, values } = groupsCall(view, view.group);
-  return { groups: await run<ViewGroup & Record<string, unknown>>(ctx.db, statement, values), indexing, capped };
+  type Row = Omit<ViewGroup, 'estimate'> & { estimate: number | null };
+  const rows = await run<Row & Record<string, unknown>>(ctx.db, statement, values);
+  const groups = rows.map(({ estimate, ...group }) => (estimate === null ? group : { ...group, estimate }));
+  return { groups, indexing, capped };
 }
 
 /**

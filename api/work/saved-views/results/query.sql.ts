@@ -203,14 +203,19 @@ export function resultsCall(view: ResolvedView, { limit, offset, maxBytes }: Res
 /** Groups whose rows are counted. */
 const MAX_GROUPS = 1_000;
 
-/** The groups of a view with the number of their rows, in the order of its results. */
+/** The groups of a view with the number of their rows and the sum of their estimates, null without any, in the order of its results. */
 export function groupsCall(view: ResolvedView, group: OrderField): Call {
   const $ = new Parameters();
   const { join, expressions } = buildKeys(view.entity, [{ field: group, direction: 'asc' }], $);
   const places = expressions.map((_one, at) => `s${at}`);
-  const columns = [`${groupText(view.entity, group, 'v0')} as key`, ...expressions.map(({ sql }, at) => `${sql} as s${at}`)];
+  const points = view.entity === 'task' ? 'case when w.resolution is null then w.estimate end' : 'null::smallint';
+  const columns = [
+    `${groupText(view.entity, group, 'v0')} as key`,
+    `${points} as points`,
+    ...expressions.map(({ sql }, at) => `${sql} as s${at}`),
+  ];
   const text = `with ${buildHitsSql(view, columns.join(', '), join, null, null, $)}
-    select h.key, count(*)::int as count from hits h group by ${['h.key', ...places.map((place) => `h.${place}`)].join(', ')}
+    select h.key, count(*)::int as count, sum(h.points)::int as estimate from hits h group by ${['h.key', ...places.map((place) => `h.${place}`)].join(', ')}
     order by ${[...places.map((place) => `h.${place} nulls last`), 'h.key'].join(', ')} limit ${MAX_GROUPS}`;
   return { statement: { name: '', text }, values: $.values };
 }
