@@ -49,7 +49,7 @@ export class Beyond {
   private readonly found = new Map<string, Found>();
   private readonly nearBy = new Map<string, readonly LinkedItem[]>();
   private readonly wanted = new Map<string, Phrase>();
-  private readonly byId = new Map<string, LinkedItem>();
+  private readonly known = new Map<string, LinkedItem>();
   private count = 0;
   private covered: { tasks: CoveredTasks; index: WordIndex<LinkedItem>; sets: ReturnType<typeof indexSets> } | undefined;
 
@@ -87,8 +87,13 @@ export class Beyond {
     return phrases;
   }
 
+  /** An item that was found. */
+  byId(id: string): LinkedItem | undefined {
+    return this.known.get(id);
+  }
+
   private know(items: readonly LinkedItem[]): void {
-    for (const item of items) this.byId.set(item.id, item);
+    for (const item of items) this.known.set(item.id, item);
   }
 
   /** Whether an item is a task of a linked project, so that it needs no link of its own. */
@@ -98,7 +103,7 @@ export class Beyond {
 
   /** The items that are not linked among those with these ids. */
   among(ids: ReadonlySet<unknown>): LinkedItem[] {
-    return [...this.byId.values()].filter(({ id }) => ids.has(id));
+    return [...this.known.values()].filter(({ id }) => ids.has(id));
   }
 
   add(key: string, items: readonly LinkedItem[], isCut: boolean): void {

@@ -16,10 +16,20 @@ export type Target =
   /** Tasks of these facts, without the excepted ones; `both`: they are two; `isAny`: the message said no fact. */
   | { kind: 'all'; filter: TaskFilter; written: string; except?: Target; both?: true; isAny?: true }
   | { kind: 'list'; targets: readonly Target[] }
+  /** A part of what was meant before. */
+  | { kind: 'part'; of: Target; part: Part }
   /** `the rest`: what that leaves out, only the person knows. */
   | { kind: 'rest'; written: string }
   /** Words that name nothing known; `near` have some of them. `names`: the words of each name in it. */
   | { kind: 'unknown'; written: string; near: readonly LinkedItem[]; names: readonly (readonly string[])[] };
+
+/** Which part of some tasks is meant: those with the facts, or those that the target names. */
+export interface Part {
+  is: 'only' | 'without';
+  filter?: TaskFilter;
+  target?: Target;
+  written: string;
+}
 
 /** What a new task is given besides its title. */
 export interface NewTask {
@@ -58,8 +68,11 @@ export interface ActivityQuestion {
 }
 export type ActivityKind = 'closed' | 'reopened' | 'created' | 'assigned' | 'changed';
 
-/** One clause of a message. `unclear`: none that the grammar knows. `replaces`: it says what the message before meant. */
-export type Clause = { written: string; replaces?: true } & (
+/**
+ * One clause of a message. `unclear`: none that the grammar knows. `follows`: with those beside it, it says again what the message before
+ * meant. `replaces`: that has a plan that waits.
+ */
+export type Clause = { written: string; follows?: true; replaces?: true } & (
   | { does: 'create'; task: NewTask }
   | { does: 'subtasks'; of: Target; tasks: readonly NewTask[] }
   /** `resolution`: why it is done that nobody completed. */
@@ -97,6 +110,12 @@ export type Clause = { written: string; replaces?: true } & (
   | { does: 'aside'; target: Target | null; absent?: readonly Assignee[] }
   /** Takes back the plan that was confirmed last. */
   | { does: 'undo' }
+  /** Discards the plan that waits. */
+  | { does: 'discard' }
+  /** A change without its value, which is asked. */
+  | { does: 'incomplete'; target: Target; lacks: 'person' | 'date' | 'priority' | 'status' }
+  /** Gives each of two tasks what the other one has. */
+  | { does: 'swap'; target: Target }
   /** Ends what blocks the target; `by`: only that. */
   | { does: 'unblock'; target: Target; by: Target | null }
   /** Assigns a task that nobody has. */

@@ -1,7 +1,7 @@
 import { addTo } from '../../platform/calendar-days.js';
 import type { Duration, WrittenDate } from '../../platform/written-days.js';
 import type { ProposedAction } from '../plans/proposal.js';
-import type { Clause, Does, FieldClause, Target } from './clauses.js';
+import type { Clause, Does, FieldClause, NewTask, Target } from './clauses.js';
 import { capital, named, Question, type Subject } from './subjects.js';
 import { type Assignee, type Priority, PRIORITIES } from './terms.js';
 import type { LinkedItem } from './tokens.js';
@@ -37,6 +37,13 @@ export function fieldsOf(
       return { project_id: projectOf(clause.project) };
   }
 }
+
+/** The fields of a new task beside its title, its project and its assignee. */
+export const fieldsOfNew = ({ priority, due }: NewTask, parent: Subject | null) => ({
+  ...(parent && { parent_task_id: parent.id }),
+  ...(priority && { priority }),
+  ...(due && { due_date: dayOf(due) }),
+});
 
 /** @throws Question for another item than a task */
 export function requireTask({ item }: Subject): void {

@@ -162,7 +162,7 @@ const isEqual = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.
 const union = <T>(a: readonly T[] | undefined, b: readonly T[] | undefined): T[] => [...new Set([...(a ?? []), ...(b ?? [])])];
 
 /** Both of two filters; undefined if they name two persons, days or tags, which no task has together. */
-function merge(before: TaskFilter, more: TaskFilter): TaskFilter | undefined {
+export function merge(before: TaskFilter, more: TaskFilter): TaskFilter | undefined {
   const differs = (key: keyof TaskFilter): boolean =>
     before[key] !== undefined && more[key] !== undefined && !isEqual(before[key], more[key]);
   if (differs('assignee') || differs('due') || differs('completed') || differs('tag') || differs('project')) return undefined;

@@ -27,12 +27,21 @@ export interface TaskSet {
 
 /** What a message comes to. `answer`: no clause, or one that the grammar does not know. */
 export type Outcome =
-  /** `notes`: what to say of it, which names these items. */
-  | { kind: 'plan'; actions: ProposedAction[]; notes: string[]; items: readonly LinkedItem[]; sets: readonly TaskSet[] }
+  /** `notes`: what to say of it, which names these items. `replaces`: it says again what the plan before did. */
+  | {
+      kind: 'plan';
+      actions: ProposedAction[];
+      notes: string[];
+      items: readonly LinkedItem[];
+      sets: readonly TaskSet[];
+      replaces: boolean;
+    }
   | { kind: 'ask'; asked: Asked }
   | { kind: 'question'; text: string; items: readonly LinkedItem[]; sets: readonly TaskSet[] }
   /** Relations that block the task shall end; `by`: only those to this item. */
   | { kind: 'unblock'; id: string; by: string | null }
   /** The reverse of the plan that was confirmed last shall be staged. */
   | { kind: 'undo' }
+  /** The plan that waits shall be discarded. */
+  | { kind: 'discard' }
   | { kind: 'answer'; unclear: string | null };

@@ -2,16 +2,15 @@ import { readTopic } from './aside.js';
 import type { BareClause, Clause } from './clauses.js';
 import { beginsList, beginsTask } from './creating/create.js';
 import { MAX_TOKENS } from './pattern.js';
-import { PeopleIndex } from './people.js';
 import { isCorrection, WHAT_CHANGES, withoutInstead, withoutReplaced } from './following/correction.js';
 import { readEllipsis, type Repeatable, repeatableOf } from './following/ellipsis.js';
 import { findMentions, hasBothKinds, lastNamed, type Mention } from './referents.js';
 import { readKnownClause, readUnknownClause } from './read-clause.js';
 import { isCondition, NO_CONDITION } from './later.js';
-import { isSoft, openReading, type Readers, type Reading } from './reading.js';
+import { isSoft, type Reading } from './reading.js';
 import { readQuotedComment, readTextHead } from './text-clause.js';
 import { wantUnknown } from './want-unknown.js';
-import { type LinkedItem, type Token, tokenize } from './tokens.js';
+import type { Token } from './tokens.js';
 import { ASKING, CONTINUING, findPriority, isPriorityWord, OPENINGS, POLITE, STATING } from './words.js';
 import { startsWith, getWord, VERBS, WRITING } from './words.js';
 
@@ -73,7 +72,7 @@ const WHOSE_WORDS =
 type ListKind = keyof typeof POINTING | 'no';
 
 /** Reads the clauses of one message, front to back. */
-class MessageReader {
+export class MessageReader {
   private at = 0;
   /** First token of the clause before, for one that leaves the verb out: `close A, assign B to Mia and C to Bo`. */
   private verb: Token | undefined;
@@ -263,35 +262,3 @@ class MessageReader {
     return undefined;
   }
 }
-
-/** Clauses of one message: a few more than a plan holds changes. */
-const MAX_CLAUSES = 60;
-
-function readMessage(message: string, readers: Readers, earlier: readonly string[], repeatable: Repeatable) {
-  const reader = new MessageReader(openReading(tokenize(message, readers.items), readers), earlier, repeatable);
-  const clauses: Clause[] = [];
-  for (let clause = reader.next(); clause; clause = reader.next()) {
-    clauses.push(clauses.length < MAX_CLAUSES ? clause : { does: 'unclear', written: clause.written });
-    if (clauses.length > MAX_CLAUSES) break;
-  }
-  return { clauses, named: reader.namedLast() };
-}
-
-/**
- * Reads the clauses of messages of one person, oldest first: `he` is who was named last. Titles and ids of linked items are names as a
- * whole, whatever they are made of (docs/decisions/agent.md#rules-that-read-sentences).
- */
-export function parseAll(messages: readonly string[], readers: Readers): Clause[][] {
-  let named: readonly string[] = [];
-  let repeatable: Repeatable;
-  return messages.map((message) => {
-    const read = readMessage(message, readers, named, repeatable);
-    named = read.named;
-    repeatable = repeatableOf(read.clauses);
-    return read.clauses;
-  });
-}
-
-/** Reads the clauses of one message. */
-export const parse = (message: string, items: readonly LinkedItem[], today: string, people = new PeopleIndex([])): Clause[] =>
-  parseAll([message], { items, today, people })[0] ?? [];

@@ -53,6 +53,7 @@ export function resolve(
       for (const aside of clauses.slice(0, clauses.indexOf(first))) resolver.add(aside);
       return resolver.unblock(first);
     }
+    if (first.does === 'discard') return { kind: 'discard' };
     if (telling.some(({ does }) => does === 'undo')) {
       if (telling.length > 1) throw new Question('Send “undo that” in a message of its own.');
       return { kind: 'undo' };
@@ -64,5 +65,6 @@ export function resolve(
     if (error instanceof Question) return { kind: 'question', text: error.message, items: error.items, sets: resolver.sets };
     throw error;
   }
-  return { kind: 'plan', actions: resolver.actions, ...resolver.notes, sets: resolver.sets };
+  const replaces = clauses.some((clause) => clause.replaces === true);
+  return { kind: 'plan', actions: resolver.actions, ...resolver.notes, sets: resolver.sets, replaces };
 }

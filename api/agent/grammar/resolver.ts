@@ -3,15 +3,18 @@ import type { Tool } from '../../gate/work-actions/catalogue.js';
 import type { ProposedAction } from '../plans/proposal.js';
 import { type Absent, followAbsent } from './absence.js';
 import { sayCannot } from './doubts/cannot.js';
+import { askWhat } from './doubts/ask-what.js';
 import type { Clause, Does, NewTask, Target } from './clauses.js';
 import { KeptPriorities } from './doubts/kept-priorities.js';
 import { resolveQuestion } from './asking/resolve-question.js';
 import type { Asked, Outcome, TaskSet } from './outcome.js';
+import { swapped } from './sets/swap.js';
 import {
   checkDeletion,
   dayOf,
   type Facts,
   fieldsOf,
+  fieldsOfNew,
   joinedTo,
   placeOfNote,
   projectAmong,
@@ -41,8 +44,6 @@ import {
 
 type Params = ProposedAction['params'];
 
-const STILL_THERE = 'The plan before stays as it is: discard it if it waits, or write “undo that” if you have confirmed it.';
-
 const UNRESOLVED = [
   'ask',
   'activity',
@@ -55,6 +56,7 @@ const UNRESOLVED = [
   'unclear',
   'unblock',
   'undo',
+  'discard',
 ] as const;
 type Unresolved = (typeof UNRESOLVED)[number];
 const changesNothing = (clause: Clause): clause is Extract<Clause, { does: Unresolved }> =>
@@ -85,7 +87,6 @@ export class Resolver {
     if (given.does === 'aside' && given.absent) this.absent = { who: given.absent, isEarlier: false };
     const { clause, note } = followAbsent(given, this.absent, this.world.people);
     if (note) this.finder.notes.add(note);
-    if (given.replaces) this.finder.notes.add(STILL_THERE);
     this.finder.wantsDone = clause.does === 'status' && clause.status === 'todo';
     if (!changesNothing(clause)) this.resolve('target' in clause && clause.target?.kind === 'all' ? withLacking(clause) : clause);
     if (this.actions.length > MAX_ACTIONS) throw new Question(`A plan holds at most ${MAX_ACTIONS} changes. Send fewer at once.`);
@@ -120,8 +121,12 @@ export class Resolver {
         return this.delete(clause.target);
       case 'comment':
         return this.onTasks(clause.target, 'task.comment', () => ({ content: requireText(clause.text) }));
+      case 'swap':
+        return this.swap(clause.target);
       case 'doubt':
         throw new Question(clause.text);
+      case 'incomplete':
+        throw askWhat(clause, this.finder.find(clause.target, this.before));
       case 'which_note':
       case 'cannot':
         throw sayCannot(clause, (target) => this.finder.find(target, this.before));
@@ -191,14 +196,8 @@ export class Resolver {
     const project = parent?.item?.project_id ?? (task.project ? this.projectOf(task.project) : projectAmong(this.world.items));
     if (!project) throw new Question('In which project? Link the project, or one of its tasks.');
     const teamId = parent?.item?.team_id ?? this.world.items.find(({ project_id }) => project_id === project)?.team_id;
-    const params = {
-      title: task.title,
-      project_id: project,
-      ...(parent && { parent_task_id: parent.id }),
-      ...(task.priority && { priority: task.priority }),
-      ...(task.due && { due_date: dayOf(task.due) }),
-      ...(task.to && { assigned_to: this.assigneeIn(task.to, teamId) }),
-    };
+    const to = task.to && { assigned_to: this.assigneeIn(task.to, teamId) };
+    const params = { title: task.title, project_id: project, ...fieldsOfNew(task, parent), ...to };
     const id = `$${this.actions.length}`;
     this.actions.push({ tool: 'task.create', params });
     if (task.related) {
@@ -235,6 +234,16 @@ export class Resolver {
     const target = this.single(clause.target);
     for (const source of sources) for (const action of relating(clause, source, target)) this.propose(action);
     this.before = [];
+  }
+
+  private swap(target: Target): void {
+    const [one, other] = swapped(this.finder.find(target, this.before));
+    for (const [{ id }, of] of [
+      [one, other],
+      [other, one],
+    ] as const)
+      this.propose({ tool: 'task.assign', entity_id: id, params: { assigned_to: of.item?.assigned_to ?? null } });
+    this.before = [one, other];
   }
 
   private unassign({ target, from }: Does<'unassign'>): void {

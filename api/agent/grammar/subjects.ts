@@ -142,6 +142,8 @@ export class SubjectFinder {
         throw new Question(`Which tasks are ${quote(target.written)}? Write their titles, or what they have in common.`);
       case 'them':
         return this.several(before, target.both);
+      case 'part':
+        return this.partOf(target, before);
       case 'list':
         return uniqueSubjects(target.targets.flatMap((each) => this.find(each, before)));
       case 'all': {
@@ -154,6 +156,26 @@ export class SubjectFinder {
         throw new Question([`No task of what is linked fits ${quote(target.written)}.`, ...this.notes].join(' '));
       }
     }
+  }
+
+  /** @throws Question it leaves nothing, or all */
+  private partOf(
+    { of, part: { is, filter = {}, target, written } }: Extract<Target, { kind: 'part' }>,
+    before: Before,
+  ): Subject[] {
+    const count = this.sets.length;
+    const found = this.find(of, before);
+    // What is left out then is what the person leaves out.
+    this.sets.length = count;
+    const ids = target ? new Set(this.find(target, before).map(({ id }) => id)) : undefined;
+    const people = onlyAssignees(this.world, filter.assignee);
+    const isIn = ({ id, item }: Subject): boolean =>
+      ids ? ids.has(id) : item !== null && isMeant(item, filter, people, this.world.today);
+    const named = found.filter(isIn);
+    if (named.length === 0) throw new Question(`None of them is ${quote(written)}. The plan before stays as it is.`);
+    if (is === 'only') return named;
+    if (named.length === found.length) throw new Question(`Then nothing is left. Write “discard the plan” to leave it.`);
+    return found.filter((subject) => !isIn(subject));
   }
 
   /** The one item that a target means. @throws Question several */

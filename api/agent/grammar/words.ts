@@ -9,7 +9,7 @@ export const VERBS = setOf(
     'give hand pass rename retitle delete remove trash comment reply note put push postpone delay defer reschedule shift bring pull ' +
     'extend schedule snooze raise lower bump increase decrease reduce prioritise prioritize deprioritise deprioritize clear tag untag label ' +
     'archive unarchive check tick cross send split break turn flag let take drop remind link relate block estimate describe unschedule ' +
-    'escalate upgrade downgrade switch unblock finalize finalise wrap kick cancel',
+    'escalate upgrade downgrade switch swap exchange unblock finalize finalise wrap kick cancel',
 );
 /** Words that begin a question. */
 export const ASKING = setOf('what which who whose when where how is are does do did has have show list find any anything');

@@ -29,7 +29,9 @@ import { findBlocks, mayReadTasks } from './find-tasks.js';
 import { findLeftOut } from './left-out.js';
 import { undoLast } from './undo-last.js';
 import { findNumbered } from './reading/numbered-tasks.js';
-import { type ReadByRules, readByRules, readEarlier } from './reading/read-world.js';
+import { type Earlier, readEarlier } from './reading/earlier.js';
+import { type ReadByRules, readByRules } from './reading/read-world.js';
+import { discardWaiting, replacePlan } from './replace-plan.js';
 
 /** Hours until a plan of a conversation expires. */
 const CHAT_PLAN_HOURS = 24;
@@ -101,16 +103,24 @@ async function offerNumbered(ctx: Context, turn: ClaimedTurn, { kind }: ReadByRu
 }
 
 /** What the rules say to a message that they have read. */
-async function respond(ctx: Context, turn: ClaimedTurn, links: readonly ReadableLink[], read: ReadByRules): Promise<Answer> {
+async function respond(
+  ctx: Context,
+  turn: ClaimedTurn,
+  links: readonly ReadableLink[],
+  read: ReadByRules,
+  { waiting }: Earlier,
+): Promise<Answer> {
   const { outcome } = read;
   if (outcome.kind === 'ask') return answerQuestion(ctx, turn, links, read, outcome.asked);
   if (outcome.kind === 'undo') return undoLast(ctx, turn);
+  if (outcome.kind === 'discard') return discardWaiting(ctx, turn, waiting);
   if (links.length === 0) return offerNumbered(ctx, turn, outcome);
   const unlinked = unlinkedIn(read);
   if (unlinked.length > 0) return offerLinks(unlinked);
   if (outcome.kind === 'plan') {
     const left = await findLeftOut(ctx, turn, links, read, outcome.sets);
-    const answer = await propose(ctx, turn, outcome.actions, [...outcome.notes, ...(left ? [left.text] : [])]);
+    const stage = () => propose(ctx, turn, outcome.actions, [...outcome.notes, ...(left ? [left.text] : [])]);
+    const answer = await (outcome.replaces && waiting !== null ? replacePlan(ctx, turn, waiting, stage) : stage());
     return { ...answer, mentions: mentionsOf([...outcome.items, ...(left?.tasks ?? [])]) };
   }
   if (outcome.kind === 'unblock') return unblock(ctx, turn, outcome);
@@ -135,7 +145,7 @@ async function answer(ctx: Context, turn: ClaimedTurn): Promise<Answer> {
   const reader = { userId: turn.user_id, timezone: turn.timezone };
   const reach = (await mayReadTasks(ctx, turn.token_id)) ? 'teams' : 'linked';
   const read = await readByRules(ctx, readable, reader, turn.content, { earlier, reach });
-  const { mentions = [], ...answered } = await respond(ctx, turn, readable, read);
+  const { mentions = [], ...answered } = await respond(ctx, turn, readable, read, earlier);
   const first = read.world.items.filter(({ id }) => id === turn.linked_item_id);
   const content = [...first.map(linkedWords), answered.content, lostWords(lost.length)]
     .filter((text) => text !== '')

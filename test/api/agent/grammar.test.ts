@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { foldName } from '../../../api/agent/grammar/fold.js';
-import { parse } from '../../../api/agent/grammar/parse.js';
+import { parse } from '../../../api/agent/grammar/following/conversation.js';
 import { PeopleIndex } from '../../../api/agent/grammar/people.js';
 import type { Outcome } from '../../../api/agent/grammar/outcome.js';
 import { resolve } from '../../../api/agent/grammar/resolve.js';
@@ -19,7 +19,7 @@ const interpret = (message: string, items: readonly LinkedItem[]): Outcome =>
 function shown(outcome: Outcome, expected: string): string {
   if (outcome.kind === 'question') return /^\?.+/.test(expected) ? `? ${(outcome.text.match(/\bk\d/g) ?? []).join(' ')}` : '?';
   if (outcome.kind === 'ask' || outcome.kind === 'unblock') return 'S';
-  if (outcome.kind === 'undo') return 'undo';
+  if (outcome.kind === 'undo' || outcome.kind === 'discard') return outcome.kind;
   if (outcome.kind === 'answer') return outcome.unclear === null ? 'A' : `A: ${outcome.unclear}`;
   return outcome.actions
     .map(({ tool, entity_id, params }) => [tool, ...(entity_id ? [entity_id] : []), JSON.stringify(params)].join(' '))

@@ -1,5 +1,6 @@
 import { type Form, SAME, say, state } from './form.js';
 import { OTHER, RELATE } from './item-forms.js';
+import { OPEN_FORMS } from './open-forms.js';
 import type { Target } from '../clauses.js';
 import type { Slots } from '../pattern.js';
 import { VERBS } from '../words.js';
@@ -289,4 +290,4 @@ const DUE: readonly Form[] = [
 ];
 
 /** All forms, in the order in which they are tried. */
-export const FORMS: readonly Form[] = [...ASSIGN, ...STATUS, ...PRIORITY, ...DUE, ...OTHER, ...RELATE];
+export const FORMS: readonly Form[] = [...ASSIGN, ...STATUS, ...PRIORITY, ...DUE, ...OTHER, ...RELATE, ...OPEN_FORMS];

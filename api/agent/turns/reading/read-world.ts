@@ -1,30 +1,18 @@
 import { Temporal } from 'temporal-polyfill';
-import { defineStatement, run } from '../../../../db/statement.js';
 import type { Context } from '../../../platform/context.js';
 import { zoneNamed } from '../../../platform/time-zones.js';
 import { Beyond } from '../../grammar/beyond.js';
 import type { Clause } from '../../grammar/clauses.js';
-import { parseAll } from '../../grammar/parse.js';
+import { parseAll } from '../../grammar/following/conversation.js';
 import type { Outcome } from '../../grammar/outcome.js';
 import { resolve, subjectsOf } from '../../grammar/resolve.js';
 import type { RuleWorld } from '../../grammar/subjects.js';
 import { namesSet } from '../../grammar/want-unknown.js';
 import type { ReadableLink } from '../../sessions/read-links.js';
 import { findBeyond, findCovered } from './find-beyond.js';
+import { type Earlier, NOTHING_EARLIER } from './earlier.js';
 import { findMembers } from './find-members.js';
 import { type LinkedFacts, readFacts, toLinkedItem } from './linked-facts.js';
-
-/** Messages before one that tell what its “it” means. */
-const EARLIER = 3;
-
-/** $1 = session id, $2 = position of the message, $3 = row limit. What the user wrote before, oldest first. */
-const earlierStatement = defineStatement({
-  name: 'rules_earlier_messages',
-  text: /* sql */ `
-    select content from (
-      select content, position from agent_messages where session_id = $1 and position < $2 and role = 'user' order by position desc limit $3
-    ) newest order by position`,
-});
 
 /** Who reads a message, and where. */
 export interface Reader {
@@ -43,15 +31,6 @@ export const zoneOf = ({ timezone }: Pick<Reader, 'timezone'>): string => zoneNa
 /** YYYY-MM-DD where a user is. */
 const todayIn = (reader: Pick<Reader, 'timezone'>): string => Temporal.Now.plainDateISO(zoneOf(reader)).toString();
 
-/** A longer message says nothing of what “it” means: it would be read again with each that follows. */
-const MAX_EARLIER = 2_000;
-
-/** Reads what the user wrote before a message of a session, as far as no message is too long for that. */
-export async function readEarlier({ db }: Pick<Context, 'db'>, sessionId: string, position: number): Promise<string[]> {
-  const rows = await run<{ content: string }>(db, earlierStatement, [sessionId, position, EARLIER]);
-  return rows.slice(rows.findLastIndex(({ content }) => content.length > MAX_EARLIER) + 1).map(({ content }) => content);
-}
-
 /** Times that a message is read again with what was looked up: a second look-up finds what the first one made readable. */
 const MAX_LOOKUPS = 2;
 
@@ -59,11 +38,13 @@ const MAX_LOOKUPS = 2;
 async function readMessages(
   ctx: Pick<Context, 'db'>,
   links: readonly ReadableLink[],
-  messages: readonly string[],
+  { messages: before, answers, isCut }: Earlier,
+  message: string,
   world: RuleWorld,
 ): Promise<Clause[][]> {
   const { beyond, userId } = world;
-  let read = parseAll(messages, world);
+  const parse = () => parseAll([...before, message], world, answers, isCut);
+  let read = parse();
   if (!beyond) return read;
   const where = { userId, teamIds: links.map(({ team_id }) => team_id), linked: new Set(links.map(({ item_id }) => item_id)) };
   for (let round = 0; round < MAX_LOOKUPS; round += 1) {
@@ -72,7 +53,7 @@ async function readMessages(
     if (phrases.length === 0 && !isCovering) break;
     if (isCovering) beyond.cover(await findCovered(ctx, userId, links));
     if (phrases.length > 0) await findBeyond(ctx, where, beyond, phrases);
-    read = parseAll(messages, world);
+    read = parse();
   }
   return read;
 }
@@ -82,7 +63,7 @@ const linkedProjects = (links: readonly ReadableLink[]): Set<string> =>
 
 /**
  * Reads a message by the grammar, with what is linked and who may be named.
- * @param earlier what the user wrote before, oldest first: it tells what “it” means
+ * @param earlier what the user wrote before: it tells what “it” means
  * @param reach `teams`: what nothing linked fits is looked for among the tasks of the links' teams
  */
 export async function readByRules(
@@ -90,16 +71,15 @@ export async function readByRules(
   links: readonly ReadableLink[],
   reader: Reader,
   message: string,
-  { earlier = [], reach = 'linked' }: { earlier?: readonly string[]; reach?: 'linked' | 'teams' } = {},
+  { earlier = NOTHING_EARLIER, reach = 'linked' }: { earlier?: Earlier; reach?: 'linked' | 'teams' } = {},
 ): Promise<ReadByRules> {
   const teamIds = links.length > 0 ? links.map(({ team_id }) => team_id) : null;
-  const messages = [...earlier, message];
   const facts = links.length > 0 ? await readFacts(ctx, links, reader.userId) : new Map<string, LinkedFacts>();
-  const people = await findMembers(ctx, reader.userId, teamIds, messages.toReversed().join('\n'));
+  const people = await findMembers(ctx, reader.userId, teamIds, [message, ...earlier.messages.toReversed()].join('\n'));
   const items = links.map((link) => toLinkedItem(link, facts.get(link.item_id)));
   const beyond = reach === 'teams' && links.length > 0 ? { beyond: new Beyond(linkedProjects(links)) } : {};
   const world = { items, userId: reader.userId, people, today: todayIn(reader), ...beyond };
-  const read = await readMessages(ctx, links, messages, world);
+  const read = await readMessages(ctx, links, earlier, message, world);
   const before = subjectsOf(read.slice(0, -1), world);
   return { outcome: resolve(read.at(-1) ?? [], world, before, read.at(-2) ?? []), world, facts };
 }

@@ -27,7 +27,11 @@ it('no name of a member turns the plan of a sentence into another one', () => {
     // A question for the name that is missing has its answer then.
     if (means.startsWith('? No member')) continue;
     for (const name of namesIn(messages).filter((each) => !isMember(each))) {
-      const found = meaningAmong(world, messages, { people: peopleWith('eve', name) });
+      const others = { people: peopleWith('eve', name) };
+      const found = meaningAmong(world, messages, others);
+      // Where a question stands instead of the plan before, the last message has no plan to go on with.
+      const [earlier, stands] = [messages.slice(0, -1), meaning(world, ...messages.slice(0, -1))];
+      if (earlier.length > 0 && meaningAmong(world, earlier, others) !== stands) continue;
       if (found !== means && !/^[?A]/.test(found)) turned.push(`${messages.join(' ')}: ${name}: ${found}`);
     }
   }

@@ -1,4 +1,5 @@
-import { parseAll } from '../../../../api/agent/grammar/parse.js';
+import { parseAll } from '../../../../api/agent/grammar/following/conversation.js';
+import type { Answered } from '../../../../api/agent/grammar/following/follow-up.js';
 import { PeopleIndex } from '../../../../api/agent/grammar/people.js';
 import { nearest } from '../../../../api/agent/grammar/sets/near.js';
 import { isMeant } from '../../../../api/agent/grammar/sets/is-meant.js';
@@ -147,12 +148,31 @@ function lookUp(beyond: Beyond, unlinked: readonly LinkedItem[]): boolean {
   const phrases = beyond.takeWanted();
   const titles = new WordIndex(unlinked);
   for (const { key, words, stems } of phrases)
-    lookUpOne(beyond, unlinked, key, [...new Set([...titles.find(words), ...titles.find(stems)])], stems);
+    lookUpOne(
+      beyond,
+      unlinked,
+      key,
+      [...new Set([...unlinked.filter(({ id }) => words[0] === id), ...titles.find(words), ...titles.find(stems)])],
+      stems,
+    );
   return phrases.length > 0;
 }
 
 /** Reads a message, or the last of several, as the person Ada. */
 export const outcomeOf = (world: string, ...messages: string[]): Outcome => interpret(world, messages, {});
+
+/** What the product would have answered to a message before. */
+function answered(outcome: Outcome): Answered {
+  if (outcome.kind === 'plan') return { plan: 'staged', named: outcome.items };
+  return { plan: null, named: outcome.kind === 'question' ? outcome.items : [] };
+}
+function interpretSafely(world: string, messages: readonly string[], others: Others): Outcome {
+  try {
+    return interpret(world, messages, others);
+  } catch {
+    return { kind: 'answer', unclear: null };
+  }
+}
 
 function interpret(world: string, messages: readonly string[], others: Others): Outcome {
   const items = [...(WORLDS[world] ?? []), ...(others.items ?? [])];
@@ -160,9 +180,10 @@ function interpret(world: string, messages: readonly string[], others: Others): 
   const covered = (others.covered ?? []).map((each) => ({ ...each, isLinked: false as const }));
   if (others.covered) beyond.cover({ items: covered, isCut: false });
   const rules = { items, userId: 'ada', people: others.people ?? people, today: TODAY, beyond };
-  let read = parseAll(messages, rules);
+  const answers = messages.slice(1).map((_message, at) => answered(interpretSafely(world, messages.slice(0, at + 1), others)));
+  let read = parseAll(messages, rules, answers);
   const unlinked = [...UNLINKED, ...covered, ...(others.unlinked ?? [])].map((each) => ({ ...each, isLinked: false as const }));
-  while (lookUp(beyond, unlinked)) read = parseAll(messages, rules);
+  while (lookUp(beyond, unlinked)) read = parseAll(messages, rules, answers);
   return resolve(read.at(-1) ?? [], rules, subjectsOf(read.slice(0, -1), rules), read.at(-2) ?? []);
 }
 
@@ -222,7 +243,7 @@ export function meaningAmong(world: string, messages: readonly string[], others:
     if (outcome.kind === 'question') return `? ${outcome.text}`;
     if (outcome.kind === 'answer') return outcome.unclear === null ? 'A' : `A: ${outcome.unclear}`;
     if (outcome.kind === 'ask') return shownAnswer(world, outcome);
-    if (outcome.kind === 'undo') return 'undo';
+    if (outcome.kind === 'undo' || outcome.kind === 'discard') return outcome.kind;
     if (outcome.kind === 'unblock') return `unblock ${outcome.id}${outcome.by ? ` from ${outcome.by}` : ''}`;
     return outcome.actions
       .map(({ tool, entity_id, params }) =>
