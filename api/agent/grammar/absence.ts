@@ -1,6 +1,7 @@
 import type { Clause } from './clauses.js';
 import type { PeopleIndex } from './people.js';
-import { Question, quote } from './subjects.js';
+import { quote } from './doubts/naming.js';
+import { Question } from './subjects.js';
 import type { Assignee } from './terms.js';
 
 /** Clauses whose “everything” is what an absent member has. */

@@ -4,7 +4,7 @@ import { phraseStems, stem } from './match.js';
 import type { PeopleIndex } from './people.js';
 import { isPersonal, readPerson, readPronounOfPerson } from './referents.js';
 import { OPEN } from './sets/is-meant.js';
-import { readKind, readProject, readTag } from './sets/named-sets.js';
+import { readCycle, readKind, readProject, readTag } from './sets/named-sets.js';
 import type { Found, Status, TaskFilter } from './terms.js';
 import { findPriority, findState, NOUNS, PLURALS } from './words.js';
 
@@ -152,6 +152,7 @@ const READERS: readonly ((words: readonly string[], at: number, reader: FilterRe
   (words, at) => longest(words, at, MAX_PHRASE, readPhrase),
   readTag,
   (words, at, { isTag }) => readKind(words, at, isTag),
+  readCycle,
   readProject,
   (words, at) => longest(words, at, 3, readStatus),
   (words, at) => longest(words, at, 3, readPriority),
@@ -165,7 +166,8 @@ const union = <T>(a: readonly T[] | undefined, b: readonly T[] | undefined): T[]
 export function merge(before: TaskFilter, more: TaskFilter): TaskFilter | undefined {
   const differs = (key: keyof TaskFilter): boolean =>
     before[key] !== undefined && more[key] !== undefined && !isEqual(before[key], more[key]);
-  if (differs('assignee') || differs('due') || differs('completed') || differs('tag') || differs('project')) return undefined;
+  if (differs('assignee') || differs('due') || differs('completed') || differs('tag') || differs('project') || differs('cycle'))
+    return undefined;
   const merged = { ...before, ...more };
   if (differs('priorities')) merged.priorities = union(before.priorities, more.priorities);
   if (differs('resolutions')) merged.resolutions = union(before.resolutions, more.resolutions);
@@ -186,6 +188,13 @@ function lateOrDue(before: TaskFilter, more: TaskFilter, today: string): TaskFil
   return { ...others, due: { to: due.to }, statuses: others.statuses ?? OPEN };
 }
 
+/** Words as a filter, with those that say nothing known. */
+export interface ReadWords {
+  filter: TaskFilter;
+  rest: string[];
+  hasNoun: boolean;
+}
+
 /** Words that turn a filter into another one. */
 const TURNING = new Set(['not', 'no', 'never', 'without', 'except', 'or', 'neither', 'nor', 'unless', 'but', 'cannot']);
 
@@ -193,10 +202,7 @@ const TURNING = new Set(['not', 'no', 'never', 'without', 'except', 'or', 'neith
  * Reads words as a filter.
  * @returns what they say, and the words that say nothing known
  */
-export function readFilter(
-  words: readonly string[],
-  reader: FilterReader,
-): { filter: TaskFilter; rest: string[]; hasNoun: boolean } {
+export function readFilter(words: readonly string[], reader: FilterReader): ReadWords {
   let filter: TaskFilter = {};
   let last: TaskFilter = {};
   const rest: string[] = [];
@@ -239,6 +245,8 @@ export function readFilter(
 /** Adds words that name tasks or their project to a filter; undefined if there are too many to be a name. */
 export function withWords(filter: TaskFilter, rest: readonly string[]): TaskFilter | undefined {
   if (rest.length === 0) return filter;
+  // Of which part they are, the words do not say.
+  if (filter.anyOf) return undefined;
   // What is excepted or left to choose is not what is named.
   if (rest.some((word) => TURNING.has(word))) return undefined;
   const { distinctive } = phraseStems(rest);
@@ -248,4 +256,8 @@ export function withWords(filter: TaskFilter, rest: readonly string[]): TaskFilt
 
 /** Only open tasks, unless the filter says otherwise. */
 export const openOnly = (filter: TaskFilter): TaskFilter =>
-  filter.statuses || filter.completed ? filter : { ...filter, statuses: OPEN };
+  filter.anyOf
+    ? { ...filter, anyOf: filter.anyOf.map(openOnly) }
+    : filter.statuses || filter.completed
+      ? filter
+      : { ...filter, statuses: OPEN };

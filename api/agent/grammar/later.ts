@@ -1,7 +1,7 @@
 import { readDate } from '../../platform/written-days.js';
 import type { BareClause } from './clauses.js';
 import { type Reading, wordsOf, writtenOf } from './reading.js';
-import { quote } from './subjects.js';
+import { quote } from './doubts/naming.js';
 import type { Token } from './tokens.js';
 import { getWord, VERBS } from './words.js';
 

@@ -252,6 +252,8 @@ export class MessageReader {
   /** Reads what stands before the first, or the last, comma or `and`, if it is a clause; the rest is the next one. */
   private readFront(start: number, end: number): BareClause | undefined {
     const { tokens } = this.reading.message;
+    // `late or new, and urgent`: what the end belongs to, nobody knows.
+    if (tokens.slice(start, end).some((token) => getWord(token) === 'or')) return undefined;
     const soft = tokens.slice(start, Math.min(end, start + MAX_TOKENS)).flatMap((token, i) => (isSoft(token) ? [start + i] : []));
     for (const at of new Set([soft.at(-1), soft[0]])) {
       const read = at === undefined ? undefined : this.read(trimClosing(tokens.slice(start, at)), false);

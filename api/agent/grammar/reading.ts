@@ -83,6 +83,13 @@ export function wordsOf(tokens: readonly Token[]): string[] {
   return words;
 }
 
+/** The words of tokens, of which a comma before an `or` is another one: `urgent, overdue or unassigned`. */
+export function wordsOfChoice(tokens: readonly Token[]): string[] {
+  const last = tokens.findLastIndex((token) => getWord(token) === 'or');
+  const words = tokens.flatMap((token, at) => (token.kind === 'comma' && at < last ? ['or'] : wordsOf([token])));
+  return words.filter((word, at) => !(word === 'or' && words[at - 1] === 'or'));
+}
+
 /** What was written from the first to the last of these tokens. */
 export function writtenOf({ message }: Reading, tokens: readonly Token[]): string {
   const [first] = tokens;

@@ -5,6 +5,7 @@ import { type Absent, followAbsent } from './absence.js';
 import { sayCannot } from './doubts/cannot.js';
 import { askWhat } from './doubts/ask-what.js';
 import type { Clause, Does, NewTask, Target } from './clauses.js';
+import { changesNothing, GIVING, type Unresolved } from './forms/kinds.js';
 import { KeptPriorities } from './doubts/kept-priorities.js';
 import { resolveQuestion } from './asking/resolve-question.js';
 import type { Asked, Outcome, TaskSet } from './outcome.js';
@@ -29,38 +30,10 @@ import {
 } from './facts.js';
 import type { Assignee } from './terms.js';
 import type { LinkedItem } from './tokens.js';
-import {
-  assigneeOf,
-  type Before,
-  capital,
-  findAssignees,
-  named,
-  Question,
-  quote,
-  type RuleWorld,
-  type Subject,
-  SubjectFinder,
-} from './subjects.js';
+import { capital, named, quote } from './doubts/naming.js';
+import { assigneeOf, type Before, findAssignees, Question, type RuleWorld, type Subject, SubjectFinder } from './subjects.js';
 
 type Params = ProposedAction['params'];
-
-const UNRESOLVED = [
-  'ask',
-  'activity',
-  'about',
-  'cycle',
-  'forecast',
-  'blocking',
-  'summary',
-  'help',
-  'unclear',
-  'unblock',
-  'undo',
-  'discard',
-] as const;
-type Unresolved = (typeof UNRESOLVED)[number];
-const changesNothing = (clause: Clause): clause is Extract<Clause, { does: Unresolved }> =>
-  UNRESOLVED.some((does) => does === clause.does);
 
 /** Turns clauses into actions, one after the other; `it` is what the clause before was about. */
 export class Resolver {
@@ -88,6 +61,7 @@ export class Resolver {
     const { clause, note } = followAbsent(given, this.absent, this.world.people);
     if (note) this.finder.notes.add(note);
     this.finder.wantsDone = clause.does === 'status' && clause.status === 'todo';
+    this.finder.leavesDone = GIVING.has(clause.does);
     if (!changesNothing(clause)) this.resolve('target' in clause && clause.target?.kind === 'all' ? withLacking(clause) : clause);
     if (this.actions.length > MAX_ACTIONS) throw new Question(`A plan holds at most ${MAX_ACTIONS} changes. Send fewer at once.`);
   }

@@ -1,11 +1,13 @@
 import type { Beyond } from './beyond.js';
 import type { Target } from './clauses.js';
+import { list, named, namedApart, quote } from './doubts/naming.js';
 import { onlyMeaning } from './doubts/which-set.js';
 import { openOnly } from './filter.js';
 import type { PeopleIndex } from './people.js';
 import type { TaskSet } from './outcome.js';
 import { phraseStems } from './match.js';
 import { droppedWords } from './sets/dropped.js';
+import { alternativesOf } from './sets/any-of.js';
 import { nearest } from './sets/near.js';
 import { isMeant, meansCompleted } from './sets/is-meant.js';
 import { type Assignee, RESOLUTIONS, type TaskFilter } from './terms.js';
@@ -42,30 +44,10 @@ const PARTLY =
   'I could not look through all tasks of the team now, only among linked items: write again in a minute, or name fewer tasks at once.';
 const TOO_MANY =
   'The linked projects have more tasks than I read for one message. Name the tasks, or write “all linked tasks” for those that you linked.';
+const inCycleWords = (cycle: string): string =>
+  `I do not know here which tasks are in ${quote(cycle)}. Ask which they are, and name them, or change them on the page of the cycle.`;
 /** Whether words mean linked tasks only, and not those of linked projects. */
 const isOfLinked = (written: string): boolean => /\blinked\b/i.test(written);
-const SHOWN = 80;
-/** A short quotation of what the person wrote. */
-export const quote = (text: string): string => `“${text.length > SHOWN ? `${text.slice(0, SHOWN).toWellFormed()}…` : text}”`;
-/** A title with the number of its task, if it has one. */
-export const calledBy = ({ title, key }: { title: string; key?: string | null }): string =>
-  `${quote(title)}${key == null ? '' : ` (${key})`}`;
-/** An item as people call it: by its title and, of a task, its number. */
-export const named = ({ type, title, key, project_title, isLinked }: LinkedItem): string =>
-  `the ${type} ${quote(title)}${project_title == null || isLinked !== false ? '' : ` in ${quote(project_title)}`}${key == null ? '' : ` (${key})`}`;
-/** Names of items that differ: those that are called the same have their ids. */
-const namedApart = (items: readonly LinkedItem[]): string[] =>
-  items.map((item) =>
-    items.some((each) => each !== item && named(each) === named(item)) ? `${named(item)} (${item.id})` : named(item),
-  );
-export const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
-
-/** Joins words as in a sentence; at most five of them. */
-function list(words: readonly string[], link: string): string {
-  const shown = words.length > 5 ? [...words.slice(0, 4), `${words.length - 4} others`] : words;
-  return shown.length < 2 ? (shown[0] ?? '') : `${shown.slice(0, -1).join(', ')} ${link} ${shown.at(-1)}`;
-}
-
 const whomWords = ({ written, among }: Extract<Assignee, { kind: 'whom' }>): string =>
   `Whom do you mean by “${written}”${among.length > 0 ? `: ${list(among.map(quote), 'or')}` : ''}? Write the name.`;
 
@@ -121,6 +103,8 @@ export class SubjectFinder {
   readonly sets: TaskSet[] = [];
   /** Whether a task that is done is wanted, where one name means several: only that can be reopened. */
   wantsDone = false;
+  /** Whether tasks that are done are not meant by “everything”: nobody gives them to another member. */
+  leavesDone = false;
 
   constructor(private readonly world: RuleWorld) {}
 
@@ -239,19 +223,36 @@ export class SubjectFinder {
     return items.length > 1 && fitting.length === 1 ? fitting : items;
   }
 
-  private matching({ filter, written, isAny: isOfNoFact }: Extract<Target, { kind: 'all' }>): LinkedItem[] {
-    const people = onlyAssignees(this.world, filter.assignee);
-    // A person's tasks, and those of a project, are their open ones.
-    const meant = filter.assignee || filter.due ? openOnly(filter) : filter;
+  private matching(target: Extract<Target, { kind: 'all' }>): LinkedItem[] {
+    const found = alternativesOf(target.filter).flatMap((filter) => this.fitting({ ...target, filter }));
+    const ids = new Set(found.map(({ id }) => id));
+    // In the order of linking, as one set is.
+    return target.filter.anyOf ? this.known(target).filter(({ id }) => ids.has(id)) : found;
+  }
+
+  /** Linked tasks, and those of linked projects where a set may mean them. */
+  private known({ filter, written, isAny: isOfNoFact }: Extract<Target, { kind: 'all' }>): LinkedItem[] {
     const isAny = isOfNoFact ?? Object.keys(filter).length === 0;
     // Without a fact, or by words that titles may have, the linked ones, if there are any.
     const isOfLinks = isOfLinked(written) || ((isAny || filter.words !== undefined) && this.tasks().length > 0);
     const { items = [], isCut = false } = isOfLinks ? {} : (this.world.beyond?.coveredTasks ?? {});
     if (isCut) throw new Question(TOO_MANY);
+    const known = [...this.tasks(), ...items];
+    const open = known.filter(({ status }) => status !== 'done');
+    return isAny && this.leavesDone && open.length > 0 ? open : known;
+  }
+
+  private fitting(target: Extract<Target, { kind: 'all' }>): LinkedItem[] {
+    const { filter, written, isAny: isOfNoFact } = target;
+    if (filter.cycle) throw new Question(inCycleWords(filter.cycle.written));
+    const people = onlyAssignees(this.world, filter.assignee);
+    // A person's tasks, and those of a project, are their open ones.
+    const meant = filter.assignee || filter.due ? openOnly(filter) : filter;
+    const isAny = isOfNoFact ?? Object.keys(filter).length === 0;
+    const known = this.known(target);
     if (!isAny && !isOfLinked(written)) this.sets.push({ written, filter: meant, people });
-    const { words, ...facts } = meant;
-    const among = (part: TaskFilter) =>
-      [...this.tasks(), ...items].filter((item) => isMeant(item, part, people, this.world.today));
+    const { words, said: _said, ...facts } = meant;
+    const among = (part: TaskFilter) => known.filter((item) => isMeant(item, part, people, this.world.today));
     const found = among(facts);
     const dropped = meansCompleted(facts) ? droppedWords(among({ ...facts, resolutions: RESOLUTIONS })) : '';
     if (dropped !== '') this.notes.add(dropped);

@@ -1,9 +1,11 @@
 import type { Target } from './clauses.js';
-import { readFilter, withWords } from './filter.js';
+import { withWords } from './filter.js';
 import { readPerson } from './referents.js';
-import { isSoft, type Reading, splitList, wordsOf, writtenOf } from './reading.js';
+import { alternativesOf, readSet } from './sets/any-of.js';
+import { isSoft, type Reading, splitList, wordsOf, wordsOfChoice, writtenOf } from './reading.js';
 import type { LinkedItem, Token } from './tokens.js';
-import { getWord, NOUNS, PLURALS } from './words.js';
+import type { TaskFilter } from './terms.js';
+import { getWord, isPriorityWord, NOUNS, PLURALS } from './words.js';
 
 /** A target, and whether something linked is known by it. */
 export interface ReadTarget {
@@ -54,13 +56,13 @@ const findExcept = (tokens: readonly Token[]): number =>
 function readAll(reading: Reading, tokens: readonly Token[]): Target | undefined {
   const cut = findExcept(tokens);
   const head = cut < 0 ? tokens : tokens.slice(0, cut);
-  const words = wordsOf(head);
+  const words = wordsOfChoice(head);
   const [first = ''] = words;
   if (words.length > 24 || head.some(({ kind }) => kind === 'string')) return undefined;
   if (words.some((word, at) => word === 'of' && PARTIAL.has(words[at - 1] ?? ''))) return undefined;
   const isPlural = words.some((word) => PLURALS.has(word));
   if (!EVERY.has(first) && !isPlural) return undefined;
-  const { filter, rest } = readFilter(MY.has(first) && first === 'our' ? words.slice(1) : words, reading);
+  const { filter, rest } = readSet(MY.has(first) && first === 'our' ? words.slice(1) : words, reading);
   const named = withWords(filter, rest);
   // Words that no linked title, tag or project has are no part of a filter.
   const isTitle = () =>
@@ -78,6 +80,21 @@ function readAll(reading: Reading, tokens: readonly Token[]): Target | undefined
   const behind = tokens.slice(cut + (['apart'].includes(getWord(tokens[cut])) || getWord(tokens[cut + 1]) === 'for' ? 2 : 1));
   const except = readTarget(reading, behind);
   return except?.isKnown ? { ...all, except: except.target } : undefined;
+}
+
+const MAX_BARE = 6;
+/** Facts that name a set without a noun: `move unassigned to Mia`. A state does not, because it may be what shall be. */
+const isTelling = ({ isOverdue, isBlocked, hasNoDueDate, assignee, priorities }: TaskFilter): boolean =>
+  isOverdue === true || isBlocked === true || hasNoDueDate === true || assignee?.kind === 'nobody' || priorities !== undefined;
+
+/** `overdue`, `unassigned and urgent`: nothing but facts, which no title has. */
+function readBareSet(reading: Reading, tokens: readonly Token[]): Target | undefined {
+  const words = wordsOfChoice(tokens);
+  if (words.length > MAX_BARE || tokens.some(({ kind }) => kind !== 'word') || words.some(isPriorityWord)) return undefined;
+  const { filter, rest } = readSet(words, reading);
+  if (rest.length > 0 || !alternativesOf(filter).every(isTelling)) return undefined;
+  const isTitle = reading.index.find(words).length > 0 || reading.beyond?.covers(words) === true;
+  return isTitle ? undefined : { kind: 'all', filter, written: writtenOf(reading, tokens) };
 }
 
 const hasType = (items: readonly LinkedItem[], words: readonly string[]): readonly LinkedItem[] => {
@@ -149,12 +166,17 @@ export function readTarget(reading: Reading, tokens: readonly Token[]): ReadTarg
     if (pronoun) return { target: pronoun, isKnown: true };
     const rest = tokens.length <= 6 && REST.test(wordsOf(tokens).join(' '));
     if (rest) return { target: { kind: 'rest', written: writtenOf(reading, tokens) }, isKnown: true };
+    const bareSet = readBareSet(reading, tokens);
+    if (bareSet) return { target: bareSet, isKnown: true };
     // What is excepted may be a list: the list is no list of targets then.
     if (tokens.some(isSoft) && findExcept(tokens) < 0) {
       const parts = splitList(getWord(first) === 'both' ? tokens.slice(1) : tokens);
       const read = parts.length > 1 && parts.length <= MAX_LISTED ? parts.map((part) => readTarget(reading, part)) : [];
       const targets = read.flatMap((each) => (each?.isKnown ? [each.target] : []));
-      if (read.length > 0 && targets.length === read.length) return { target: { kind: 'list', targets }, isKnown: true };
+      // `all late ones and urgent`: those of them that are urgent, or those too?
+      const isOpen = parts.some((part) => readBareSet(reading, part) !== undefined);
+      if (!isOpen && read.length > 0 && targets.length === read.length)
+        return { target: { kind: 'list', targets }, isKnown: true };
     }
     const all = readAll(reading, tokens);
     if (all) return { target: all, isKnown: true };

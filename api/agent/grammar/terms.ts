@@ -1,3 +1,4 @@
+import type { CycleName } from './asking/cycle-name.js';
 import type { DateRange } from '../../platform/written-ranges.js';
 
 /** What messages talk about: the values that the grammar reads, in no file that needs another. */
@@ -33,6 +34,10 @@ export type Assignee =
 export interface TaskFilter {
   /** Of tasks that are done only those that were completed, unless `resolutions` names others. */
   statuses?: readonly Status[];
+  /** One of these holds, beside what is said of all. */
+  anyOf?: readonly TaskFilter[];
+  /** The cycle that they are in, which only the database knows. */
+  cycle?: CycleName;
   resolutions?: readonly Resolution[];
   priorities?: readonly Priority[];
   isOverdue?: true;

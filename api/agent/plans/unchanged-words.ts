@@ -1,4 +1,4 @@
-import { quote } from '../grammar/subjects.js';
+import { quote } from '../grammar/doubts/naming.js';
 import { STATUS_WORDS } from '../grammar/terms.js';
 
 /** What a field is already, by its name. */

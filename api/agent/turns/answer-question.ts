@@ -1,6 +1,7 @@
 import type { Context } from '../../platform/context.js';
 import type { Named } from '../grammar/asking/nearest.js';
-import { Question, onlyAssignees, quote } from '../grammar/subjects.js';
+import { quote } from '../grammar/doubts/naming.js';
+import { Question } from '../grammar/subjects.js';
 import { meansCompleted } from '../grammar/sets/is-meant.js';
 import type { Asked } from '../grammar/outcome.js';
 import { droppedWords } from '../grammar/sets/dropped.js';
@@ -18,8 +19,9 @@ import { blockingWords, listWords, loadWords, MAX_LISTED } from './answers/task-
 import { describe, helpWords, linkMentions, MAY_NOT_READ, mentionsOf, NOTHING_LINKED, summaryWords } from './answer-words.js';
 import type { ClaimedTurn } from './claim-turn.js';
 import type { Answer, Mentioned } from './end-turn.js';
-import { exceedsExamined, findBlocking, findTasks, type FoundTask, mayReadTasks } from './find-tasks.js';
+import { exceedsExamined, findBlocking, type FoundTask, mayReadTasks } from './find-tasks.js';
 import { MAX_EXAMINED } from './find-tasks.sql.js';
+import { findSet } from './find-set.js';
 import { type ReadByRules, zoneOf } from './reading/read-world.js';
 
 /** Says that an answer is about a part of the tasks. */
@@ -47,11 +49,12 @@ async function answerTasks(
   { question, without, of }: Extract<Asked, { does: 'tasks' }>,
 ): Promise<Answer> {
   const { filter, show } = question;
-  const assignees = onlyAssignees(world, filter.assignee);
   const teamIds = teamsOf(links);
   const asking = { teamIds, timezone: zoneOf(turn), today: world.today };
-  const found = await findTasks(ctx, filter, assignees, asking);
-  const dropped = meansCompleted(filter) ? await findTasks(ctx, { ...filter, resolutions: RESOLUTIONS }, assignees, asking) : [];
+  const found = await findSet(ctx, world, filter, asking);
+  if (!found) return { content: filter.cycle ? noCycleWords(filter.cycle) : '' };
+  const isDropping = meansCompleted(filter);
+  const dropped = isDropping ? ((await findSet(ctx, world, { ...filter, resolutions: RESOLUTIONS }, asking)) ?? []) : [];
   const tasks = found.filter(({ id }) => !without.includes(id));
   if (show === 'attention')
     return { content: attentionWords(tasks, world.today), mentions: mentionsOf(attentionTasks(tasks, world.today)) };

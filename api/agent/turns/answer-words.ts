@@ -1,5 +1,5 @@
 import { kindsOfSentences, type Named, nearestSentences } from '../grammar/asking/nearest.js';
-import { calledBy, named, quote } from '../grammar/subjects.js';
+import { calledBy, named, quote } from '../grammar/doubts/naming.js';
 import { stateWords } from '../grammar/terms.js';
 import type { Staged } from '../plans/proposal.js';
 import type { ReadableLink } from '../sessions/read-links.js';

@@ -1,5 +1,5 @@
 import type { Context } from '../../platform/context.js';
-import { calledBy, quote } from '../grammar/subjects.js';
+import { calledBy, quote } from '../grammar/doubts/naming.js';
 import type { TaskSet } from '../grammar/outcome.js';
 import type { ReadableLink } from '../sessions/read-links.js';
 import { plural } from './answer-words.js';

@@ -107,3 +107,28 @@ it.each([
   expect(content).toContain(`- the last due date is ${day(9)}; 1 open task has none\n\nOpen:\n- “Order the wheels”`);
   expect(content).not.toContain('Ask the bank');
 });
+
+it('lists the tasks of a cycle that a question names by a member or a fact, and changes none of a cycle', async () => {
+  await harbor.rename(harbor.team.manager, 'Uma Patel');
+  await fillSprint();
+  await harbor
+    .db()('tasks')
+    .whereIn('title', ['Order the wheels', 'Elsewhere'])
+    .update({ assigned_to: harbor.team.manager.user_id });
+  const say = await harbor.begin();
+  for (const asked of ['what does Uma have in the sprint?', 'tasks of Uma in Sprint 1', 'what is overdue in the sprint?'])
+    expect((await say(asked)).content).toMatch(/^1 task:\n- “Order the wheels” [^\n]*$/);
+  expect((await say('what does Uma have in the next sprint?')).content).toBe('No cycle of your teams is planned.');
+  const changed = await say('move the tasks of Uma in the sprint to Friday');
+  expect(changed).toMatchObject({ actions: [], content: expect.stringContaining('I do not know here which tasks are in') });
+});
+
+it('lists what has one of several facts, each task once and by its day', async () => {
+  await addTask('Late', { due_date: day(-2), priority: 'urgent' });
+  await addTask('Urgent', { due_date: day(9), priority: 'urgent' });
+  await addTask('Neither', { due_date: day(3) });
+  const say = await harbor.begin();
+  expect((await say('what is overdue or urgent?')).content).toMatch(/^2 tasks:\n- “Late”.*\n- “Urgent”[^\n]*$/);
+  expect((await say('how many tasks are urgent, overdue or unassigned?')).content).toMatch(/^3 tasks:/);
+  expect((await say('set overdue or urgent to low')).actions).toHaveLength(2);
+});

@@ -67,7 +67,8 @@ export function readCycleQuestion(
     const cycle = matcher.match(each, 'all')?.C;
     if (!cycle) continue;
     const rest = otherwise();
-    return { does: 'cycle', cycle, ...((rest?.does === 'ask' || rest?.does === 'about') && { otherwise: rest }) };
+    const isOther = rest?.does === 'about' || (rest?.does === 'ask' && !rest.question.filter.cycle);
+    return { does: 'cycle', cycle, ...(isOther && { otherwise: rest }) };
   }
   return undefined;
 }

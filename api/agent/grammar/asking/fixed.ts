@@ -62,10 +62,17 @@ const APPROVALS =
   /\b(?:for|needs?|on) my (?:approval|decision|sign-off|okay|ok|yes)$|^(?:what|which .+|anything|something) (?:do|must|should|can) i (?:have to |need to )?(?:approve|decide|sign off)(?: on)?$|^(?:(?:show|list)(?: me)? )?(?:my |any )(?:open |pending )?approvals$/;
 const AT_APPROVALS = 'What waits for your decision is at Approvals, in the navigation. I read tasks only.';
 
+/** Questions about pull requests, whose state the code host knows. */
+const PULLS =
+  /^(?:which|what|how many|show|list|are there|are|any|do we have)(?: me| us| all| the| any| our| my| open| of)* (?:pull requests?|prs?|merge requests?|mrs?)(?: (?:are|is|do we have|have we|still|currently|there|open|merged|waiting|unmerged|in review|for|review|pending|stuck|left|now))*$/;
+const AT_CODE_HOST =
+  'I do not know which pull requests are open: that is at the code host. A task shows those that are linked with it; “what is in review?” lists tasks.';
+
 /** Reads words that are a question as a whole. */
 export function readFixed(asked: string): BareClause | undefined {
   const said = asked.replace(NOW, '').replace(/^who (?:is|has) got /, 'who has ');
   if (APPROVALS.test(said)) return { does: 'doubt', text: AT_APPROVALS };
+  if (PULLS.test(said)) return { does: 'doubt', text: AT_CODE_HOST };
   if (HELP.has(said)) return { does: 'help' };
   if (SUMMARY.has(said) || SUMMARY_OF.test(said)) return { does: 'summary' };
   if (BLOCKED_BY.test(said)) return { does: 'ask', question: { show: 'blockers', filter: openOnly({ isBlocked: true }) } };

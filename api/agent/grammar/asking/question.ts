@@ -4,10 +4,11 @@ import { readFixed } from './fixed.js';
 import { readChoosing, readLoad } from './load.js';
 import type { BareClause, Target, TaskQuestion } from '../clauses.js';
 import { openOnly, readFilter, withWords } from '../filter.js';
+import { readSet } from '../sets/any-of.js';
 import type { TaskFilter } from '../terms.js';
 import { type Pattern, pattern, Matcher } from '../pattern.js';
 import { readPerson } from '../referents.js';
-import { type Reading, wordsOf } from '../reading.js';
+import { type Reading, wordsOf, wordsOfChoice } from '../reading.js';
 import { readTarget } from '../target.js';
 import type { Token } from '../tokens.js';
 import { ASKING, getWord, PLURALS } from '../words.js';
@@ -160,7 +161,7 @@ const withoutDuty = (words: readonly string[]): string[] =>
 
 /** Reads `which tasks are …`, `how many …`, `what does PERSON have …`. */
 function readTasks(reading: Reading, tokens: readonly Token[]): TaskQuestion | undefined {
-  const all = wordsOf(tokens);
+  const all = wordsOfChoice(tokens);
   const concern = CONCERN.exec(all.join(' '))?.[0];
   const words = concern === undefined ? all : all.slice(0, -concern.trim().split(' ').length);
   // What would be is no fact of a task.
@@ -169,7 +170,7 @@ function readTasks(reading: Reading, tokens: readonly Token[]): TaskQuestion | u
   const isCount = (lead === 'how' && second === 'many') || lead === 'count' || words.slice(0, 4).join(' ').includes('number of');
   const start = words.findIndex((word) => !ASKING.has(word) || ASKED_IS.has(word));
   const asked = withoutDuty(words.slice(lead === 'how' ? 2 : Math.max(0, start))).filter((word) => word !== '');
-  const read = readFilter(asked, reading);
+  const read = readSet(asked, reading);
   const isElse = read.rest.includes('else');
   // Whose tasks `their` means, `who` asks.
   const isNoise = (word: string): boolean =>
@@ -257,7 +258,7 @@ function readOther(reading: Reading, tokens: readonly Token[]): BareClause | und
 export function readBareQuestion(reading: Reading, tokens: readonly Token[]): BareClause | undefined {
   const words = wordsOf(tokens);
   if (words.length === 0 || words.length > 10) return undefined;
-  const { filter, rest, hasNoun } = readFilter(words, reading);
+  const { filter, rest, hasNoun } = readSet(words, reading);
   // `due Friday` may be an order, `due after next week` is none.
   const isOpenRange = filter.due !== undefined && (filter.due.from === undefined || filter.due.to === undefined);
   if (rest.length === 0 && Object.keys(filter).length > 0 && (hasNoun || words.length === 1 || isOpenRange))

@@ -1,5 +1,6 @@
 import type { Does } from '../clauses.js';
-import { named, Question, type Subject } from '../subjects.js';
+import { named } from './naming.js';
+import { Question, type Subject } from '../subjects.js';
 
 const ASKED: Readonly<Record<Does<'incomplete'>['lacks'], (what: string) => string>> = {
   person: (what) => `To whom shall ${what} go? Write “to” and a name.`,

@@ -1,5 +1,6 @@
 import type { Does, Target } from '../clauses.js';
-import { named, Question, quote, type Subject } from '../subjects.js';
+import { named, quote } from './naming.js';
+import { Question, type Subject } from '../subjects.js';
 
 /** What plans have no change for. Each is told with what comes nearest. */
 const cannotPlan = (cycle: Does<'cannot'>['cycle']): string => {

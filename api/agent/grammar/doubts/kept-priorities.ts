@@ -1,6 +1,7 @@
 import type { Clause } from '../clauses.js';
 import type { Facts } from '../facts.js';
-import { named, Question } from '../subjects.js';
+import { named } from './naming.js';
+import { Question } from '../subjects.js';
 import { type Priority, PRIORITIES } from '../terms.js';
 import type { LinkedItem } from '../tokens.js';
 

@@ -1,6 +1,7 @@
 import type { BareClause, Part, Target } from '../clauses.js';
-import { merge, readFilter } from '../filter.js';
+import { merge } from '../filter.js';
 import { type Reading, wordsOf, writtenOf } from '../reading.js';
+import { readSet } from '../sets/any-of.js';
 import { readTarget } from '../target.js';
 import type { TaskFilter } from '../terms.js';
 import { startsWith } from '../words.js';
@@ -39,7 +40,7 @@ const MAX_TOKENS = 12;
 
 /** The facts of a part, or what it names. */
 function readWhich(reading: Reading, tokens: readonly Token[]): Pick<Part, 'filter'> | Pick<Part, 'target'> | undefined {
-  const { filter, rest } = readFilter(wordsOf(tokens), reading);
+  const { filter, rest } = readSet(wordsOf(tokens), reading);
   if (rest.length === 0 && Object.keys(filter).length > 0) return { filter };
   const read = readTarget(reading, tokens);
   if (read?.target.kind === 'unknown') for (const words of read.target.names) reading.beyond?.want(words);

@@ -1,3 +1,4 @@
+import { readCycleName } from '../asking/cycle-name.js';
 import { phraseStems } from '../match.js';
 import type { Found } from '../terms.js';
 import { PLURALS } from '../words.js';
@@ -30,6 +31,19 @@ export function readKind(words: readonly string[], at: number, isTag: (word: str
   const singular = KINDS.get(word) ?? MAYBE_KINDS.get(word);
   const tag = singular === undefined ? undefined : ([word, singular].find(isTag) ?? KINDS.get(word));
   return tag === undefined ? undefined : { filter: { tag }, length: 1 };
+}
+
+const MAX_CYCLE = 5;
+
+/** `in the sprint`, `of sprint 12` */
+export function readCycle(words: readonly string[], at: number): Found | undefined {
+  if (!['in', 'of', 'from', 'for', 'during', 'within', 'this', 'planned'].includes(words[at] ?? '')) return undefined;
+  const from = words[at] === 'this' ? at : at + 1;
+  for (let end = Math.min(words.length, from + MAX_CYCLE); end > from; end -= 1) {
+    const cycle = readCycleName(words.slice(from, end).map((text) => ({ kind: 'word', text, start: 0, end: 0 })));
+    if (cycle?.isSure) return { filter: { cycle }, length: end - at };
+  }
+  return undefined;
 }
 
 /** `in the project Web shop`, `of the Web shop project` */

@@ -1,4 +1,5 @@
-import { named, Question, type Subject } from '../subjects.js';
+import { named } from '../doubts/naming.js';
+import { Question, type Subject } from '../subjects.js';
 
 /** Returns the two tasks whose assignees are exchanged. @throws Question they are not two tasks with different assignees */
 export function swapped(subjects: readonly Subject[]): readonly [Subject, Subject] {

@@ -1,7 +1,7 @@
 import type { Context } from '../../../platform/context.js';
 import { type FoundCycle, findCycles } from '../../../work/cycles/find-cycles.js';
 import type { CycleName } from '../../grammar/asking/cycle-name.js';
-import { quote } from '../../grammar/subjects.js';
+import { quote } from '../../grammar/doubts/naming.js';
 import { mentionsOf, plural } from '../answer-words.js';
 import type { Answer } from '../end-turn.js';
 import { type Asking, findTasks, type FoundTask } from '../find-tasks.js';
@@ -42,24 +42,27 @@ const WHEN: Readonly<Record<CycleName['when'], string>> = {
   completed: 'was completed',
 };
 
-/** Tells how far the cycles are that a question names; undefined if it names none. */
-export async function describeCycles(
+/** The cycles that words name: one that was completed, or is planned, is the one that is nearest. */
+export async function cyclesOf(
   ctx: Context,
   { when, names, isSure, written }: CycleName,
-  asking: Asking,
-): Promise<Answer | undefined> {
-  const { teamIds, today } = asking;
+  { teamIds }: Pick<Asking, 'teamIds'>,
+): Promise<FoundCycle[]> {
   const isNamed = names.length > 0;
   const called = isNamed ? names : isSure ? null : [written];
   const cycles = await findCycles(ctx, { teamIds, names: called, status: isNamed ? null : when });
-  // The last one that was completed, and the next one that is planned, are one each.
-  const meant = isNamed || when === 'active' ? cycles : cycles.slice(0, 1);
+  return isNamed || when === 'active' ? cycles : cycles.slice(0, 1);
+}
+
+/** Tells how far the cycles are that a question names; undefined if it names none. */
+export async function describeCycles(ctx: Context, cycle: CycleName, asking: Asking): Promise<Answer | undefined> {
+  const meant = await cyclesOf(ctx, cycle, asking);
   if (meant.length === 0) return undefined;
   const parts: string[] = [];
   const open: FoundTask[] = [];
   for (const cycle of meant) {
     const tasks = await findTasks(ctx, {}, [], { ...asking, place: { cycleId: cycle.cycle_id } });
-    parts.push(cycleWords(cycle, tasks, today));
+    parts.push(cycleWords(cycle, tasks, asking.today));
     open.push(...tasks.filter((task) => task.status !== 'done').slice(0, MAX_LISTED));
   }
   return { content: parts.join('\n\n'), mentions: mentionsOf(open) };

@@ -1,4 +1,4 @@
-import { quote } from '../../grammar/subjects.js';
+import { quote } from '../../grammar/doubts/naming.js';
 import { STATUS_WORDS, type TaskFilter } from '../../grammar/terms.js';
 import { daysWords } from '../answer-activity.js';
 

@@ -1,5 +1,5 @@
 import type { Context } from '../../../platform/context.js';
-import { quote } from '../../grammar/subjects.js';
+import { quote } from '../../grammar/doubts/naming.js';
 import type { LinkedItem } from '../../grammar/tokens.js';
 import { mentionsOf, plural } from '../answer-words.js';
 import type { Answer } from '../end-turn.js';

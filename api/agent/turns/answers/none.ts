@@ -1,6 +1,6 @@
 import type { Context } from '../../../platform/context.js';
 import { nearest } from '../../grammar/sets/near.js';
-import { quote } from '../../grammar/subjects.js';
+import { quote } from '../../grammar/doubts/naming.js';
 import type { TaskFilter } from '../../grammar/terms.js';
 import { mentionsOf } from '../answer-words.js';
 import type { Answer } from '../end-turn.js';

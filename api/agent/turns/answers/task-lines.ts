@@ -1,6 +1,6 @@
 import type { TaskFilter } from '../../grammar/terms.js';
 import { filterWords } from './filter-words.js';
-import { calledBy, quote } from '../../grammar/subjects.js';
+import { calledBy, quote } from '../../grammar/doubts/naming.js';
 import { stateWords } from '../../grammar/terms.js';
 import { plural } from '../answer-words.js';
 import { type FoundTask, MAX_COUNTED } from '../find-tasks.js';

@@ -1,5 +1,5 @@
 import { kindsOfSentences, type Named } from '../../../agent/grammar/asking/nearest.js';
-import { quote } from '../../../agent/grammar/subjects.js';
+import { quote } from '../../../agent/grammar/doubts/naming.js';
 import type { User } from '../../../identity/auth/schema.js';
 import { listMembers } from '../../../identity/teams/list-members.js';
 import type { Context } from '../../../platform/context.js';

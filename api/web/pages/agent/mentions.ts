@@ -1,4 +1,4 @@
-import { quote } from '../../../agent/grammar/subjects.js';
+import { quote } from '../../../agent/grammar/doubts/naming.js';
 import type { Mentioned } from '../../../agent/turns/end-turn.js';
 import { withVisibleNames } from '../../../platform/validation/invisible.js';
 

@@ -32,7 +32,9 @@ it('no name of a member turns the plan of a sentence into another one', () => {
       // Where a question stands instead of the plan before, the last message has no plan to go on with.
       const [earlier, stands] = [messages.slice(0, -1), meaning(world, ...messages.slice(0, -1))];
       if (earlier.length > 0 && meaningAmong(world, earlier, others) !== stands) continue;
-      if (found !== means && !/^[?A]/.test(found)) turned.push(`${messages.join(' ')}: ${name}: ${found}`);
+      // What is told where no cycle has the name is no plan.
+      const isSameCycle = means.startsWith('cycle ') && found.split(',')[0] === means.split(',')[0];
+      if (found !== means && !isSameCycle && !/^[?A]/.test(found)) turned.push(`${messages.join(' ')}: ${name}: ${found}`);
     }
   }
   expect(turned).toEqual([]);

@@ -9,6 +9,8 @@ import { WordIndex } from '../../../../api/agent/grammar/match.js';
 import { resolve, subjectsOf } from '../../../../api/agent/grammar/resolve.js';
 import { onlyAssignees } from '../../../../api/agent/grammar/subjects.js';
 import type { LinkedItem } from '../../../../api/agent/grammar/tokens.js';
+import { alternativesOf } from '../../../../api/agent/grammar/sets/any-of.js';
+import type { TaskFilter } from '../../../../api/agent/grammar/terms.js';
 
 /** A Wednesday. */
 const TODAY = '2026-11-25';
@@ -205,6 +207,9 @@ function shownActivity({ asked, of }: Extract<Asked, { does: 'activity' }>): str
   return ['activity', ...parts].filter((part) => part).join(' ');
 }
 
+const fits = (each: WorldTask, filter: TaskFilter): boolean =>
+  isMeant({ project_title: 'Harbor', ...each }, filter, onlyAssignees({ people, userId: 'ada' }, filter.assignee), TODAY);
+
 function shownAnswer(world: string, outcome: Extract<Outcome, { kind: 'ask' }>): string {
   const { asked } = outcome;
   if (asked.does === 'help') return 'H';
@@ -220,9 +225,8 @@ function shownAnswer(world: string, outcome: Extract<Outcome, { kind: 'ask' }>):
   if (asked.does === 'about') return `list: ${asked.ids.join(' ')}`;
   const { show, filter } = asked.question;
   const tasks = [...(WORLDS[world] ?? []), ...UNLINKED].filter(({ type }) => type === 'task');
-  const who = onlyAssignees({ people, userId: 'ada' }, filter.assignee);
   const found = tasks
-    .filter((each) => isMeant({ project_title: 'Harbor', ...each }, filter, who, TODAY))
+    .filter((each) => alternativesOf(filter).some((one) => fits(each, one)))
     .map(({ id }) => id)
     .filter((id) => !asked.without.includes(id));
   const isOfAll = show === 'load' && Object.keys(filter).length === 1 && filter.statuses?.length === 3;
@@ -230,7 +234,8 @@ function shownAnswer(world: string, outcome: Extract<Outcome, { kind: 'ask' }>):
   const near = found.length === 0 && show === 'list' && filter.words ? nearest(tasks, filter.words) : undefined;
   // What the product answers then: the tasks that it may be about.
   if (near && near.tasks.length > 0 && !near.hasAll) return `? ${near.tasks.map(({ id }) => `(${id})`).join(' ')}`;
-  return `${show}: ${found.sort().join(' ')}`.trim();
+  const cycle = filter.cycle ? ` in ${filter.cycle.names.join('/') || filter.cycle.when}` : '';
+  return `${show}${cycle}: ${found.sort().join(' ')}`.trim();
 }
 
 /** What a message comes to, as the lists of sentences write it. */
