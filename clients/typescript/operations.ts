@@ -1,4 +1,4 @@
-// Made by npm run client from the document with SHA-256 b62a88f5afbf35637078120b3211f00b8d5699887e94957d462f672a198c61c2.
+// Made by npm run client from the document with SHA-256 76ff8be504cd62b4bdcc72628a16fe442c1548edc5be6fb8b74795eecb49391e.
 /** Operations that send a form with a file, those that send its bytes alone, and those that return bytes. */
 export const UPLOADS: readonly string[] = ['uploadFile'];
 export const STREAMS: readonly string[] = ['uploadBulkInput'];
@@ -60,6 +60,10 @@ export const OPERATIONS = {
   updateTaskStatus: { method: 'PATCH', path: '/api/tasks/{task_id}/status', takesKey: false },
   replaceTaskStatus: { method: 'PUT', path: '/api/tasks/{task_id}/status', takesKey: false },
   deleteTask: { method: 'DELETE', path: '/api/tasks/{task_id}', takesKey: false },
+  listStages: { method: 'GET', path: '/api/stages', takesKey: false, rows: '' },
+  createStage: { method: 'POST', path: '/api/stages', takesKey: true },
+  updateStage: { method: 'PATCH', path: '/api/stages/{stage_id}', takesKey: false },
+  deleteStage: { method: 'DELETE', path: '/api/stages/{stage_id}', takesKey: false },
   listCustomFields: { method: 'GET', path: '/api/custom-fields', takesKey: false, rows: '' },
   createCustomField: { method: 'POST', path: '/api/custom-fields', takesKey: true },
   listCustomFieldValues: { method: 'GET', path: '/api/custom-fields/values', takesKey: false, rows: '' },

@@ -42,6 +42,24 @@ afterAll(async () => {
 const widthOf = (selector: string) =>
   window.page.evaluate<number>(`document.querySelector('${selector}').getBoundingClientRect().width`);
 
+it('a page has the colours that its reader chose, whatever the system has', async () => {
+  const { page } = window;
+  const paper = () => page.evaluate<string>('getComputedStyle(document.documentElement).backgroundColor');
+  const seen = [];
+  for (const theme of ['auto', 'dark', 'light'])
+    for (const colorScheme of ['light', 'dark'] as const) {
+      await app.as(team.member).patch('/api/auth/me', { preferences: { theme } });
+      await page.emulateMedia({ colorScheme });
+      await page.goto(path);
+      seen.push(await paper());
+    }
+  await app.as(team.member).patch('/api/auth/me', { preferences: { theme: 'auto' } });
+  await page.emulateMedia({ colorScheme: 'light' });
+  const [light, dark] = seen;
+  expect(light).not.toBe(dark);
+  expect(seen).toEqual([light, dark, dark, dark, light, light]);
+});
+
 it('a board fills a wide window, and a list stays readable', async () => {
   const { page } = window;
   await page.setViewportSize({ width: 1920, height: 1080 });

@@ -27,7 +27,7 @@ const user = {
   two_factor_enabled: false,
   status: 'active',
   teams: [{ team_id: TEAM_ID, key: 'ACM', name: 'Acme', role: 'admin' }],
-  preferences: { timezone: 'Europe/Berlin', locale: 'en', week_start: 'monday', default_team_id: TEAM_ID },
+  preferences: { timezone: 'Europe/Berlin', locale: 'en', week_start: 'monday', theme: 'auto', default_team_id: TEAM_ID },
   impersonated_by: null,
   auth_method: 'jwt',
 };

@@ -19,7 +19,7 @@ const statement = defineStatement({
     where u.user_id = any((select $1::uuid[])::uuid[]) group by u.user_id`,
 });
 
-const DEFAULT_PREFERENCES = { timezone: 'UTC', locale: 'en', week_start: 'monday', default_team_id: null };
+const DEFAULT_PREFERENCES = { timezone: 'UTC', locale: 'en', week_start: 'monday', theme: 'auto', default_team_id: null };
 
 interface Row extends Record<string, unknown> {
   user_id: string;

@@ -23,6 +23,7 @@ const Preferences = z.object({
   timezone: z.string(),
   locale: z.string(),
   week_start: z.string(),
+  theme: z.string(),
   default_team_id: z.string().nullable(),
 });
 
@@ -83,6 +84,8 @@ const isLocale = (tag: string): boolean => {
 
 const isHttps = (address: string): boolean => URL.canParse(address) && new URL(address).protocol === 'https:';
 
+export const THEMES = ['auto', 'light', 'dark'] as const;
+
 /** Fields that users may change about themselves; the email address is not one. */
 export const MeUpdate = z
   .object({
@@ -100,6 +103,7 @@ export const MeUpdate = z
         timezone: TimeZone,
         locale: z.string().max(35).refine(isLocale, 'must be a locale, such as en-US'),
         week_start: z.enum(['monday', 'saturday', 'sunday']),
+        theme: z.enum(THEMES).meta({ description: 'Colours of the web app; `auto`: those of the system' }),
         default_team_id: Id.nullable(),
       })
       .partial(),

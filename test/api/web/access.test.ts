@@ -220,7 +220,7 @@ describe('the profile', () => {
     const account = await buildAccount(app);
     const browser = await signIn(app, account);
     const fields = { name: 'Ada Marsh', display_name: 'Ada', username: `ada.${account.user_id.slice(-6)}` };
-    const preferences = { timezone: 'Europe/Berlin', locale: 'de', week_start: 'sunday', default_team_id: '' };
+    const preferences = { timezone: 'Europe/Berlin', locale: 'de', week_start: 'sunday', theme: 'dark', default_team_id: '' };
     expect(location(await browser.post('/app/account', { ...fields, ...preferences }))).toBe('/app/account');
     const { html } = await browser.get('/app/account');
     expect(html).toContain('<option selected>Europe/Berlin</option>');

@@ -5,7 +5,7 @@ import { page, type Page, requireUser, type FormError, type View, type PageReque
 import type { Fields } from '../../server/read-form.js';
 
 const { name, display_name, username, preferences } = MeUpdate.shape;
-const { timezone, locale, week_start } = preferences.unwrap().shape;
+const { timezone, locale, week_start, theme } = preferences.unwrap().shape;
 
 function show({ me }: Pick<PageRequest, 'me'>, problem?: FormError, given: Fields = {}): Promise<View> {
   const { name, display_name, username, preferences, teams } = requireUser({ me });
@@ -20,9 +20,9 @@ export const profilePages: Page[] = [
     method: 'post',
     path: '/app/account',
     access: 'account.write',
-    form: z.object({ name, display_name, username, timezone, locale, week_start, default_team_id: z.string() }),
-    async handle({ ctx, form: { timezone, locale, week_start, default_team_id, ...person } }) {
-      const preferences = { timezone, locale, week_start, default_team_id: default_team_id || null };
+    form: z.object({ name, display_name, username, timezone, locale, week_start, theme, default_team_id: z.string() }),
+    async handle({ ctx, form: { timezone, locale, week_start, theme, default_team_id, ...person } }) {
+      const preferences = { timezone, locale, week_start, theme, default_team_id: default_team_id || null };
       await updateMe(ctx, { ...person, preferences });
       return { to: '/app/account', notice: { kind: 'good', text: 'Saved.' } };
     },

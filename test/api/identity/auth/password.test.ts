@@ -239,7 +239,7 @@ describe('PATCH /api/auth/me', () => {
       role: 'user',
       status: 'active',
       user_id: eve.user_id,
-      preferences: { timezone: 'Europe/Berlin', week_start: 'sunday', default_team_id: null },
+      preferences: { timezone: 'Europe/Berlin', week_start: 'sunday', theme: 'auto', default_team_id: null },
     });
     expect((await me(token)).body).toEqual(body);
     expect((await patch(token, {})).body).toEqual(body);
