@@ -79,12 +79,21 @@ const DENYING: readonly Pattern[] = ['T is|are|was|were|has|have|had not been? S
   pattern,
 );
 
+const MANAGE =
+  'be? going? able? to? make|finish|do|complete|manage|meet|deliver|get|handle T done|finished|ready? by|before|until|on|in? D';
 /** Facts that say why something else is wanted. */
 const REASONS: readonly Pattern[] = [
   'i|we want|need T off my|our plate|desk|list|table',
   'T look|looks|is|are|seems|seem good|fine|great|perfect|alright|ok|okay to? me|us?',
   'T needs|need|requires|require another|one round|look|pass|go|try',
   'T needs|need|requires|require more work|time|thought',
+  ...['P cannot', 'P can|will|would|could|does|is not'].map((who) => `${who} ${MANAGE}`),
+  ...['T cannot', 'T will|would|is not'].map(
+    (what) => `${what} be? going? to? be? done|finished|ready|late|live by|before|until|on|in? D`,
+  ),
+  'nobody|no-one is|was? working|works|working on|at T',
+  'nobody has|took|owns|does|wants T',
+  'T is|are too|very|so much|big|hard|late|important|complicated? for|now P',
 ].map(pattern);
 
 /** Reads a sentence that changes nothing; undefined for none. */

@@ -101,8 +101,8 @@ export type Clause = { written: string; follows?: true; replaces?: true } & (
   | { does: 'about'; target: Target }
   /** How far a cycle is; `otherwise`: what is asked if the words name no cycle. */
   | { does: 'cycle'; cycle: CycleName; otherwise?: { does: 'ask'; question: TaskQuestion } | { does: 'about'; target: Target } }
-  /** When a project will be done: the target, or the only linked one. */
-  | { does: 'forecast'; target: Target | null }
+  /** When a project will be done: the target, or the only linked one. `isOfAll`: where no project is meant, all open tasks. */
+  | { does: 'forecast'; target: Target | null; isOfAll?: true }
   /** What blocks the target, or what it blocks. */
   | { does: 'blocking'; target: Target; end: 'before' | 'behind' }
   | { does: 'summary' | 'help' }
@@ -125,7 +125,7 @@ export type Clause = { written: string; follows?: true; replaces?: true } & (
   /** A question of ours, because the clause leaves something open. */
   | { does: 'doubt'; text: string }
   /** What no plan can do with the target; `date`: when it was wanted. */
-  | { does: 'cannot'; what: 'cycle' | 'remind'; target: Target; date?: WrittenDate; cycle?: CycleName }
+  | { does: 'cannot'; what: 'cycle' | 'remind' | 'hold'; target: Target; date?: WrittenDate; cycle?: CycleName }
   /** A text that may be a note of its own, or a comment on what it names. */
   | { does: 'which_note'; text: string; items: readonly LinkedItem[] }
   | { does: 'unclear' }

@@ -135,10 +135,11 @@ export class Resolver {
 
   /** Adds an action; the same one again is the same change, and “we do not need it” says why a task is closed. */
   private propose(action: ProposedAction): void {
-    const closed = this.actions.findIndex(
-      ({ tool, entity_id, params }) => tool === action.tool && entity_id === action.entity_id && params['status'] === 'done',
-    );
-    if (closed >= 0 && action.params['resolution'] !== undefined) this.actions.splice(closed, 1);
+    // Of two states of one task in a message the last one holds: `it is ready, send it to review`.
+    if (action.tool === 'task.set_status')
+      for (let at = this.actions.length - 1; at >= 0; at -= 1)
+        if (this.actions[at]?.tool === action.tool && this.actions[at]?.entity_id === action.entity_id)
+          this.actions.splice(at, 1);
     const isSame = (each: ProposedAction): boolean => JSON.stringify(each) === JSON.stringify(action);
     if (!this.actions.some(isSame)) this.actions.push(action);
   }

@@ -9,7 +9,7 @@ export const VERBS = setOf(
     'give hand pass rename retitle delete remove trash comment reply note put push postpone delay defer reschedule shift bring pull ' +
     'extend schedule snooze raise lower bump increase decrease reduce prioritise prioritize deprioritise deprioritize clear tag untag label ' +
     'archive unarchive check tick cross send split break turn flag let take drop remind link relate block estimate describe unschedule ' +
-    'escalate upgrade downgrade switch swap exchange unblock finalize finalise wrap kick cancel',
+    'escalate upgrade downgrade switch swap exchange unblock finalize finalise wrap kick cancel pause park freeze shelve',
 );
 /** Words that begin a question. */
 export const ASKING = setOf('what which who whose when where how is are does do did has have show list find any anything');
@@ -28,7 +28,7 @@ export const isPriorityWord = (word: string): boolean => word === 'priority' || 
 /** Words with which no name ends or begins, unless a title does. */
 export const CONNECTING = setOf('as to into by until till for with is are be at from of on in and or');
 
-export const POLITE = setOf('please kindly thanks then also now hi hello hey ok okay so well and');
+export const POLITE = setOf('please kindly thanks then also now hi hello hey ok okay so well and maybe perhaps');
 /** Words without meaning inside a clause that holds no free text. */
 export const FILLING = setOf('please kindly just also now already really actually currently still right immediately yet');
 /** Requests around a clause that mean nothing for it. */
@@ -55,6 +55,29 @@ export const OPENINGS: readonly (readonly string[])[] = [
   'can i',
   'we should',
   'go ahead and',
+  'i think we should',
+  'i think you should',
+  'i guess we should',
+  'i would suggest we',
+  'i suggest we',
+  'i suggest to',
+  'could someone please',
+  'can someone please',
+  'could someone',
+  'can someone',
+  'could somebody',
+  'can somebody',
+  'you can',
+  'you may',
+  'you should',
+  'we can',
+  'we need to',
+  'we have to',
+  'we must',
+  'i have to',
+  'i need to',
+  'feel free to',
+  'time to',
 ].map((words) => words.split(' '));
 
 /** Nouns that say the kind of an item, or nothing. */

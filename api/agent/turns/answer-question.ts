@@ -19,7 +19,7 @@ import { blockingWords, listWords, loadWords, MAX_LISTED } from './answers/task-
 import { describe, helpWords, linkMentions, MAY_NOT_READ, mentionsOf, NOTHING_LINKED, summaryWords } from './answer-words.js';
 import type { ClaimedTurn } from './claim-turn.js';
 import type { Answer, Mentioned } from './end-turn.js';
-import { exceedsExamined, findBlocking, type FoundTask, mayReadTasks } from './find-tasks.js';
+import { exceedsExamined, type Asking, findBlocking, type FoundTask, mayReadTasks } from './find-tasks.js';
 import { MAX_EXAMINED } from './find-tasks.sql.js';
 import { findSet } from './find-set.js';
 import { type ReadByRules, zoneOf } from './reading/read-world.js';
@@ -66,7 +66,7 @@ async function answerTasks(
   const ahead = isAhead(show) ? chooseAhead(tasks, show, world.today) : tasks;
   const none = show === 'list' && tasks.length === 0 ? await answerNone(ctx, filter, asking) : undefined;
   const words = isAhead(show)
-    ? aheadWords(ahead, tasks.length, show)
+    ? aheadWords(ahead, tasks.length, show, filter.assignee?.kind === 'name' ? world.people.shown(filter.assignee.name) : null)
     : show === 'load'
       ? loadWords(tasks, filter, world.today)
       : (none?.content ?? listWords(tasks));
@@ -98,6 +98,7 @@ async function answerBeyond(
       if (found) return found;
       const none = noCycleWords(asked.cycle);
       const other = asked.otherwise && (await answerQuestion(ctx, turn, links, read, asked.otherwise));
+      if (!asked.cycle.isSure && !other?.mentions?.length) return answerUnknownCycle(ctx, read, asked.cycle.written, asking);
       if (!other || (asked.cycle.isSure && !other.mentions?.length)) return { content: none };
       return asked.cycle.isSure ? { ...other, content: `${none}\n\n${other.content}` } : other;
     }
@@ -116,6 +117,15 @@ async function answerBeyond(
     case 'tasks':
       return answerTasks(ctx, turn, links, read, asked);
   }
+}
+
+/** Of a release that is no cycle, nor in a title: what is open of the only linked project. */
+async function answerUnknownCycle(ctx: Context, { world }: ReadByRules, written: string, asking: Asking): Promise<Answer> {
+  const none = `I know no cycle, and no task, called ${quote(written)}.`;
+  const [project, ...others] = world.items.filter(({ type }) => type === 'project');
+  if (!project || others.length > 0) return { content: `${none} Name the project or the cycle that you mean.` };
+  const { content, ...answer } = await answerForecast(ctx, project, asking);
+  return { ...answer, content: `${none} This is the linked project.\n\n${content}` };
 }
 
 /** What the examples of an answer name: the first linked task and project. */

@@ -92,6 +92,17 @@ describe('what comes next', () => {
     expect(titlesIn((await say('plan my week')).content)).toEqual(['Late', 'Today', 'Begun', 'Urgent', 'Someday']);
   });
 
+  it('is told of another member as of the asker', async () => {
+    await addMine('Late', { due_date: day(-3) });
+    await addMine('Someday');
+    await db()('users').where({ user_id: team.member.user_id }).update({ display_name: 'Uma Patel', name: 'Uma Patel' });
+    await db()('users').where({ user_id: team.guest.user_id }).update({ display_name: 'Bo Lind', name: 'Bo Lind' });
+    const say = await begin();
+    const next = await say('what should Uma do next?');
+    expect(next.content).toMatch(/^First for Uma Patel:\n- “Late”.*\n\nAfter that:\n- “Someday”/);
+    expect((await say('what is next for Bo?')).content).toBe('No open task is assigned to Bo Lind.');
+  });
+
   it('is nothing where nothing is open, and never a task of another team', async () => {
     const stranger = await buildTeam(app);
     const theirs = { team: stranger, project: await buildProject(app, stranger) };

@@ -97,15 +97,30 @@ it.each([
   'when will Harbor be finished?',
   'when will we be done?',
   'how long will Harbor take?',
+  'are we on track?',
+  'are we on track with Harbor?',
+  'will we make it in time?',
 ])('foretells nothing for “%s”: it tells what is open, and until when', async (question) => {
   await addTask('Order the wheels', { due_date: day(-2) });
   await addTask('Paint the arm', { due_date: day(9) });
   await addTask('Inspect the crane');
   await addTask('Ask the bank', { status: 'done' });
   const { content } = await (await harbor.begin())(question);
-  expect(content).toMatch(/^I make no forecast: .*\n- project “Harbor”\n- 3 open tasks, 1 of them overdue, .*; 1 done\n/);
+  expect(content).toMatch(
+    /^I make no forecast: .*\n- project “Harbor”\n- 1 of 4 tasks done\n- 3 open tasks, 1 of them overdue, .*; 1 done\n/,
+  );
   expect(content).toContain(`- the last due date is ${day(9)}; 1 open task has none\n\nOpen:\n- “Order the wheels”`);
   expect(content).not.toContain('Ask the bank');
+});
+
+it('tells of a release that nothing is called the facts of the linked project, or of the tasks with that word', async () => {
+  await addTask('Order the wheels');
+  const say = await harbor.begin();
+  expect((await say('are we on track for the release?')).content).toMatch(
+    /^I know no cycle, and no task, called “release”\. This is the linked project\.\n\nI make no forecast: .*\n- project “Harbor”\n- 0 of 1 task done\n/,
+  );
+  await addTask('Write notes for the release');
+  expect((await say('are we on track for the release?')).content).toContain('task “Write notes for the release”');
 });
 
 it('lists the tasks of a cycle that a question names by a member or a fact, and changes none of a cycle', async () => {

@@ -24,6 +24,8 @@ const OF_PERSON = patterns(
   'what did P work on [W]',
   'what did P get up to [W]',
   'what has|have|had P done|changed|updated|edited|moved [W]',
+  'has|have|had P done|changed|updated|touched|moved anything|something|much [W]',
+  'did P do|change|update|touch|move|get anything|something|much done? [W]',
   'what has|have P been doing|changing [W]',
   'what has|have P been up to [W]',
   'what has|have P been working on [W]',
@@ -63,7 +65,7 @@ const OF_ALL = patterns(
   `any ${NEWS} [W] [in|to|on|of|for|from T] [W]`,
   `show|list me? all? the? ${NEWS} [W] [in|to|on|of|for|from T] [W]`,
   'what is|are the? NEWS [in|to|on|of|for|from T] W'.replace('NEWS', NEWS),
-  'who did|changed what [W] [in|on T] [W]',
+  'who did|changed|finished|completed|closed|moved what [W] [in|on T] [W]',
 );
 /** Questions for the newest change of a kind to one item. */
 const OF_KIND: readonly (readonly [what: ActivityKind, asked: readonly Pattern[]])[] = [

@@ -41,18 +41,23 @@ const AHEAD: readonly (readonly [show: TaskQuestion['show'], phrases: RegExp])[]
     /^what (?:should|shall|do|can|must) i (?:do|work on|focus on|start with|begin with|tackle|pick up)(?: (?:next|first|now))?$|^where (?:do|should|shall) i (?:start|begin)$|^what (?:is|comes) (?:my next task|next|up next|next for me)$|^what now$/,
   ],
 ];
-const MINE = new Set('what is on my plate|what is left for me'.split('|'));
+const MINE = new Set(
+  'what is on my plate|what is left for me|when is my next deadline|what is my next deadline|what are my next deadlines'.split(
+    '|',
+  ),
+);
 
 /** Questions about what keeps tasks from being done. */
 const BLOCKED =
   /^(?:(?:are there|what are|show me|list|do we have|have we got) )?(?:any |the |our |all )*(?:current |open )?(?:blockers|blocks|impediments)$/;
 const BLOCKED_BY =
-  /^(?:(?:is|are) (?:there )?(?:anything|something|any (?:tasks|items)|(?:tasks|items))(?: that is| that are)?|(?:what|which) (?:tasks |items )?(?:is|are)) (?:blocked|stuck|waiting)(?: and)?(?: by| on| for)? (?:what|whom|which (?:task|tasks|one|ones))$|^what (?:blocks|is blocking) what$/;
+  /^(?:(?:is|are) (?:there )?(?:anything|something|any (?:tasks|items)|(?:tasks|items))(?: that is| that are)?|(?:what|which) (?:tasks |items )?(?:is|are)) (?:blocked|stuck|waiting)(?: and)?(?: by| on| for)? (?:what|whom|why|which (?:task|tasks|one|ones))$|^what (?:blocks|is blocking) what$/;
 /** Questions for what may go wrong. */
 const ATTENTION =
-  /^(?:good morning |good afternoon |hi |hello )?(?:is there |does )?(?:anything|something|what)(?: important| urgent| new)? (?:that )?(?:(?:do |should )?(?:i|we) (?:should |need to |must |have to )?(?:know|be aware of|worry about|look at|take care of|pay attention to)(?: about)?|(?:needs|need) (?:my |our )?attention|to (?:know|worry about|watch))$|^(?:what|which tasks|which items|is anything|anything|is something) (?:is |are )?(?:at|in) (?:risk|danger|trouble)$|^(?:any |what are (?:the |our )?|are there (?:any )?|show (?:me )?(?:the )?)?risks$|^how are we doing$|^how is (?:the team|everything)(?: doing| going)?$|^what (?:is|are) (?:going wrong|the problems|our problems|burning|on fire)$|^what (?:could|might|can) go wrong$/;
+  /^(?:good morning |good afternoon |hi |hello )?(?:is there |does )?(?:anything|something|what)(?: important| urgent| new)? (?:that )?(?:(?:do |should )?(?:i|we) (?:should |need to |must |have to )?(?:know|be aware of|worry about|look at|take care of|pay attention to)(?: about)?|(?:needs|need) (?:my |our )?attention|to (?:know|worry about|watch))$|^(?:what|which tasks|which items|is anything|anything|is something) (?:is |are )?(?:at|in) (?:risk|danger|trouble)$|^(?:any |what are (?:the |our )?|are there (?:any )?|show (?:me )?(?:the )?)?risks$|^how are we doing$|^what should we (?:do|work on|focus on|tackle)(?: next| first| now)?$|^how is (?:the team|everything)(?: doing| going)?$|^what (?:is|are) (?:going wrong|the problems|our problems|burning|on fire)$|^what (?:could|might|can) go wrong$/;
 const BLOCKING_US = /^what (?:is|are) (?:blocking|stopping|holding up|holding back|slowing down) (?:us|the team|everyone)$/;
-const SLIPPED = /^what (?:has |have )?(?:slipped|slipped through|slid|is behind schedule|is behind|is running late)$/;
+const SLIPPED =
+  /^how (?:late|far behind) are we$|^what (?:has |have )?(?:slipped|slipped through|slid|is behind schedule|is behind|is running late)$/;
 
 /** Ends of a question of now, which ask for nothing else. */
 const NOW = / (today|now|right now|this week|at the moment|these days)$/;
@@ -62,6 +67,11 @@ const APPROVALS =
   /\b(?:for|needs?|on) my (?:approval|decision|sign-off|okay|ok|yes)$|^(?:what|which .+|anything|something) (?:do|must|should|can) i (?:have to |need to )?(?:approve|decide|sign off)(?: on)?$|^(?:(?:show|list)(?: me)? )?(?:my |any )(?:open |pending )?approvals$/;
 const AT_APPROVALS = 'What waits for your decision is at Approvals, in the navigation. I read tasks only.';
 
+/** Questions for what waits for the person. */
+const WAITING =
+  /^(?:who|what|which tasks|is (?:anyone|anybody|anything)) (?:is |are )?(?:waiting|blocked|held up|stuck|waits)(?: up)? (?:for|on|by|because of) me$/;
+const WAITING_FOR_ME =
+  'I do not tell who waits for one person. Ask “what is blocked and by what?”, which names each task with those that it waits for; what waits for your decision is at Approvals.';
 /** Questions about pull requests, whose state the code host knows. */
 const PULLS =
   /^(?:which|what|how many|show|list|are there|are|any|do we have)(?: me| us| all| the| any| our| my| open| of)* (?:pull requests?|prs?|merge requests?|mrs?)(?: (?:are|is|do we have|have we|still|currently|there|open|merged|waiting|unmerged|in review|for|review|pending|stuck|left|now))*$/;
@@ -72,6 +82,7 @@ const AT_CODE_HOST =
 export function readFixed(asked: string): BareClause | undefined {
   const said = asked.replace(NOW, '').replace(/^who (?:is|has) got /, 'who has ');
   if (APPROVALS.test(said)) return { does: 'doubt', text: AT_APPROVALS };
+  if (WAITING.test(said)) return { does: 'doubt', text: WAITING_FOR_ME };
   if (PULLS.test(said)) return { does: 'doubt', text: AT_CODE_HOST };
   if (HELP.has(said)) return { does: 'help' };
   if (SUMMARY.has(said) || SUMMARY_OF.test(said)) return { does: 'summary' };

@@ -1,4 +1,5 @@
 import { readActivity } from './activity.js';
+import { readAhead, readTrack } from './ahead.js';
 import { readCycleQuestion, readForecast } from './cycles.js';
 import { readFixed } from './fixed.js';
 import { readChoosing, readLoad } from './load.js';
@@ -212,6 +213,8 @@ export function readQuestion(reading: Reading, tokens: readonly Token[]): BareCl
   const load = readChoosing(reading, tokens) ?? readLoad(reading, join(tokens));
   return (
     load ??
+    readAhead(reading, tokens) ??
+    readTrack(reading, tokens, join(tokens)) ??
     readCycleQuestion(reading, tokens, () => readOther(reading, tokens)) ??
     readForecast(reading, tokens, join(tokens)) ??
     readOther(reading, tokens)

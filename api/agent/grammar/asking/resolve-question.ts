@@ -1,4 +1,5 @@
 import type { Clause, Does } from '../clauses.js';
+import { openOnly } from '../filter.js';
 import { requireTask } from '../facts.js';
 import type { Asked } from '../outcome.js';
 import { type Before, Question, type SubjectFinder } from '../subjects.js';
@@ -46,6 +47,8 @@ export function resolveQuestion(clause: Clause, finder: SubjectFinder, before: B
   }
   if (clause.does === 'forecast') {
     const project = clause.target ? finder.single(clause.target, before).item : finder.onlyProject();
+    if (!project && clause.isOfAll)
+      return { asked: { does: 'tasks', question: { show: 'attention', filter: openOnly({}) }, without: [] }, before: null };
     if (!project) throw new Question('With which project? Write its name.');
     return { asked: { does: 'forecast', project }, before: [{ id: project.id, item: project }] };
   }

@@ -28,7 +28,12 @@ export function sayCannot(clause: Does<'cannot' | 'which_note'>, find: (target: 
   const [first] = items;
   const of = items.length > 0 ? ` It is about ${items.slice(0, 5).map(named).join(', ')}.` : '';
   if (clause.what === 'cycle') return new Question(`${cannotPlan(clause.cycle)}${of}`, items);
-  const title = first && items.length === 1 ? quote(first.title) : 'it';
+  const title = first && items.length === 1 ? (first.key ?? quote(first.title)) : 'it';
+  if (clause.what === 'hold')
+    return new Question(
+      `No state is “on hold”. Say what it waits for, as in “${title} is blocked by …”, write “move ${title} to to do”, or “cancel ${title}”.${of}`,
+      items,
+    );
   return new Question(`${REMIND} ${nearest(clause, title)}${of}`, items);
 }
 

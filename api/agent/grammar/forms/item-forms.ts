@@ -154,7 +154,7 @@ export const RELATE: readonly Form[] = [
     'T is|are|was|should blocked|held|be by|up|blocked by? by? U',
     'T is|are stuck|held behind|on|up by? U',
     'T depends|depend on|upon U',
-    'T needs|requires U',
+    'T needs|requires U first|before?',
     'T waits|wait|is|has|must|can to|only|be|not? start|starts|wait|waiting|begin|done|happen|dependent|finished? for|on|after U',
     `T cannot|can|will not? start|begin|be|go|ship|launch|happen|continue|proceed done|finished|ahead|live|out? before|until|without U ${IS_DONE}`,
     `T has|have|must|needs to? wait until|for U ${IS_DONE}`,

@@ -1,5 +1,6 @@
 import { type Form, SAME, say, state } from './form.js';
 import { OTHER, RELATE } from './item-forms.js';
+import { HOLD_FORMS, SPEECH_FORMS } from './speech-forms.js';
 import { OPEN_FORMS } from './open-forms.js';
 import type { Target } from '../clauses.js';
 import type { Slots } from '../pattern.js';
@@ -290,4 +291,4 @@ const DUE: readonly Form[] = [
 ];
 
 /** All forms, in the order in which they are tried. */
-export const FORMS: readonly Form[] = [...ASSIGN, ...STATUS, ...PRIORITY, ...DUE, ...OTHER, ...RELATE, ...OPEN_FORMS];
+export const FORMS: readonly Form[] = [HOLD_FORMS, ASSIGN, STATUS, PRIORITY, SPEECH_FORMS, DUE, OTHER, RELATE, OPEN_FORMS].flat();

@@ -42,17 +42,23 @@ export function chooseAhead(tasks: readonly FoundTask[], show: Ahead, today: str
 }
 
 const HEADS: Readonly<Record<Ahead, string>> = { next: 'Begin with', day: 'For today', week: 'For this week' };
+const HEADS_OF: Readonly<Record<Ahead, (whose: string) => string>> = {
+  next: (whose) => `First for ${whose}`,
+  day: (whose) => `For ${whose} today`,
+  week: (whose) => `For ${whose} this week`,
+};
 const ORDER = 'Late tasks come first, then those that are due, begun and urgent; blocked ones come last.';
 
-/** Names what comes next. `open`: the open tasks of the person. */
-export function aheadWords(tasks: readonly FoundTask[], open: number, show: Ahead): string {
+/** Names what comes next. `open`: the open tasks of the person. `whose`: their name; null for the asker. */
+export function aheadWords(tasks: readonly FoundTask[], open: number, show: Ahead, whose: string | null): string {
   const [first, ...others] = tasks;
-  if (!first) return 'No open task is assigned to you.';
+  if (!first) return `No open task is assigned to ${whose ?? 'you'}.`;
   const lines =
     show === 'next'
       ? [describeTask(first), ...(others.length > 0 ? ['', 'After that:', ...linesOf(others)] : [])]
       : linesOf(tasks);
+  const of = whose ?? 'yours';
   const more =
-    open > tasks.length ? `${plural(open - tasks.length, 'more task of yours is', 'more tasks of yours are')} open. ` : '';
-  return [`${HEADS[show]}:`, ...lines, '', `${more}${ORDER}`].join('\n');
+    open > tasks.length ? `${plural(open - tasks.length, `more task of ${of} is`, `more tasks of ${of} are`)} open. ` : '';
+  return [`${whose === null ? HEADS[show] : HEADS_OF[show](whose)}:`, ...lines, '', `${more}${ORDER}`].join('\n');
 }

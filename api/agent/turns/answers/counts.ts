@@ -17,3 +17,10 @@ export function countsLine(tasks: readonly FoundTask[], today: string): string {
   const dropped = droppedWords(tasks);
   return `- ${plural(open.length, 'open task', 'open tasks')}${open.length > 0 ? `, ${parts.join(', ')}` : ''}; ${done} done${dropped === '' ? '' : `. ${dropped}`}`;
 }
+
+/** How many of all tasks are done; what was canceled, or is a duplicate, counts as neither. */
+export function doneLine(tasks: readonly FoundTask[]): string {
+  const meant = tasks.filter(({ resolution }) => resolution === null);
+  const done = meant.filter(({ status }) => status === 'done').length;
+  return `- ${done} of ${plural(meant.length, 'task', 'tasks')} done`;
+}

@@ -4,7 +4,7 @@ import type { LinkedItem } from '../../grammar/tokens.js';
 import { mentionsOf, plural } from '../answer-words.js';
 import type { Answer } from '../end-turn.js';
 import { type Asking, findTasks } from '../find-tasks.js';
-import { countsLine } from './counts.js';
+import { countsLine, doneLine } from './counts.js';
 import { linesOf } from './task-lines.js';
 
 const NONE = 'I make no forecast: I only know what is open, and its due dates.';
@@ -22,6 +22,7 @@ export async function answerForecast(ctx: Context, project: LinkedItem, asking: 
   ];
   const lines = [
     `- project ${quote(project.title)}`,
+    doneLine(tasks),
     countsLine(tasks, asking.today),
     ...(dated.length > 0 ? [`- ${dated.join('; ')}`] : []),
     ...(open.length > 0 ? ['', 'Open:', ...linesOf(open)] : []),

@@ -4,7 +4,7 @@ import type { LinkedItem } from '../../../../api/agent/grammar/tokens.js';
 import { isMember, meaning, meaningAmong, peopleWith } from './world.js';
 
 type Row = [world: string, said: string | string[], means: string];
-const ROWS = ['seen', 'unseen', 'third', 'fourth', 'fifth', 'sixth', 'seventh', 'rules'].flatMap(
+const ROWS = ['seen', 'unseen', 'third', 'fourth', 'fifth', 'sixth', 'seventh', 'eighth', 'rules'].flatMap(
   (name) => JSON.parse(readFileSync(new URL(`${name}.json`, import.meta.url), 'utf8')) as Row[],
 );
 const WORDS = /[^\p{L}\p{N}'-]+/u;
@@ -34,7 +34,10 @@ it('no name of a member turns the plan of a sentence into another one', () => {
       if (earlier.length > 0 && meaningAmong(world, earlier, others) !== stands) continue;
       // What is told where no cycle has the name is no plan.
       const isSameCycle = means.startsWith('cycle ') && found.split(',')[0] === means.split(',')[0];
-      if (found !== means && !isSameCycle && !/^[?A]/.test(found)) turned.push(`${messages.join(' ')}: ${name}: ${found}`);
+      // Instead of our question stands an answer, which changes nothing.
+      const isAnswered = means.startsWith('?') && found.startsWith('list:');
+      if (found !== means && !isSameCycle && !isAnswered && !/^[?A]/.test(found))
+        turned.push(`${messages.join(' ')}: ${name}: ${found}`);
     }
   }
   expect(turned).toEqual([]);
