@@ -87,7 +87,7 @@ export type Clause = { written: string; follows?: true; replaces?: true } & (
   | { does: 'shift'; target: Target; by: Duration }
   | { does: 'rename'; target: Target; title: string }
   | { does: 'describe'; target: Target; text: string }
-  | { does: 'estimate'; target: Target; hours: number }
+  | { does: 'estimate'; target: Target; size: { estimated_hours: number } | { estimate: number | null } }
   | { does: 'archive'; target: Target; archived: boolean }
   | { does: 'tag' | 'untag'; target: Target; tag: string }
   | { does: 'place'; target: Target; project: Target }

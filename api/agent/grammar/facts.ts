@@ -27,7 +27,7 @@ export function fieldsOf(
     case 'describe':
       return { description: clause.text };
     case 'estimate':
-      return { estimated_hours: clause.hours };
+      return clause.size;
     case 'archive':
       return { is_archived: clause.archived };
     case 'tag':

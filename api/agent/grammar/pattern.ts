@@ -28,6 +28,8 @@ export interface Slots {
   N: Duration;
   /** Hours. */
   H: number;
+  /** Points, without their unit or with one in the same word. */
+  E: number;
   /** Text: a quoted string, or all that was written. */
   X: string;
   /** A quoted string. */
@@ -51,7 +53,7 @@ export interface Pattern {
   anchors: readonly ReadonlySet<string>[];
 }
 
-const SLOT = /^[TUPSRDNHXQGWC]$/;
+const SLOT = /^[TUPSRDNHEXQGWC]$/;
 
 /** Compiles a pattern. */
 export function pattern(text: string): Pattern {
@@ -114,6 +116,11 @@ const READERS: Readonly<Record<Slot, (reading: Reading, tokens: readonly Token[]
     const [count, unit = '', more] = wordsOf(tokens);
     const hours = readNumber(count);
     return known(hours !== undefined && HOURS.has(unit) && more === undefined ? hours : undefined);
+  },
+  E: (_reading, tokens) => {
+    const [count, more] = wordsOf(tokens);
+    const points = readNumber(/^(\d+)(?:pts?|points?)$/.exec(count ?? '')?.[1] ?? count);
+    return known(more === undefined && Number.isInteger(points) ? points : undefined);
   },
   X: (reading, tokens) => known(readText(reading, tokens)),
   Q: (_reading, tokens) => known(tokens.length === 1 && tokens[0]?.kind === 'string' ? tokens[0].value : undefined),

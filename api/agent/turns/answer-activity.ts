@@ -68,7 +68,7 @@ const valueWords = (field: string, value: string | number | boolean | null): str
 };
 
 /** Fields whose values a line shows. */
-const WITH_VALUES = new Set(['status', 'priority', 'due_date', 'estimated_hours']);
+const WITH_VALUES = new Set(['status', 'priority', 'due_date', 'estimate', 'estimated_hours']);
 
 /** What a line did: `changed status from to do to done, assignee`. */
 function changeWords({ summary, changes }: ActivityLine): string {

@@ -3,6 +3,7 @@ import { type Form, forms, say, state } from './form.js';
 
 const HAS_BEEN = 'is|are|was|were|has|have|got been?';
 const TAKES = 'takes|take|needs|is|should|will';
+const POINTS = 'points|point|pts|pt';
 /** Changes of other fields than status, person, priority and date. */
 export const OTHER: readonly Form[] = [
   ...say(
@@ -125,12 +126,25 @@ export const OTHER: readonly Form[] = [
     'remove|delete|drop the? G tag|label from|off|of T',
   ),
   ...say(
-    ({ T, H }) => ({ does: 'estimate', target: T, hours: H }),
+    ({ T, H }) => ({ does: 'estimate', target: T, size: { estimated_hours: H } }),
     'estimate T at|with|to|as? H',
     'set the? estimate of|for T to|at H',
     "set T 's estimate to H",
   ),
-  ...state(({ T, H }) => ({ does: 'estimate', target: T, hours: H }), `T ${TAKES} take? about? H`),
+  ...state(({ T, H }) => ({ does: 'estimate', target: T, size: { estimated_hours: H } }), `T ${TAKES} take? about? H`),
+  ...say(
+    ({ T, E }) => ({ does: 'estimate', target: T, size: { estimate: E } }),
+    `estimate T at|with|to|as? E ${POINTS}?`,
+    `set|change|put the? estimate of|for|on T to|at E ${POINTS}?`,
+    `set|change T 's estimate to E ${POINTS}?`,
+    `give|set|make T to? E ${POINTS}`,
+  ),
+  ...state(({ T, E }) => ({ does: 'estimate', target: T, size: { estimate: E } }), `T is|are worth? E ${POINTS}`),
+  ...say(
+    ({ T }) => ({ does: 'estimate', target: T, size: { estimate: null } }),
+    'remove|clear|delete|drop the? estimate of|for|from|on T',
+    "remove|clear|delete|drop T 's estimate",
+  ),
   ...forms('all', ({ T, U }) => ({ does: 'place', target: T, project: U }), 'move|put|add|transfer T to|into|in|under U'),
   ...forms(
     'all',
