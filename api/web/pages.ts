@@ -23,6 +23,7 @@ import { cycleListPages } from './pages/cycles/list.js';
 import { cycleTimePages } from './pages/work/cycle-time.js';
 import { deprovisionPages } from './pages/admin/deprovision.js';
 import { fieldPages } from './pages/teams/fields.js';
+import { stagePages } from './pages/teams/stages.js';
 import { firstStepPages } from './pages/work/first-steps.js';
 import { homePages } from './pages/work/home.js';
 import { invitationPages } from './pages/teams/invitations.js';
@@ -112,6 +113,7 @@ export const PAGES: readonly Page[] = [
   ...notificationPages,
   ...teamPages,
   ...fieldPages,
+  ...stagePages,
   ...secretPages,
   ...webhookListPages,
   ...webhookPages,

@@ -103,6 +103,9 @@ describe('the web app in a browser', () => {
     ] as const) {
       await app.as(team.manager).post('/api/custom-fields', { ...field, field_type, options });
     }
+    const named = { team_id: team.team_id, name: HOSTILE.slice(0, 40), status: 'todo' };
+    const { stage_id } = (await app.as(team.manager).post('/api/stages', named)).body;
+    await app.as(team.manager).patch(`/api/tasks/${task.task_id}`, { stage_id });
     const views: string[] = [];
     for (const layout of ['list', 'board']) {
       const view = { name: HOSTILE.slice(0, 90), entity_type: 'task', layout, team_id: team.team_id, group_by: 'assigned_to' };

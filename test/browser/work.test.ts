@@ -390,3 +390,32 @@ describe('the page of a task', () => {
 
   const projectOf = async () => (await db()('tasks').where({ task_id: taskId }).first('project_id')).project_id as string;
 });
+
+it('a column of a stage takes cards by drag and by key, and the chooser of a row offers it under its status', async () => {
+  const { page } = window;
+  await app.as(team.manager).post('/api/stages', { team_id: team.team_id, name: 'In QA', status: 'in_review' });
+  const { task_id } = await buildTask(
+    app,
+    team,
+    { project_id: path.split('/').at(-1) as string },
+    { title: 'Staged', status: 'in_review' },
+  );
+  const state = () =>
+    db()('tasks as t').leftJoin('stages as s', 's.stage_id', 't.stage_id').where({ task_id }).first('t.status', 's.name');
+  await page.goto(`${path}/board`);
+  const column = page.locator('[data-name="In QA"]');
+  await page.locator('[data-status=in_review] li', { hasText: 'Staged' }).dragTo(column.locator('ul'));
+  await page.waitForSelector('.notice:has-text("Moved to In QA")');
+  expect(await state()).toEqual({ status: 'in_review', name: 'In QA' });
+  await column.locator('li a').first().focus();
+  await page.keyboard.press('Shift+ArrowLeft');
+  await page.waitForSelector('.notice:has-text("Moved to In review")');
+  expect(await state()).toEqual({ status: 'in_review', name: null });
+  await page.goto(path);
+  const row = page.locator('#tasks li', { hasText: 'Staged' });
+  await row.locator('button.in_review').click();
+  await page.click('[role=option]:has-text("Set status to In QA")');
+  await page.waitForSelector('.notice:has-text("Moved to In QA")');
+  expect(await row.locator('button.in_review').textContent()).toBe('In QA');
+  expect(await state()).toEqual({ status: 'in_review', name: 'In QA' });
+});

@@ -87,6 +87,13 @@ export const TEAM_ACTIONS: readonly TeamAction[] = [
     words: 'settings',
   },
   {
+    label: (team) => `Stages of ${team}`,
+    path: (id) => `/app/teams/${id}/stages`,
+    icon: 'board',
+    ability: 'stage.list',
+    words: 'settings status workflow columns board',
+  },
+  {
     label: (team) => `Secrets of ${team}`,
     path: (id) => `/app/teams/${id}/secrets`,
     icon: 'key',

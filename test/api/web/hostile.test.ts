@@ -104,6 +104,7 @@ async function writeEverywhere(text: string): Promise<void> {
   await db('trusted_devices').update({ user_agent: text });
   await db('deprovision_jobs').update({ reason: text });
   await db('saved_views').update({ name: text.slice(0, 100), columns: [text, `custom_field:${text}`] });
+  await db('stages').update({ name: text.slice(0, 40) });
   await db('custom_fields').update({ name: text.slice(0, 80) });
   await db('custom_fields')
     .whereIn('field_type', ['select', 'multi_select'])
@@ -182,6 +183,9 @@ beforeAll(async () => {
   cycleId = (await createCycle(app.as(team.manager), project)).cycle_id;
   await app.as(team.manager).post(`/api/sprints/${cycleId}/tasks`, { task_ids: [taskId] });
   await app.as(team.manager).post(`/api/sprints/${cycleId}/start`);
+  const stage = { team_id: team.team_id, name: 'x', status: 'in_review' };
+  const { stage_id } = (await app.as(team.manager).post('/api/stages', stage)).body;
+  await app.as(team.manager).patch(`/api/tasks/${taskId}`, { stage_id });
   bulkJobId = await buildBulkJob(app, team);
   for (const layout of ['list', 'board']) {
     const view = { name: 'x', entity_type: 'task', layout, team_id: team.team_id, group_by: 'status' };

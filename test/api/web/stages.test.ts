@@ -125,3 +125,38 @@ it('without stages nothing is offered', async () => {
   const { html } = await browser.get(`/app/items/${taskId}`);
   expect(html).not.toMatch(/<optgroup|stage_id/);
 });
+
+it('are defined, renamed, ordered and deleted by managers, on a page that every member reads', async () => {
+  const at = `/app/teams/${team.team_id}/stages`;
+  const managing = await signIn(app, team.manager);
+  /** Places of the page in their order. */
+  const places = async (who = managing) => {
+    const [list = ''] = /<ul class="rows">[\s\S]*?<\/ul>/.exec((await who.get(at)).html) ?? [];
+    return [...list.matchAll(/<strong>(?:<bdi>)?([^<]*)/g)].map(([, name]) => name);
+  };
+  const send = (path: string, form: Record<string, string>) => managing.post(`${at}${path}`, form, { from: at });
+  expect(await places()).toEqual(['Backlog', 'To do', 'In progress', 'In review', 'In QA &lt;b&gt;', 'Done']);
+  expect((await managing.get(at)).html).toContain('Add Ready to deploy');
+  await send('', { name: 'Ready', status: 'in_review' });
+  await send(`/${qa}/move`, { to: 'up' });
+  await send(`/${qa}/move`, { to: 'up' });
+  await send(`/${backlog}/move`, { to: 'down' });
+  await send(`/${backlog}/name`, { name: 'Later' });
+  expect(await places()).toEqual(['To do', 'Later', 'In progress', 'In QA &lt;b&gt;', 'In review', 'Ready', 'Done']);
+  expect(await send('', { name: 'done', status: 'todo' })).toMatchObject({
+    status: 422,
+    html: expect.stringContaining('id="h-name"'),
+  });
+  expect((await send('', { name: 'ready', status: 'todo' })).html).toContain('already has a stage with the name ready');
+  expect((await send(`/${qa}/name`, { name: 'Later' })).status).toBe(303);
+  expect((await managing.get(at)).html).toContain('already has a stage with the name Later');
+  await send(`/${qa}/delete`, {});
+  expect((await managing.get(at)).html).toContain('Its task keeps its status.');
+  expect(await state()).toEqual(['in_review', null, null]);
+  const { html } = await browser.get(at);
+  expect([html.includes('New stage'), html.includes('Rename')]).toEqual([false, false]);
+  expect((await browser.post(at, { name: 'x', status: 'todo' }, { from: at })).status).toBe(403);
+  const other = await buildTeam(app);
+  await givePasswords(app);
+  expect((await (await signIn(app, other.member)).get(at)).status).toBe(403);
+});
