@@ -20,6 +20,7 @@ it('knows the fields of every trigger with what they hold', () => {
     expect.arrayContaining([
       { path: 'event.task.title', kind: 'text' },
       { path: 'event.task.version', kind: 'number' },
+      { path: 'event.task.estimate', kind: 'number' },
       { path: 'event.task.tags', kind: 'list' },
       { path: 'event.task.due_date', kind: 'text' },
       { path: 'event.task.description', kind: 'any' },
@@ -51,6 +52,8 @@ it('reads the values of a status and a priority as pages show them, and refuses 
 
 it.each([
   [row('event.task.status', 'is', 'done'), 'event.task.status == "done"'],
+  [row('event.task.estimate', 'at_least', '5'), 'event.task.estimate >= 5'],
+  [row('event.task.estimate', 'empty'), 'event.task.estimate == null'],
   [row('event.task.title', 'is_not', 'a "b"\n'), String.raw`event.task.title != "a \"b\"\n"`],
   [row('event.task.priority', 'one_of', 'high, urgent'), 'event.task.priority in ["high", "urgent"]'],
   [row('event.task.priority', 'none_of', 'low'), '!(event.task.priority in ["low"])'],
