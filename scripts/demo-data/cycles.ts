@@ -60,7 +60,8 @@ const FINISHED = [
 /** Tasks that were done before the demo began. */
 async function finishedTasks(ctx: Context, project_id: string): Promise<string[]> {
   const made = [];
-  for (const title of FINISHED) made.push(await createTask(ctx, { title, project_id, status: 'done', estimated_hours: 4 }));
+  for (const title of FINISHED)
+    made.push(await createTask(ctx, { title, project_id, status: 'done', estimated_hours: 4, estimate: 3 }));
   return made.map(({ taskId }) => taskId);
 }
 

@@ -4,15 +4,13 @@ import { setValues } from '../../api/work/custom-fields/values/set-values.js';
 import { createView } from '../../api/work/saved-views/create-view.js';
 
 const SEVERITIES = ['critical', 'major', 'minor'];
-const POINTS = [1, 2, 3, 5, 8];
 /** Open tasks of the project that have values. */
 const TASKS = 12;
 
-/** Two custom fields with values on some tasks, and two views that the team shares: a list that sorts by them, and a board. */
+/** A custom field with values on some tasks, and two views that the team shares: a list that sorts by the field, and a board. */
 export async function createFieldsAndViews(ctx: Context, team_id: string, project_id: string): Promise<void> {
   const options = SEVERITIES.map((value, at) => ({ value, color: ['#b3261e', '#8a5300', '#675f54'][at] }));
   const severity = await createField(ctx, { team_id, name: 'Severity', field_type: 'select', entity_type: 'task', options });
-  const points = await createField(ctx, { team_id, name: 'Story points', field_type: 'number', entity_type: 'task' });
   const tasks = await ctx
     .db('tasks')
     .where({ project_id })
@@ -20,10 +18,12 @@ export async function createFieldsAndViews(ctx: Context, team_id: string, projec
     .orderBy('created_at')
     .limit(TASKS)
     .pluck<string[]>('task_id');
-  const values = tasks.flatMap((entity_id, at) => [
-    { field_id: severity.field_id, entity_type: 'task' as const, entity_id, value: SEVERITIES[at % SEVERITIES.length] as string },
-    { field_id: points.field_id, entity_type: 'task' as const, entity_id, value: POINTS[at % POINTS.length] as number },
-  ]);
+  const values = tasks.map((entity_id, at) => ({
+    field_id: severity.field_id,
+    entity_type: 'task' as const,
+    entity_id,
+    value: SEVERITIES[at % SEVERITIES.length] as string,
+  }));
   if (values.length > 0) await setValues(ctx, values);
   const shared = { entity_type: 'task' as const, team_id, is_shared: true };
   await createView(ctx, {
@@ -34,7 +34,7 @@ export async function createFieldsAndViews(ctx: Context, team_id: string, projec
       { field: 'custom_field:severity', direction: 'asc' },
       { field: 'due_date', direction: 'asc' },
     ],
-    columns: ['custom_field:severity', 'custom_field:story_points'],
+    columns: ['custom_field:severity'],
   });
   await createView(ctx, { ...shared, name: 'Apollo board', layout: 'board', filters: { project_id: [project_id] } });
 }
