@@ -12,6 +12,7 @@ import { expireRequests, forgetOutcomes } from '../api/gate/requests/waiting/set
 import type { Services } from '../api/platform/context.js';
 import { deleteExpiredKeys } from '../api/platform/database/idempotency-keys.js';
 import { sweepObjects } from '../api/work/items/files/sweep-objects.js';
+import { deleteExpiredForgeSecrets } from '../api/integrations/forge/addresses/delete-expired-secrets.js';
 import { purgeReceipts } from '../api/integrations/forge/deliveries/purge-receipts.js';
 import { deleteOldNotifications } from '../api/work/notifications/delete-old-notifications.js';
 import { deleteOldJobs } from '../api/automation/runners/jobs/delete-old-jobs.js';
@@ -81,7 +82,8 @@ export function maintenanceActivities(services: Services): MaintenanceActivities
     'search-vocabulary': async () => `deleted ${await forgetWords(services.db)} words`,
     'token-expiry': async () => `notified ${await mailExpiringTokens(services)} owners`,
     'trash-purge': async () => `purged ${await purgeExpired(services)} items`,
-    'webhook-secrets': async () => `deleted ${await deleteExpiredSecrets(services)} secrets`,
+    'webhook-secrets': async () =>
+      `deleted ${(await deleteExpiredSecrets(services)) + (await deleteExpiredForgeSecrets(services))} secrets`,
   };
   return { runMaintenanceJob: (job) => jobs[job]() };
 }

@@ -185,6 +185,7 @@ describe('the document', () => {
       'GET /api/receipts/jwks',
       'POST /api/hooks/{token}',
       'POST /api/forge/webhooks',
+      'POST /api/forge/webhooks/{binding_id}',
       'POST /api/runners/register',
       'GET /api/integrations/{key}/callback',
     ]);

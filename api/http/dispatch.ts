@@ -207,12 +207,13 @@ async function handleRaw(
   const count = async (tokenId: string | null) => {
     if (spec.limit) Object.assign(headers, await limit(spec.limit, { ip, userId: null, tokenId }));
   };
-  if (!spec.open) await count(null);
-  const body = await readBody(request, bodyLimit);
   const db = spec.open ? countedDatabase(services, ANONYMOUS, addressKey(ip)) : databaseForDeliveries(services);
   const { params, query } = incoming;
-  const call = { services: { ...services, db, log }, params, query, headers: request.headers, body, count, requestId, ip };
-  return toAnswer(spec, await spec.handle(call));
+  const call = { services: { ...services, db, log }, params, query, headers: request.headers, count, requestId, ip };
+  if (!spec.open && !spec.admit) await count(null);
+  const admitted = await spec.admit?.(call);
+  const body = await readBody(request, bodyLimit);
+  return toAnswer(spec, await spec.handle({ ...call, body, admitted }));
 }
 
 /**

@@ -35,6 +35,7 @@ import { cycleRoutes } from '../work/cycles/routes.js';
 import { customFieldRoutes } from '../work/custom-fields/routes.js';
 import { cycleTimeRoutes } from '../integrations/forge/cycle-time/routes.js';
 import { fileRoutes } from '../work/items/files/routes.js';
+import { addressRoutes } from '../integrations/forge/addresses/routes.js';
 import { forgeRoutes } from '../integrations/forge/routes.js';
 import { integrationRoutes } from '../integrations/connections/routes.js';
 import { workItemRoutes } from '../work/items/routes.js';
@@ -114,6 +115,7 @@ export const ENDPOINTS: Endpoint[] = [
   ...triageRoutes,
   ...notificationRoutes,
   ...forgeRoutes,
+  ...addressRoutes,
   ...webhookRoutes,
   ...runnerWorkRoutes,
   ...runnerRoutes,

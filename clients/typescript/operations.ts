@@ -1,4 +1,4 @@
-// Made by npm run client from the document with SHA-256 76ff8be504cd62b4bdcc72628a16fe442c1548edc5be6fb8b74795eecb49391e.
+// Made by npm run client from the document with SHA-256 4c6163f4fad4a52ca567cf34217623470cbb58f4cc83a7d3a059e6f6f97b05c0.
 /** Operations that send a form with a file, those that send its bytes alone, and those that return bytes. */
 export const UPLOADS: readonly string[] = ['uploadFile'];
 export const STREAMS: readonly string[] = ['uploadBulkInput'];
@@ -234,6 +234,11 @@ export const OPERATIONS = {
   bindRepository: { method: 'POST', path: '/api/forge/repositories', takesKey: true },
   unbindRepository: { method: 'DELETE', path: '/api/forge/repositories/{binding_id}', takesKey: false },
   createForgeLink: { method: 'POST', path: '/api/tasks/{task_id}/forge-links', takesKey: true },
+  receiveRepositoryDelivery: { method: 'POST', path: '/api/forge/webhooks/{binding_id}', takesKey: false },
+  getRepositoryAddress: { method: 'GET', path: '/api/forge/repositories/{binding_id}/address', takesKey: false },
+  makeRepositoryAddress: { method: 'POST', path: '/api/forge/repositories/{binding_id}/address', takesKey: false },
+  rotateRepositorySecret: { method: 'POST', path: '/api/forge/repositories/{binding_id}/address/rotate-secret', takesKey: false },
+  removeRepositoryAddress: { method: 'DELETE', path: '/api/forge/repositories/{binding_id}/address', takesKey: false },
   listWebhooks: { method: 'GET', path: '/api/webhooks', takesKey: false, rows: '' },
   createWebhook: { method: 'POST', path: '/api/webhooks', takesKey: false },
   getWebhook: { method: 'GET', path: '/api/webhooks/{webhook_id}', takesKey: false },

@@ -1,5 +1,6 @@
 import { composeTail } from '../../api/automation/runs/staging/tail.js';
 import { createHmac } from 'node:crypto';
+import { sealWebhookSecret } from '../../api/integrations/webhooks/secret.js';
 import { eventIdOfDelivery } from '../../api/integrations/webhooks/history/delivery-id.js';
 import { v7 as uuidv7 } from 'uuid';
 import { sealEntries } from '../../api/audit/seal-entries.js';
@@ -458,6 +459,18 @@ const binding: Build = async (world, wish) => {
   return { ...subject, canary: `canary/${subject.id}` };
 };
 
+/** The same with an address, whose secret is the binding's id. */
+const boundAddress: Build = async (world, wish) => {
+  const subject = await binding(world, wish);
+  await insert(
+    world,
+    /* sql */ `insert into forge_addresses (binding_id, secret_prefix, data_key, sealed_value, created_by, held_by)
+      values (:id, 'whsec_cana...', :data_key, :sealed_value, :author, array[:author]::uuid[])`,
+    { ...subject, ...sealWebhookSecret(world.app.services.config, subject.id, subject.id), author: wish.author },
+  );
+  return subject;
+};
+
 /** An endpoint of the team with a delivery that failed; `id` is the endpoint's, `task_id` the delivery's. */
 const webhook: Build = async (world, wish) => {
   const subject = { ...basis(wish, uuidv7()), task_id: uuidv7() };
@@ -574,6 +587,7 @@ export const SUBJECTS = {
   secret,
   connection,
   binding,
+  boundAddress,
   delivery,
   webhook,
   webhookDelivery,

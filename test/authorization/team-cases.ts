@@ -1,5 +1,6 @@
 import { v7 as uuidv7 } from 'uuid';
-import { type Row, LIVE, TRASHABLE } from './row.js';
+import { sign } from '../../api/integrations/forge/deliveries/signature.js';
+import { type Row, LIVE, type Sent, TRASHABLE } from './row.js';
 import type { Subject } from './subjects.js';
 
 const teams: Row[] = [
@@ -186,6 +187,13 @@ const activity: Row[] = [
 
 const BIND = (s: Subject) => ({ repo: `acme/${uuidv7()}`, team_id: s.team_id });
 
+/** A delivery to the address of a binding, as GitHub signs it. */
+function signedById({ id }: Subject, body: object): Sent {
+  const raw = JSON.stringify(body);
+  const headers = { 'x-github-event': 'push', 'x-github-delivery': uuidv7(), 'x-hub-signature-256': sign(Buffer.from(raw), id) };
+  return { params: { binding_id: id }, raw, headers };
+}
+
 const forge: Row[] = [
   {
     route: 'POST /api/forge/webhooks',
@@ -223,6 +231,42 @@ const forge: Row[] = [
     kinds: LIVE,
     send: (s) => ({ params: { binding_id: s.id } }),
     instanceAdmin: true,
+  },
+  {
+    route: 'POST /api/forge/webhooks/:binding_id',
+    subject: 'boundAddress',
+    kinds: ['own', 'unknown', 'garbage'],
+    send: (s) => signedById(s, { ref: 'refs/heads/main', commits: [], repository: { full_name: s.canary } }),
+    public: { own: 200, unknown: 401, garbage: 401 },
+  },
+  {
+    route: 'POST /api/forge/repositories/:binding_id/address',
+    subject: 'binding',
+    kinds: LIVE,
+    send: (s) => ({ params: { binding_id: s.id } }),
+    instanceAdmin: true,
+    once: true,
+  },
+  {
+    route: 'GET /api/forge/repositories/:binding_id/address',
+    subject: 'boundAddress',
+    kinds: LIVE,
+    send: (s) => ({ params: { binding_id: s.id } }),
+  },
+  {
+    route: 'POST /api/forge/repositories/:binding_id/address/rotate-secret',
+    subject: 'boundAddress',
+    kinds: LIVE,
+    send: (s) => ({ params: { binding_id: s.id }, body: {} }),
+    instanceAdmin: true,
+  },
+  {
+    route: 'DELETE /api/forge/repositories/:binding_id/address',
+    subject: 'boundAddress',
+    kinds: LIVE,
+    send: (s) => ({ params: { binding_id: s.id } }),
+    instanceAdmin: true,
+    once: true,
   },
   {
     route: 'POST /api/tasks/:task_id/forge-links',

@@ -10,7 +10,7 @@ import { resolveScope } from './resolve-scope.js';
 import { getAutomation } from './get-automation.js';
 import { lockActiveCaller } from './ownership/present-creator.js';
 import { checkProtection } from './ownership/protection.js';
-import { enabledByCaller } from './schedule/enabled-by.js';
+import { peopleOfCaller } from '../../platform/access/people-of-caller.js';
 import type { CreateAutomation, SavedAutomation } from './schema.js';
 import { storeVersion } from './versions/create-version.js';
 import { findWarnings } from './warnings.js';
@@ -70,7 +70,7 @@ export function createAutomation(ctx: Context, input: CreateAutomation, automati
         condition,
         actions,
         is_active,
-        enabled_by: is_active ? await enabledByCaller(ctx) : [],
+        enabled_by: is_active ? await peopleOfCaller(ctx) : [],
         ...schedule,
         is_protected,
         created_by: userId,

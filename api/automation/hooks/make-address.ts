@@ -4,7 +4,7 @@ import { webAddress } from '../../platform/config.js';
 import { type Context, inTransaction, requireUser } from '../../platform/context.js';
 import { conflict } from '../../platform/errors.js';
 import { lockAutomation } from '../definitions/lock-automation.js';
-import { enabledByCaller } from '../definitions/schedule/enabled-by.js';
+import { peopleOfCaller } from '../../platform/access/people-of-caller.js';
 import { assertActionsAllowed } from '../secrets/assert-actions-allowed.js';
 import { findHook } from './read-hook.js';
 import { recordHookChange } from './record-hook-change.js';
@@ -47,7 +47,7 @@ export function makeAddress(ctx: Context, automationId: string, { replaces, sign
       automationId,
       hashOf(token),
       requireUser(ctx),
-      await enabledByCaller(ctx),
+      await peopleOfCaller(ctx),
       sealed?.data_key ?? null,
       sealed?.sealed_value ?? null,
     ]);

@@ -51,6 +51,9 @@ export const SEALED_COLUMNS: readonly SealedColumn[] = [
   { table: 'webhooks', column: 'data_key', purpose: 'vault', key: ['webhook_id'], owner: joined('webhook_id') },
   // After the current one: a rotation of the endpoint's secret moves it here.
   { table: 'webhooks', column: 'previous_data_key', purpose: 'vault', key: ['webhook_id'], owner: joined('webhook_id') },
+  { table: 'forge_addresses', column: 'data_key', purpose: 'vault', key: ['binding_id'], owner: joined('binding_id') },
+  // After the current one, as above.
+  { table: 'forge_addresses', column: 'previous_data_key', purpose: 'vault', key: ['binding_id'], owner: joined('binding_id') },
   { table: 'automation_hooks', column: 'data_key', purpose: 'vault', key: ['automation_id'], owner: joined('automation_id') },
   { table: 'users', column: 'two_factor_secret', purpose: 'two-factor', key: ['user_id'], owner: joined('user_id') },
   { table: 'mails', column: 'sealed_data', purpose: 'mail', key: ['mail_id'], owner: joined('mail_id') },

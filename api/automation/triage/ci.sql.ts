@@ -4,9 +4,11 @@ import { defineStatement } from '../../../db/statement.js';
 export const failureStatement = defineStatement({
   name: 'ci_triage_failure',
   text: /* sql */ `
-    select d.event, d.payload, d.received_at from forge_deliveries d
-    join agent_settings s on s.team_id = $2 and s.ci_enabled join teams t on t.team_id = s.team_id and t.deleted_at is null
-    where d.receipt_id = $1`,
+    select d.event, d.payload, d.received_at from (
+      select event, payload, received_at from forge_deliveries where receipt_id = $1
+      union all select event, payload, received_at from forge_address_deliveries where receipt_id = $1
+    ) d
+    join agent_settings s on s.team_id = $2 and s.ci_enabled join teams t on t.team_id = s.team_id and t.deleted_at is null`,
 });
 
 /**

@@ -82,6 +82,20 @@ const comment = {
 };
 const trashed = { success: true, verified: true, soft_deleted: true, deleted_at: AT, retention_days: 30 };
 
+const forgeAddress = {
+  binding_id: BINDING_ID,
+  url: `https://assent.example.com/api/forge/webhooks/${BINDING_ID}`,
+  secret_id: '0197a1c0-9b1e-7c3a-9f00-1f2e3d4c5b6a',
+  secret_prefix: 'whsec_Mjk4...',
+  previous_until: null,
+  created_by: ADA,
+  created_at: AT,
+  connected_at: AT,
+  last_delivery_at: AT,
+  last_event: 'pull_request',
+  last_refused_at: null,
+};
+
 /** By the id of the response schema. */
 export const WORK: Record<string, unknown> = {
   Project: project,
@@ -206,6 +220,9 @@ export const WORK: Record<string, unknown> = {
     created_by: ADA,
     created_at: AT,
   },
+  ForgeAddress: forgeAddress,
+  ForgeAddressWithSecret: { ...forgeAddress, secret: 'whsec_…' },
+  RemovedForgeAddress: { success: true, binding_id: BINDING_ID },
   UnboundRepository: { success: true, binding_id: BINDING_ID },
   ForgeLink: {
     task_id: TASK_ID,

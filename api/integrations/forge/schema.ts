@@ -52,9 +52,9 @@ export const ForgeDelivery = z
     repo: z.string().nullable(),
     received_at: Timestamp,
     outcome: z
-      .enum(['applied', 'ignored', 'duplicate', 'failed'])
+      .enum(['applied', 'ignored', 'duplicate', 'failed', 'refused'])
       .nullable()
-      .meta({ description: 'null until the delivery is applied' }),
+      .meta({ description: 'null until the delivery is applied; `refused` only at the address of a binding' }),
     reason: z.string().nullable(),
     armed_runs: z.array(z.string()).meta({ description: 'Runs of the team’s automations that it started' }),
   })

@@ -5,7 +5,8 @@ import { recordWebhookChange } from './record-webhook-change.js';
 import type { WebhookWithSecret } from './schema.js';
 import { newWebhookSecret, prefixOfSecret, sealWebhookSecret } from './secret.js';
 
-const OVERLAP_HOURS = 24;
+/** Time for which the secret before a rotation still counts. */
+export const OVERLAP_HOURS = 24;
 
 /** $1 = endpoint id, $2 = data key, $3 = value, $4 = prefix. The end of the overlap is by the database's clock, as the claim reads it. */
 const rotateStatement = defineStatement({

@@ -93,8 +93,10 @@ export interface RawRequest {
   query: Record<string, string | string[] | undefined>;
   headers: IncomingHttpHeaders;
   body: Buffer;
-  /** Counts the call for an id by the limit of an `open` route. @throws RATE_LIMIT_EXCEEDED */
-  count: (id: string) => Promise<void>;
+  /** What the route's `admit` has returned. */
+  admitted: unknown;
+  /** Counts the call by the route's limit for an id, or for the client's address. @throws RATE_LIMIT_EXCEEDED */
+  count: (id: string | null) => Promise<void>;
   requestId: string;
   ip: string | null;
 }
@@ -194,6 +196,8 @@ export interface RawEndpointSpec extends EndpointTexts {
   raw: true;
   /** Anyone may call: connections count for the client's address, and the handler counts the call once it knows for whom. */
   open?: true;
+  /** Decides before the body is read, and counts the call for whom it finds. */
+  admit?: (request: Omit<RawRequest, 'body' | 'admitted'>) => Promise<unknown>;
   params?: z.ZodObject;
   handle: (request: RawRequest) => Promise<unknown>;
 }

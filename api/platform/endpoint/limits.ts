@@ -13,6 +13,7 @@ export const LIMITS = {
   bulk_import: { setting: 'RATE_LIMIT_FILE_UPLOAD', per: 'user' },
   file_upload: { setting: 'RATE_LIMIT_FILE_UPLOAD', per: 'ip' },
   forge_webhook: { setting: 'RATE_LIMIT_FORGE_WEBHOOK', per: 'ip' },
+  forge_address: { setting: 'RATE_LIMIT_FORGE_WEBHOOK', per: 'token' },
   ai_session_create: { setting: 'RATE_LIMIT_AI', per: 'ip' },
   ai_session_list: { setting: 'RATE_LIMIT_AI', per: 'ip' },
   ai_session_get: { setting: 'RATE_LIMIT_AI', per: 'ip' },

@@ -8,6 +8,8 @@ import { afterCommit, type Context } from '../context.js';
 export interface OutboxPayloads {
   /** Process an inbound delivery in the database. */
   'forge.delivery': { receipt_id: string };
+  /** The same of one that came to the address of a binding. A kind of its own, so that no process of a version without addresses takes it. */
+  'forge.address_delivery': { receipt_id: string };
 }
 export type OutboxKind = keyof OutboxPayloads;
 
@@ -28,5 +30,5 @@ export async function enqueue<Kind extends OutboxKind>(
   payload: OutboxPayloads[Kind],
 ): Promise<void> {
   await run(ctx.db, enqueueStatement, [kind, subject, JSON.stringify(payload), ctx.correlationId]);
-  if (kind !== 'forge.delivery') wakeDispatcher(ctx);
+  if (!kind.startsWith('forge.')) wakeDispatcher(ctx);
 }

@@ -14,24 +14,34 @@ import { storableJson } from './storable-json.js';
 export type Accepted = { received: true; ping: true } | { received: true; event: ForgeEventType | null; duplicate: boolean };
 
 /** Maximum length of a stored header or repository name; a longer one would not fit its index, and no code host has one. */
-const MAX_NAME = 200;
+export const MAX_NAME = 200;
 
-const getHeader = (headers: IncomingHttpHeaders, name: 'event' | 'delivery'): string | undefined =>
+/** Returns event or delivery id as the code host names it in a header; those of GitHub count where ours are absent. */
+export const getHeader = (headers: IncomingHttpHeaders, name: 'event' | 'delivery'): string | undefined =>
   String(headers[`x-forge-${name}`] ?? '') || String(headers[`x-github-${name}`] ?? '') || undefined;
 
 /** One message for every cause, even a missing secret of ours; the status route shows operators the cause. */
-const refused = () =>
+export const refused = () =>
   new DomainError('AUTHENTICATION_REQUIRED', 'Missing or invalid signature', {
     headers: { 'WWW-Authenticate': 'Signature' },
   });
 
 /** Returns why a delivery is ignored, for operators. */
-function whyIgnored(event: string | undefined, body: unknown): string {
+export function whyIgnored(event: string | undefined, body: unknown): string {
   if (event === undefined) return 'No event header';
   if (typeof body !== 'object' || body === null || Array.isArray(body)) return 'The body is no JSON object';
   const action = readAction(body);
   return `Not a listed event: ${event.slice(0, 100)}${action === null ? '' : ` with action ${action.slice(0, 100)}`}`;
 }
+
+/**
+ * Stores what a delivery holds in its own text, or a cleaned copy if PostgreSQL rejects that.
+ */
+export const storing = <T>(body: Buffer, value: unknown, insert: (payload: string) => Promise<T>): Promise<T> =>
+  insert(body.toString()).catch((error: unknown) => {
+    if (!isUnstorable(error)) throw error;
+    return insert(storableJson(value));
+  });
 
 /**
  * Values that jsonb cannot store raise class 22 (a NUL, half a surrogate pair, a number too large) or 54 (a limit of the server).
@@ -52,11 +62,7 @@ async function store({ services, headers, body, requestId }: RawRequest, event: 
     return { key, type, duplicate: row?.duplicate === true, echoed: row?.echoed === true };
   };
   // An ignored delivery stores a reason but no payload.
-  if (type === null) return insert(null);
-  return insert(body.toString()).catch((error: unknown) => {
-    if (!isUnstorable(error)) throw error;
-    return insert(storableJson(value));
-  });
+  return type === null ? insert(null) : storing(body, value, insert);
 }
 
 /**

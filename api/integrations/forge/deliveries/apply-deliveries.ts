@@ -1,7 +1,7 @@
 import type { Knex } from 'knex';
 import { defineStatement, run } from '../../../../db/statement.js';
 import type { Context, Services } from '../../../platform/context.js';
-import { applyDelivery } from './apply-delivery.js';
+import { applyDelivery, type Origin } from './apply-delivery.js';
 import { isRowFailure, recordFailure } from '../../../platform/outbox/park-row.js';
 import { newId } from '../../../platform/ids.js';
 
@@ -10,18 +10,19 @@ const DELIVERIES_PER_PASS = 100;
 
 interface ClaimedRow extends Record<string, unknown> {
   outbox_id: number;
+  kind: Origin;
   payload: { receipt_id: string };
   correlation_id: string;
 }
 
-/** Claims the delivery that is due first. */
+/** Claims the delivery that is due first, of either kind. */
 const claimStatement = defineStatement({
   name: 'claim_delivery',
   text: /* sql */ `
   delete from outbox where outbox_id = (
-    select outbox_id from outbox where kind = 'forge.delivery' and kind <> 'event' and next_attempt_at <= now()
+    select outbox_id from outbox where kind in ('forge.delivery', 'forge.address_delivery') and kind <> 'event' and next_attempt_at <= now()
     order by next_attempt_at, outbox_id limit 1 for update skip locked)
-  returning outbox_id, payload, correlation_id`,
+  returning outbox_id, kind, payload, correlation_id`,
 });
 
 /**
@@ -58,7 +59,7 @@ function applyNext(services: Services, onClaimed: (delivery: ClaimedRow) => void
       ip: null,
       userAgent: null,
     };
-    await applyDelivery(ctx, delivery.payload.receipt_id);
+    await applyDelivery(ctx, delivery.payload.receipt_id, delivery.kind);
     return delivery;
   });
 }

@@ -1,4 +1,5 @@
 import { defineStatement, run } from '../../../../db/statement.js';
+import { bindingsStatement } from './find-audience.sql.js';
 import { unboundReach } from '../../../platform/config.js';
 import type { Context } from '../../../platform/context.js';
 import { type NormalisedEvent } from '../rules.js';
@@ -23,29 +24,28 @@ export interface Audience {
   linkable: string[] | null;
 }
 
-/** $1 = repository, $2 = receipt id. */
-const bindingsStatement = defineStatement({
-  name: 'bindings_of_repository',
-  text: /* sql */ `
-    select r.binding_id, r.team_id, r.project_id, r.sync_issues, u.user_id, u.email, u.role, u.status, r.created_at <= d.received_at as came_after
-    from forge_repositories r
-    join users u on u.user_id = r.created_by
-    join teams t on t.team_id = r.team_id
-    join forge_deliveries d on d.receipt_id = $2
-    where r.repo = $1 and t.deleted_at is null order by r.created_at, r.binding_id`,
-});
+/** What decides whom a delivery reaches. */
+interface Received {
+  receipt_id: string;
+  delivery_id: string;
+  received_at: string;
+  team_id: string | null;
+}
 
 interface BindingRow extends Omit<Binding, 'creator'>, Record<string, unknown> {
   came_after: boolean;
+  already: boolean;
   user_id: string;
   email: string;
   role: InstanceRole;
   status: string;
 }
+type Known = Binding & Pick<BindingRow, 'came_after' | 'already'>;
 
-/** Returns the bindings of a repository; `came_after`: the delivery came after the binding was created. */
-async function findBindings(ctx: Context, repo: string, receiptId: string): Promise<(Binding & { came_after: boolean })[]> {
-  const rows = await run<BindingRow>(ctx.db, bindingsStatement, [repo, receiptId]);
+/** Returns the bindings of a repository. */
+async function findBindings(ctx: Context, repo: string, received: Received): Promise<Known[]> {
+  const { received_at, team_id, delivery_id, receipt_id } = received;
+  const rows = await run<BindingRow>(ctx.db, bindingsStatement, [repo, received_at, team_id, delivery_id, receipt_id]);
   return rows.map(({ user_id, email, role, status, ...binding }) => ({
     ...binding,
     creator: { userId: user_id, email, role, active: status === 'active' },
@@ -71,17 +71,17 @@ async function subscribedTeams(ctx: Context, type: string): Promise<string[]> {
 
 /**
  * Returns the recipients of a receipt's event: the teams that had bound its repository when it arrived. An unbound repository
- * reaches every team or none, by configuration. Returns null if no team receives it (docs/decisions/integrations.md#unbound-repositories).
+ * reaches every team or none, by configuration. Returns why, if no team receives it (docs/decisions/integrations.md#unbound-repositories).
  */
 export async function findAudience(
   ctx: Context,
   { type, payload }: NormalisedEvent,
-  receiptId: string,
-): Promise<Audience | null> {
-  const known = payload.repo === null ? [] : await findBindings(ctx, payload.repo.toLowerCase(), receiptId);
-  const bindings = known.filter(({ came_after }) => came_after);
+  received: Received,
+): Promise<Audience | string> {
+  const known = payload.repo === null ? [] : await findBindings(ctx, payload.repo.toLowerCase(), received);
+  const bindings = known.filter(({ came_after, already }) => came_after && !already);
   if (known.length > 0) {
-    if (bindings.length === 0) return null;
+    if (bindings.length === 0) return known.some(({ already }) => already) ? HAD_IT : UNBOUND;
     const teamIds = [...new Set(bindings.map((binding) => binding.team_id))];
     const teams = teamIds.map((team_id) => ({
       team_id,
@@ -89,7 +89,9 @@ export async function findAudience(
     }));
     return { bindings, teams, linkable: teamIds };
   }
-  if (unboundReach(ctx.config) === 'none') return null;
+  if (received.team_id !== null || unboundReach(ctx.config) === 'none') return UNBOUND;
   const teams = (await subscribedTeams(ctx, type)).map((team_id) => ({ team_id, project_ids: [] }));
   return { bindings, teams, linkable: null };
 }
+const UNBOUND = 'No team had bound the repository';
+const HAD_IT = 'The same delivery came another way and was handled';

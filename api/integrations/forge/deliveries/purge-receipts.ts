@@ -26,11 +26,19 @@ const dropStatement = defineStatement({
     where receipt_id in (select receipt_id from forge_deliveries where ${EXPIRED} and outcome = 'duplicate' limit ${BATCH}) returning 1`,
 });
 
+/** What came to the address of a binding is deleted as a whole. */
+const dropAddressedStatement = defineStatement({
+  name: 'drop_forge_address_deliveries',
+  text: /* sql */ `
+    delete from forge_address_deliveries
+    where receipt_id in (select receipt_id from forge_address_deliveries where ${EXPIRED} limit ${BATCH}) returning 1`,
+});
+
 /**
- * Clears the payloads of expired receipts and deletes expired repeats; may be repeated.
+ * Clears the payloads of expired receipts, and deletes expired repeats and what came to addresses; may be repeated.
  * @returns the number of rows changed
  */
 export async function purgeReceipts(db: Knex): Promise<number> {
   const repeat = (statement: Statement) => inBatches(BATCH, async () => (await run(db, statement, [])).length);
-  return (await repeat(emptyStatement)) + (await repeat(dropStatement));
+  return (await repeat(emptyStatement)) + (await repeat(dropStatement)) + (await repeat(dropAddressedStatement));
 }

@@ -9,6 +9,7 @@ import { CreateTask } from '../../../work/tasks/schema.js';
 import { updateTask } from '../../../work/tasks/write/update-task.js';
 import type { Binding } from '../deliveries/find-audience.js';
 import { type LinkedTask, recordLink } from './record-link.js';
+import { newestStatement } from './sync-issue.sql.js';
 import type { NormalisedEvent } from '../rules.js';
 
 type IssueEvent = Extract<NormalisedEvent, { type: `forge.issue_${string}` }>;
@@ -35,21 +36,6 @@ interface NewestIssue extends Record<string, unknown> {
   /** Why it was closed, as the code host says; of another state, nothing that counts. */
   reason: string | null;
 }
-
-/**
- * $1 = repository, $2 = issue number, $3 = this receipt's id. Returns the latest state of the issue, by the code host's clock,
- * among the deliveries of three days, applied or not. Code hosts redeliver for that long and keep no order
- * (docs/decisions/integrations.md#issue-order).
- */
-const newestStatement = defineStatement({
-  name: 'forge_newest_of_issue',
-  text: /* sql */ `
-    select receipt_id, normalized, payload->'issue'->>'state_reason' as reason from forge_deliveries
-    where repo = $1 and receipt_id >= (select least(uuidv7(interval '-3 days'), $3::uuid)) and outcome is distinct from 'duplicate'
-      and normalized in ('forge.issue_opened', 'forge.issue_closed', 'forge.issue_reopened')
-      and payload->'issue'->>'number' = $2::int::text
-    order by payload->'issue'->>'updated_at' desc nulls last, receipt_id desc limit 1`,
-});
 
 /** $1 = repository, $2 = issue number, $3 = team id. Returns the team's live tasks linked to the issue. */
 const linkedStatement = defineStatement({
@@ -172,7 +158,7 @@ function toRefusal(error: unknown): string {
 export async function syncIssue(
   ctx: Context,
   bindings: Binding[],
-  receipt: { receipt_id: string; delivery_id: string },
+  receipt: { receipt_id: string; delivery_id: string; team_id: string | null },
   event: NormalisedEvent,
 ): Promise<string[]> {
   const syncing = bindings.filter((binding) => binding.sync_issues);
@@ -182,7 +168,7 @@ export async function syncIssue(
   const issue = { event, deliveryId: receipt.delivery_id, repo: fullName.toLowerCase(), number };
 
   await run(ctx.db, lockStatement, [`${issue.repo}#${number}`]);
-  const newestValues = [issue.repo, number, receipt.receipt_id];
+  const newestValues = [issue.repo, number, receipt.receipt_id, receipt.team_id];
   const [newest] = await run<NewestIssue>(ctx.db, newestStatement, newestValues);
   const overtaken = newest !== undefined && newest.receipt_id !== receipt.receipt_id;
   if (overtaken && event.type !== 'forge.issue_opened') return [];

@@ -1,5 +1,5 @@
 import { v7 as uuidv7 } from 'uuid';
-import { applyDelivery } from '../../../../api/integrations/forge/deliveries/apply-delivery.js';
+import { applyDelivery, type Origin } from '../../../../api/integrations/forge/deliveries/apply-delivery.js';
 import type { Context } from '../../../../api/platform/context.js';
 import { sign } from '../../../../api/integrations/forge/deliveries/signature.js';
 import { deliveries, type DeliveryName, withFields } from '../../../../scripts/fixtures/forge-payloads.js';
@@ -10,6 +10,8 @@ export interface DeliveryOptions {
   /** null sends none. */
   id?: string | null;
   secret?: string;
+  /** The operator's, unless it is that of a binding. */
+  path?: string;
   headers?: Record<string, string>;
 }
 
@@ -17,10 +19,10 @@ export interface DeliveryOptions {
 export function post(
   app: TestApp,
   bytes: string | Buffer,
-  { event = 'push', id = uuidv7(), secret, headers }: DeliveryOptions = {},
+  { event = 'push', id = uuidv7(), secret, path = '/api/forge/webhooks', headers }: DeliveryOptions = {},
 ) {
   const raw = Buffer.from(bytes);
-  return app.as().post('/api/forge/webhooks', undefined, {
+  return app.as().post(path, undefined, {
     raw,
     headers: {
       ...(event === null ? {} : { 'x-forge-event': event }),
@@ -55,12 +57,12 @@ export async function relay(app: TestApp): Promise<void> {
   for (;;) {
     const found = await services.db.transaction(async (db) => {
       const { rows } = await db.raw(
-        `delete from outbox where outbox_id in (select outbox_id from outbox where kind = 'forge.delivery' order by outbox_id limit 1
+        `delete from outbox where outbox_id in (select outbox_id from outbox where kind like 'forge.%' order by outbox_id limit 1
           for update skip locked) returning *`,
       );
-      const [row] = rows as { payload: { receipt_id: string }; correlation_id: string }[];
+      const [row] = rows as { kind: Origin; payload: { receipt_id: string }; correlation_id: string }[];
       if (!row) return false;
-      await applyDelivery(buildContext(app, { db, correlationId: row.correlation_id }), row.payload.receipt_id);
+      await applyDelivery(buildContext(app, { db, correlationId: row.correlation_id }), row.payload.receipt_id, row.kind);
       return true;
     });
     if (!found) return;
