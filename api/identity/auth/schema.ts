@@ -84,7 +84,7 @@ const isLocale = (tag: string): boolean => {
 
 const isHttps = (address: string): boolean => URL.canParse(address) && new URL(address).protocol === 'https:';
 
-export const THEMES = ['auto', 'light', 'dark'] as const;
+const THEMES = ['auto', 'light', 'dark'] as const;
 
 /** Fields that users may change about themselves; the email address is not one. */
 export const MeUpdate = z
