@@ -26,7 +26,7 @@ export interface ClientOptions {
 
 interface Call extends CallOptions {
   path?: Record<string, string | number>;
-  query?: Record<string, string | number | boolean | Record<string, string> | undefined>;
+  query?: Record<string, string | number | boolean | readonly string[] | Record<string, string | readonly string[]> | undefined>;
   body?: unknown;
 }
 
@@ -46,10 +46,13 @@ const REPEATABLE = ['GET', 'PUT'];
 function buildAddress(baseUrl: string, template: string, { path = {}, query = {} }: Call): URL {
   const filled = template.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(String(path[name])));
   const url = new URL(`${baseUrl.replace(/\/+$/, '')}${filled}`);
+  // A list repeats its parameter.
+  const add = (name: string, value: unknown): void => [value].flat().forEach((one) => url.searchParams.append(name, String(one)));
   for (const [name, value] of Object.entries(query)) {
     // An object becomes one parameter for each of its keys (style deepObject), such as custom_field[severity].
-    if (typeof value === 'object') for (const [key, one] of Object.entries(value)) url.searchParams.set(`${name}[${key}]`, one);
-    else if (value !== undefined) url.searchParams.set(name, String(value));
+    if (typeof value === 'object' && !Array.isArray(value))
+      for (const [key, one] of Object.entries(value)) add(`${name}[${key}]`, one);
+    else if (value !== undefined) add(name, value);
   }
   return url;
 }

@@ -1,4 +1,4 @@
-// Made by npm run client from the document with SHA-256 4c6163f4fad4a52ca567cf34217623470cbb58f4cc83a7d3a059e6f6f97b05c0.
+// Made by npm run client from the document with SHA-256 238ee075bbae2ec638634ec1a625febf8b5fc5459d91e96cea1ecbe7f87f6f35.
 /** Operations that send a form with a file, those that send its bytes alone, and those that return bytes. */
 export const UPLOADS: readonly string[] = ['uploadFile'];
 export const STREAMS: readonly string[] = ['uploadBulkInput'];

@@ -16,7 +16,7 @@ export const viewStatement = (caller: string): string =>
 export function viewQuery({ user_id, team_id, filters }: FoundView, limit: number) {
   const view = { entity: 'task' as const, userId: user_id, roles: [...ROLES], teamId: team_id, filters };
   const { statement, values } = resultsCall(
-    { ...view, fieldFilters: [], found: null, sort: [], group: null },
+    { ...view, fieldFilters: [], notFieldFilters: [], found: null, sort: [], group: null },
     { maxBytes: 1e9, limit: limit + 1, offset: 0 },
   );
   return { name: 'results', text: statement.text, values: [...values] };

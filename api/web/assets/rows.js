@@ -258,10 +258,11 @@
     if (isPointer) apply();
     else pause = setTimeout(apply, PAUSE_MS);
   });
-  /* Words apply while they are typed: what they find takes its place below them. */
+  /* Words apply while they are typed, and values when they are ticked: what they find takes its place below them. */
   document.addEventListener('htmx:after:swap', ({ target }) => {
-    if (target.id !== 'f-q') return;
-    const chosen = new URLSearchParams([...new FormData(target.form)].filter(([, value]) => value !== ''));
+    const form = target.closest?.('form[data-applies]');
+    if (!form || !target.matches('#f-q, [data-pick]')) return;
+    const chosen = new URLSearchParams([...new FormData(form)].filter(([, value]) => value !== ''));
     history.replaceState(history.state, '', `${location.pathname}${chosen.size > 0 ? `?${chosen}` : ''}`);
     say(document.getElementById('found').dataset.said);
   });

@@ -6,6 +6,7 @@ export const DUE_NAMES: Readonly<Record<DueRange, string>> = {
   today: 'Due today',
   week: 'Due this week',
   next_7: 'Due in the next 7 days',
+  none: 'No due date',
 };
 
 /** The same as a form offers them after the label `Due`. */

@@ -14,14 +14,21 @@ const EQUALS: Record<ValueColumn, (value: unknown, $: Parameters) => string> = {
   value_list: (value, $) => `v.value_list @> array[${$.add(value, 'text')}]`,
 };
 
-/** Ids of the items that have the value, readable by the caller or not. */
+/** The rows `v` of the items that have one of the values, readable by the caller or not: one statement for each kind of column. */
+const valuesWith = (filter: FieldFilter, $: Parameters): string[] =>
+  filter.map(
+    ({ column, fieldIds, value }) =>
+      `custom_field_values v where v.field_id = any(${$.add(fieldIds, 'uuid[]')}) and ${EQUALS[column](value, $)}`,
+  );
+
 function idsWith(filter: FieldFilter, $: Parameters): string {
-  const groups = filter.map(({ column, fieldIds, value }) => {
-    const fields = $.add(fieldIds, 'uuid[]');
-    return `select v.entity_id from custom_field_values v where v.field_id = any(${fields}) and ${EQUALS[column](value, $)}`;
-  });
-  return groups.length === 0 ? 'select null::text as entity_id where false' : groups.join(' union all ');
+  const some = valuesWith(filter, $).map((rows) => `select v.entity_id from ${rows}`);
+  return some.length === 0 ? 'select null::text as entity_id where false' : some.join(' union all ');
 }
+
+/** Conditions that the item with this id has none of the values. Each value is looked up by its field and item. */
+export const withoutFields = (id: string, filters: readonly FieldFilter[], $: Parameters): string[] =>
+  filters.flat().map((group) => `not exists (select from ${valuesWith([group], $).join('')} and v.entity_id = ${id} offset 0)`);
 
 /** Ids, each once, of the items that pass every filter, as column `entity_id`. An item belongs to one team, which has one field of a key. */
 export const idsWithAll = (filters: readonly FieldFilter[], $: Parameters): string =>

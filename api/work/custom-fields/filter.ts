@@ -12,7 +12,7 @@ interface FilterGroup {
   value: string | number | boolean;
 }
 
-/** A filter `custom_field[key]=value`: a value of one of the groups. No group: nothing can match. */
+/** A filter `custom_field[key]=value`: any value of one of the groups. No group: nothing can match. */
 export type FieldFilter = FilterGroup[];
 
 /** $1 = caller id, $2 = keys, $3 = entity type, $4 = roles that may read. The fields with such a key in the caller's teams. */
@@ -65,15 +65,13 @@ export async function resolveFields(ctx: Context, entityType: FieldEntity, keys:
 export async function resolveFilters(
   ctx: Context,
   entityType: FieldEntity,
-  filters: readonly (readonly [key: string, value: string])[],
+  filters: readonly (readonly [key: string, values: readonly string[]])[],
 ): Promise<FieldFilter[]> {
   if (filters.length === 0) return [];
   const keys = filters.map(([key]) => key);
   const fields = await readFields(ctx, entityType, keys);
-  return filters.map(([key, value]) =>
-    buildGroups(
-      fields.filter((field) => field.key === key),
-      value,
-    ),
-  );
+  return filters.map(([key, values]) => {
+    const own = fields.filter((field) => field.key === key);
+    return values.flatMap((value) => buildGroups(own, value));
+  });
 }

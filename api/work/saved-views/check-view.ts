@@ -1,7 +1,7 @@
 import { normaliseDate } from '../../platform/dates.js';
 import { invalidFields } from '../../platform/errors.js';
 import { KEY } from '../custom-fields/rules.js';
-import { parseCustomKey, FILTERS_OF, GROUP_FIELDS, hasCustomFields, STATUSES_OF, type ViewEntity } from './rules.js';
+import { parseCustomKey, filtersOf, GROUP_FIELDS, hasCustomFields, STATUSES_OF, type ViewEntity } from './rules.js';
 import { SORT_FIELDS } from './sort-fields.js';
 import type { ViewFilters } from './schema.js';
 
@@ -24,10 +24,12 @@ function checkName(entity: ViewEntity, name: string, allowed: readonly string[],
 }
 
 function checkFilters(entity: ViewEntity, filters: ViewFilters): void {
-  const foreign = Object.entries(filters).find(([name, value]) => value !== undefined && !FILTERS_OF[entity].includes(name));
+  const foreign = Object.entries(filters).find(([name, value]) => value !== undefined && !filtersOf(entity).includes(name));
   if (foreign) throw misfit(`filters.${foreign[0]}`, `${foreign[0]} is no filter of a view of the entity ${entity}`);
-  const unknown = filters.status?.find((status) => !STATUSES_OF[entity].includes(status));
-  if (unknown !== undefined) throw misfit('filters.status', `status must be some of ${STATUSES_OF[entity].join(', ')}`);
+  for (const name of ['status', 'not_status'] as const) {
+    const isUnknown = filters[name]?.some((status) => !STATUSES_OF[entity].includes(status));
+    if (isUnknown) throw misfit(`filters.${name}`, `${name} must be some of ${STATUSES_OF[entity].join(', ')}`);
+  }
   for (const name of ['due_before', 'due_after'] as const) {
     const date = filters[name];
     if (date !== undefined && normaliseDate(date) === null)

@@ -4,8 +4,9 @@ import { byOffset } from '../../platform/endpoint/pages.js';
 import { WorkItem } from '../items/schema.js';
 import { ProjectRecord } from '../projects/schema.js';
 import { Task } from '../tasks/schema.js';
+import { CALLER, MAX_FILTER_VALUES, NONE } from '../tasks/filters.js';
 import { normaliseStatus, TASK_PRIORITIES } from '../tasks/rules.js';
-import { DUE_RANGES, LAYOUTS, MAX_FILTER_VALUES, MAX_SORT_FIELDS, VIEW_ENTITIES } from './rules.js';
+import { DUE_RANGES, LAYOUTS, MAX_SORT_FIELDS, VIEW_ENTITIES } from './rules.js';
 
 const Status = z.string().max(50).overwrite(normaliseStatus);
 const Priority = z.preprocess(
@@ -15,9 +16,7 @@ const Priority = z.preprocess(
 const values = <S extends z.ZodType>(value: S) => z.array(value).max(MAX_FILTER_VALUES).optional();
 const Due = Text.max(40).optional().meta({ example: '2026-12-01' });
 /** Stands for the viewer. */
-export const VIEWER = 'me';
-/** Stands for tasks that nobody is assigned, or that are in no cycle. */
-export const UNASSIGNED = 'none';
+export const VIEWER = CALLER;
 /** An id, or one of the words that stand for something. */
 const idOr = (...words: string[]) =>
   z.string().overwrite((value) => (words.includes(value) ? value : (Id.safeParse(value).data ?? NO_ID)));
@@ -27,38 +26,54 @@ const FieldValue = z.union([Text.max(2_000), z.number(), z.boolean()]);
 const withoutPrototype = (value: unknown): unknown =>
   typeof value === 'object' && value !== null && Object.hasOwn(value, '__proto__') ? null : value;
 
+const FieldValues = z
+  .preprocess(withoutPrototype, z.record(z.string().max(63), z.array(FieldValue).max(MAX_FILTER_VALUES)))
+  .optional();
+const byKey = (description: string) => ({
+  override: {
+    type: 'object' as const,
+    additionalProperties: {
+      type: 'array' as const,
+      items: { anyOf: [{ type: 'string' as const }, { type: 'number' as const }, { type: 'boolean' as const }] },
+    },
+    description,
+  },
+});
+const notIn = (name: string) => ({ description: `Leaves out what \`${name}\` with these values would find` });
+const Assignees = values(idOr(VIEWER, NONE));
+const Creators = values(idOr(VIEWER));
+const Cycles = values(idOr(NONE));
+const Stages = values(idOr(NONE));
+
 export const ViewFilters = z
   .object({
     status: values(Status),
     priority: values(Priority),
-    assigned_to: values(idOr(VIEWER, UNASSIGNED)).meta({
+    assigned_to: Assignees.meta({
       description: 'Ids of users; `me` is the viewer, `none` finds tasks without an assignee',
     }),
-    created_by: values(idOr(VIEWER)).meta({ description: 'Ids of users; `me` is the viewer' }),
-    cycle_id: values(idOr(UNASSIGNED)).meta({ description: 'Ids of cycles; `none` finds tasks in none' }),
-    stage_id: values(idOr(UNASSIGNED)).meta({ description: 'Ids of stages; `none` finds tasks in none' }),
+    created_by: Creators.meta({ description: 'Ids of users; `me` is the viewer' }),
+    cycle_id: Cycles.meta({ description: 'Ids of cycles; `none` finds tasks in none' }),
+    stage_id: Stages.meta({ description: 'Ids of stages; `none` finds tasks in none' }),
     tags: values(Text.max(50)).meta({ description: 'Any of them' }),
     project_id: values(Id),
+    not_status: values(Status).meta(notIn('status')),
+    not_priority: values(Priority).meta(notIn('priority')),
+    not_assigned_to: Assignees.meta(notIn('assigned_to')),
+    not_created_by: Creators.meta(notIn('created_by')),
+    not_cycle_id: Cycles.meta(notIn('cycle_id')),
+    not_stage_id: Stages.meta(notIn('stage_id')),
+    not_tags: values(Text.max(50)).meta(notIn('tags')),
+    not_project_id: values(Id).meta(notIn('project_id')),
     due: z.enum(DUE_RANGES).optional().meta({
       description:
-        'Days by the calendar of the viewer at each reading: before today, today, this week, or today and the seven days after it',
+        'Days by the calendar of the viewer at each reading: before today, today, this week, or today and the seven days after it. `none`: due on no day',
     }),
     due_before: Due,
     due_after: Due,
     q: Text.max(500).optional().meta({ description: 'Words, as in a search' }),
-    custom_fields: z
-      .preprocess(withoutPrototype, z.record(z.string().max(63), z.array(FieldValue).max(MAX_FILTER_VALUES)))
-      .optional()
-      .meta({
-        override: {
-          type: 'object',
-          additionalProperties: {
-            type: 'array',
-            items: { anyOf: [{ type: 'string' }, { type: 'number' }, { type: 'boolean' }] },
-          },
-          description: 'Values by key; an unknown key matches nothing',
-        },
-      }),
+    custom_fields: FieldValues.meta(byKey('Values by key; an unknown key matches nothing')),
+    not_custom_fields: FieldValues.meta(byKey('Leaves out what `custom_fields` with these values would find')),
   })
   .meta({ id: 'SavedViewFilters', description: 'Any value of a filter, and all filters. An empty list filters nothing' });
 export type ViewFilters = z.output<typeof ViewFilters>;

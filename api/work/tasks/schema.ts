@@ -3,6 +3,7 @@ import { normaliseDate } from '../../platform/dates.js';
 import { DATE_FORMATS, Flag, Id, Moment, OptionalInt, TaskId, Text, Timestamp, TrimmedText } from '../../platform/fields.js';
 import { cursorSchema, pagedBy } from '../../platform/endpoint/pages.js';
 import { FieldFilters } from '../custom-fields/filter-schema.js';
+import { CALLER, NONE, several } from './filters.js';
 import { pickSchemas, TaskPriority, TaskResolution, TaskStatus } from './columns.js';
 import { TASK_RESOLUTIONS, TASK_STATUSES } from './rules.js';
 
@@ -43,9 +44,21 @@ export const BulkOptions = z.object({
 const Include = z.enum(['custom_fields']).optional().meta({ description: 'Adds `custom_fields` to each task' });
 export const TaskOptions = z.object({ include: Include });
 
-/** Stands for the caller in `assigned_to`. */
-export const ASSIGNED_TO_ME = 'me';
-const Assignee = z.string().regex(/^(me|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12})$/, 'must be `me` or the id of a user');
+const UUID = '[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}';
+const idOr = (words: readonly string[], noun: string) =>
+  z
+    .string()
+    .regex(
+      new RegExp(`^(${[...words, UUID].join('|')})$`),
+      `must be ${words.map((word) => `\`${word}\``).join(', ')} or the id of a ${noun}`,
+    );
+const Assignee = idOr([CALLER, NONE], 'user');
+const Creator = idOr([CALLER], 'user');
+/** A malformed id is an unknown one. */
+const IdOrNone = z.string().overwrite((value) => (value === NONE ? value : Id.parse(value)));
+const Tag = TrimmedText(50);
+const REPEATED = 'Repeat it for any of several values';
+const notIn = (name: string) => ({ description: `Leaves out what \`${name}\` with these values would find` });
 /** A query, so a malformed one is a 422. */
 const DueBound = Text.refine((text) => normaliseDate(text) !== null, 'must be an ISO 8601 date or date-time').meta({
   override: { ...DATE_FORMATS },
@@ -58,21 +71,47 @@ export const ListMyTasks = z.object(page());
 export type ListMyTasks = z.output<typeof ListMyTasks>;
 
 export const ListTasks = z.object({
-  project_id: Id.optional(),
+  project_id: several(Id).meta({ description: `${REPEATED}, of which unknown and foreign ones find nothing` }),
   team_id: Id.optional().meta({ description: 'Ignored when project_id is given' }),
-  status: TaskStatus.optional(),
-  resolution: z.enum(TASK_RESOLUTIONS).optional(),
-  stage_id: Id.optional(),
-  cycle_id: Id.optional().meta({ description: 'Tasks of one cycle; of these, those of project_id or team_id if given' }),
+  status: several(TaskStatus).meta({ description: REPEATED }),
+  resolution: several(z.enum(TASK_RESOLUTIONS)).meta({ description: REPEATED }),
+  stage_id: several(IdOrNone).meta({
+    description: `Id of a stage, \`${NONE}\` for tasks in none. ${REPEATED}, of which unknown and foreign ones find nothing`,
+  }),
+  cycle_id: several(IdOrNone).meta({
+    description: `Tasks of one cycle; of these, those of project_id or team_id if given. \`${NONE}\`: in no cycle. ${REPEATED}, of which unknown and foreign ones find nothing`,
+  }),
   include: Include,
-  assigned_to: Assignee.optional().meta({ description: 'Id of a user; `me` for your own' }),
-  priority: TaskPriority.optional(),
+  assigned_to: several(Assignee).meta({
+    description: `Id of a user; \`${CALLER}\` for your own, \`${NONE}\` for tasks of nobody. ${REPEATED}`,
+  }),
+  created_by: several(Creator).meta({ description: `Id of a user; \`${CALLER}\` for yourself. ${REPEATED}` }),
+  priority: several(TaskPriority).meta({ description: REPEATED }),
+  due: z.enum([NONE]).optional().meta({ description: 'Tasks that are due on no day' }),
   due_before: DueBound.optional().meta({ description: 'Due before this day or time' }),
   due_after: DueBound.optional().meta({ description: 'Due after this day, with all its times, or after this time' }),
-  tag: TrimmedText(50).optional(),
+  tag: several(Tag).meta({ description: REPEATED }),
+  not_project_id: several(Id).meta(notIn('project_id')),
+  not_status: several(TaskStatus).meta(notIn('status')),
+  not_resolution: several(z.enum(TASK_RESOLUTIONS)).meta(notIn('resolution')),
+  not_cycle_id: several(IdOrNone).meta(notIn('cycle_id')),
+  not_stage_id: several(IdOrNone).meta(notIn('stage_id')),
+  not_assigned_to: several(Assignee).meta(notIn('assigned_to')),
+  not_created_by: several(Creator).meta(notIn('created_by')),
+  not_priority: several(TaskPriority).meta(notIn('priority')),
+  not_tag: several(Tag).meta(notIn('tag')),
   updated_since: Moment.optional(),
   ...page(),
   custom_field: FieldFilters,
+  not_custom_field: FieldFilters.meta({
+    override: {
+      type: 'object',
+      additionalProperties: { anyOf: [{ type: 'string' }, { type: 'array', items: { type: 'string' } }] },
+      description: 'Leaves out what `custom_field` with these values would find',
+      example: { severity: 'low' },
+    },
+    param: { style: 'deepObject', explode: true },
+  }),
 });
 export type ListTasks = z.output<typeof ListTasks>;
 

@@ -1,4 +1,4 @@
-import { FILTERS_OF } from '../../../api/work/saved-views/rules.js';
+import { filtersOf } from '../../../api/work/saved-views/rules.js';
 import { buildProject, buildTask, buildTeam, type TestTeam } from '../../factories/people.js';
 import { startApp, type TestApp } from '../../support/app.js';
 import { type Browser, givePasswords, signIn } from './browser.js';
@@ -123,6 +123,7 @@ it('offers every filter of the API, and shows a refused form again', async () =>
     assigned_to: [team.admin.user_id, team.member.user_id],
     created_by: 'me',
     cycle_id: 'none',
+    stage_id: 'none',
     project_id: project.project_id,
     tags: ' backend , api,',
     due: 'next_7',
@@ -139,6 +140,7 @@ it('offers every filter of the API, and shows a refused form again', async () =>
     assigned_to: [team.admin.user_id, team.member.user_id],
     created_by: ['me'],
     cycle_id: ['none'],
+    stage_id: ['none'],
     project_id: [project.project_id],
     tags: ['backend', 'api'],
     due: 'next_7',
@@ -146,7 +148,12 @@ it('offers every filter of the API, and shows a refused form again', async () =>
     due_before: '2027-01-01',
     custom_fields: { severity: ['high', 'a=b'], weight: ['5'] },
   });
-  expect(Object.keys(filters).toSorted()).toEqual(FILTERS_OF.task.toSorted());
+  const plain = filtersOf('task').filter((name) => !name.startsWith('not_'));
+  expect(Object.keys(filters).toSorted()).toEqual(plain.toSorted());
+  const not = plain.filter((name) => filtersOf('task').includes(`not_${name}`));
+  expect((await follow('/app/views', { ...form, name: 'Opposite', not })).html).toContain('View saved');
+  const [{ filters: opposite }] = await db()('saved_views').where({ owner_id: team.member.user_id, name: 'Opposite' });
+  expect(opposite).toEqual(Object.fromEntries(plain.map((name) => [not.includes(name) ? `not_${name}` : name, filters[name]])));
   const refused = await follow('/app/views', { ...form, custom_fields: 'severity' });
   expect([refused.status, refused.html.includes('lines of a key, = and a value')]).toEqual([422, true]);
   expect(refused.html).toContain(`<option value="${project.project_id}" selected>`);

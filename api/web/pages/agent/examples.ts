@@ -23,7 +23,8 @@ async function taskNames(
   next: readonly NextTask[],
 ): Promise<string[]> {
   const mine: Numbered[] = next.filter(({ project_name }) => project_name === name);
-  const { body } = mine.length > 1 ? { body: '[]' } : await listTasks(ctx, { project_id, status: 'todo', limit: 2 });
+  const { body } =
+    mine.length > 1 ? { body: '[]' } : await listTasks(ctx, { project_id: [project_id], status: ['todo'], limit: 2 });
   const others = typeof body === 'string' ? (JSON.parse(body) as Numbered[]) : [];
   const { taskName } = createFormatter(me);
   return [...new Set([...mine, ...others].map(taskName))].filter((each) => each !== '');

@@ -6,7 +6,7 @@ import { CycleParams } from '../../../work/cycles/schema.js';
 import { readCycle } from '../../../work/cycles/read-cycle.js';
 import { getProject } from '../../../work/projects/get-project.js';
 import { ProjectParams, type ProjectRecord } from '../../../work/projects/schema.js';
-import { UNASSIGNED } from '../../../work/saved-views/schema.js';
+import { NONE } from '../../../work/tasks/filters.js';
 import { MANUAL_ORDER } from '../../../work/saved-views/sort-fields.js';
 import type { ViewSource } from '../../../work/saved-views/results/resolve-view.js';
 import { countGroups } from '../../../work/saved-views/results/list-groups.js';
@@ -64,8 +64,8 @@ export function toColumns(tasks: readonly TaskRow[], writes: ReadonlySet<string>
 /** The ids of the tasks on a board. */
 const idsOn = (columns: readonly Column[]): string[] => columns.flatMap(({ cards }) => cards.map(({ task_id }) => task_id));
 
-/** The filters of a board, whose columns are the statuses. */
-const BoardFilters = TaskFilters.omit({ show: true, group: true });
+/** The filters of a board, whose columns are the statuses and stages. */
+const BoardFilters = TaskFilters.omit({ show: true, stage_id: true, group: true });
 type BoardFilters = z.output<typeof BoardFilters>;
 
 /** A line of the board that was refused, with its column. */
@@ -76,7 +76,7 @@ interface Refused {
 
 /** Narrows what is looked up to a place. Without stages nothing has to be said of them. */
 const within = (source: ViewSource, { stage }: Place, stages: readonly Stage[]): ViewSource =>
-  stages.length === 0 ? source : { ...source, filters: { ...source.filters, stage_id: [stage?.stage_id ?? UNASSIGNED] } };
+  stages.length === 0 ? source : { ...source, filters: { ...source.filters, stage_id: [stage?.stage_id ?? NONE] } };
 
 interface Counted {
   count: number;
@@ -114,7 +114,7 @@ async function showProjectBoard(
 ): Promise<View> {
   const around = await loadProject(ctx, me, projectId);
   const { sort = MANUAL_ORDER } = filters;
-  const source = (show: TaskStatus | 'all') => toSource(around.project, { ...filters, sort, show });
+  const source = (show: TaskStatus | 'all') => toSource(around.project, { ...filters, sort, show: [show] });
   const places = toPlaces(around.stages);
   const [totals, ...found] = await Promise.all([
     countPlaces(ctx, source('all'), around.stages),
@@ -125,7 +125,7 @@ async function showProjectBoard(
   const columns = places.map((place, at): Column => {
     const cards = JSON.parse(found[at]?.body as string) as Task[];
     const { count: total, points } = totals.get(valueOf(place)) ?? { count: cards.length, points: 0 };
-    const more = total > cards.length ? `${projectPath(projectId)}${toQuery({ ...filters, show: place.status })}` : undefined;
+    const more = total > cards.length ? `${projectPath(projectId)}${toQuery({ ...filters, show: [place.status] })}` : undefined;
     const shown = cards.map((card) => ({ ...card, canWrite: around.canWrite }));
     return { ...place, value: valueOf(place), cards: shown, total, points: points || undefined, more };
   });
@@ -137,7 +137,7 @@ async function showProjectBoard(
     base: projectPath(projectId),
     query,
     here: `${projectPath(projectId)}/board${query}`,
-    ...filterData({ ...filters, show: undefined }, MANUAL_ORDER, me, around),
+    ...filterData(filters, MANUAL_ORDER, me, around, false),
     isManual: sort === MANUAL_ORDER,
     priorities: TASK_PRIORITIES,
     problem,
@@ -154,7 +154,7 @@ const flatten = (tasks: readonly Nested[]): Task[] => tasks.flatMap((task) => [t
 async function showCycleBoard(ctx: Context, me: User, cycleId: string): Promise<View> {
   const cycle = await readCycle(ctx, 'cycle.read', cycleId);
   const [{ body, more }, { teamName, names, stages }] = await Promise.all([
-    listTasks(ctx, { cycle_id: cycleId, limit: MAX_TASKS }),
+    listTasks(ctx, { cycle_id: [cycleId], limit: MAX_TASKS }),
     loadTeam(ctx, me, cycle.team_id),
   ]);
   if (typeof body !== 'string') throw new Error('A short list of tasks came in chunks');

@@ -4,7 +4,9 @@ import { Text } from '../../../platform/fields.js';
 import type { ViewSource } from '../../../work/saved-views/results/resolve-view.js';
 import { DUE_RANGES } from '../../../work/saved-views/rules.js';
 import { MANUAL_ORDER } from '../../../work/saved-views/sort-fields.js';
-import { UNASSIGNED, VIEWER, type ViewFilters } from '../../../work/saved-views/schema.js';
+import { VIEWER, type ViewFilters } from '../../../work/saved-views/schema.js';
+import { MAX_FILTER_VALUES, NONE } from '../../../work/tasks/filters.js';
+import type { Stage } from '../../../work/tasks/stages/places.js';
 import { STATUS_CHOICES, TASK_PRIORITIES, TASK_STATUSES } from '../../../work/tasks/rules.js';
 import { DUE_CHOICES, DUE_NAMES } from '../../wording/due-names.js';
 import { createFormatter } from '../../wording/formatter.js';
@@ -44,15 +46,38 @@ const OPEN_STATUSES = TASK_STATUSES.filter((status) => status !== 'done');
 const lenient = <T extends z.ZodType>(schema: T) =>
   z.preprocess((value) => (value === '' ? undefined : value), schema.optional()).catch(undefined);
 
-/** The filters of a project's tasks as its form sends them. `show` is a status, or `all`; without it, all but those that are done. */
+/** Values of a filter that may be given several times; those that are nonsense filter nothing. Undefined without any. */
+const severalOf = <T extends z.ZodType>(schema: T) =>
+  z
+    .unknown()
+    .transform((given): z.output<T>[] | undefined => {
+      const values = [given].flat().slice(0, MAX_FILTER_VALUES);
+      const read = values.flatMap((value) => {
+        const { success, data } = schema.safeParse(value);
+        return success && data !== '' ? [data] : [];
+      });
+      return read.length === 0 ? undefined : [...new Set(read)];
+    })
+    .optional();
+
+/** Filters whose values can be left out instead of looked for. */
+const EXCLUDABLE = ['show', 'assigned_to', 'priority', 'stage_id', 'created_by', 'cycle_id', 'tag'] as const;
+type Excludable = (typeof EXCLUDABLE)[number];
+
+/**
+ * The filters of a project's tasks as its form sends them, each with any of its values. `show` has statuses, or `all`; without it, all but those that are
+ * done. `not` names the filters whose values are left out.
+ */
 export const TaskFilters = z.object({
-  show: lenient(z.enum(['all', ...STATUS_CHOICES])),
-  assigned_to: lenient(z.union([z.enum([VIEWER, UNASSIGNED]), z.uuid()])),
-  priority: lenient(z.enum(TASK_PRIORITIES)),
+  show: severalOf(z.enum(['all', ...STATUS_CHOICES])),
+  assigned_to: severalOf(z.union([z.enum([VIEWER, NONE]), z.uuid()])),
+  priority: severalOf(z.enum(TASK_PRIORITIES)),
+  stage_id: severalOf(z.union([z.enum([NONE]), z.uuid()])),
   due: lenient(z.enum(DUE_RANGES)),
-  created_by: lenient(z.union([z.enum([VIEWER]), z.uuid()])),
-  cycle_id: lenient(z.union([z.enum([UNASSIGNED]), z.uuid()])),
-  tag: lenient(Text.trim().max(50)),
+  created_by: severalOf(z.union([z.enum([VIEWER]), z.uuid()])),
+  cycle_id: severalOf(z.union([z.enum([NONE]), z.uuid()])),
+  tag: severalOf(Text.trim().max(50)),
+  not: severalOf(z.enum(EXCLUDABLE)),
   due_before: lenient(z.iso.date()),
   due_after: lenient(z.iso.date()),
   q: lenient(Text.trim().max(200)),
@@ -72,24 +97,28 @@ export type TaskFilters = z.output<typeof TaskFilters>;
 
 /** Returns the statuses that `show` means; undefined for all of them. */
 const shownStatuses = (show: TaskFilters['show']): string[] | undefined =>
-  show === undefined ? [...OPEN_STATUSES] : show === 'all' ? undefined : [show];
+  show === undefined ? [...OPEN_STATUSES] : show.includes('all') ? undefined : show;
+
+/** What a saved view calls a filter. */
+const VIEW_NAMES: Readonly<Record<Excludable, string>> = {
+  show: 'status',
+  assigned_to: 'assigned_to',
+  priority: 'priority',
+  stage_id: 'stage_id',
+  created_by: 'created_by',
+  cycle_id: 'cycle_id',
+  tag: 'tags',
+};
 
 /** Returns the same filters in the form of a saved view. */
 export function toViewFilters(projectId: string, given: TaskFilters): ViewFilters {
-  const { show, assigned_to, priority, created_by, cycle_id, tag, due, due_before, due_after, q } = given;
-  const filters: ViewFilters = {
-    project_id: [projectId],
-    status: shownStatuses(show),
-    assigned_to: assigned_to === undefined ? undefined : [assigned_to],
-    priority: priority === undefined ? undefined : [priority],
-    created_by: created_by === undefined ? undefined : [created_by],
-    cycle_id: cycle_id === undefined ? undefined : [cycle_id],
-    tags: tag === undefined ? undefined : [tag],
-    due,
-    due_before,
-    due_after,
-    q,
-  };
+  const { due, due_before, due_after, q, not = [] } = given;
+  const values = EXCLUDABLE.map((name) => {
+    const wanted = name === 'show' ? shownStatuses(given.show) : given[name];
+    const isLeftOut = not.includes(name) && given[name] !== undefined;
+    return [`${isLeftOut ? 'not_' : ''}${VIEW_NAMES[name]}`, wanted] as const;
+  });
+  const filters = { project_id: [projectId], ...Object.fromEntries(values), due, due_before, due_after, q };
   return Object.fromEntries(Object.entries(filters).filter(([, value]) => value !== undefined));
 }
 
@@ -108,12 +137,13 @@ export const toSource = (project: { project_id: string; team_id: string }, given
 });
 
 /** Returns whether the filters leave tasks out. */
-const isFiltered = (given: TaskFilters): boolean => toQuery({ ...given, sort: undefined, group: undefined }) !== '';
+const isFiltered = (given: TaskFilters): boolean =>
+  toQuery({ ...given, sort: undefined, group: undefined, not: undefined }) !== '';
 
 /** Returns the query of an address with these filters: empty, or with its question mark. */
 export function toQuery(given: TaskFilters, more: Record<string, string | number | undefined> = {}): string {
   const entries = Object.entries({ ...given, ...more }).flatMap(([name, value]) =>
-    value === undefined ? [] : [[name, String(value)]],
+    [value].flat().flatMap((one) => (one === undefined ? [] : [[name, String(one)]])),
   );
   const query = String(new URLSearchParams(entries as [string, string][]));
   return query === '' ? '' : `?${query}`;
@@ -123,49 +153,144 @@ export function toQuery(given: TaskFilters, more: Record<string, string | number
 interface FilterNames {
   names: Readonly<Record<string, string>>;
   cycles: Readonly<Record<string, string>>;
+  stages: Readonly<Record<string, string>>;
   formatStatus: (status: string) => string;
   day: (date: string) => string;
 }
 
+/** Returns the words of a value of a filter. */
+function nameValue(name: Excludable, value: string, { names, cycles, stages, formatStatus }: FilterNames): string {
+  switch (name) {
+    case 'assigned_to':
+    case 'created_by':
+      return value === VIEWER ? 'me' : value === NONE ? 'nobody' : (names[value] ?? 'a former member');
+    case 'show':
+      return value === 'all' ? 'all tasks' : formatStatus(value);
+    case 'cycle_id':
+      return value === NONE ? 'no cycle' : (cycles[value] ?? 'a cycle of another time');
+    case 'stage_id':
+      return value === NONE ? 'no stage' : (stages[value] ?? 'a former stage');
+    case 'tag':
+      return `#${value}`;
+    default:
+      return value;
+  }
+}
+
+/** What stands before the values of a filter in a sentence, where they are looked for and where they are left out. */
+const LEADS: Readonly<Record<Excludable, readonly [wanted: string, leftOut: string]>> = {
+  show: ['', 'Not '],
+  assigned_to: ['Assigned to ', 'Not assigned to '],
+  priority: ['Priority ', 'Priority not '],
+  stage_id: ['In ', 'Not in '],
+  created_by: ['Created by ', 'Not created by '],
+  cycle_id: ['In ', 'Not in '],
+  tag: ['', 'Not '],
+};
+const EITHER = new Intl.ListFormat('en', { type: 'disjunction' });
+const capitalize = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
+
+/** Returns the values of each filter in words: `not Milo or Gita`. Filters without values are absent. */
+function nameValues(given: TaskFilters, about: FilterNames): Partial<Record<Excludable, string>> {
+  const named = EXCLUDABLE.flatMap((name) => {
+    const values = given[name];
+    return values === undefined ? [] : [[name, EITHER.format(values.map((value) => nameValue(name, value, about)))] as const];
+  });
+  return Object.fromEntries(named);
+}
+
 /** Returns the filters that leave tasks out, in words, each with the query of an address without it. */
-function describeFilters(
-  given: TaskFilters,
-  { names, cycles, formatStatus, day }: FilterNames,
-): { label: string; without: string }[] {
-  const { show, assigned_to, priority, due, created_by, cycle_id, tag, due_after, due_before, q } = given;
-  const assignee = (id: string): string =>
-    id === VIEWER ? 'Assigned to me' : id === UNASSIGNED ? 'Unassigned' : `Assigned to ${names[id] ?? 'a former member'}`;
+function describeFilters(given: TaskFilters, about: FilterNames): { label: string; without: string }[] {
+  const { due, due_after, due_before, q, not = [] } = given;
+  const { day } = about;
+  const named = Object.entries(nameValues(given, about)) as [Excludable, string][];
+  const values = named.map(([name, words]) => {
+    const isNot = not.includes(name);
+    const isFree = name === 'assigned_to' && given.assigned_to?.join() === NONE;
+    return [name, isFree ? (isNot ? 'Assigned' : 'Unassigned') : capitalize(`${LEADS[name][isNot ? 1 : 0]}${words}`)];
+  });
   const labels: Partial<Record<keyof TaskFilters, string | undefined>> = {
     q: q && `“${q}”`,
-    show: show && (show === 'all' ? 'All tasks' : formatStatus(show)),
-    assigned_to: assigned_to && assignee(assigned_to),
-    priority: priority && `Priority ${priority}`,
+    ...Object.fromEntries(values),
     due: due && DUE_NAMES[due],
-    created_by: created_by && `Created by ${created_by === VIEWER ? 'me' : (names[created_by] ?? 'a former member')}`,
-    cycle_id: cycle_id && (cycle_id === UNASSIGNED ? 'In no cycle' : `Cycle ${cycles[cycle_id] ?? 'of another time'}`),
-    tag: tag && `#${tag}`,
     due_after: due_after && `Due after ${day(due_after)}`,
     due_before: due_before && `Due before ${day(due_before)}`,
   };
+  const others = (name: string) => not.filter((one) => one !== name);
   return Object.entries(labels).flatMap(([name, label]) =>
-    label ? [{ label, without: toQuery({ ...given, [name]: undefined }) }] : [],
+    label ? [{ label, without: toQuery({ ...given, [name]: undefined, not: others(name) }) }] : [],
   );
 }
 
+type Choice = [value: string, name: string];
+
+/** What a list can be narrowed by, as the form offers it. `any`: what no choice means. */
+export interface Pick {
+  name: Excludable;
+  label: string;
+  any: string;
+  choices: Choice[];
+  chosen: readonly string[];
+  isNot: boolean;
+  /** The chosen values in words; undefined without any. */
+  said: string | undefined;
+  /** Stands among the further filters. */
+  isFolded: boolean;
+}
+
+/** What the pages of a project know of it. */
+interface Around {
+  names: FilterNames['names'];
+  filterCycles: FilterNames['cycles'];
+  members: readonly { user_id: string; display_name: string }[];
+  stages: readonly Stage[];
+}
+
+/** Returns the filters with several values, with their choices. `given` has no `show` on a board, whose columns are the statuses. */
+function listPicks(given: TaskFilters, me: User, about: FilterNames, { members, stages }: Around, hasStatus: boolean): Pick[] {
+  const said = nameValues(given, about);
+  const people = members.filter(({ user_id }) => user_id !== me.user_id);
+  const everyone = people.map(({ user_id, display_name }): Choice => [user_id, display_name]);
+  const me_: Choice = [VIEWER, 'Me'];
+  const pick = (name: Excludable, label: string, any: string, choices: Choice[], isFolded = false): Pick => {
+    const chosen = given[name] ?? [];
+    const known = new Set(choices.map(([value]) => value));
+    // What is chosen and not among the choices stays chosen.
+    const others = chosen.filter((value) => !known.has(value)).map((value): Choice => [value, nameValue(name, value, about)]);
+    const isNot = given.not?.includes(name) === true;
+    return { name, label, any, choices: [...choices, ...others], chosen, isNot, said: said[name], isFolded };
+  };
+  const statuses: Choice[] = [['all', 'All tasks'], ...STATUS_CHOICES.map((one): Choice => [one, about.formatStatus(one)])];
+  return [
+    ...(hasStatus ? [pick('show', 'Show', 'Open tasks', statuses)] : []),
+    pick('assigned_to', 'Assigned to', 'Anyone', [me_, [NONE, 'Nobody'], ...everyone]),
+    pick(
+      'priority',
+      'Priority',
+      'Any',
+      TASK_PRIORITIES.map((one): Choice => [one, about.formatStatus(one)]),
+    ),
+    ...(stages.length > 0
+      ? [pick('stage_id', 'Stage', 'Any', [...stages.map((one): Choice => [one.stage_id, one.name]), [NONE, 'No stage']], true)]
+      : []),
+    pick('created_by', 'Created by', 'Anyone', [me_, ...everyone], true),
+    pick('cycle_id', 'Cycle', 'Any', [...Object.entries(about.cycles), [NONE, 'No cycle']], true),
+  ];
+}
+
 /** What the pages of a project show of its filters. */
-export function filterData(
-  given: TaskFilters,
-  own: Sort,
-  me: User,
-  { names, filterCycles: cycles }: { names: FilterNames['names']; filterCycles: FilterNames['cycles'] },
-) {
+export function filterData(given: TaskFilters, own: Sort, me: User, around: Around, hasStatus: boolean) {
   const { formatStatus, day } = createFormatter(me);
+  const stages = Object.fromEntries(around.stages.map(({ stage_id, name }) => [stage_id, name]));
+  const about = { names: around.names, cycles: around.filterCycles, stages, formatStatus, day };
   return {
     filters: given,
     sorts: sortChoices(own),
     groupings: Object.entries(GROUPS),
     dues: DUE_CHOICES,
+    hasStatus,
+    picks: listPicks(given, me, about, around, hasStatus),
     isFiltered: isFiltered(given),
-    chips: describeFilters(given, { names, cycles, formatStatus, day }),
+    chips: describeFilters(given, about),
   };
 }

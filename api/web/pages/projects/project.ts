@@ -75,7 +75,7 @@ async function showProject(
   const data = {
     ...(await loadTaskList(ctx, me, { tasks, members: new Map([[around.project.team_id, everyone]]), here })),
     ...around,
-    ...filterData(filters, 'created_at', me, around),
+    ...filterData(filters, 'created_at', me, around, true),
     isManual: filters.sort === MANUAL_ORDER && filters.group === undefined,
     group: await loadGroupHeads(ctx, me, {
       by: source.group_by,

@@ -3,15 +3,16 @@ import type { User } from '../../../identity/auth/schema.js';
 import type { Context } from '../../../platform/context.js';
 import { listFields } from '../../../work/custom-fields/list-fields.js';
 import {
-  FILTERS_OF,
+  filtersOf,
   GROUP_FIELDS,
   hasCustomFields,
   parseCustomKey,
   STATUSES_OF,
   type ViewEntity,
 } from '../../../work/saved-views/rules.js';
-import { type SavedViewRecord, UpdateSavedView, UNASSIGNED, VIEWER, ViewFilters } from '../../../work/saved-views/schema.js';
+import { type SavedViewRecord, UpdateSavedView, VIEWER, ViewFilters } from '../../../work/saved-views/schema.js';
 import { SORT_FIELDS } from '../../../work/saved-views/sort-fields.js';
+import { NONE } from '../../../work/tasks/filters.js';
 import { TASK_PRIORITIES } from '../../../work/tasks/rules.js';
 import type { Fields } from '../../server/read-form.js';
 import { DUE_CHOICES } from '../../wording/due-names.js';
@@ -53,17 +54,20 @@ export function columnsOf({ entity_type, columns }: Pick<SavedViewRecord, 'entit
 
 const oneLine = (text: string): string => text.replace(/\s*[\r\n]+\s*/g, ' ');
 
+/** Returns the filters under the names of the form, and which of them leave their values out. Where a view does both, the form shows what it looks for. */
+export function splitFilters(filters: ViewFilters): { named: ViewFilters; not: string[] } {
+  const isSet = (value: unknown) => value !== undefined && !(Array.isArray(value) && value.length === 0);
+  const leftOut = Object.entries(filters).filter(([name, value]) => name.startsWith('not_') && isSet(value));
+  const wanted = Object.entries(filters).filter(([name, value]) => !name.startsWith('not_') && isSet(value));
+  const taken = new Set(wanted.map(([name]) => name));
+  const own = leftOut.map(([name, value]) => [name.slice('not_'.length), value] as const).filter(([name]) => !taken.has(name));
+  return { named: Object.fromEntries([...wanted, ...own]), not: own.map(([name]) => name) };
+}
+
 /** Returns the fields of the form that shows a view. */
 export function toFields(view: SavedViewRecord): Fields {
-  const {
-    q,
-    tags = [],
-    due,
-    due_after,
-    due_before,
-    custom_fields = {},
-    ...chosen
-  } = ViewFilters.safeParse(view.filters).data ?? {};
+  const { named, not } = splitFilters(ViewFilters.safeParse(view.filters).data ?? {});
+  const { q, tags = [], due, due_after, due_before, custom_fields = {}, ...chosen } = named;
   const lines = Object.entries(custom_fields).flatMap(([key, values]) =>
     values.map((value) => `${key} = ${oneLine(String(value))}`),
   );
@@ -72,6 +76,7 @@ export function toFields(view: SavedViewRecord): Fields {
     name: view.name,
     ...(view.is_shared && { is_shared: 'yes' }),
     ...chosen,
+    not,
     q: oneLine(q ?? ''),
     tags: oneLine(tags.join(', ')),
     due: due ?? '',
@@ -98,7 +103,7 @@ const isSame = (one: unknown, other: unknown): boolean => {
  * @throws VALIDATION_ERROR
  */
 function mergeFilters(view: SavedViewRecord, typed: ViewFilters, shown: ViewFilters): Record<string, unknown> {
-  const names = FILTERS_OF[view.entity_type] as readonly (keyof ViewFilters)[];
+  const names = filtersOf(view.entity_type) as readonly (keyof ViewFilters)[];
   const changed = names.filter((name) => !isSame(typed[name], shown[name]));
   const kept = Object.entries(view.filters).filter(([name]) => !changed.includes(name as keyof ViewFilters));
   const given = changed.filter((name) => typed[name] !== undefined).map((name) => [name, typed[name]] as const);
@@ -132,7 +137,7 @@ const withChosen = (choices: readonly Choice[], chosen: readonly string[], name:
 /** Returns what the form of a view offers. `given`: its fields as they are shown. */
 export async function listEditChoices(ctx: Context, me: User, view: SavedViewRecord, given: Fields) {
   const { entity_type, team_id } = view;
-  const [{ people, projects, cycles }, fields] = await Promise.all([
+  const [{ people, projects, cycles, stages }, fields] = await Promise.all([
     listChoices(ctx, me),
     team_id !== null && hasCustomFields(entity_type) ? listFields(ctx, { team_id, entity_type }) : [],
   ]);
@@ -145,13 +150,14 @@ export async function listEditChoices(ctx: Context, me: User, view: SavedViewRec
   ) as [string[], string[]];
   return {
     chosen: { ...chosen, columns },
-    filters: FILTERS_OF[entity_type],
+    filters: filtersOf(entity_type),
     statuses: { [entity_type]: STATUSES_OF[entity_type] },
     priorities: TASK_PRIORITIES,
     dues: DUE_CHOICES,
-    people: withChosen([[VIEWER, 'The viewer'], [UNASSIGNED, 'Nobody'], ...people], chosen.assigned_to, () => 'a former member'),
+    people: withChosen([[VIEWER, 'The viewer'], [NONE, 'Nobody'], ...people], chosen.assigned_to, () => 'a former member'),
     creators: withChosen([[VIEWER, 'The viewer'], ...people], chosen.created_by, () => 'a former member'),
-    cycles: withChosen([[UNASSIGNED, 'No cycle'], ...cycles], chosen.cycle_id, () => 'another cycle'),
+    cycles: withChosen([[NONE, 'No cycle'], ...cycles], chosen.cycle_id, () => 'another cycle'),
+    stages: withChosen(stages.length > 0 ? [[NONE, 'No stage'], ...stages] : [], chosen.stage_id, () => 'a former stage'),
     projects: withChosen(projects, chosen.project_id, () => 'another project'),
     columns: withChosen([...named(ROW_FIELDS[entity_type]), ...custom], columns, nameSortField),
     sortFields: withChosen(

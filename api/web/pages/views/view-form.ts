@@ -5,6 +5,7 @@ import { listProjects } from '../../../work/projects/list-projects.js';
 import { DUE_RANGES, LAYOUTS, VIEW_ENTITIES } from '../../../work/saved-views/rules.js';
 import { CreateSavedView, ViewFilters } from '../../../work/saved-views/schema.js';
 import { TASK_PRIORITIES } from '../../../work/tasks/rules.js';
+import { findStages } from '../../../work/tasks/stages/find-stages.js';
 import type { Fields } from '../../server/read-form.js';
 import { namesIn } from '../../wording/names.js';
 import { parseInput, Ticked } from '../projects/form-fields.js';
@@ -53,12 +54,15 @@ export const ViewForm = z.object({
   assigned_to: Ticked,
   created_by: Ticked,
   cycle_id: Ticked,
+  stage_id: Ticked,
   project_id: Ticked,
   tags: Listed,
   due: z.preprocess(orNothing, z.enum(DUE_RANGES).optional()),
   due_after: Optional(40),
   due_before: Optional(40),
   custom_fields: FieldLines,
+  // Filters whose values are left out.
+  not: Ticked,
   sort: Optional(80),
   direction: z.enum(['asc', 'desc']).default('asc'),
   // Without the field the view keeps its groups; empty, it has none.
@@ -72,8 +76,8 @@ export const ViewForm = z.object({
 
 /** Returns the filters of a form as they were typed. Those that are left empty are absent: not each entity has all of them. */
 export function typedFilters(form: Omit<z.output<typeof ViewForm>, 'name' | 'entity_type'>): ViewFilters {
-  const { q, status, priority, assigned_to, created_by, cycle_id, project_id, tags, due, due_after, due_before, custom_fields } =
-    form;
+  const { q, status, priority, assigned_to, created_by, cycle_id, stage_id, project_id, tags, due, due_after, due_before } = form;
+  const { custom_fields, not } = form;
   const given = {
     q,
     status,
@@ -81,6 +85,7 @@ export function typedFilters(form: Omit<z.output<typeof ViewForm>, 'name' | 'ent
     assigned_to,
     created_by,
     cycle_id,
+    stage_id,
     project_id,
     tags,
     due,
@@ -90,7 +95,8 @@ export function typedFilters(form: Omit<z.output<typeof ViewForm>, 'name' | 'ent
   };
   const isSet = (value: unknown): boolean =>
     typeof value === 'object' && value !== null ? Object.keys(value).length > 0 : value !== undefined;
-  return Object.fromEntries(Object.entries(given).filter(([, value]) => isSet(value)));
+  const named = Object.entries(given).filter(([, value]) => isSet(value));
+  return Object.fromEntries(named.map(([name, value]) => [not.includes(name) ? `not_${name}` : name, value]));
 }
 
 /** Returns the filters of a form as the operations take them. @throws VALIDATION_ERROR */
@@ -100,7 +106,7 @@ export const resolveFilters = (form: Parameters<typeof typedFilters>[0]): ViewFi
 /** Returns what was chosen in a form that is shown again. */
 export const chosenIn = (
   form: Fields,
-): Record<'status' | 'priority' | 'assigned_to' | 'created_by' | 'cycle_id' | 'project_id', string[]> => {
+): Record<'status' | 'priority' | 'assigned_to' | 'created_by' | 'cycle_id' | 'stage_id' | 'project_id' | 'not', string[]> => {
   const chosen = (name: string): string[] => Ticked.safeParse(form[name]).data ?? [];
   return {
     status: chosen('status'),
@@ -108,7 +114,9 @@ export const chosenIn = (
     assigned_to: chosen('assigned_to'),
     created_by: chosen('created_by'),
     cycle_id: chosen('cycle_id'),
+    stage_id: chosen('stage_id'),
     project_id: chosen('project_id'),
+    not: chosen('not'),
   };
 };
 
@@ -116,18 +124,18 @@ export const chosenIn = (
 export async function listChoices(
   ctx: Context,
   user: User,
-): Promise<Record<'people' | 'projects' | 'cycles', [string, string][]>> {
-  const [names, projects, cycles] = await Promise.all([
+): Promise<Record<'people' | 'projects' | 'cycles' | 'stages', [string, string][]>> {
+  const teams = user.teams.map(({ team_id }) => team_id);
+  const [names, projects, cycles, stages] = await Promise.all([
     namesIn(ctx, user, user.teams.slice(0, 20)),
     listProjects(ctx, { limit: MAX_CHOICES, offset: 0 }),
-    loadOpenCycles(
-      ctx,
-      user.teams.map(({ team_id }) => team_id),
-    ),
+    loadOpenCycles(ctx, teams),
+    findStages(ctx, teams),
   ]);
   return {
     people: Object.entries(names).slice(0, MAX_CHOICES),
     cycles: cycles.map(({ cycle_id, name }) => [cycle_id, name]),
+    stages: stages.slice(0, MAX_CHOICES).map(({ stage_id, name }) => [stage_id, name]),
     projects: projects
       .map((text) => JSON.parse(text) as { project_id: string; name: string })
       .map((each) => [each.project_id, each.name]),

@@ -4,8 +4,9 @@ import { deleteView } from '../../../work/saved-views/delete-view.js';
 import { listViews } from '../../../work/saved-views/list-views.js';
 import { GROUP_FIELDS, STATUSES_OF, VIEW_ENTITIES } from '../../../work/saved-views/rules.js';
 import { SORT_FIELDS } from '../../../work/saved-views/sort-fields.js';
-import { SavedViewParams, UNASSIGNED, VIEWER } from '../../../work/saved-views/schema.js';
+import { SavedViewParams, VIEWER } from '../../../work/saved-views/schema.js';
 import { setDefault } from '../../../work/saved-views/set-default.js';
+import { NONE } from '../../../work/tasks/filters.js';
 import { TASK_PRIORITIES } from '../../../work/tasks/rules.js';
 import { type FormError, page, type Page, type PageRequest, requireUser, type View } from '../../page.js';
 import type { Fields } from '../../server/read-form.js';
@@ -42,8 +43,9 @@ async function showViews(
     chosen: chosenIn(given),
     projects: choices.projects,
     creators: [[VIEWER, 'The viewer'], ...choices.people],
-    cycles: [[UNASSIGNED, 'No cycle'], ...choices.cycles],
-    people: [[VIEWER, 'The viewer'], [UNASSIGNED, 'Nobody'], ...choices.people],
+    cycles: [[NONE, 'No cycle'], ...choices.cycles],
+    stages: choices.stages.length > 0 ? [[NONE, 'No stage'], ...choices.stages] : [],
+    people: [[VIEWER, 'The viewer'], [NONE, 'Nobody'], ...choices.people],
   };
   return { view: 'views/views', title: 'Views', data };
 }

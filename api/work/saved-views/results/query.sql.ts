@@ -1,11 +1,12 @@
 import { Parameters } from '../../../../db/statement-parameters.js';
 import type { Call } from '../../../../db/statement.js';
-import { idsWithAll } from '../../custom-fields/filter.sql.js';
+import { idsWithAll, withoutFields } from '../../custom-fields/filter.sql.js';
 import type { FieldFilter } from '../../custom-fields/filter.js';
 import type { ValueColumn } from '../../custom-fields/rules.js';
-import { TASK_RESOLUTIONS } from '../../tasks/rules.js';
+import { NONE } from '../../tasks/filters.js';
+import { valueConditions } from '../../tasks/read/value-filters.sql.js';
 import type { ViewEntity } from '../rules.js';
-import { UNASSIGNED, type ViewFilters } from '../schema.js';
+import type { ViewFilters } from '../schema.js';
 import { KeptPlans } from './kept-plans.js';
 import { SOURCES, sortKey } from './sources.sql.js';
 
@@ -20,8 +21,10 @@ export interface ResolvedView {
   /** Roles that may read. */
   roles: string[];
   teamId: string | null;
-  filters: Omit<ViewFilters, 'q' | 'custom_fields'>;
+  filters: Omit<ViewFilters, 'q' | 'custom_fields' | 'not_custom_fields' | 'due'> & { due?: typeof NONE | undefined };
   fieldFilters: FieldFilter[];
+  /** What these find is left out. */
+  notFieldFilters: FieldFilter[];
   /** Ids that a search found; null without one. */
   found: string[] | null;
   sort: OrderBy[];
@@ -68,47 +71,19 @@ function groupText(entity: ViewEntity, group: OrderField, alias: string): string
   return `coalesce(${group.columns.map((column) => GROUP_TEXT[column](`${alias}.${column}`)).join(', ')})`;
 }
 
-function anyOrNone(column: string, values: readonly string[] | undefined, $: Parameters): string[] {
-  if (!values || values.length === 0) return [];
-  const named = `${column} = any(${$.add(
-    values.filter((value) => value !== UNASSIGNED),
-    'uuid[]',
-  )})`;
-  return [values.includes(UNASSIGNED) ? `(${column} is null or ${named})` : named];
-}
-
-/** A task that was canceled is done too: `done` finds it, and so does `canceled`. */
-function anyStatus(values: readonly string[] = [], $: Parameters): string[] {
-  const reasons = values.filter((value) => TASK_RESOLUTIONS.some((reason) => reason === value));
-  const columns = [
-    ['w.status', values.filter((value) => !reasons.includes(value))],
-    ['w.resolution', reasons],
-  ] as const;
-  const some = columns.flatMap(([column, wanted]) => (wanted.length > 0 ? [`${column} = any(${$.add(wanted, 'text[]')})`] : []));
-  return some.length > 1 ? [`(${some.join(' or ')})`] : some;
-}
-
 /** Conditions of the filters: any value of one, all of them. An empty list filters nothing. */
-function buildConditions({ entity, filters }: ResolvedView, $: Parameters): string {
-  const { status, priority, assigned_to, created_by, cycle_id, tags, project_id, due_before, due_after, stage_id } = filters;
-  const any = (column: string, values: readonly string[] | undefined, type: string): string[] =>
-    values && values.length > 0 ? [`${column} = any(${$.add(values, `${type}[]`)})`] : [];
+function buildConditions({ entity, filters, notFieldFilters }: ResolvedView, $: Parameters): string {
+  const { due, due_before, due_after, ...values } = filters;
   return [
     SOURCES[entity].live,
-    ...anyStatus(status, $),
-    ...any('w.priority', priority, 'text'),
-    ...anyOrNone('w.assigned_to', assigned_to, $),
-    ...anyOrNone('w.cycle_id', cycle_id, $),
-    // With its index, a stage of another team would be read.
-    ...anyOrNone('w.stage_id', stage_id, $).map((condition) => `(${condition}) is true`),
-    ...any('w.created_by', created_by, 'uuid'),
-    ...any('w.project_id', project_id, 'uuid'),
-    ...(tags && tags.length > 0 ? [`w.tags && ${$.add(tags, 'text[]')}`] : []),
+    ...valueConditions('w', values, $, (name) => name === 'stage_id'),
+    ...(due === NONE ? ['w.due_date is null'] : []),
     ...(due_before === undefined ? [] : [`w.due_date collate "C" < ${$.add(due_before, 'text')}`]),
     // After a day means after all its times.
     ...(due_after === undefined
       ? []
       : [`w.due_date collate "C" > ${$.add(due_after.length === 10 ? `${due_after}~` : due_after, 'text')}`]),
+    ...withoutFields(SOURCES[entity].id, notFieldFilters, $),
   ].join(' and ');
 }
 
@@ -162,10 +137,10 @@ interface ResultsPage {
 }
 
 /** Filters whose values do not decide which index is best. */
-const PLAIN_FILTERS = new Set(['status', 'priority']);
-const hasPlainFilters = ({ filters, fieldFilters, found }: ResolvedView): boolean =>
+const PLAIN_FILTERS = new Set(['status', 'priority', 'not_status', 'not_priority']);
+const hasPlainFilters = ({ filters, fieldFilters, notFieldFilters, found }: ResolvedView): boolean =>
   found === null &&
-  fieldFilters.length === 0 &&
+  fieldFilters.length + notFieldFilters.length === 0 &&
   Object.entries(filters).every(([name, value]) => value === undefined || PLAIN_FILTERS.has(name));
 
 /**

@@ -2,10 +2,12 @@ import { defineStatement, run } from '../../../../db/statement.js';
 import { type Context, requireUser } from '../../../platform/context.js';
 import { normaliseDate } from '../../../platform/dates.js';
 import { mondayOf, plusDays } from '../../../platform/written-days.js';
+import { NONE } from '../../tasks/filters.js';
 import type { DueRange } from '../rules.js';
 import type { ViewFilters } from '../schema.js';
 
 type Days = Pick<ViewFilters, 'due_before' | 'due_after'>;
+type ResolvedDays = Days & { due: typeof NONE | undefined };
 
 /** The calendar of a viewer. */
 interface Calendar {
@@ -17,7 +19,7 @@ interface Calendar {
 const DAYS_FROM_MONDAY: Readonly<Record<string, number>> = { saturday: -2, sunday: -1 };
 
 /** Returns the days around a range, neither of which belongs to it. */
-function daysAround(due: DueRange, { today, weekStart }: Calendar): { due_after?: string; due_before: string } {
+function daysAround(due: Exclude<DueRange, 'none'>, { today, weekStart }: Calendar): { due_after?: string; due_before: string } {
   const around = (first: string, days: number) => ({ due_after: plusDays(first, -1), due_before: plusDays(first, days) });
   const shift = DAYS_FROM_MONDAY[weekStart] ?? 0;
   switch (due) {
@@ -52,9 +54,19 @@ async function readCalendar(ctx: Context): Promise<Calendar> {
   return { today: todayIn(row?.timezone ?? 'UTC'), weekStart: row?.week_start ?? 'monday' };
 }
 
-/** Returns the days around the tasks that are due as a view says: those it names, and those of a range in the viewer's calendar, whichever are closer. */
-export async function resolveDays(ctx: Context, { due, due_before, due_after }: Days & Pick<ViewFilters, 'due'>): Promise<Days> {
-  const range = due === undefined ? undefined : daysAround(due, await readCalendar(ctx));
+/**
+ * Returns the days around the tasks that are due as a view says: those it names, and those of a range in the viewer's calendar, whichever are
+ * closer. Tasks that are due on no day have no days around them.
+ */
+export async function resolveDays(
+  ctx: Context,
+  { due, due_before, due_after }: Days & Pick<ViewFilters, 'due'>,
+): Promise<ResolvedDays> {
+  const range = due === undefined || due === NONE ? undefined : daysAround(due, await readCalendar(ctx));
   const read = (...days: (string | undefined)[]) => days.flatMap((day) => (day && normaliseDate(day)) || []).toSorted();
-  return { due_before: read(due_before, range?.due_before)[0], due_after: read(due_after, range?.due_after).at(-1) };
+  return {
+    due: due === NONE ? NONE : undefined,
+    due_before: read(due_before, range?.due_before)[0],
+    due_after: read(due_after, range?.due_after).at(-1),
+  };
 }

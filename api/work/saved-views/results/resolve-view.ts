@@ -24,13 +24,14 @@ function storedFilters(view: ViewSource): ViewFilters {
   }
 }
 
-/** Any of the values of one key matches: their groups count as one filter. */
-async function resolveFieldFilters(ctx: Context, { entity_type }: ViewSource, filters: ViewFilters): Promise<FieldFilter[]> {
-  if (!hasCustomFields(entity_type)) return [];
-  const given = Object.entries(filters.custom_fields ?? {}).filter(([, values]) => values.length > 0);
-  const pairs = given.flatMap(([key, values]) => values.map((value) => [key, String(value)] as const));
-  const resolved = await resolveFilters(ctx, entity_type, pairs);
-  return given.map(([key]) => resolved.filter((_filter, at) => pairs[at]?.[0] === key).flat());
+/** Returns the filters by custom fields, and those that leave out what they find. */
+async function resolveFieldFilters(ctx: Context, { entity_type }: ViewSource, filters: ViewFilters): Promise<FieldFilter[][]> {
+  if (!hasCustomFields(entity_type)) return [[], []];
+  const [wanted, unwanted] = [filters.custom_fields, filters.not_custom_fields].map((given = {}) =>
+    Object.entries(given).flatMap(([key, values]) => (values.length > 0 ? [[key, values.map(String)] as const] : [])),
+  ) as [(readonly [string, string[]])[], (readonly [string, string[]])[]];
+  const resolved = await resolveFilters(ctx, entity_type, [...wanted, ...unwanted]);
+  return [resolved.slice(0, wanted.length), resolved.slice(wanted.length)];
 }
 
 async function orderFields(ctx: Context, { entity_type }: ViewSource, names: readonly string[]): Promise<OrderField[]> {
@@ -58,22 +59,29 @@ export interface Resolution {
  */
 export async function resolveView(ctx: Context, stored: ViewSource): Promise<Resolution> {
   const wanted = storedFilters(stored);
-  const { q, custom_fields: _fields, due, due_before, due_after, ...others } = wanted;
+  const { q, custom_fields: _fields, not_custom_fields: _not, due, due_before, due_after, ...others } = wanted;
   const search = q === undefined || q.trim() === '' ? undefined : await searchIds(ctx, q, MAX_RESULTS);
   const [group = null, ...sorted] = await orderFields(ctx, stored, [
     ...(stored.group_by === null ? [] : [stored.group_by]),
     ...stored.sort.map(({ field }) => field),
   ]).then((fields) => (stored.group_by === null ? [null, ...fields] : fields));
-  const person = (id: string) => (id === VIEWER ? requireUser(ctx) : id);
-  const [assigned_to, created_by] = [others.assigned_to, others.created_by].map((ids) => ids?.map(person));
+  const people = (ids: string[] | undefined) => ids?.map((id) => (id === VIEWER ? requireUser(ctx) : id));
+  const persons = {
+    assigned_to: people(others.assigned_to),
+    not_assigned_to: people(others.not_assigned_to),
+    created_by: people(others.created_by),
+    not_created_by: people(others.not_created_by),
+  };
+  const [fieldFilters = [], notFieldFilters = []] = await resolveFieldFilters(ctx, stored, wanted);
   return {
     view: {
       entity: stored.entity_type,
       userId: requireUser(ctx),
       roles: rolesFor('saved_view.team'),
       teamId: stored.team_id,
-      filters: { ...others, assigned_to, created_by, ...(await resolveDays(ctx, { due, due_before, due_after })) },
-      fieldFilters: await resolveFieldFilters(ctx, stored, wanted),
+      filters: { ...others, ...persons, ...(await resolveDays(ctx, { due, due_before, due_after })) },
+      fieldFilters,
+      notFieldFilters,
       found: search?.ids ?? null,
       sort: sorted.map((field, at) => ({ field: field as OrderField, direction: stored.sort[at]?.direction ?? 'asc' })),
       group,

@@ -1,7 +1,8 @@
 import { Parameters } from '../../../../db/statement-parameters.js';
 import { type Call, defineStatement } from '../../../../db/statement.js';
 import type { FieldFilter } from '../../custom-fields/filter.js';
-import { idsWithAll } from '../../custom-fields/filter.sql.js';
+import { idsWithAll, withoutFields } from '../../custom-fields/filter.sql.js';
+import { NONE, type ValueFilter, type ValueFilters } from '../filters.js';
 import {
   firstRecords,
   foundRecordColumns,
@@ -22,6 +23,7 @@ import {
   TASKS,
   WITH_FIELDS,
 } from './list-tasks.sql.js';
+import { valueConditions } from './value-filters.sql.js';
 
 /** The place of a task that another filter has found. Not a join: each task is looked up by its id. */
 const PLACE: Record<Scope, string> = {
@@ -33,15 +35,11 @@ const PLACE: Record<Scope, string> = {
 export type ListKind = 'records' | 'marks' | 'fingerprint';
 
 /** Filters by the columns of a task; all of them count. */
-interface TaskFilters {
-  assigned_to?: string | undefined;
-  resolution?: string | undefined;
-  stage_id?: string | undefined;
-  priority?: string | undefined;
+interface TaskFilters extends ValueFilters {
+  due?: typeof NONE | undefined;
   /** Normalized dates. */
   due_before?: string | undefined;
   due_after?: string | undefined;
-  tag?: string | undefined;
   updated_since?: string | undefined;
 }
 
@@ -63,8 +61,9 @@ export const taskCursorStatement = defineStatement({
 /** A list beyond its scope and status. */
 export interface Narrowing {
   filters: TaskFilters;
-  /** Filters by custom fields. */
+  /** Filters by custom fields, and those that leave out what they find. */
   fields: readonly FieldFilter[];
+  notFields: readonly FieldFilter[];
   after: TaskCursor | null;
   /** Tasks of a page, if the caller says so. */
   limit?: number | undefined;
@@ -72,26 +71,26 @@ export interface Narrowing {
   maxRows: number;
 }
 
+/** Filters by columns whose indexes go over all teams: that of assignees would read what another person does in other teams. */
+const ACROSS_TEAMS: ReadonlySet<ValueFilter> = new Set(['assigned_to', 'created_by', 'cycle_id', 'stage_id', 'project_id']);
+
 /** One condition for each filter that is given; $1 = caller id and $2 = status or null, as in every list. */
-function buildConditions({ filters }: Narrowing, $: Parameters): string {
+function buildConditions({ filters, notFields }: Narrowing, $: Parameters): string {
   const [caller, status] = $.values;
-  const { assigned_to, resolution, stage_id, priority, due_before, due_after, tag, updated_since } = filters;
+  const { due, due_before, due_after, updated_since, ...values } = filters;
   const given = (value: string | undefined, sql: (value: string) => string): string[] =>
     value === undefined ? [] : [sql(value)];
+  const isOwn = (name: ValueFilter) => name === 'assigned_to' && values.assigned_to?.every((id) => id === caller);
   return [
     't.deleted_at is null',
     status === null ? '$2::text is null' : 't.status = $2',
-    // `is true` keeps to the index of the place: that of assignees would read what another person does in other teams.
-    ...given(assigned_to, (id) => (id === caller ? 't.assigned_to = $1' : `(t.assigned_to = ${$.add(id, 'uuid')}) is true`)),
-    ...given(resolution, (value) => `t.resolution = ${$.add(value, 'text')}`),
-    // As of an assignee: a stage of another team is looked for among the tasks of this place.
-    ...given(stage_id, (id) => `(t.stage_id = ${$.add(id, 'uuid')}) is true`),
-    ...given(priority, (value) => `t.priority = ${$.add(value, 'text')}`),
+    ...valueConditions('t', values, $, (name) => ACROSS_TEAMS.has(name) && !isOwn(name)),
+    ...(due === NONE ? ['t.due_date is null'] : []),
     ...given(due_before, (date) => `t.due_date collate "C" < ${$.add(date, 'text')}`),
     // After a day means after all its times.
     ...given(due_after, (date) => `t.due_date collate "C" > ${$.add(date.length === 10 ? `${date}~` : date, 'text')}`),
-    ...given(tag, (value) => `t.tags @> array[${$.add(value, 'text')}]`),
     ...given(updated_since, (time) => `t.updated_at >= ${$.add(time, 'timestamptz')}`),
+    ...withoutFields('t.task_id', notFields, $),
   ].join(' and ');
 }
 
@@ -114,19 +113,25 @@ export function filteredCall(scope: Scope, values: unknown[], narrowing: Narrowi
   $.values.push(...values);
   const extra = withFields ? WITH_FIELDS : PLAIN;
   const end = limit(kind === 'records' ? Math.min(narrowing.maxRows, MAX_AT_ONCE) : narrowing.maxRows);
-  const conditions = buildConditions(narrowing, $);
+  const isNamed = narrowing.fields.length > 0;
+  const { project_id, ...filters } = narrowing.filters;
+  // Of several projects the tasks are read place by place, as of teams.
+  const byProject = scope === 'visible' && !isNamed && project_id !== undefined && project_id.length > 0;
+  const conditions = buildConditions(byProject ? { ...narrowing, filters } : narrowing, $);
   const columns = `${kind === 'records' ? 't as task, ' : ''}${NODE}, t.position, t.created_at, ${MARK} as mark`;
   const buildTasksSql = (place: string) => `select ${columns} from tasks t where ${place} and ${conditions}`;
-  const isNamed = narrowing.fields.length > 0;
   const ranges = buildRangesSql(narrowing, $);
   const inOrder = (place: string) =>
     ranges.map((range) => `(${buildTasksSql(place)} and ${range} order by ${ORDER} ${end})`).join(' union all ');
   const named = isNamed ? `with found as materialized (${idsWithAll(narrowing.fields, $)})` : '';
   const rows = isNamed
     ? `select t.* from found cross join lateral (${buildTasksSql(`t.task_id = found.entity_id and ${PLACE[scope]}`)} and (${ranges.join(' or ')}) limit 1) t`
-    : scope === 'visible'
-      ? `select t.* from memberships m cross join lateral (${inOrder('t.team_id = m.team_id')}) t where m.user_id = $1 and ${MAY_LIST}`
-      : inOrder(TASKS[scope]);
+    : byProject
+      ? `select t.* from memberships m join projects p on p.team_id = m.team_id cross join lateral (${inOrder('t.project_id = p.project_id')}) t
+    where m.user_id = $1 and ${MAY_LIST} and p.project_id = any(${$.add(project_id, 'uuid[]')})`
+      : scope === 'visible'
+        ? `select t.* from memberships m cross join lateral (${inOrder('t.team_id = m.team_id')}) t where m.user_id = $1 and ${MAY_LIST}`
+        : inOrder(TASKS[scope]);
   const buildColumns = {
     records: foundRecordColumns(extra),
     marks: markColumns('s', extra),

@@ -21,7 +21,8 @@ import {
 import { filteredCall, type ListKind, type Narrowing, type TaskCursor, taskCursorStatement } from './list-filtered-tasks.sql.js';
 import { escapesStatement, listStatements, MAX_AT_ONCE, MAX_TASKS, type Scope } from './list-tasks.sql.js';
 import { arrange } from './nesting.js';
-import { ASSIGNED_TO_ME, type ListMyTasks, type ListTasks } from '../schema.js';
+import { CALLER, NONE } from '../filters.js';
+import type { ListMyTasks, ListTasks } from '../schema.js';
 import { streamTasks } from './stream-tasks.js';
 
 /** Returns whether the client already has the response with this tag. */
@@ -139,33 +140,42 @@ async function readCursor(ctx: Context, taskId: string): Promise<TaskCursor> {
   return cursor;
 }
 
+/** Where a list begins: one project or cycle, which must be readable, or all that is visible. What is left is a filter. */
+function placeOf(options: Partial<ListTasks>): Pick<TaskListQuery, 'scope' | 'of'> & { rest: Partial<ListTasks> } {
+  const { project_id, cycle_id, team_id } = options;
+  const [project, cycle] = [project_id, cycle_id].map((ids) => (ids?.length === 1 && ids[0] !== NONE ? ids[0] : undefined));
+  if (cycle !== undefined) {
+    const rest = { ...options, cycle_id: undefined, ...(project !== undefined && { project_id: undefined }) };
+    return { scope: 'cycle', of: [cycle, project ?? null, project_id ? null : (team_id ?? null)], rest };
+  }
+  if (project !== undefined) return { scope: 'project', of: [project], rest: { ...options, project_id: undefined } };
+  if (project_id === undefined && team_id !== undefined) return { scope: 'team', of: [team_id], rest: options };
+  return { scope: 'visible', rest: options };
+}
+
 /** Resolves what narrows a list; null if nothing does. */
 async function resolveNarrowing(ctx: Context, options: Partial<ListTasks>): Promise<Narrowing | null> {
-  const {
-    custom_field = [],
-    limit,
-    before,
-    assigned_to,
-    resolution,
-    stage_id,
-    due_before,
-    due_after,
-    priority,
-    tag,
-    updated_since,
-  } = options;
-  const filters = { assigned_to, resolution, stage_id, priority, due_before, due_after, tag, updated_since };
+  const { custom_field = [], not_custom_field = [], limit, before, team_id: _place, include: _form, ...filters } = options;
   const given = [limit, before, ...Object.values(filters)];
-  if (custom_field.length === 0 && given.every((value) => value === undefined)) return null;
+  if (custom_field.length + not_custom_field.length === 0 && given.every((value) => value === undefined)) return null;
   const date = (text: string | undefined) => (text === undefined ? undefined : (normaliseDate(text) ?? undefined));
+  const people = (ids: string[] | undefined) => ids?.map((id) => (id === CALLER ? requireUser(ctx) : id));
+  const { tag: tags, not_tag: not_tags, ...others } = filters;
+  const fields = await resolveFilters(ctx, 'task', [...custom_field, ...not_custom_field]);
   return {
     filters: {
-      ...filters,
-      assigned_to: assigned_to === ASSIGNED_TO_ME ? requireUser(ctx) : assigned_to,
-      due_before: date(due_before),
-      due_after: date(due_after),
+      ...others,
+      tags,
+      not_tags,
+      assigned_to: people(filters.assigned_to),
+      not_assigned_to: people(filters.not_assigned_to),
+      created_by: people(filters.created_by),
+      not_created_by: people(filters.not_created_by),
+      due_before: date(filters.due_before),
+      due_after: date(filters.due_after),
     },
-    fields: await resolveFilters(ctx, 'task', custom_field),
+    fields: fields.slice(0, custom_field.length),
+    notFields: fields.slice(custom_field.length),
     after: before === undefined ? null : await readCursor(ctx, before),
     limit,
     maxRows: limit ?? MAX_TASKS,
@@ -174,20 +184,18 @@ async function resolveNarrowing(ctx: Context, options: Partial<ListTasks>): Prom
 
 /**
  * Lists live tasks with nested subtasks as JSON text, in chunks above 1,000 tasks. Another team's `team_id` returns an empty
- * list, as does a custom field that the teams do not have.
+ * list, as does a custom field that the teams do not have; of several projects or cycles, those of other teams find nothing.
  * @throws RESOURCE_NOT_FOUND unknown project or cycle | PERMISSION_DENIED a project or cycle of another team | VALIDATION_ERROR a cursor that
  * is no task of the caller's teams
  */
-export async function listTasks(ctx: Context, options: ListTasks, isKnown?: IsKnown): Promise<TaskList> {
-  const { project_id, team_id, cycle_id, status, include } = options;
-  const narrowing = await resolveNarrowing(ctx, options);
-  const form = { status, flat: false, withFields: include === 'custom_fields', narrowing };
-  if (cycle_id !== undefined) {
-    return list(ctx, { scope: 'cycle', of: [cycle_id, project_id ?? null, team_id ?? null], ...form }, isKnown);
-  }
-  if (project_id !== undefined) return list(ctx, { scope: 'project', of: [project_id], ...form }, isKnown);
-  if (team_id !== undefined) return list(ctx, { scope: 'team', of: [team_id], ...form }, isKnown);
-  return list(ctx, { scope: 'visible', ...form }, isKnown);
+export async function listTasks(ctx: Context, options: Partial<ListTasks>, isKnown?: IsKnown): Promise<TaskList> {
+  const { rest, ...place } = placeOf(options);
+  const [status, ...others] = rest.status ?? [];
+  // Lists of one status have statements of their own.
+  const own = others.length === 0 ? { status, filters: { ...rest, status: undefined } } : { status: undefined, filters: rest };
+  const narrowing = await resolveNarrowing(ctx, own.filters);
+  const withFields = options.include === 'custom_fields';
+  return list(ctx, { ...place, status: own.status, flat: false, withFields, narrowing }, isKnown);
 }
 
 /** Lists the live tasks assigned to the caller, without nesting. @throws VALIDATION_ERROR a cursor that is no task of the caller's teams */

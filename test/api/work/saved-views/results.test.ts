@@ -292,6 +292,7 @@ it('reads the first by due date, and those before a day, without the other tasks
         teamId: team.team_id,
         filters: { due_before },
         fieldFilters: [],
+        notFieldFilters: [],
         found: null,
         sort,
         group: null,

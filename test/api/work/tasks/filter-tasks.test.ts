@@ -90,7 +90,7 @@ describe('filters', () => {
     expect(await refused('due_before=tomorrow')).toEqual([422, 'query.due_before', expect.stringContaining('ISO 8601')]);
     expect(await refused('due_after=2026-02-30')).toEqual([422, 'query.due_after', expect.stringContaining('ISO 8601')]);
     expect(await refused('updated_since=2026-12-01')).toEqual([422, 'query.updated_since', expect.stringContaining('time zone')]);
-    for (const query of ['tag=', 'tag=a&tag=b', 'limit=0', 'limit=x', 'limit=-1', 'limit=', `tag=${'x'.repeat(51)}`, 'tag=%00']) {
+    for (const query of ['tag=', 'tag=a&tag=', 'limit=0', 'limit=x', 'limit=-1', 'limit=', `tag=${'x'.repeat(51)}`, 'tag=%00']) {
       expect([query, (await refused(query))[0]]).toEqual([query, 422]);
     }
   });
@@ -114,7 +114,8 @@ describe('filters', () => {
     const roles = ['guest', 'member', 'manager', 'admin'];
     for (const [name, value] of Object.entries(filters)) {
       expect(titles(await ask(`/api/tasks?${name}=${value}`))).toEqual(['ours']);
-      const narrowing = { filters: { [name]: value }, fields: [], after: null, maxRows: 100 };
+      const filter = name === 'tag' ? { tags: [value] } : { [name]: name === 'due_before' ? value : [value] };
+      const narrowing = { filters: filter, fields: [], notFields: [], after: null, maxRows: 100 };
       const { statement, values } = filteredCall('visible', [member.user_id, null, roles], narrowing, 'records', false);
       const plan = await explain(world.app.database.url, { name: `by_${name}`, text: statement.text, values });
       const read = nodesOf(plan).filter((node) => node['Relation Name'] === 'tasks' || node['Index Name']?.startsWith('tasks_'));
