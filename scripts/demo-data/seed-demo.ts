@@ -26,7 +26,7 @@ import { createFieldsAndViews } from './fields.js';
 import { createOfflineRunner } from './runners.js';
 import { recordHistory, relateItems } from './work-graph.js';
 import { enableTriage } from './triage.js';
-import { APOLLO, type DemoTask, HERMES } from './tasks.js';
+import { APOLLO, type DemoTask, estimateOf, HERMES } from './tasks.js';
 
 const PASSWORD = 'demo-password';
 export const DEMO_REPOSITORY = 'acme/rocket';
@@ -93,9 +93,6 @@ async function createPeople(services: Services): Promise<Ids> {
 
 const day = (offset: number): string => new Date(Date.now() + offset * 86_400_000).toISOString().slice(0, 10);
 
-/** Of one task after the other; some have none yet. */
-const ESTIMATES = [8, 3, 5, 2, undefined, 1, 3];
-
 async function createTasks(
   services: Services,
   ids: Ids,
@@ -115,8 +112,7 @@ async function createTasks(
       assigned_to: who && ids[who],
       tags,
       estimated_hours: hours,
-      // Subtasks count by the estimate of their task.
-      estimate: parent === undefined ? ESTIMATES[made.length % ESTIMATES.length] : undefined,
+      estimate: parent === undefined ? estimateOf(made.length) : undefined,
       parent_task_id: parent,
       recurrence,
     });

@@ -15,6 +15,10 @@ export interface DemoTask {
   subtasks?: DemoTask[];
 }
 
+const ESTIMATES = [8, 3, 5, 2, undefined, 1, 3];
+/** Points of one task of a project after the other; some have none yet, and subtasks count by the estimate of their task. */
+export const estimateOf = (index: number): number | undefined => ESTIMATES[index % ESTIMATES.length];
+
 /** A rocket's avionics team in mid-project: a realistic board. */
 export const APOLLO: DemoTask[] = [
   {
