@@ -31,7 +31,6 @@ beforeEach(async () => {
 describe('a row', () => {
   it('says how large its task is, and opens the chooser', async () => {
     const { task_id } = await build({ estimate: 3 });
-    await build();
     const { html } = await browser.get(path);
     expect(html.match(/value="estimate:/g)).toHaveLength(1);
     expect(html).toMatch(new RegExp(`value="estimate:1:${task_id}"[^>]*>3 points</button>`));
@@ -40,6 +39,15 @@ describe('a row', () => {
     const form = { task: `1:${task_id}`, change: 'estimate:5', back: path };
     expect(await follow('/app/tasks/change', form, path)).toContain('The estimate is now 5 points');
     expect((await browser.get(`${path}/board`)).html).toContain('5 points');
+  });
+
+  it('offers an estimate where others of the list have one', async () => {
+    const { task_id } = await build();
+    const offer = `value="estimate:1:${task_id}" class="chip none estimate" title="Set estimate" aria-label="No estimate"`;
+    expect((await browser.get(path)).html).not.toContain('value="estimate:');
+    await build({ estimate: 0 });
+    const { html } = await browser.get(path);
+    expect([html.includes(offer), html.includes('0 points</button>')]).toEqual([true, true]);
   });
 });
 

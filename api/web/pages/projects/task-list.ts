@@ -41,7 +41,7 @@ export const writableTeams = ({ teams }: User): Set<string> =>
 
 /** A list of tasks on a page. */
 interface ListedTasks {
-  tasks: readonly Placed[];
+  tasks: readonly (Placed & Pick<TaskRow, 'estimate'>)[];
   /** Members of the teams of the tasks, by team. */
   members: ReadonlyMap<string, readonly Member[]>;
   /** Path and query of the page. */
@@ -78,5 +78,7 @@ export async function loadTaskList(ctx: Context, me: User, { tasks, members, her
     // The stages of one team are none for tasks of another.
     statusPlaces: toPlaces(teamIds.size === 1 ? stages : []),
     priorities: TASK_PRIORITIES,
+    // Where others have an estimate, each row offers one.
+    isEstimated: tasks.some(({ estimate }) => estimate !== null),
   };
 }
