@@ -74,6 +74,12 @@ function readAbsence(reading: Reading, tokens: readonly Token[]): BareClause | u
   return undefined;
 }
 
+/** A clause without the absence that gives its reason: `… while he is away`, `… because Bo is ill`. */
+export function withoutAbsence(reading: Reading, tokens: readonly Token[]): readonly Token[] {
+  const at = tokens.findLastIndex((token, i) => i > 1 && GIVING_REASONS.has(getWord(token)));
+  return at > 1 && readAbsence(reading, tokens.slice(at)) ? tokens.slice(0, at) : tokens;
+}
+
 /** Facts that only deny a state: which one holds instead, they do not say. */
 const DENYING: readonly Pattern[] = ['T is|are|was|were|has|have|had not been? S after? all?', 'T is|are no longer S'].map(
   pattern,
@@ -93,6 +99,7 @@ const REASONS: readonly Pattern[] = [
   ),
   'nobody|no-one is|was? working|works|working on|at T',
   'nobody has|took|owns|does|wants T',
+  'T is|are slipping|sliding|stalled|falling|running|getting|lagging behind|late?',
   'T is|are too|very|so much|big|hard|late|important|complicated? for|now P',
 ].map(pattern);
 

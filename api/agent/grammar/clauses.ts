@@ -1,6 +1,6 @@
 import type { Duration, WrittenDate } from '../../platform/written-days.js';
 import type { DateRange } from '../../platform/written-ranges.js';
-import type { CycleName } from './asking/cycle-name.js';
+import type { CycleName } from './terms.js';
 import type { Assignee, Priority, Resolution, Status, TaskFilter } from './terms.js';
 import type { LinkedItem } from './tokens.js';
 

@@ -116,8 +116,7 @@ function readAssigned(words: readonly string[], at: number, reader: FilterReader
   const isTheirs = first === 'their' && reader.persons.length > 0 && words.slice(at + 1).some((word) => PLURALS.has(word));
   if (isTheirs || first === 'his' || first === 'her' || first === 'hers')
     return { filter: { assignee: readPronounOfPerson(first, reader.persons) }, length: 1 };
-  const lead =
-    first === 'assigned' && second === 'to' ? 2 : first === 'of' || first === 'for' || first === 'by' || first === 'with' ? 1 : 0;
+  const lead = first === 'assigned' && second === 'to' ? 2 : ['of', 'for', 'from', 'by', 'with'].includes(first) ? 1 : 0;
   const person = longest(words, at + lead, 3, (part) => {
     const read = readPerson(reader, part);
     const isNamed = read?.to.kind === 'name' || isPersonal(part[0] ?? '') || part[0] === 'i';

@@ -1,5 +1,5 @@
 import type { ProposedAction } from '../plans/proposal.js';
-import type { CycleName } from './asking/cycle-name.js';
+import type { CycleName } from './terms.js';
 import type { ActivityQuestion, TaskQuestion } from './clauses.js';
 import type { TaskFilter } from './terms.js';
 import type { LinkedItem } from './tokens.js';

@@ -257,7 +257,8 @@ export class MessageReader {
     const soft = tokens.slice(start, Math.min(end, start + MAX_TOKENS)).flatMap((token, i) => (isSoft(token) ? [start + i] : []));
     for (const at of new Set([soft.at(-1), soft[0]])) {
       const read = at === undefined ? undefined : this.read(trimClosing(tokens.slice(start, at)), false);
-      if (!read || at === undefined) continue;
+      // What stands behind is more of what it names then, and not another change.
+      if (!read || at === undefined || read.does === 'incomplete') continue;
       this.at = at;
       return read;
     }

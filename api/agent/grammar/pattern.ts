@@ -1,12 +1,12 @@
 import { type Duration, readDate, readDuration, readNumber, type WrittenDate } from '../../platform/written-days.js';
 import type { DateRange } from '../../platform/written-ranges.js';
-import { type CycleName, readCycleName } from './asking/cycle-name.js';
+import { readCycleName } from './asking/cycle-name.js';
 import { readPastRange } from './asking/past-range.js';
 import type { Target } from './clauses.js';
 import { readPerson } from './referents.js';
 import { type Reading, wordsOf, writtenOf } from './reading.js';
 import { readTarget } from './target.js';
-import type { Assignee, Priority, Status } from './terms.js';
+import type { Assignee, CycleName, Priority, Status } from './terms.js';
 import type { Token } from './tokens.js';
 import { CONNECTING, findPriority, findState, getWord } from './words.js';
 

@@ -1,4 +1,4 @@
-import { readAside } from './aside.js';
+import { readAside, withoutAbsence } from './aside.js';
 import type { BareClause } from './clauses.js';
 import { readCreate } from './creating/create.js';
 import type { Form } from './forms/form.js';
@@ -61,6 +61,9 @@ export function readKnownClause(reading: Reading, tokens: readonly Token[], isWh
   if (read || isLong || rest.length === 0) return read;
   const known = readAside(reading, rest) ?? readKnown(reading, rest);
   if (known) return known;
+  const plain = withoutAbsence(reading, rest);
+  const reasoned = plain.length < rest.length ? readKnown(reading, plain) : undefined;
+  if (reasoned) return reasoned;
   const bare = isWhole ? readBareQuestion(reading, rest) : undefined;
   return bare ?? readLater(reading, rest, (part) => readKnown(reading, part)) ?? readMarked(reading, rest);
 }

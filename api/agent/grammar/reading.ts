@@ -1,7 +1,7 @@
 import type { Beyond } from './beyond.js';
 import { indexSets, WordIndex } from './match.js';
 import type { PeopleIndex } from './people.js';
-import type { LinkedItem, Token, Tokenized } from './tokens.js';
+import type { LinkedItem, NamedItem, Token, Tokenized } from './tokens.js';
 import { getWord, innerWords } from './words.js';
 
 /** What reading a message needs besides its tokens. */
@@ -22,6 +22,8 @@ export interface Reading {
   today: string;
   /** What is not linked, as far as it was looked up. */
   beyond?: Beyond | undefined;
+  /** The tasks that the answer before lists, in its order; absent where it lists none, or not all. */
+  listed?: readonly NamedItem[];
 }
 
 /** What is linked, who may be named, and the day where the person is, YYYY-MM-DD. */

@@ -122,6 +122,10 @@ export class Resolver {
 
   private onTasks(target: Target, tool: Tool, buildParams: (subject: Subject) => Params | null): void {
     const [subjects, kept] = [this.finder.find(target, this.before), this.kept.count];
+    // Of two states of one task the last one holds: `it is ready, send it to review`, `close it, we do not need it`.
+    if (tool === 'task.set_status' && subjects.length === 1)
+      for (let at = this.actions.length - 1; at >= 0; at -= 1)
+        if (this.actions[at]?.tool === tool && this.actions[at]?.entity_id === subjects[0]?.id) this.actions.splice(at, 1);
     for (const subject of subjects) {
       requireTask(subject);
       const params = buildParams(subject);
@@ -135,11 +139,6 @@ export class Resolver {
 
   /** Adds an action; the same one again is the same change, and “we do not need it” says why a task is closed. */
   private propose(action: ProposedAction): void {
-    // Of two states of one task in a message the last one holds: `it is ready, send it to review`.
-    if (action.tool === 'task.set_status')
-      for (let at = this.actions.length - 1; at >= 0; at -= 1)
-        if (this.actions[at]?.tool === action.tool && this.actions[at]?.entity_id === action.entity_id)
-          this.actions.splice(at, 1);
     const isSame = (each: ProposedAction): boolean => JSON.stringify(each) === JSON.stringify(action);
     if (!this.actions.some(isSame)) this.actions.push(action);
   }

@@ -1,5 +1,6 @@
 import type { Target } from './clauses.js';
 import { withWords } from './filter.js';
+import { readListed } from './following/listed.js';
 import { readPerson } from './referents.js';
 import { alternativesOf, readSet } from './sets/any-of.js';
 import { isSoft, type Reading, splitList, wordsOf, wordsOfChoice, writtenOf } from './reading.js';
@@ -89,6 +90,7 @@ const isTelling = ({ isOverdue, isBlocked, hasNoDueDate, assignee, priorities }:
 
 /** `overdue`, `unassigned and urgent`: nothing but facts, which no title has. */
 function readBareSet(reading: Reading, tokens: readonly Token[]): Target | undefined {
+  if (tokens.length > 2 * MAX_BARE) return undefined;
   const words = wordsOfChoice(tokens);
   if (words.length > MAX_BARE || tokens.some(({ kind }) => kind !== 'word') || words.some(isPriorityWord)) return undefined;
   const { filter, rest } = readSet(words, reading);
@@ -162,6 +164,8 @@ export function readTarget(reading: Reading, tokens: readonly Token[]): ReadTarg
   const [first] = tokens;
   const isOneToken = tokens.length === 1;
   if (!(isOneToken && first?.kind !== 'word')) {
+    const listed = tokens.length <= 4 ? readListed(reading, wordsOf(tokens)) : undefined;
+    if (listed) return { target: listed, isKnown: true };
     const pronoun = readPronoun(tokens.length <= 4 ? wordsOf(tokens) : []);
     if (pronoun) return { target: pronoun, isKnown: true };
     const rest = tokens.length <= 6 && REST.test(wordsOf(tokens).join(' '));

@@ -1,4 +1,3 @@
-import type { CycleName } from './asking/cycle-name.js';
 import type { DateRange } from '../../platform/written-ranges.js';
 
 /** What messages talk about: the values that the grammar reads, in no file that needs another. */
@@ -29,6 +28,16 @@ export type Assignee =
   | { kind: 'nobody' }
   | { kind: 'name'; name: string }
   | { kind: 'whom'; written: string; among: readonly string[] };
+
+/** A cycle as a message names it: by what it may be called, or by its state. */
+export interface CycleName {
+  when: 'active' | 'planned' | 'completed';
+  /** Empty for the one of that state. */
+  names: readonly string[];
+  written: string;
+  /** Whether it can be nothing but a cycle. */
+  isSure: boolean;
+}
 
 /** What tasks have to be. Every given part must hold. */
 export interface TaskFilter {

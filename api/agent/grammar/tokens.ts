@@ -27,6 +27,9 @@ export interface LinkedItem {
   project_title?: string | null;
 }
 
+/** An item that an answer of ours named. */
+export type NamedItem = Pick<LinkedItem, 'id' | 'title'>;
+
 interface Span {
   /** Place in the folded text. */
   start: number;

@@ -65,8 +65,6 @@ export const OPENINGS: readonly (readonly string[])[] = [
   'can someone please',
   'could someone',
   'can someone',
-  'could somebody',
-  'can somebody',
   'you can',
   'you may',
   'you should',

@@ -134,3 +134,28 @@ it('leaves a plan that a person has edited as it is', async () => {
   expect((await say('and to me')).content).not.toContain('replaces');
   expect(await last(say.session_id)).toMatchObject({ status: 'staged' });
 });
+
+it('takes “them” and “the second one” for what its list shows, and nothing where it shows a part', async () => {
+  const ids = [await addTask('Order the wheels', { due_date: day(-5) }), await addTask('Paint the arm', { due_date: day(-2) })];
+  const say = await harbor.begin();
+  await say('what is overdue?');
+  expect((await say('set the second one to high')).actions.map(({ entity_id }) => entity_id)).toEqual([ids[1]]);
+  await say('what is overdue?');
+  expect((await say('close them')).actions.map(({ entity_id }) => entity_id)).toEqual(ids);
+  await say('what is overdue?');
+  const urgent = await say('only the urgent ones');
+  expect(urgent.content).toContain('No task of the team is like that.');
+  for (let n = 0; n < 20; n += 1) await addTask(`Many ${n}`, { due_date: day(-9) });
+  expect((await say('what is overdue?')).content).toContain('22 tasks');
+  expect(await say('close them')).toMatchObject({ actions: [], content: expect.stringContaining('Which of the listed tasks') });
+});
+
+it('says whom a task is taken from, and takes no other', async () => {
+  const { manager, member } = harbor.team;
+  await harbor.rename(manager, 'Uma Patel');
+  await harbor.rename(member, 'Bo Lind');
+  const hers = await addTask('Order the wheels', { priority: 'urgent', assigned_to: manager.user_id });
+  await addTask('Paint the arm', { priority: 'urgent' });
+  const { actions } = await (await harbor.begin())('reassign the urgent ones from Uma to Bo');
+  expect(actions.map(({ entity_id }) => entity_id)).toEqual([hers]);
+});

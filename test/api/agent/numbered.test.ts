@@ -45,7 +45,10 @@ it('links the task, says so, and proposes the change; the person links it, and t
   expect(await db()('audit_entries').where(audit).first()).toMatchObject({ actor_type: 'user', user_id: team.member.user_id });
   expect(await db()('agent_usage').where({ team_id: team.team_id }).first()).toMatchObject({ messages: 1 });
   const next = await say('assign it to me');
-  expect([next.content.includes('Linked'), next.actions]).toMatchObject([false, [{ tool: 'task.assign', entity_id: id }]]);
+  expect([next.content.includes('Linked'), next.actions]).toMatchObject([
+    false,
+    [{ tool: 'task.set_status' }, { tool: 'task.assign', entity_id: id }],
+  ]);
 });
 
 it('links the task of a question too, so that “it” means it afterwards', async () => {

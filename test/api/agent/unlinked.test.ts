@@ -32,7 +32,7 @@ const offered = ({ mentions, actions }: Said): string[] => {
 /** What a plan changes; its answer asks for no link. */
 const planned = ({ mentions, actions }: Said): string[] => {
   expect(mentions.filter(({ to_link }) => to_link !== undefined)).toEqual([]);
-  return actions.map(({ entity_id }) => String(entity_id)).toSorted();
+  return [...new Set(actions.map(({ entity_id }) => String(entity_id)))].toSorted();
 };
 const index = (): Promise<unknown> => drainMarks(db(), [team.team_id], { maxMarks: 10_000, maxMs: 10_000, lockTimeoutMs: 1_000 });
 

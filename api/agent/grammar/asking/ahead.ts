@@ -4,7 +4,7 @@ import { Matcher, type Pattern, pattern } from '../pattern.js';
 import type { Reading } from '../reading.js';
 import type { Token } from '../tokens.js';
 
-/** Questions of what lies ahead: what somebody shall do next, and whether something is on track. No answer is a forecast. */
+/** Questions of what lies ahead: what a member shall do next, and whether something is on track. No answer is a forecast. */
 
 const DOING = 'do|work|start|begin|focus|tackle|pick|take|concentrate on|with|up?';
 const NEXT: readonly (readonly [show: TaskQuestion['show'], patterns: readonly Pattern[]])[] = [

@@ -1,3 +1,4 @@
+import type { CycleName } from '../terms.js';
 import type { Token } from '../tokens.js';
 import { ASKING, CONNECTING, getWord, STATING, VERBS } from '../words.js';
 
@@ -34,16 +35,6 @@ const AROUND = new Set([
 ]);
 const isName = (words: readonly string[]): boolean =>
   words.length > 0 && words.length <= MAX_NAME && !words.some((word) => AROUND.has(word));
-
-/** A cycle as a message names it: by what it may be called, or by its state. */
-export interface CycleName {
-  when: 'active' | 'planned' | 'completed';
-  /** Empty for the one of that state. */
-  names: readonly string[];
-  written: string;
-  /** Whether it can be nothing but a cycle. */
-  isSure: boolean;
-}
 
 /** Reads `the sprint`, `Sprint 12`, `the next cycle`, `the launch sprint`, `the cycle called “Launch”`. */
 export function readCycleName(tokens: readonly Token[]): CycleName | undefined {

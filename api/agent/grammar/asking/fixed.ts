@@ -23,7 +23,7 @@ const SUMMARY = new Set(
     'summarise|summarize|summary|status|overview|status report|report|sum up|sum up the linked items|what is linked|what is linked here|' +
     'what do you see|what can you see|give me a summary|give me an overview|give me a status report|give me the status|where do we stand|' +
     'where are we|how is it going|summarise the linked items|summarize the linked items|summarise everything|sum it up|' +
-    'summarize everything|show me the linked items|list the linked items|what are the linked items|what is the status|how do things look'
+    'summarise where we are|summarize where we are|summarize everything|show me the linked items|list the linked items|what are the linked items|what is the status|how do things look'
   ).split('|'),
 );
 /** A summary of all that is linked, in other words. */
@@ -74,7 +74,7 @@ const WAITING_FOR_ME =
   'I do not tell who waits for one person. Ask “what is blocked and by what?”, which names each task with those that it waits for; what waits for your decision is at Approvals.';
 /** Questions about pull requests, whose state the code host knows. */
 const PULLS =
-  /^(?:which|what|how many|show|list|are there|are|any|do we have)(?: me| us| all| the| any| our| my| open| of)* (?:pull requests?|prs?|merge requests?|mrs?)(?: (?:are|is|do we have|have we|still|currently|there|open|merged|waiting|unmerged|in review|for|review|pending|stuck|left|now))*$/;
+  /^(?:which|what|how many|show|list|are there|are|any|do we have)(?: (?:me|us|all|the|any|our|my|open|of))* (?:pull requests?|prs?|merge requests?|mrs?)(?: (?:are|is|do we have|have we|still|currently|there|open|merged|waiting|unmerged|in review|for|review|pending|stuck|left|now))*$/;
 const AT_CODE_HOST =
   'I do not know which pull requests are open: that is at the code host. A task shows those that are linked with it; “what is in review?” lists tasks.';
 

@@ -1,3 +1,4 @@
+import { readRange } from '../../../platform/written-ranges.js';
 import type { BareClause } from '../clauses.js';
 import { openOnly, readFilter, withWords } from '../filter.js';
 import { Matcher, pattern } from '../pattern.js';
@@ -86,6 +87,7 @@ export function readChoosing(reading: Reading, tokens: readonly Token[]): BareCl
   for (const certainty of ['all', 'none'] as const)
     for (const each of CHOOSING) {
       const of = matcher.match(each, certainty)?.T;
+      if (of?.kind === 'unknown' && readRange(of.written.toLowerCase().split(' '), reading.today)) continue;
       if (of && (of.kind === 'named' || of.kind === 'it' || of.kind === 'unknown'))
         return { does: 'ask', question: { show: 'load', filter: openOnly({}), of } };
     }

@@ -3,25 +3,17 @@ import { openOnly, readFilter } from '../filter.js';
 import { phraseStems, WordIndex } from '../match.js';
 import { type Reading, wordsOf, writtenOf } from '../reading.js';
 import { isMeant } from '../sets/is-meant.js';
-import type { LinkedItem, Token } from '../tokens.js';
+import type { LinkedItem, NamedItem, Token } from '../tokens.js';
+import { itemOf, PLACES as LISTED_PLACES } from './listed.js';
 import { targetsIn, withTargets } from './targets.js';
-
-/** An item that an answer of ours named. */
-export interface NamedItem {
-  id: string;
-  title: string;
-}
 
 /** Answers to “which one do you mean?”: “the second one”, “both”, “the wheels”, “yes”. */
 
-const ORDINALS = [
-  'first|1st|one|1|former',
-  'second|2nd|two|2|latter',
-  'third|3rd|three|3',
-  'fourth|4th|four|4',
-  'fifth|5th|five|5',
-];
-const PLACES = new Map(ORDINALS.flatMap((words, at) => words.split('|').map((word) => [word, at] as const)));
+const NUMBERS = ['1|one', '2|two', '3|three', '4|four', '5|five'];
+const PLACES = new Map([
+  ...LISTED_PLACES,
+  ...NUMBERS.flatMap((words, at) => words.split('|').map((word) => [word, at] as const)),
+]);
 const AROUND = new Set('the one ones number no # task please i mean meant that'.split(' '));
 const ALL = new Set([
   'both',
@@ -113,14 +105,6 @@ const close = (target: Target, by: Target): Target => {
   return { ...target, targets: target.targets.map((each, i) => (i === at ? close(each, by) : each)) };
 };
 
-/** An item by its id: known to the message, linked, or looked up. */
-function itemOf({ message, beyond }: Reading, open: readonly LinkedItem[], { id }: NamedItem): LinkedItem | undefined {
-  const known = open.find((item) => item.id === id) ?? message.names.find(id)[0];
-  if (known || !beyond) return known;
-  beyond.want([id]);
-  return beyond.byId(id);
-}
-
 /**
  * Reads the answer to a question of ours that named items, as the clauses before with what they left open.
  * @returns undefined for words that choose none of them
@@ -138,7 +122,7 @@ export function readChoice(
   if (found.length === 0) return undefined;
   if (!target) return askedAgain(before, found);
   const written = writtenOf(reading, tokens);
-  const items = found.flatMap((each) => itemOf(reading, open, each) ?? []);
+  const items = found.flatMap((each) => open.find(({ id }) => id === each.id) ?? itemOf(reading, each) ?? []);
   if (items.length < found.length) return undefined;
   const targets = items.map((item): Target => ({ kind: 'named', items: [item], written }));
   const by: Target = targets.length === 1 ? (targets[0] as Target) : { kind: 'list', targets };

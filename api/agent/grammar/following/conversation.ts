@@ -6,7 +6,7 @@ import { type LinkedItem, tokenize } from '../tokens.js';
 import { getWord } from '../words.js';
 import { isCorrection } from './correction.js';
 import { type Repeatable, repeatableOf } from './ellipsis.js';
-import { type Answered, joinWaiting, type Previous, readFollowUp } from './follow-up.js';
+import { type Answered, joinWaiting, listedBy, type Previous, readFollowUp } from './follow-up.js';
 import { isPronoun, targetsIn } from './targets.js';
 
 /** Clauses of one message: a few more than a plan holds changes. */
@@ -27,7 +27,7 @@ function readMessage(
   repeatable: Repeatable,
   previous: Previous | undefined,
 ) {
-  const reading = openReading(tokenize(message, readers.items), readers);
+  const reading = { ...openReading(tokenize(message, readers.items), readers), listed: listedBy(previous) };
   const { tokens } = reading.message;
   const reader = new MessageReader(reading, earlier, repeatable);
   const persons = { ...reading, persons: earlier };

@@ -1,12 +1,12 @@
 import type { BareClause, Clause } from '../clauses.js';
 import { SAME } from '../forms/form.js';
 import { type Reading, wordsOf } from '../reading.js';
-import type { Token } from '../tokens.js';
+import type { NamedItem, Token } from '../tokens.js';
 import { getWord } from '../words.js';
-import { type NamedItem, readChoice } from './choice.js';
+import { readChoice } from './choice.js';
 import { kindOf, readValues, whichChange, withValue } from './fragment.js';
-import { ofPart, readPart } from './part.js';
-import { isPronoun } from './targets.js';
+import { ofPart, readInstead, readPart } from './part.js';
+import { isPronoun, withTargets } from './targets.js';
 
 /** Messages that go on with the one before: they answer our question, or change the plan that it staged. */
 
@@ -108,6 +108,8 @@ function readChanged(
   { plan }: Answered,
 ): readonly BareClause[] | undefined {
   const isAsked = before.length === 1 && before[0]?.does === 'ask';
+  const instead = plan !== null && before.length === 1 ? readInstead(reading, core) : undefined;
+  if (instead) return before.map((clause) => withTargets(clause, () => instead));
   const part = isAsked || (plan !== null && plan !== 'applied') ? readPart(reading, core) : undefined;
   if (part) return ofPart(before, part);
   const values = isAsked || before.every(isChange) ? readValues(reading, core) : undefined;
@@ -158,6 +160,16 @@ export function readFollowUp(reading: Reading, { clauses, answered }: Previous):
   const changed = core && readChanged(reading, core, before, answered);
   return changed && following(changed, whole, answered);
 }
+
+/** Most tasks of a list that a message may mean together: a longer one shows not all. */
+const MAX_LISTED = 19;
+
+/** The tasks that the answer before lists, if that is a question's, and shows all of them. */
+export const listedBy = (previous: Previous | undefined): readonly NamedItem[] => {
+  const isList = previous?.clauses.some(({ does }) => does === 'ask') === true && previous.answered.plan === null;
+  const named = isList ? previous.answered.named : [];
+  return named.length > MAX_LISTED ? [] : named;
+};
 
 /** Whether a clause says what shall be with what the message before was about. */
 const goesOn = (clause: Clause): boolean =>

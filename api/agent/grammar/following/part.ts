@@ -4,7 +4,7 @@ import { type Reading, wordsOf, writtenOf } from '../reading.js';
 import { readSet } from '../sets/any-of.js';
 import { readTarget } from '../target.js';
 import type { TaskFilter } from '../terms.js';
-import { startsWith } from '../words.js';
+import { getWord, startsWith } from '../words.js';
 import type { Token } from '../tokens.js';
 import { isPronoun, withTargets } from './targets.js';
 
@@ -57,6 +57,17 @@ export function readPart(reading: Reading, tokens: readonly Token[]): Part | und
   if ((!head && !isOut) || named.length === 0 || named.length > MAX_TOKENS) return undefined;
   const which = readWhich(reading, named);
   return which && { ...which, is: head?.is ?? 'without', written: writtenOf(reading, named) };
+}
+
+/** Reads `not that one, the website`, and `the website instead of it`, as what is meant instead. */
+export function readInstead(reading: Reading, tokens: readonly Token[]): Target | undefined {
+  const isNot = startsWith(tokens, 'not') && ['that', 'this', 'it'].includes(getWord(tokens[1]));
+  if (!isNot) return undefined;
+  const at = tokens.findIndex(({ kind }, i) => i > 1 && (kind === 'comma' || getWord(tokens[i]) === 'but'));
+  const named = tokens.slice(at + 1);
+  const read = at > 0 && named.length > 0 ? readTarget(reading, named) : undefined;
+  if (read?.target.kind === 'unknown') for (const words of read.target.names) reading.beyond?.want(words);
+  return read?.isKnown && read.target.kind === 'named' ? read.target : undefined;
 }
 
 /** A question about the same tasks with more facts; undefined if no task can have both. */

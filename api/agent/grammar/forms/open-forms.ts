@@ -16,7 +16,7 @@ export const OPEN_FORMS: readonly Form[] = [
     'assign|reassign|delegate T to?',
     'hand|give|pass T over|on|to?',
     'change|set|replace the? assignee|owner of|for T',
-    'find someone|somebody|anyone for T',
+    'find someone|anyone for T',
   ),
   ...state(
     lacking('date'),

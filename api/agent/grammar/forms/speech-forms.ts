@@ -7,6 +7,7 @@ const WANT = 'i|we want|need|would|must like|love|prefer|have?';
 const FINISHED = 'done|finished|ready|complete|completed|closed|fixed|live|shipped|delivered|through';
 const BY = 'by|before|until|till|on';
 const TAKE = 'take|do|handle|own|finish|complete|get|look|work|have|review|fix|close';
+const WHOM = /me|us|everyone|everybody|them|people|him|her/.source;
 const AFTER = 'over|on|at|after|into|care? of?';
 
 const onHold: Form['build'] = ({ T }): BareClause => ({ does: 'cannot', what: 'hold', target: T });
@@ -59,11 +60,8 @@ export const SPEECH_FORMS: readonly Form[] = [
   ),
   ...say(
     ({ T, D }) => ({ does: 'cannot', what: 'remind', target: T, date: D }),
-    'remind me|us|everyone|everybody|them|people|him|her on|at|by|in? D about|of|on|to T',
-    'remind me|us|everyone|everybody|them|people|him|her about|of|on T on|at|by|in? D',
+    `remind ${WHOM} on|at|by|in? D about|of|on|to T`,
+    `remind ${WHOM} about|of|on T on|at|by|in? D`,
   ),
-  ...say(
-    ({ T }) => ({ does: 'cannot', what: 'remind', target: T }),
-    'remind me|us|everyone|everybody|them|people|him|her about|of|on T',
-  ),
+  ...say(({ T }) => ({ does: 'cannot', what: 'remind', target: T }), `remind ${WHOM} about|of|on T`),
 ];

@@ -21,7 +21,8 @@ const isTitle = (target: Target): boolean =>
   (!VERBS.has(target.written.split(/\s/, 1)[0]?.toLowerCase() ?? '') ||
     target.items.some(({ title }) => title.toLowerCase() === target.written.toLowerCase()));
 /** What was done to a thing, so that its task is. */
-const MADE = 'paid|signed|sent|booked|ordered|bought|installed|printed|submitted|repaired|painted|translated|renewed';
+const MADE =
+  'paid|signed|sent|booked|ordered|bought|installed|printed|submitted|repaired|painted|translated|renewed|approved|merged';
 const HAVE = 'is|are|was|were|be|has|have|got';
 
 const STATUS: readonly Form[] = [

@@ -1,6 +1,6 @@
 import type { Context } from '../../../platform/context.js';
 import { type FoundCycle, findCycles } from '../../../work/cycles/find-cycles.js';
-import type { CycleName } from '../../grammar/asking/cycle-name.js';
+import type { CycleName } from '../../grammar/terms.js';
 import { quote } from '../../grammar/doubts/naming.js';
 import { mentionsOf, plural } from '../answer-words.js';
 import type { Answer } from '../end-turn.js';

@@ -38,7 +38,30 @@ const HOSTILE: Record<string, string> = {
   persons: 'bo and mia and uma and ',
   conditions: 'close a if close b when ',
   topics: 'part 1: high, ',
+  choices: 'close overdue or urgent or unassigned and ',
+  wishes: 'i want the machine to be done by friday and ',
+  holds: 'put it on hold ',
+  tracks: 'are we on track for the machine ',
 };
+
+/** What goes on with the message before is read once more, beside it. */
+const HOSTILE_AFTER = [
+  'only the ',
+  'no, to bo, ',
+  'except all but ',
+  'the second one and ',
+  'leave it ',
+  'make it that ',
+  'yes ok ',
+  'pull requests open ',
+];
+
+it.each(HOSTILE_AFTER)('reads 8 kB of “%s” behind a plan and a question to the end', (piece) => {
+  const text = piece.repeat(Math.ceil(8_000 / piece.length)).slice(0, 8_000);
+  expect(meaning('many', 'close part 3 of the machine', text)).toMatch(/./);
+  expect(meaning('many', 'close the machine', text)).toMatch(/./);
+  expect(meaning('many', text, text, text)).toMatch(/./);
+});
 
 it.each(Object.entries(HOSTILE))('reads 8 kB of %s to the end', (_name, piece) => {
   // Anything but linear reading would outlast the time of a test.

@@ -164,9 +164,10 @@ function lookUp(beyond: Beyond, unlinked: readonly LinkedItem[]): boolean {
 export const outcomeOf = (world: string, ...messages: string[]): Outcome => interpret(world, messages, {});
 
 /** What the product would have answered to a message before. */
-function answered(outcome: Outcome): Answered {
+function answered(world: string, outcome: Outcome): Answered {
   if (outcome.kind === 'plan') return { plan: 'staged', named: outcome.items };
-  return { plan: null, named: outcome.kind === 'question' ? outcome.items : [] };
+  if (outcome.kind !== 'ask') return { plan: null, named: outcome.kind === 'question' ? outcome.items : [] };
+  return { plan: null, named: outcome.asked.does === 'tasks' ? foundBy(world, outcome.asked) : [] };
 }
 function interpretSafely(world: string, messages: readonly string[], others: Others): Outcome {
   try {
@@ -182,7 +183,9 @@ function interpret(world: string, messages: readonly string[], others: Others): 
   const covered = (others.covered ?? []).map((each) => ({ ...each, isLinked: false as const }));
   if (others.covered) beyond.cover({ items: covered, isCut: false });
   const rules = { items, userId: 'ada', people: others.people ?? people, today: TODAY, beyond };
-  const answers = messages.slice(1).map((_message, at) => answered(interpretSafely(world, messages.slice(0, at + 1), others)));
+  const answers = messages
+    .slice(1)
+    .map((_message, at) => answered(world, interpretSafely(world, messages.slice(0, at + 1), others)));
   let read = parseAll(messages, rules, answers);
   const unlinked = [...UNLINKED, ...covered, ...(others.unlinked ?? [])].map((each) => ({ ...each, isLinked: false as const }));
   while (lookUp(beyond, unlinked)) read = parseAll(messages, rules, answers);
@@ -210,6 +213,12 @@ function shownActivity({ asked, of }: Extract<Asked, { does: 'activity' }>): str
 const fits = (each: WorldTask, filter: TaskFilter): boolean =>
   isMeant({ project_title: 'Harbor', ...each }, filter, onlyAssignees({ people, userId: 'ada' }, filter.assignee), TODAY);
 
+/** The tasks that a question finds. */
+const foundBy = (world: string, { question, without }: Extract<Asked, { does: 'tasks' }>): WorldTask[] =>
+  [...(WORLDS[world] ?? []), ...UNLINKED]
+    .filter((each) => each.type === 'task' && alternativesOf(question.filter).some((one) => fits(each, one)))
+    .filter(({ id }) => !without.includes(id));
+
 function shownAnswer(world: string, outcome: Extract<Outcome, { kind: 'ask' }>): string {
   const { asked } = outcome;
   if (asked.does === 'help') return 'H';
@@ -225,10 +234,7 @@ function shownAnswer(world: string, outcome: Extract<Outcome, { kind: 'ask' }>):
   if (asked.does === 'about') return `list: ${asked.ids.join(' ')}`;
   const { show, filter } = asked.question;
   const tasks = [...(WORLDS[world] ?? []), ...UNLINKED].filter(({ type }) => type === 'task');
-  const found = tasks
-    .filter((each) => alternativesOf(filter).some((one) => fits(each, one)))
-    .map(({ id }) => id)
-    .filter((id) => !asked.without.includes(id));
+  const found = foundBy(world, asked).map(({ id }) => id);
   const isOfAll = show === 'load' && Object.keys(filter).length === 1 && filter.statuses?.length === 3;
   if (isOfAll) return asked.of ? `load for ${asked.of.id}` : 'load';
   const near = found.length === 0 && show === 'list' && filter.words ? nearest(tasks, filter.words) : undefined;
