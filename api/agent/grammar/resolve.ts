@@ -25,7 +25,7 @@ export function subjectsOf(messages: readonly (readonly Clause[])[], world: Rule
 }
 
 const ONLY_FACTS =
-  'I take that as a fact, which changes nothing. What shall change? Write for example “close it”, or “give all tasks of Mia to Bo”.';
+  'I take that as a fact, which changes nothing. What shall change? Write for example “close it”, or “give it to” and a name.';
 
 /**
  * Turns the clauses of a message into a plan, a question, or an answer. If one clause fails, nothing is proposed.

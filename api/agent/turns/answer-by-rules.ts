@@ -18,13 +18,14 @@ import {
   mentionsOf,
   MAY_NOT_READ,
   NOT_STAGED,
-  NOTHING_LINKED,
+  nothingLinked,
   planWords,
   summaryWords,
   unclearWords,
 } from './answer-words.js';
 import { type ClaimedTurn, claimTurn, type TurnExecution } from './claim-turn.js';
 import { announceTurn, type Answer, type EndedTurn, endTurn, type Mentioned } from './end-turn.js';
+import { exampleNames, namesFor } from './example-names.js';
 import { findBlocks, mayReadTasks } from './find-tasks.js';
 import { findLeftOut } from './left-out.js';
 import { undoLast } from './undo-last.js';
@@ -96,10 +97,13 @@ const offerLinks = (items: readonly LinkedItem[]): Answer => ({
 });
 
 /** Without a link nothing is proposed: names the tasks that the message names by their numbers, or says what to do. */
-async function offerNumbered(ctx: Context, turn: ClaimedTurn, { kind }: ReadByRules['outcome']): Promise<Answer> {
-  const mayName = kind !== 'answer' && (await mayReadTasks(ctx, turn.token_id));
-  const numbered = mayName ? await findNumbered(ctx, turn.user_id, turn.content) : [];
-  return numbered.length > 0 ? offerLinks(numbered) : { content: NOTHING_LINKED };
+async function offerNumbered(ctx: Context, turn: ClaimedTurn, outcome: ReadByRules['outcome']): Promise<Answer> {
+  const mayName = await mayReadTasks(ctx, turn.token_id);
+  const numbered = mayName && outcome.kind !== 'answer' ? await findNumbered(ctx, turn.user_id, turn.content) : [];
+  if (numbered.length > 0) return offerLinks(numbered);
+  const named = mayName ? await exampleNames(ctx, turn.user_id, null) : {};
+  const none = nothingLinked(named);
+  return { content: outcome.kind === 'answer' ? unclearWords(outcome.unclear ?? turn.content, named, none) : none };
 }
 
 /** What the rules say to a message that they have read. */
@@ -132,8 +136,8 @@ async function respond(
       mentions: [...mentionsOf(outcome.items), ...(left?.isAll ? linkable(left.tasks) : mentionsOf(left?.tasks ?? []))],
     };
   }
-  const title = links.find(({ item_type }) => item_type === 'task')?.title;
-  const content = unclearWords(outcome.unclear ?? turn.content, title, summaryWords(links, read.facts));
+  const named = (await mayReadTasks(ctx, turn.token_id)) ? await namesFor(ctx, turn.user_id, links, read.facts) : {};
+  const content = unclearWords(outcome.unclear ?? turn.content, named, summaryWords(links, read.facts));
   return { content, mentions: linkMentions(links) };
 }
 

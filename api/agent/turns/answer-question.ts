@@ -1,5 +1,4 @@
 import type { Context } from '../../platform/context.js';
-import type { Named } from '../grammar/asking/nearest.js';
 import { quote } from '../grammar/doubts/naming.js';
 import { Question } from '../grammar/subjects.js';
 import { meansCompleted } from '../grammar/sets/is-meant.js';
@@ -16,12 +15,13 @@ import { answerForecast } from './answers/forecast.js';
 import { answerNone } from './answers/none.js';
 import { describeProject } from './answers/project.js';
 import { blockingWords, listWords, loadWords, MAX_LISTED } from './answers/task-lines.js';
-import { describe, helpWords, linkMentions, MAY_NOT_READ, mentionsOf, NOTHING_LINKED, summaryWords } from './answer-words.js';
+import { describe, helpWords, linkMentions, MAY_NOT_READ, mentionsOf, nothingLinked, summaryWords } from './answer-words.js';
 import type { ClaimedTurn } from './claim-turn.js';
 import type { Answer, Mentioned } from './end-turn.js';
 import { exceedsExamined, type Asking, findBlocking, type FoundTask, mayReadTasks } from './find-tasks.js';
 import { MAX_EXAMINED } from './find-tasks.sql.js';
-import { findSet } from './find-set.js';
+import { exampleNames, namesFor } from './example-names.js';
+import { findSet } from './answers/find-set.js';
 import { type ReadByRules, zoneOf } from './reading/read-world.js';
 
 /** Says that an answer is about a part of the tasks. */
@@ -128,13 +128,6 @@ async function answerUnknownCycle(ctx: Context, { world }: ReadByRules, written:
   return { ...answer, content: `${none} This is the linked project.\n\n${content}` };
 }
 
-/** What the examples of an answer name: the first linked task and project. */
-function namedIn(links: readonly ReadableLink[]): Named {
-  const first = (type: string) => links.find(({ item_type }) => item_type === type)?.title;
-  const [task, project] = [first('task'), first('project')];
-  return { ...(task !== undefined && { T: quote(task) }), ...(project !== undefined && { J: quote(project) }) };
-}
-
 /** Answers a question about linked items and about tasks of their teams; without a link, of all teams of the user. It reads only what the user may read. */
 export async function answerQuestion(
   ctx: Context,
@@ -143,12 +136,13 @@ export async function answerQuestion(
   read: ReadByRules,
   asked: Asked,
 ): Promise<Answer> {
+  const mayRead = asked.does === 'help' || asked.does === 'summary' ? await mayReadTasks(ctx, turn.token_id) : false;
   switch (asked.does) {
     case 'help':
-      return { content: helpWords(namedIn(links)) };
+      return { content: helpWords(mayRead ? await namesFor(ctx, turn.user_id, links, read.facts) : {}) };
     case 'summary':
       return links.length === 0
-        ? { content: NOTHING_LINKED }
+        ? { content: nothingLinked(mayRead ? await exampleNames(ctx, turn.user_id, null) : {}) }
         : { content: summaryWords(links, read.facts), mentions: linkMentions(links) };
     case 'about': {
       const [first] = asked.items;

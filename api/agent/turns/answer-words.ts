@@ -9,8 +9,9 @@ import { DESCRIBED, type LinkedFacts } from './reading/linked-facts.js';
 
 /** What the agent says without a model. Every sentence is ours; only titles and quotations come from elsewhere. */
 
-export const NOTHING_LINKED =
-  'No item is linked to this session, so there is nothing that I may read or change. Link a project, a task or a note, then write again, or name one task by its number: “close HAR-12”. Without a link I only answer questions about the tasks of your teams: “what is overdue?”';
+/** Says that nothing is linked, with a task that the person could name. */
+export const nothingLinked = ({ T = 'HAR-12' }: Named): string =>
+  `No item is linked to this session, so there is nothing that I may read or change. Link a project, a task or a note, then write again, or name one task by its number: “close ${T}”. Without a link I only answer questions about the tasks of your teams: “what is overdue?”`;
 
 /** Without the scope, nothing of tasks that are not linked. */
 export const MAY_NOT_READ = 'The token that wrote this may not read tasks: it needs the scope tasks:read.';
@@ -43,7 +44,7 @@ export function describe(
 
 /** Sums up the linked items, as far as ten of them. */
 export function summaryWords(links: readonly ReadableLink[], facts: ReadonlyMap<string, LinkedFacts>): string {
-  if (links.length === 0) return NOTHING_LINKED;
+  if (links.length === 0) return '';
   const lines = links.slice(0, DESCRIBED).map((link) => describe(link, facts.get(link.item_id)));
   const more = links.length > DESCRIBED ? [`- and ${links.length - DESCRIBED} more`] : [];
   return [`${plural(links.length, 'item is', 'items are')} linked:`, ...lines, ...more].join('\n');
@@ -58,8 +59,8 @@ export const linkMentions = (links: readonly ReadableLink[]): Mentioned[] =>
   links.slice(0, DESCRIBED).map(({ item_id, title }) => ({ item_id, title }));
 
 /** Says that a message, or a part of it, is not understood, with the nearest sentences that are; then what is linked. */
-export function unclearWords(unclear: string, title: string | undefined, summary: string): string {
-  const near = nearestSentences(unclear, title).map((sentence) => `- ${sentence}`);
+export function unclearWords(unclear: string, named: Named, summary: string): string {
+  const near = nearestSentences(unclear, named).map((sentence) => `- ${sentence}`);
   return `I do not understand ${quote(unclear)}, so nothing was staged. I would understand:\n${near.join('\n')}\n\n${summary}`;
 }
 

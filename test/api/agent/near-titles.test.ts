@@ -1,4 +1,5 @@
 import { useHarbor } from './harbor.js';
+import { talk } from './talk.js';
 
 // What is said in other forms of the words of a title finds it; what shares some of them is asked.
 
@@ -53,4 +54,25 @@ it('offers tasks of the team that are not linked, and of no other team', async (
   expect(content).toMatch(/Do you mean the task “Sign the contract of the supplier” in “Quay” \(\S+\)\?/);
   const strangers = await harbor.begin();
   expect((await strangers('close the yacht invoice')).content).not.toContain('Do you mean');
+});
+
+it('takes the names of its examples from the teams of the reader', async () => {
+  const { manager, member } = harbor.team;
+  await harbor.rename(manager, 'Uma Patel');
+  await addTask('Order the wheels', { assigned_to: manager.user_id });
+  const { key } = (await harbor.db()('teams').where({ team_id: harbor.team.team_id }).first()) as { key: string };
+  const say = await harbor.begin();
+  const unclear = await say('assign a poem about her to the moon, please');
+  expect(unclear.content).toContain(`I would understand:\n- assign ${key}-1 to me`);
+  const help = (await say('help')).content;
+  expect(help).toContain(`- mark ${key}-1 as done`);
+  expect(help).toContain('- what did Uma Patel do yesterday?');
+  expect(help).toContain('- summarize Harbor');
+  const alone = await talk(harbor.app, member);
+  expect((await alone('sing a song about closing')).content).toMatch(
+    new RegExp(
+      `^I do not understand “sing a song about closing”.*I would understand:\n- mark ${key}-1 as done.*No item is linked.*“close ${key}-1”`,
+      's',
+    ),
+  );
 });

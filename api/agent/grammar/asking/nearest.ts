@@ -66,13 +66,13 @@ const ANY: Required<Named> = { T: 'HAR-12', U: 'HAR-15', P: 'Mia', J: 'the proje
 const fill = (sentence: string, named: Named): string =>
   sentence.replace(SLOT, (slot) => named[slot as Slot] ?? ANY[slot as Slot]);
 
-/** The one or two sentences that share most words with a message, about a linked title; the first ones if none does. */
-export function nearestSentences(message: string, title: string | undefined): string[] {
+/** The one or two sentences that share most words with a message; the first ones if none does. */
+export function nearestSentences(message: string, named: Named): string[] {
   const words = message.toLowerCase().slice(0, 1_000).split(SEPARATORS).slice(0, MAX_WORDS).map(stem);
   const scored = KEYED.map(({ sentence, stems }) => ({ sentence, score: words.filter((word) => stems.has(word)).length }));
   const best = scored.filter(({ score }) => score > 0).sort((a, b) => b.score - a.score);
   const shown = best.length > 0 ? best.slice(0, 2).map(({ sentence }) => sentence) : FALLBACK;
-  return shown.map((sentence) => fill(sentence, title === undefined ? {} : { T: `“${title}”` }));
+  return shown.map((sentence) => fill(sentence, named));
 }
 
 /** Sentences of one kind. */

@@ -28,7 +28,7 @@ export function repeatableOf(clauses: readonly BareClause[]): Repeatable {
 }
 
 const doubt = (text: string): BareClause => ({ does: 'doubt', text });
-const WHICH_CHANGE = 'Which of the changes before do you mean? Write it out, as in “close …” or “give … to Mia”.';
+const WHICH_CHANGE = 'Which of the changes before do you mean? Write it out, as in “close …” or “give … to” and a name.';
 const WHICH_ITEM = 'Which one do you mean? Write its title or its number.';
 
 const HEADS: readonly (readonly string[])[] = ['do the same', 'the same goes', 'same goes', 'the same', 'same'].map((words) =>

@@ -1,6 +1,7 @@
 import type { PlanRecord } from '../../../agent/plans/decisions/schema.js';
 import { MAX_LINKS } from '../../../agent/sessions/schema.js';
 import { type Conversation, readConversation, suggestionsFor } from '../../../agent/turns/conversation.js';
+import { exampleNames } from '../../../agent/turns/example-names.js';
 import { lastChanges } from '../../../work/activity-feed/last-changes.js';
 import type { User } from '../../../identity/auth/schema.js';
 import type { Context } from '../../../platform/context.js';
@@ -89,6 +90,7 @@ export async function conversationView(
     parts: splitMentions(message.content, mentions.get(message.message_id) ?? []),
   }));
   const cards = buildCards(plans, lineContext({ ...members, ...titles }, me.user_id, changes), versions);
+  const isEmpty = session.messages.length === 0;
   const data = {
     session: { ...session, messages },
     open,
@@ -98,7 +100,8 @@ export async function conversationView(
       Object.values(cards).flatMap(({ lines }) => lines),
     ),
     offer: open.length > 0 ? null : offerOf(conversation, linked),
-    suggestions: session.messages.length === 0 ? suggestionsFor(session) : [],
+    suggestions: isEmpty ? suggestionsFor(session) : [],
+    example: (isEmpty ? (await exampleNames(ctx, me.user_id, null)).T : undefined) ?? null,
     isRules: ctx.config.AI_PROVIDER === 'rules',
     q: query,
     found,

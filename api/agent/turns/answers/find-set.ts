@@ -1,9 +1,9 @@
-import type { Context } from '../../platform/context.js';
-import { alternativesOf } from '../grammar/sets/any-of.js';
-import { onlyAssignees, type RuleWorld } from '../grammar/subjects.js';
-import type { TaskFilter } from '../grammar/terms.js';
-import { cyclesOf } from './answers/cycle.js';
-import { type Asking, findTasks, type FoundTask } from './find-tasks.js';
+import type { Context } from '../../../platform/context.js';
+import { alternativesOf } from '../../grammar/sets/any-of.js';
+import { onlyAssignees, type RuleWorld } from '../../grammar/subjects.js';
+import type { TaskFilter } from '../../grammar/terms.js';
+import { cyclesOf } from './cycle.js';
+import { type Asking, findTasks, type FoundTask } from '../find-tasks.js';
 
 const byDue = (a: FoundTask, b: FoundTask): number => (a.due ?? '9').localeCompare(b.due ?? '9');
 
