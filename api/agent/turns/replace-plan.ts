@@ -22,7 +22,7 @@ const NOT_BY_TOKEN = 'A token cannot discard a plan by a message: use the route 
 
 /**
  * Stages a plan instead of the one that waits, which is closed. A plan that was confirmed meanwhile is not staged again, so that nothing happens twice;
- * where the new one cannot be staged, the old one waits on.
+ * where the new one cannot be staged, the old one waits on (docs/decisions/agent.md#follow-ups-that-replace-a-plan).
  */
 export async function replacePlan(
   ctx: Context,

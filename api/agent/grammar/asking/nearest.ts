@@ -11,6 +11,8 @@ const KINDS: Readonly<Record<string, readonly (readonly [words: string, sentence
     ['overdue late behind missed delayed show list', 'what is overdue?'],
     ['who works mine my plate week today have', 'what do I have this week?'],
     ['next first plan day should focus', 'what should I do next?'],
+    ['track schedule time release risk', 'are we on track for J?'],
+    ['or either also', 'what is overdue or urgent?'],
     ['many count number total statistics report how', 'how many tasks are blocked?'],
     ['workload busy capacity team everyone load overloaded', 'who has the most work?'],
     ['when due deadline', 'when is T due?'],
@@ -42,6 +44,7 @@ const KINDS: Readonly<Record<string, readonly (readonly [words: string, sentence
   Assign: [
     ['assign give hand delegate owner responsible ask tell who person colleague', 'assign T to me'],
     ['unassign nobody free release', 'unassign T'],
+    ['swap switch exchange', 'swap the assignees of T and U'],
     ['ill sick away vacation holiday leave absent his her their', 'P is ill, give their tasks to me'],
   ],
   Create: [
