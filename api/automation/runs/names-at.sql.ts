@@ -2,7 +2,7 @@ import { defineStatement } from '../../../db/statement.js';
 
 /**
  * $1, $2 = places and item ids in pairs; $3, $4 = places and user ids. A place is a team, or the user of a personal automation, who sees what
- * their teams have. Only what belongs to the place. A cycle counts as an item.
+ * their teams have. Only what belongs to the place. A cycle and a stage count as items.
  */
 export const namesOfTeamsStatement = defineStatement({
   name: 'names_of_teams',
@@ -13,6 +13,8 @@ export const namesOfTeamsStatement = defineStatement({
       select p.title as name, p.team_id from item_place p where p.item_id = w.id
       union all select c.name, c.team_id from cycles c
         where c.cycle_id = case when w.id ~* '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$' then w.id::uuid end
+      union all select s.name, s.team_id from stages s
+        where s.stage_id = case when w.id ~* '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$' then w.id::uuid end
       limit 1
     ) found
     where found.team_id = w.place or exists (select from memberships m where m.team_id = found.team_id and m.user_id = w.place)

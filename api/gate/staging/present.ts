@@ -38,6 +38,7 @@ const LABELS: Readonly<Record<string, string>> = {
   role: 'to all with at least the role',
   is_archived: 'archived',
   cycle_id: 'cycle',
+  stage_id: 'stage',
 };
 const RELATIONS: Readonly<Record<string, string>> = {
   parent_child: 'is the parent of',
@@ -55,6 +56,7 @@ const ID_FIELDS: Readonly<Record<string, 'item' | 'user'>> = {
   task_id: 'item',
   project_id: 'item',
   cycle_id: 'item',
+  stage_id: 'item',
   parent_task_id: 'item',
   source_id: 'item',
   target_id: 'item',

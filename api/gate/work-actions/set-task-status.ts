@@ -13,9 +13,9 @@ export const setTaskStatus = defineAction({
   offered: PLAN_SOURCES.filter((source) => source !== 'overnight_triage'),
   words: { verb: 'Change status', count: ['status change', 'status changes'], proposal: 'Proposes a status for a task.' },
   risk: riskOfTaskUpdate,
-  // A task of which only the resolution changed was done before too.
+  // A task of which only the resolution changed was done before too; the status of a stage follows from it.
   undo: ({ before, ...action }) =>
-    restoreFields('task.set_status')({
+    restoreFields(before?.['stage_id'] ? 'task.update' : 'task.set_status')({
       ...action,
       before: before && 'resolution' in before ? { status: 'done', ...before } : before,
     }),

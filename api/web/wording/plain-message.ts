@@ -24,6 +24,7 @@ const FIELD_NAMES: Readonly<Record<string, string>> = {
   rollover_to: 'target of the open tasks',
   schedule_cron: 'schedule',
   schedule_timezone: 'time zone',
+  stage_id: 'stage',
   start_date: 'first day',
   task_ids: 'tasks',
   team_id: 'team',

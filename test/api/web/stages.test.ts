@@ -1,3 +1,4 @@
+import { buildSession, stage } from '../../factories/agent.js';
 import { buildProject, buildTask, buildTeam, type TestTeam } from '../../factories/people.js';
 import { startApp, type TestApp } from '../../support/app.js';
 import { createCycle } from '../work/cycles/support.js';
@@ -159,4 +160,21 @@ it('are defined, renamed, ordered and deleted by managers, on a page that every 
   const other = await buildTeam(app);
   await givePasswords(app);
   expect((await (await signIn(app, other.member)).get(at)).status).toBe(403);
+});
+
+it('are named where a plan would set one', async () => {
+  const session = await buildSession(app, team.member);
+  const proposed = [{ tool: 'task.update' as const, entity_id: taskId, params: { stage_id: backlog } }];
+  const { plan } = await stage(app, team.member, proposed, { session });
+  const message = { session_id: session.session_id, role: 'assistant', content: 'x', action_id: plan?.action_id };
+  await app.services.db('agent_messages').insert(message);
+  for (const at of ['/app/approvals', `/app/agent/${session.session_id}`]) {
+    const { html } = await browser.get(at);
+    expect([at, html.includes('Backlog'), html.includes('In QA &lt;b&gt;'), html.includes(backlog)]).toEqual([
+      at,
+      true,
+      true,
+      false,
+    ]);
+  }
 });

@@ -21,7 +21,7 @@ const ID_FIELDS: Record<string, readonly ItemTarget[]> = {
   target_id: ITEMS,
 };
 /** Parameters that a model is not offered: ids for which it has no handles, and what only a client needs. */
-const NOT_OFFERED = ['team_id', 'parent_comment_id', 'position', 'recurrence'];
+const NOT_OFFERED = ['team_id', 'parent_comment_id', 'position', 'recurrence', 'stage_id'];
 const REFERENCE = /^\$(?:0|[1-9]\d?)$/;
 
 /** Name of the parameter that holds the handle of the target, and the kinds of targets. */

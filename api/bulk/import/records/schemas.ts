@@ -33,7 +33,16 @@ const custom_field = CreateCustomField.omit({ team_id: true }).extend({
 const custom_field_archive = z.object({ field_id: Ref });
 
 const { name, goal, start_date, end_date, auto_complete, repeats } = CreateCycle.shape;
-const cycle = z.object({ cycle_id: Ref.nullish(), project_id: Ref.nullish(), name, goal, start_date, end_date, auto_complete, repeats });
+const cycle = z.object({
+  cycle_id: Ref.nullish(),
+  project_id: Ref.nullish(),
+  name,
+  goal,
+  start_date,
+  end_date,
+  auto_complete,
+  repeats,
+});
 
 const Count = z.int().min(0).max(MAX_COUNT);
 const Sum = z.number().min(0).max(MAX_COUNT);

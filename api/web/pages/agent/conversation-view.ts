@@ -10,7 +10,7 @@ import { readVersions, seenHash } from '../../../gate/staging/changed-since.js';
 import { findPlaces } from '../../../work/graph/item-place.js';
 import { searchItems } from '../../../work/search/search-items.js';
 import type { FormError, View } from '../../page.js';
-import { namesIn } from '../../wording/names.js';
+import { namesIn, stageNames } from '../../wording/names.js';
 import { splitMentions } from './mentions.js';
 import { listItemIds, type LineContext, lineContext, numbersIn, splitLines, findStaleTargets } from './plan-lines.js';
 
@@ -73,9 +73,10 @@ export async function conversationView(
   const { session, open, mentions, plans: byId } = conversation;
   const plans = Object.values(byId);
   const linked = new Set(session.linked_items.map(({ item_id }) => item_id));
-  const [found, members, places, changes, versions] = await Promise.all([
+  const [found, members, stages, places, changes, versions] = await Promise.all([
     searchLinkable(ctx, query, linked),
     namesIn(ctx, me, me.teams),
+    stageNames(ctx, me),
     findPlaces(ctx, [...new Set(plans.flatMap(listItemIds))]),
     lastChanges(ctx, plans.flatMap(findStaleTargets)),
     readVersions(
@@ -89,7 +90,7 @@ export async function conversationView(
     ...message,
     parts: splitMentions(message.content, mentions.get(message.message_id) ?? []),
   }));
-  const cards = buildCards(plans, lineContext({ ...members, ...titles }, me.user_id, changes), versions);
+  const cards = buildCards(plans, lineContext({ ...members, ...stages, ...titles }, me.user_id, changes), versions);
   const isEmpty = session.messages.length === 0;
   const data = {
     session: { ...session, messages },

@@ -7,6 +7,7 @@ import type { Context } from '../../../platform/context.js';
 import type { FieldError } from '../../../platform/errors.js';
 import { isUuid } from '../../../platform/ids.js';
 import { listCycles } from '../../../work/cycles/list-cycles.js';
+import { findStages } from '../../../work/tasks/stages/find-stages.js';
 import { listProjects } from '../../../work/projects/list-projects.js';
 import { type BuilderForm, type FormStep, paramFieldName } from './builder-form.js';
 import { findItems, type Found, readTitles, showItem } from './named-items.js';
@@ -27,6 +28,7 @@ export interface Choices {
   people: readonly Choice[];
   projects: readonly Choice[];
   cycles: readonly Choice[];
+  stages: readonly Choice[];
   secrets: readonly string[];
 }
 
@@ -57,15 +59,16 @@ export async function listChoices(ctx: Context, me: User, teamId: string | null)
   const team = me.teams.find(({ team_id }) => team_id === teamId);
   if (!team) {
     const own = { id: me.user_id, name: me.display_name, apart: me.email, words: [me.email, me.username, 'me', 'you'] };
-    return { people: toChoices([own]), projects: [], cycles: [], secrets: [] };
+    return { people: toChoices([own]), projects: [], cycles: [], stages: [], secrets: [] };
   }
   const keepsSecrets = isAllowed('secret.list', team.role as Seat) && isAdmitted('secret.list', ctx.actor);
   const part = { team_id: team.team_id, limit: MAX_CHOICES, offset: 0 };
-  const [members, projects, active, planned, secrets] = await Promise.all([
+  const [members, projects, active, planned, stages, secrets] = await Promise.all([
     listMembers(ctx, team.team_id),
     listProjects(ctx, part),
     listCycles(ctx, { ...part, status: 'active' }),
     listCycles(ctx, { ...part, status: 'planned' }),
+    findStages(ctx, [team.team_id]),
     keepsSecrets ? listSecrets(ctx, team.team_id) : null,
   ]);
   const parsed = projects.map((text) => JSON.parse(text) as { project_id: string; name: string });
@@ -74,6 +77,7 @@ export async function listChoices(ctx: Context, me: User, teamId: string | null)
     people: toPeople(members, me),
     projects: toChoices(parsed.map(({ project_id, name }) => named(project_id, name))),
     cycles: toChoices([...active, ...planned].map(({ cycle_id, name }) => named(cycle_id, name))),
+    stages: toChoices(stages.map(({ stage_id, name }) => named(stage_id, name))),
     secrets: secrets?.secrets ?? [],
   };
 }
@@ -84,6 +88,7 @@ const NAMED = {
   assigned_to: 'people',
   user_ids: 'people',
   cycle_id: 'cycles',
+  stage_id: 'stages',
   task_id: 'tasks',
   parent_task_id: 'tasks',
   source_id: 'items',
@@ -106,6 +111,7 @@ const NOBODY: Readonly<Record<Kind, string>> = {
   people: 'Nobody in the team',
   projects: 'No project of the team',
   cycles: 'No open cycle of the team',
+  stages: 'No stage of the team',
   tasks: 'No task of the team',
   items: 'No item of the team',
 };
@@ -165,7 +171,11 @@ export async function withNamedIds(
   const wanted = named.flatMap(({ name, text }) =>
     lines(text).flatMap((line) => {
       const kind = namesFor(name) as Kind;
-      return isName(line) && kind !== 'people' && kind !== 'cycles' && findOffered(line, kind, choices).same === 0
+      return isName(line) &&
+        kind !== 'people' &&
+        kind !== 'cycles' &&
+        kind !== 'stages' &&
+        findOffered(line, kind, choices).same === 0
         ? [{ text: line.trim(), kind }]
         : [];
     }),
@@ -193,8 +203,8 @@ export async function withNamedIds(
   return { form: { ...form, steps }, errors };
 }
 
-/** Returns names of the people, projects and cycles that a definition of a team may name, by id. */
+/** Returns names of the people, projects, cycles and stages that a definition of a team may name, by id. */
 export async function namesOfIds(ctx: Context, me: User, teamId: string | null): Promise<Readonly<Record<string, string>>> {
-  const { people, projects, cycles } = await listChoices(ctx, me, teamId);
-  return Object.fromEntries([...people, ...projects, ...cycles].map(({ id, name }) => [id, name]));
+  const { people, projects, cycles, stages } = await listChoices(ctx, me, teamId);
+  return Object.fromEntries([...people, ...projects, ...cycles, ...stages].map(({ id, name }) => [id, name]));
 }

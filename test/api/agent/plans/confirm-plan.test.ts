@@ -456,6 +456,25 @@ describe('undo', () => {
     await isNow('done', 'canceled');
   });
 
+  it('sets a stage with its status, and brings back the one that a status has cleared', async () => {
+    const stage = { team_id: team.team_id, name: 'In QA', status: 'in_review' };
+    const { stage_id } = (await app.as(team.manager).post('/api/stages', stage)).body;
+    const isNow = async (status: string, id: string | null) => expect(await taskRow()).toMatchObject({ status, stage_id: id });
+    const set = await staged(app, team.member, [onTask('task.update', { stage_id })]);
+    const shown = await app.as(team.member).get(`/api/ai-workspace/agent/plans/${set.action_id}`);
+    expect(shown.body.actions[0]).toMatchObject({
+      before: { status: 'todo', stage_id: null },
+      after: { status: 'in_review', stage_id },
+    });
+    await confirm(team.member, set);
+    await isNow('in_review', stage_id);
+    const done = await staged(app, team.member, [onTask('task.set_status', { status: 'done' })]);
+    await confirm(team.member, done);
+    await isNow('done', null);
+    await confirm(team.member, (await undo(team.member, done)).body);
+    await isNow('in_review', stage_id);
+  });
+
   it('a target changed since then makes its action stale; the others can be confirmed', async () => {
     const other = await buildTask(app, team, project, { title: 'Other' });
     const plan = await staged(app, team.member, [
