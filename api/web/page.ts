@@ -42,6 +42,10 @@ export interface Notice {
   at?: string;
   /** Takes the change back; a button beside the text. */
   undo?: Undo | undefined;
+  /** The change is one that was undone: its button makes it again. */
+  redoes?: boolean;
+  /** What the change was called at first, where the text says what became of it. */
+  called?: string;
 }
 
 /** A page to render: a file of `views/` with its data. */

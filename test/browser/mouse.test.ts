@@ -144,6 +144,82 @@ it('Shift with a click ticks the rows between, and takes them off again; with j,
   expect(await page.locator('#key-list dt', { hasText: 'Shift J' }).count()).toBe(1);
 });
 
+it('z takes back one change after the other, also from another page, and Shift Z makes them again; one that another met is passed over', async () => {
+  const press = async (...keys: string[]) => {
+    for (const key of keys) await page.keyboard.press(key);
+  };
+  const rowState = async (title: string) => {
+    const { priority, assigned_to } = await taskOf(title);
+    return [priority, assigned_to !== null];
+  };
+  await page.goto(`${path}?sort=title`);
+  await page.evaluate('sessionStorage.clear()');
+  await rowOf('Row 01').locator('a').focus();
+  await press('i');
+  await notice('Assigned to you');
+  await press('p');
+  await page.click('#palette-results [role=option]:has-text("high")');
+  await notice('Priority is now high');
+  await rowOf('Row 02').locator('a').focus();
+  await press('i');
+  await notice('Assigned to you');
+  await page.goto(`${path}?sort=created_at`);
+  await press('z');
+  await notice('The change was undone: Assigned to you');
+  expect(await rowState('Row 02')).toEqual(['medium', false]);
+  await press('z');
+  await notice('The change was undone: Priority is now high');
+  await press('z');
+  await notice('The change was undone: Assigned to you');
+  expect(await rowState('Row 01')).toEqual(['medium', false]);
+  await press('z');
+  expect(await page.textContent('body > p.unseen[role=status]')).toContain('There is nothing to undo');
+  await press('Shift+Z');
+  await notice('The change was made again: Assigned to you');
+  await press('Shift+Z');
+  await notice('The change was made again: Priority is now high');
+  expect(await rowState('Row 01')).toEqual(['high', true]);
+  /* A new change ends what could be made again. */
+  await rowOf('Row 03').locator('a').focus();
+  await press('i');
+  await notice('Assigned to you');
+  await press('Shift+Z');
+  expect(await page.textContent('body > p.unseen[role=status]')).toContain('There is nothing to make again');
+  await app.as(team.admin).patch(`/api/tasks/${(await taskOf('Row 03')).task_id as string}`, { priority: 'low' });
+  await press('z');
+  await notice('Nothing was undone.');
+  expect(await page.textContent('.notice')).toContain('It was: Assigned to you');
+  await page.click('.notice button:has-text("Undo the one before")');
+  await notice('The change was undone: Priority is now high');
+  expect([await rowState('Row 01'), await rowState('Row 03')]).toEqual([
+    ['medium', true],
+    ['low', true],
+  ]);
+  await page.click('.notice button:has-text("Redo")');
+  await notice('The change was made again: Priority is now high');
+});
+
+it('a message lies over no row of the end of a list', async () => {
+  for (const size of [
+    { width: 1280, height: 500 },
+    { width: 390, height: 700 },
+  ]) {
+    await page.setViewportSize(size);
+    await page.goto(`${path}?sort=title`);
+    await rowOf('Row 11').locator('a').focus();
+    await page.keyboard.press('e');
+    await notice('Marked as done');
+    await page.evaluate('scrollTo(0, document.documentElement.scrollHeight)');
+    const gap = await page.evaluate<number>(
+      `document.querySelector('.notice.toast').getBoundingClientRect().top - document.getElementById('tasks').getBoundingClientRect().bottom`,
+    );
+    expect(gap).toBeGreaterThanOrEqual(0);
+    await page.keyboard.press('z');
+    await notice('The change was undone');
+  }
+  await page.setViewportSize({ width: 1280, height: 720 });
+});
+
 it('the buttons of a card cover nothing of it and nothing of the next one', async () => {
   await app.as(team.member).patch(`/api/tasks/${(await taskOf('Row 01')).task_id as string}`, {
     due_date: '2031-05-01',

@@ -164,11 +164,6 @@
       if (list) location.assign(list.from);
       return list !== null;
     },
-    z: () => {
-      const undo = document.getElementById('undo');
-      undo?.requestSubmit();
-      return Boolean(undo);
-    },
   };
   document.addEventListener('key', (event) => {
     const step = STEPS[event.detail];

@@ -33,7 +33,8 @@ export const KEY_GROUPS: readonly { name: string; keys: readonly Key[] }[] = [
     keys: [
       { presses: ['Ctrl K'], does: 'Open the palette: tasks, pages, items, actions and new tasks' },
       { presses: ['c'], does: 'New task' },
-      { presses: ['z'], does: 'Undo the last change, while the page offers it' },
+      { presses: ['z'], does: 'Undo the last change in this tab, then the one before, for ten minutes' },
+      { presses: ['Shift Z'], does: 'Make again what was undone' },
       { presses: ['/'], does: 'Search' },
       { presses: ['?'], does: 'List the keys' },
       { presses: ['Esc'], does: 'Close what is open' },

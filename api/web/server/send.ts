@@ -56,7 +56,7 @@ async function buildCookies(services: Services, koa: KoaContext, { binding }: Br
   if (go.deviceToken) lines.push(cookieLine(config, 'device', go.deviceToken));
   if (go.step) lines.push(cookieLine(config, 'step', packStep(config, binding, go.step)));
   if (go.notice) lines.push(cookieLine(config, 'notice', packNotice(go.notice)));
-  const undo = go.notice?.undo && packUndo(config, binding, go.notice.undo);
+  const undo = go.notice?.undo && packUndo(config, binding, go.notice.undo, go.notice.called ?? go.notice.text);
   if (undo !== undefined) lines.push(cookieLine(config, 'undo', undo));
   return lines;
 }

@@ -29,6 +29,7 @@ const sources = (): Record<string, string> => {
     'keys.js': own('keys.js'),
     'rows.js': own('rows.js'),
     'ticks.js': own('ticks.js'),
+    'undo.js': own('undo.js'),
     'kept.js': own('kept.js'),
     'work.js': own('work.js'),
     'in-place.js': own('in-place.js'),

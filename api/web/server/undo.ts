@@ -17,7 +17,7 @@ export type Undo =
   | { kind: 'revert_tasks'; tasks: ChangedTask[] }
   /** Tasks that were closed as duplicates; version 0: only what names the original changed. `before`: the originals that some named, empty for none. */
   | { kind: 'revert_duplicates'; original: string; tasks: ChangedTask[]; before: [id: string, original: string][] }
-  | { kind: 'trash_task'; task: Changed }
+  | { kind: 'trash_tasks'; tasks: Changed[] }
   | { kind: 'restore_tasks'; ids: string[] }
   | { kind: 'revert_project'; project: Changed }
   | { kind: 'restore_project'; id: string }
@@ -30,27 +30,32 @@ const MAX_PACKED_LENGTH = 3_900;
 /** A hundred ids of the longest kind. */
 const MAX_BYTES = 32 * 1024;
 
+/** Characters of what a change was called. */
+const MAX_NAME_LENGTH = 60;
+
 /** Minutes for which a change can be undone from its notice. */
 export const UNDO_MINUTES = 10;
 
 /**
  * Packs what a notice can undo: compressed, and encrypted for this session and the next minutes, so that a form takes back only what a change of the
- * same session has just offered. Undefined if it is too long for a cookie.
+ * same session has just offered. `said`: what the change was called. Undefined if it is too long for a cookie.
  */
-export function packUndo(config: Config, binding: string, undo: Undo): string | undefined {
+export function packUndo(config: Config, binding: string, undo: Undo, said = ''): string | undefined {
   const until = Date.now() + UNDO_MINUTES * 60_000;
-  const text = deflateRawSync(JSON.stringify({ undo, until })).toString('base64');
+  const text = deflateRawSync(
+    JSON.stringify({ undo, until, said: said.length > MAX_NAME_LENGTH ? `${said.slice(0, MAX_NAME_LENGTH)}…` : said }),
+  ).toString('base64');
   const packed = encryptField(config, 'web-undo', binding, text).toString('base64url');
   return packed.length > MAX_PACKED_LENGTH ? undefined : packed;
 }
 
 /** Returns null for what this session has not packed. */
-export function unpackUndo(config: Config, binding: string, packed: string): Undo | 'expired' | null {
+export function unpackUndo(config: Config, binding: string, packed: string): { undo: Undo; said: string } | 'expired' | null {
   try {
     const text = decryptField(config, 'web-undo', binding, Buffer.from(packed, 'base64url'));
     const json = inflateRawSync(Buffer.from(text, 'base64'), { maxOutputLength: MAX_BYTES }).toString();
-    const { undo, until } = JSON.parse(json) as { undo: Undo; until: number };
-    return until > Date.now() ? undo : 'expired';
+    const { undo, until, said } = JSON.parse(json) as { undo: Undo; until: number; said: string };
+    return until > Date.now() ? { undo, said } : 'expired';
   } catch {
     return null;
   }

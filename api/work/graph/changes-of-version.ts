@@ -15,7 +15,7 @@ const statement = defineStatement({
           select p.team_id from item_place p join memberships m on m.team_id = p.team_id and m.user_id = $4::uuid where p.item_id = $1
         )
         and a.entity_id = $1 and a.entity_type = $3 and a.action = 'update' and a.feature <> 'custom_fields'
-      order by a.timestamp desc limit 10
+      order by a.timestamp desc limit 60
     ) u
     where (u.details->>'version')::int = $2::int limit 1`,
 });

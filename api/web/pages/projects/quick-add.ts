@@ -98,5 +98,5 @@ export async function quickAdd(ctx: Context, me: User, text: string, place: Quic
   ) as Task;
   const called = createFormatter(me).taskName(task);
   const said = [`Added “${task.title}”`, ...line.facts, ...(called ? [called] : [])].join(' · ');
-  return { task, notice: { kind: 'good', text: said, undo: { kind: 'trash_task', task: [task.task_id, task.version] } } };
+  return { task, notice: { kind: 'good', text: said, undo: { kind: 'trash_tasks', tasks: [[task.task_id, task.version]] } } };
 }

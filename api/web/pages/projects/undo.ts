@@ -3,7 +3,9 @@ import type { User } from '../../../identity/auth/schema.js';
 import { restoreProject } from '../../../bulk/trash/restore-project.js';
 import { type Context, inTransaction } from '../../../platform/context.js';
 import { conflict, DomainError } from '../../../platform/errors.js';
+import { isAsAtVersion } from '../../../work/graph/is-as-at-version.js';
 import { deleteComment } from '../../../work/comments/delete-comment.js';
+import { lockCycle, readCycle } from '../../../work/cycles/read-cycle.js';
 import { addTasksToCycle } from '../../../work/cycles/tasks/add-tasks.js';
 import { removeTaskFromCycle } from '../../../work/cycles/tasks/remove-task.js';
 import { revertProject } from '../../../work/projects/revert-project.js';
@@ -18,53 +20,79 @@ import { staleVersion } from '../../../work/tasks/write/stale-version.js';
 import { trashTask } from '../../../work/tasks/write/trash-task.js';
 import { type Notice, page, type Page } from '../../page.js';
 import { HOME } from '../../server/safe-path.js';
-import { type ChangedTask, type Undo, UNDO_MINUTES, unpackUndo } from '../../server/undo.js';
+import { type Changed, type ChangedTask, type Undo, UNDO_MINUTES, unpackUndo } from '../../server/undo.js';
 import { plainMessage } from '../../wording/plain-message.js';
 import { backPath } from './paths.js';
 import { describeLeft, eachTask } from './each-task.js';
 
-const counted = (count: number): string => (count === 1 ? 'The change was undone' : `${count} changes were undone`);
+/** What an operation did: its notice, and what takes that back again. */
+interface Undone {
+  done: number;
+  /** Why the rest was left; empty if all was done. */
+  left: string;
+  /** Takes back what was done. */
+  reverse?: Undo | undefined;
+  /** Does the rest: what a failure of ours has left. */
+  rest?: Undo | undefined;
+}
 
 /**
- * Undoes one by one, and says what was undone, what was not and why. What a failure of ours has left can be undone from there.
+ * Undoes one by one, and says what was not and why. What a failure of ours has left can be undone from there.
  * @throws the error of a single item
  */
-async function undoEach<T extends string | ChangedTask>(
+async function undoEach<T extends string | ChangedTask, R>(
   ctx: Context,
   items: readonly T[],
-  act: (item: T) => Promise<unknown>,
-  toUndo: (items: T[]) => Undo,
-): Promise<Notice> {
+  act: (item: T) => Promise<R>,
+  { toUndo, toReverse }: { toUndo: (items: T[]) => Undo; toReverse?: (results: R[]) => Undo | Promise<Undo> },
+): Promise<Undone> {
   const found = await eachTask(ctx, items, act);
   const { done, failed, untried } = found;
   if (items.length === 1 && failed[0]) throw failed[0].error;
   const left = await describeLeft(ctx, found, 'changed again since');
-  if (left === '') return { kind: 'good', text: counted(done.length) };
+  const results = done.map(({ result }) => result);
+  const reverse = results.length > 0 ? await toReverse?.(results) : undefined;
   const broken = failed.filter(({ error }) => error.status >= 500).map(({ item }) => item);
-  const head = done.length > 0 ? `${counted(done.length)}. ` : broken.length > 0 ? '' : 'Nothing was undone. ';
   const rest = [...broken, ...untried];
-  return { kind: 'bad', text: `${head}${left}`, ...(rest.length > 0 && { undo: toUndo(rest) }) };
+  return { done: done.length, left, reverse, rest: rest.length > 0 ? toUndo(rest) : undefined };
 }
 
-async function undoOne(undoing: Promise<unknown>): Promise<Notice> {
+async function undoOne(undoing: Promise<unknown>): Promise<Undone> {
   await undoing;
-  return { kind: 'good', text: counted(1) };
+  return { done: 1, left: '' };
+}
+
+/** Returns the version that a task has to have: the present one, if since the change everything else was undone. */
+async function expectedVersion(ctx: Context, [id, version]: readonly [string, number, ...unknown[]]): Promise<number> {
+  const now = (await readTaskStates(ctx, [id])).get(id)?.version ?? version;
+  const isSame = now > version && (await isAsAtVersion(ctx, { type: 'task', id, version }, now));
+  return isSame ? now : version;
 }
 
 /**
- * Gives a task its earlier values and its earlier cycle, both or neither, if it still has the version of the change.
+ * Gives a task its earlier values and its earlier cycle, both or neither, if it is as the change left it. Returns what takes that back.
  * @throws the errors of `revertTask`, `addTasksToCycle` and `removeTaskFromCycle`
  */
-async function revertChanged(ctx: Context, [id, version, from, hasFields]: ChangedTask): Promise<void> {
-  if (from === undefined) return void (await revertTask(ctx, id, version));
-  await inTransaction(ctx, async (ctx) => {
+async function revertChanged(ctx: Context, task: ChangedTask): Promise<ChangedTask> {
+  const [id, version, from, hasFields = 0] = task;
+  const expected = await expectedVersion(ctx, task);
+  if (from === undefined) return [id, await revertTask(ctx, id, version, expected)];
+  return inTransaction(ctx, async (ctx) => {
     const state = (await readTaskStates(ctx, [id])).get(id);
-    if (state && state.version !== version) {
+    const into = from || state?.cycle_id;
+    if (into) {
+      // Writers lock cycles before tasks.
+      await readCycle(ctx, 'cycle.write', into);
+      await lockCycle(ctx, into);
+    }
+    if (state && state.version !== expected) {
       throw await staleVersion(ctx, { type: 'task', id, expected: version, version: state.version });
     }
+    if (hasFields) await revertTask(ctx, id, version - 1, expected);
+    const now = (await readTaskStates(ctx, [id])).get(id);
     if (from !== '') await addTasksToCycle(ctx, from, [id]);
-    else if (state?.cycle_id) await removeTaskFromCycle(ctx, state.cycle_id, id);
-    if (hasFields) await revertTask(ctx, id, version - 1, version + 1);
+    else if (now?.cycle_id) await removeTaskFromCycle(ctx, now.cycle_id, id);
+    return [id, expected + (hasFields ? 2 : 1), state?.cycle_id ?? '', hasFields];
   });
 }
 
@@ -85,43 +113,57 @@ function revertDuplicate(ctx: Context, task: ChangedTask, { original, before }: 
   });
 }
 
-type Undoing = { [K in Undo['kind']]: (ctx: Context, undo: Extract<Undo, { kind: K }>) => Promise<Notice> };
+async function readVersions(ctx: Context, ids: string[]): Promise<Undo> {
+  const states = await readTaskStates(ctx, ids);
+  return { kind: 'trash_tasks', tasks: [...states.values()].map(({ task_id, version }): Changed => [task_id, version]) };
+}
+
+type Undoing = { [K in Undo['kind']]: (ctx: Context, undo: Extract<Undo, { kind: K }>) => Promise<Undone> };
 
 /** How each kind of change is undone, through the operations of the API. */
 const UNDO: Undoing = {
   revert_tasks: (ctx, { kind, tasks }) =>
-    undoEach(
-      ctx,
-      tasks,
-      (task) => revertChanged(ctx, task),
-      (some) => ({ kind, tasks: some }),
-    ),
+    undoEach(ctx, tasks, (task) => revertChanged(ctx, task), {
+      toUndo: (some) => ({ kind, tasks: some }),
+      toReverse: (some) => ({ kind, tasks: some }),
+    }),
   revert_duplicates: (ctx, undo) =>
-    undoEach(
-      ctx,
-      undo.tasks,
-      (task) => revertDuplicate(ctx, task, undo),
-      (some) => ({ ...undo, tasks: some }),
-    ),
-  trash_task: (ctx, { task: [id, version] }) => undoOne(trashTask(ctx, id, version)),
+    undoEach(ctx, undo.tasks, (task) => revertDuplicate(ctx, task, undo), { toUndo: (some) => ({ ...undo, tasks: some }) }),
+  trash_tasks: (ctx, { kind, tasks }) =>
+    undoEach(ctx, tasks, async (task) => (await trashTask(ctx, task[0], await expectedVersion(ctx, task)), task[0]), {
+      toUndo: (some) => ({ kind, tasks: some }),
+      toReverse: (ids) => ({ kind: 'restore_tasks', ids }),
+    }),
   restore_tasks: (ctx, { kind, ids }) =>
-    undoEach(
-      ctx,
-      ids,
-      (id) => restoreTask(ctx, id),
-      (some) => ({ kind, ids: some }),
-    ),
+    undoEach(ctx, ids, async (id) => (await restoreTask(ctx, id), id), {
+      toUndo: (some) => ({ kind, ids: some }),
+      toReverse: (some) => readVersions(ctx, some),
+    }),
   revert_project: (ctx, { project: [id, version] }) => undoOne(revertProject(ctx, id, version)),
   restore_project: (ctx, { id }) => undoOne(restoreProject(ctx, id)),
   delete_relation: (ctx, { relationId }) => undoOne(deleteRelation(ctx, relationId)),
   create_relation: (ctx, { relation }) => undoOne(createRelation(ctx, relation)),
   delete_comment: (ctx, { commentId }) => undoOne(deleteComment(ctx, commentId)),
 };
-/** Says why nothing was undone. */
-function reasonOf(error: unknown, me: User | null): string {
+
+/** Says what was undone, or made again, with what takes that back; of a single change, which one. */
+function describeUndone({ done, left, reverse, rest }: Undone, { called, redo }: { called: string; redo: boolean }): Notice {
+  const verb = redo ? 'made again' : 'undone';
+  const head = done === 1 ? `The change was ${verb}` : `${done} changes were ${verb}`;
+  if (left === '') {
+    const of = done === 1 && called ? `: ${called}` : '';
+    return { kind: 'good', text: `${head}${of}`, undo: reverse, called, redoes: !redo };
+  }
+  const start = done > 0 ? `${head}. ` : rest ? '' : `Nothing was ${verb}. `;
+  return { kind: 'bad', text: `${start}${left}`, undo: rest, called, redoes: redo };
+}
+
+/** Says why nothing was undone, and which change it would have been. */
+function reasonOf(error: unknown, me: User | null, called = ''): string {
   if (!(error instanceof DomainError) || error.status >= 500) throw error;
   const isStale = 'changed_since' in error.extra && typeof error.detail === 'string';
-  return `Nothing was undone. ${plainMessage(isStale ? (error.detail as string) : error.message, me)}.`.replace(/\.\.$/, '.');
+  const reason = plainMessage(isStale ? (error.detail as string) : error.message, me);
+  return `Nothing was undone. ${reason}.`.replace(/\.\.$/, '.') + (called && ` It was: ${called}.`);
 }
 
 export const undoPages: Page[] = [
@@ -129,17 +171,19 @@ export const undoPages: Page[] = [
     method: 'post',
     path: '/app/undo',
     access: 'task.write',
-    form: z.object({ undo: z.string().max(4_096), back: z.string().max(2_000).optional() }),
+    form: z.object({ undo: z.string().max(4_096), back: z.string().max(2_000).optional(), redo: z.literal('yes').optional() }),
     async handle({ ctx, me, form }) {
       const binding = ctx.actor.type === 'user' ? ctx.actor.sessionId : '';
-      const undo = unpackUndo(ctx.config, binding, form.undo);
+      const found = unpackUndo(ctx.config, binding, form.undo);
       const to = backPath(form.back, HOME);
       try {
-        if (!undo) throw conflict('This session did not make the change');
-        if (undo === 'expired') throw conflict(`A change can be undone for ${UNDO_MINUTES} minutes`);
-        return { to, notice: await UNDO[undo.kind](ctx, undo as never) };
+        if (!found || (found !== 'expired' && !(found.undo.kind in UNDO))) throw conflict('This session did not make the change');
+        if (found === 'expired') throw conflict(`A change can be undone for ${UNDO_MINUTES} minutes`);
+        const undone = await UNDO[found.undo.kind](ctx, found.undo as never);
+        return { to, notice: describeUndone(undone, { called: found.said, redo: form.redo !== undefined }) };
       } catch (error) {
-        return { to, notice: { kind: 'bad', text: reasonOf(error, me) } };
+        const called = typeof found === 'object' ? found?.said : undefined;
+        return { to, notice: { kind: 'bad', text: reasonOf(error, me, called) } };
       }
     },
   }),
