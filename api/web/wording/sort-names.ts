@@ -11,6 +11,7 @@ const SORT_NAMES: Readonly<Record<string, string>> = {
   manual_order: 'manual order',
   position: 'position',
   project_id: 'project',
+  stage_id: 'stage',
   start_date: 'first day',
   team_id: 'team',
   updated_at: 'last change',

@@ -6,7 +6,7 @@ export const MANUAL_ORDER = 'manual_order';
 
 /** Fields of the record that each entity sorts by. */
 export const SORT_FIELDS: Readonly<Record<ViewEntity, readonly string[]>> = {
-  task: [...listTaskColumns('sorted'), MANUAL_ORDER],
+  task: [...listTaskColumns('sorted'), MANUAL_ORDER, 'stage'],
   project: ['name', 'status', 'start_date', 'end_date', 'created_at', 'updated_at'],
   work_item: ['title', 'type', 'status', 'created_at', 'updated_at', 'project_id'],
 };

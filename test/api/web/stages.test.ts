@@ -178,3 +178,24 @@ it('are named where a plan would set one', async () => {
     ]);
   }
 });
+
+it('are groups of their own in lists by status, in their order', async () => {
+  await buildTask(app, team, project, { title: 'Task C', stage_id: backlog });
+  await buildTask(app, team, project, { title: 'Task D' });
+  await buildTask(app, team, project, { title: 'Task E', stage_id: qa });
+  const heads = (html: string) =>
+    [...html.matchAll(/<li class="group"><h2>([\s\S]*?)<\/h2>|<strong>(Task \w)/g)].map(
+      ([, head, title]) =>
+        title ??
+        head
+          ?.replaceAll(/<[^>]*>|\s+/g, ' ')
+          .replaceAll(/ +/g, ' ')
+          .trim(),
+    );
+  const expected = ['Backlog 1', 'Task C', 'To do 1', 'Task D', 'In review 1', 'Task B', 'In QA &lt;b&gt; 2', 'Task E', 'Task A'];
+  expect(heads((await browser.get(`${path}?group=status`)).html)).toEqual(expected);
+  const sort = [{ field: 'created_at', direction: 'desc' }];
+  const view = { name: 'v', entity_type: 'task', team_id: team.team_id, group_by: 'status', sort };
+  const { body } = await app.as(team.member).post('/api/saved-views', view);
+  expect(heads((await browser.get(`/app/views/${body.view_id}`)).html)).toEqual(expected);
+});

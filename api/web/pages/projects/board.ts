@@ -9,7 +9,6 @@ import { ProjectParams, type ProjectRecord } from '../../../work/projects/schema
 import { NONE } from '../../../work/tasks/filters.js';
 import { MANUAL_ORDER } from '../../../work/saved-views/sort-fields.js';
 import type { ViewSource } from '../../../work/saved-views/results/resolve-view.js';
-import { countGroups } from '../../../work/saved-views/results/list-groups.js';
 import { listMatches } from '../../../work/saved-views/results/list-results.js';
 import { placeInOrder } from '../../../work/tasks/order/manual-key.js';
 import { listTasks } from '../../../work/tasks/read/list-tasks.js';
@@ -24,6 +23,7 @@ import { projectPath } from './paths.js';
 import { loadProject, loadTeam } from './project.js';
 import { Choice, valueOf } from './stage-choices.js';
 import { loadAround } from './around-tasks.js';
+import { countPlaces } from './stage-groups.js';
 import { MAX_LINE, quickAdd } from './quick-add.js';
 import { writableTeams } from './task-list.js';
 
@@ -77,33 +77,6 @@ interface Refused {
 /** Narrows what is looked up to a place. Without stages nothing has to be said of them. */
 const within = (source: ViewSource, { stage }: Place, stages: readonly Stage[]): ViewSource =>
   stages.length === 0 ? source : { ...source, filters: { ...source.filters, stage_id: [stage?.stage_id ?? NONE] } };
-
-interface Counted {
-  count: number;
-  /** Points of its tasks; 0 where none is estimated. */
-  points: number;
-}
-
-/** Counts the tasks of each place and their points, by what a form sends for it. */
-async function countPlaces(ctx: Context, source: ViewSource, stages: readonly Stage[]): Promise<Map<Choice, Counted>> {
-  const count = async (group_by: string): Promise<Map<string, Counted>> => {
-    const { groups } = await countGroups(ctx, { ...source, group_by });
-    return new Map(
-      groups.flatMap(({ key, count, estimate }) => (key === null ? [] : [[key, { count, points: estimate ?? 0 }] as const])),
-    );
-  };
-  const [byStatus, byStage] = await Promise.all([
-    count('status'),
-    stages.length === 0 ? new Map<string, Counted>() : count('stage_id'),
-  ]);
-  const none = { count: 0, points: 0 };
-  // What is in no stage is the rest of its status.
-  for (const { stage_id, status } of stages) {
-    const [all, part] = [byStatus.get(status) ?? none, byStage.get(stage_id) ?? none];
-    byStatus.set(status, { count: all.count - part.count, points: all.points - part.points });
-  }
-  return new Map([...byStatus, ...byStage]);
-}
 
 async function showProjectBoard(
   ctx: Context,

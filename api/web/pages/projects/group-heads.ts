@@ -1,6 +1,7 @@
 import type { User } from '../../../identity/auth/schema.js';
 import type { Context } from '../../../platform/context.js';
 import { findCycleNames } from '../../../work/cycles/find-cycle-names.js';
+import type { Stage } from '../../../work/tasks/stages/places.js';
 import { findStages } from '../../../work/tasks/stages/find-stages.js';
 import { findPlaces } from '../../../work/graph/item-place.js';
 import { parseCustomKey } from '../../../work/saved-views/rules.js';
@@ -13,12 +14,20 @@ interface Grouped {
   groups: readonly ViewGroup[];
   rows: readonly Record<string, unknown>[];
   people: Readonly<Record<string, string>>;
+  /** Of the team of the list, which are groups of their own within a status. */
+  stages?: readonly Stage[];
 }
 
 /** Returns the names of the values of a field that are ids; none for values that are words. The rows are those of the reader. */
-async function nameKeys(ctx: Context, me: User, { by, rows, people }: Grouped): Promise<Readonly<Record<string, string>>> {
+async function nameKeys(
+  ctx: Context,
+  me: User,
+  { by, rows, people, stages = [] }: Grouped,
+): Promise<Readonly<Record<string, string>>> {
   const ids = () => [...new Set(rows.map((row) => row[by as string]))].filter((id) => typeof id === 'string');
   switch (by) {
+    case 'status':
+      return Object.fromEntries(stages.map(({ stage_id, name }) => [stage_id, name]));
     case 'assigned_to':
       return people;
     case 'team_id':

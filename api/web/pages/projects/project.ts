@@ -6,7 +6,6 @@ import type { Context } from '../../../platform/context.js';
 import { ClampedInt, Text } from '../../../platform/fields.js';
 import { getProject } from '../../../work/projects/get-project.js';
 import { ProjectParams, type ProjectRecord } from '../../../work/projects/schema.js';
-import { countGroups } from '../../../work/saved-views/results/list-groups.js';
 import { createView } from '../../../work/saved-views/create-view.js';
 import { CreateSavedView } from '../../../work/saved-views/schema.js';
 import { MANUAL_ORDER } from '../../../work/saved-views/sort-fields.js';
@@ -18,6 +17,7 @@ import { type FormError, page, type Page, requireUser, type View } from '../../p
 import type { Fields } from '../../server/read-form.js';
 import { filterData, TaskFilters, toQuery, toSort, toSource, toViewFilters } from './filters.js';
 import { loadGroupHeads } from './group-heads.js';
+import { countHeads, inStages } from './stage-groups.js';
 import { backPath, projectPath } from './paths.js';
 import { MAX_LINE, quickAdd } from './quick-add.js';
 import { loadCycles, loadTaskList } from './task-list.js';
@@ -63,11 +63,11 @@ async function showProject(
   { problem, given = {}, viewProblem, viewGiven }: Refused = {},
 ): Promise<View> {
   const around = await loadProject(ctx, me, projectId);
-  const source = toSource(around.project, filters);
+  const source = inStages(toSource(around.project, filters), around.stages);
   const here = `${projectPath(projectId)}${toQuery(filters, { offset: offset || undefined })}`;
-  const [{ body, count, more }, counted, estimates] = await Promise.all([
+  const [{ body, count, more }, groups, estimates] = await Promise.all([
     listMatches(ctx, source, { limit: ROWS, offset }),
-    source.group_by === null ? undefined : countGroups(ctx, source),
+    countHeads(ctx, source, around.stages),
     sumEstimates(ctx, { project_id: projectId }),
   ]);
   const tasks = JSON.parse(body as string) as Task[];
@@ -79,7 +79,8 @@ async function showProject(
     isManual: filters.sort === MANUAL_ORDER && filters.group === undefined,
     group: await loadGroupHeads(ctx, me, {
       by: source.group_by,
-      groups: counted?.groups ?? [],
+      groups,
+      stages: around.stages,
       rows: tasks as unknown as Record<string, unknown>[],
       people: around.names,
     }),

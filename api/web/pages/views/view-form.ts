@@ -5,9 +5,8 @@ import { listProjects } from '../../../work/projects/list-projects.js';
 import { DUE_RANGES, LAYOUTS, VIEW_ENTITIES } from '../../../work/saved-views/rules.js';
 import { CreateSavedView, ViewFilters } from '../../../work/saved-views/schema.js';
 import { TASK_PRIORITIES } from '../../../work/tasks/rules.js';
-import { findStages } from '../../../work/tasks/stages/find-stages.js';
 import type { Fields } from '../../server/read-form.js';
-import { namesIn } from '../../wording/names.js';
+import { namesIn, stageNames } from '../../wording/names.js';
 import { parseInput, Ticked } from '../projects/form-fields.js';
 import { loadOpenCycles } from '../projects/task-list.js';
 
@@ -120,7 +119,7 @@ export const chosenIn = (
   };
 };
 
-/** Returns people, projects and open cycles of the user's teams by id, for the choices of the form. */
+/** Returns people, projects, open cycles and stages of the user's teams by id, for the choices of the form. */
 export async function listChoices(
   ctx: Context,
   user: User,
@@ -130,12 +129,12 @@ export async function listChoices(
     namesIn(ctx, user, user.teams.slice(0, 20)),
     listProjects(ctx, { limit: MAX_CHOICES, offset: 0 }),
     loadOpenCycles(ctx, teams),
-    findStages(ctx, teams),
+    stageNames(ctx, user),
   ]);
   return {
     people: Object.entries(names).slice(0, MAX_CHOICES),
     cycles: cycles.map(({ cycle_id, name }) => [cycle_id, name]),
-    stages: stages.slice(0, MAX_CHOICES).map(({ stage_id, name }) => [stage_id, name]),
+    stages: Object.entries(stages).slice(0, MAX_CHOICES),
     projects: projects
       .map((text) => JSON.parse(text) as { project_id: string; name: string })
       .map((each) => [each.project_id, each.name]),

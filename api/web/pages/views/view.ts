@@ -8,7 +8,6 @@ import { present } from '../../../work/saved-views/present.js';
 import { readView } from '../../../work/saved-views/read-view.js';
 import { checkView } from '../../../work/saved-views/check-view.js';
 import { createView } from '../../../work/saved-views/create-view.js';
-import { countGroups } from '../../../work/saved-views/results/list-groups.js';
 import { listMatches } from '../../../work/saved-views/results/list-results.js';
 import { MANUAL_ORDER } from '../../../work/saved-views/sort-fields.js';
 import { parseCustomKey } from '../../../work/saved-views/rules.js';
@@ -24,6 +23,8 @@ import { mapTeamNames, membersIn, namesOf } from '../../wording/names.js';
 import { toColumns } from '../projects/board.js';
 import { parseInput } from '../projects/form-fields.js';
 import { loadGroupHeads } from '../projects/group-heads.js';
+import { countHeads, inStages } from '../projects/stage-groups.js';
+import { findStages } from '../../../work/tasks/stages/find-stages.js';
 import { backPath } from '../projects/paths.js';
 import { loadTaskList, writableTeams } from '../projects/task-list.js';
 import { describeView } from './describe-view.js';
@@ -110,13 +111,14 @@ async function showView(
   const saved = await readOne(ctx, user, viewId);
   // What was refused is in the form, and the page shows what is saved.
   const view = problem ? saved : applyForm(saved, given);
+  const stages = view.team_id !== null && view.entity_type === 'task' ? await findStages(ctx, [view.team_id]) : [];
   const isBoard = view.layout === 'board' && view.entity_type === 'task';
   const isManual = isBoard ? view.sort.length === 0 || view.sort[0]?.field === MANUAL_ORDER : false;
   const sort = isManual ? [{ field: MANUAL_ORDER, direction: 'asc' as const }] : view.sort;
   const window = isBoard ? { limit: CARDS, offset: 0 } : { limit: ROWS, offset };
-  const [{ body, count, more, truncated }, counted, names, form, project] = await Promise.all([
-    listMatches(ctx, { ...view, sort }, window),
-    view.group_by === null || isBoard ? undefined : countGroups(ctx, view),
+  const [{ body, count, more, truncated }, groups, names, form, project] = await Promise.all([
+    listMatches(ctx, isBoard ? { ...view, sort } : inStages({ ...view, sort }, stages), window),
+    isBoard ? [] : countHeads(ctx, view, stages),
     fieldNames(ctx, view),
     loadForm(ctx, user, saved, given),
     findProjectName(ctx, user, view),
@@ -149,8 +151,8 @@ async function showView(
     taskRows,
     columns,
     names: people,
-    groups: counted?.groups ?? [],
-    group: await loadGroupHeads(ctx, user, { by: view.group_by, groups: counted?.groups ?? [], rows: results, people }),
+    groups,
+    group: await loadGroupHeads(ctx, user, { by: view.group_by, groups, rows: results, people, stages }),
     fieldNames: names,
     teamNames: mapTeamNames(user),
     isOwner: form.canSave,

@@ -45,6 +45,8 @@ export const SOURCES: Readonly<Record<ViewEntity, Source>> = {
       // Ids begin with their time, so groups of cycles and projects stand in the order in which these were created.
       ...same([...COMMON, 'cycle_id', 'stage_id', ...listTaskColumns('sorted')]),
       [MANUAL_ORDER]: manualKey('w'),
+      // Its place among the stages of its status, where the tasks without one stand at 0.
+      stage: 'coalesce((select s.position from stages s where s.stage_id = w.stage_id), 0)',
       // A text: a date comes before the times of its day.
       due_date: 'w.due_date collate "C"',
     },
