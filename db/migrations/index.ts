@@ -43,6 +43,7 @@ const MIGRATIONS: Record<string, Knex.Migration> = {
   '0119_task_estimate': sqlMigration('0119_task_estimate.sql'),
   '0120_stages': sqlMigration('0120_stages.sql'),
   '0123_forge_addresses': sqlMigration('0123_forge_addresses.sql'),
+  '0124_quiet_imports': sqlMigration('0124_quiet_imports.sql'),
   '0125_common_last_words': sqlMigration('0125_common_last_words.sql'),
   '0126_tasks_of_stage': tasksOfStage,
   '0128_webhook_format': sqlMigration('0128_webhook_format.sql'),

@@ -9,6 +9,9 @@ export const importToWriteStatement = defineStatement({
     from bulk_jobs j join users u on u.user_id = j.requested_by where j.job_id = $1 and j.kind = 'import'`,
 });
 
+/** $1 = `quiet` or `loud`. Says to the rest of the transaction that an import writes it: whether its events start automations; it tells nobody. */
+export const markImportStatement = defineStatement({ name: 'mark_import', text: "select set_config('assent.import', $1, true)" });
+
 /** $1 = job id, $2 = first chunk, $3 = their number. */
 export const chunksStatement = defineStatement({
   name: 'chunks_of_import',

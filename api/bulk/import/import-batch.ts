@@ -9,7 +9,7 @@ import { contextOfJob } from '../jobs/claim-job.js';
 import { endBulkJob } from '../jobs/end-job.js';
 import { requesterSeat } from '../jobs/requester-seat.js';
 import { MAX_ERRORS } from '../rules.js';
-import { chunksStatement, finishChunkStatement, importToWriteStatement } from './import-batch.sql.js';
+import { chunksStatement, finishChunkStatement, importToWriteStatement, markImportStatement } from './import-batch.sql.js';
 import type { Chunk } from './prepare/chunks.js';
 import type { PreparedRow } from './prepare/sorted-rows.js';
 import { isForeign } from './records/read-input.js';
@@ -83,6 +83,7 @@ function write(services: Services, job: ImportJob, chunk: Chunk, rows: PreparedR
   return inTransaction({ ...contextOfJob(services, job), requestId: newId() }, async (ctx) => {
     const seat = await requesterSeat(ctx, team_id);
     if (seat === null) throw new ImportAborted('permission_lost');
+    await run(ctx.db, markImportStatement, [options.run_automations === true ? 'loud' : 'quiet']);
     const result = new ChunkResult(chunk.kind);
     const { project_id, on_conflict } = options;
     const refs = new Refs(ctx, job_id);

@@ -14,6 +14,7 @@ import { ChunkWriter } from './prepare/chunks.js';
 import { findMembers } from './prepare/find-members.js';
 import { makeWorkFolder, removeWorkFolder } from './prepare/row-file.js';
 import { sortInput } from './prepare/sort-input.js';
+import { takeNumbers } from './prepare/take-numbers.js';
 import { SortedRows } from './prepare/sorted-rows.js';
 import { isForeign, type OpenInput } from './records/read-input.js';
 import { storePreparedStatement, storeProblemStatement } from './prepare-import.sql.js';
@@ -74,6 +75,7 @@ async function prepare(services: Services, found: ImportJob, job: ClaimedJob, ke
       assertStillRunning,
     );
     const files = await rows.sorted(
+      (ids) => takeNumbers(ctx, team_id, ids),
       ({ line }) => errors.add(line, 'task', 'parent_task_id forms a cycle, or the task is nested too deep'),
       ({ line }) => notes.add(line, 'task', 'The task does not recur: a later occurrence of its series does'),
     );

@@ -18,6 +18,8 @@ import type { OnConflict } from './write/batch.js';
 export interface ImportOptions extends Record<string, unknown> {
   on_conflict: OnConflict;
   project_id: string | null;
+  /** Missing in jobs of older versions. */
+  run_automations?: boolean;
   /** Upload or file that holds the input; null if the job has an object of its own. */
   file_id: string | null;
 }
@@ -75,17 +77,17 @@ async function inlineInput(ctx: Context, data: string): Promise<Input> {
  * below manager | RESOURCE_CONFLICT too many open jobs | UNSUPPORTED_MEDIA_TYPE compressed
  */
 export async function requestImport(ctx: Context, body: RequestImport): Promise<BulkJobRef> {
-  const { team_id, format, data, file_id = null, on_conflict, project_id = null } = body;
+  const { team_id, format, data, file_id = null, on_conflict, project_id = null, run_automations = false } = body;
   if (body.dry_run !== undefined) {
     throw invalid('dry_run is not supported: an import writes', { detail: 'Import into a new team, or undo the import.' });
   }
   authorize('bulk.run', await seatInTeam(ctx, team_id));
   if (project_id !== null) await checkProject(ctx, team_id, project_id);
   const input = file_id === null ? await inlineInput(ctx, data as string) : await fileInput(ctx, team_id, file_id);
-  const options: ImportOptions = { on_conflict, project_id, file_id };
+  const options: ImportOptions = { on_conflict, project_id, run_automations, file_id };
   const expires_at = input.object_key === null ? null : new Date(Date.now() + FILE_DAYS * DAY_MS);
   try {
-    const details = { format, on_conflict, project_id, size: input.size, sha256: input.sha256 };
+    const details = { format, on_conflict, project_id, run_automations, size: input.size, sha256: input.sha256 };
     return await createBulkJob(ctx, { team_id, kind: 'import', format, options, ...input, expires_at }, details);
   } catch (error) {
     // Nothing was committed for certain; after a lost connection the sweep decides.

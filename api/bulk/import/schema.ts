@@ -20,6 +20,10 @@ export const RequestImport = z
       .default('error')
       .meta({ description: 'What happens to a record whose id the team has: it fails, it is skipped, or it is updated' }),
     project_id: Id.nullish().meta({ description: 'Project of records that name none; with a format of another product, of all' }),
+    run_automations: z
+      .boolean()
+      .optional()
+      .meta({ description: 'Whether what is written starts automations; `false` if missing' }),
     dry_run: z.unknown().optional().meta({ description: 'There is no dry run: any value is a 400', deprecated: true }),
   })
   .refine(({ data, file_id }) => (data == null) !== (file_id == null), {

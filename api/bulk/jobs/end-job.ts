@@ -5,6 +5,7 @@ import { type Context, inTransaction } from '../../platform/context.js';
 import type { FinalStatus } from '../rules.js';
 import { endJobStatement } from './end-job.sql.js';
 import { dispatchNext, lockSlot } from './slot.js';
+import { notifyAssignees } from './notify-assignees.js';
 import { recordJobChange } from './record-job-change.js';
 
 /** What is known of a job at its end. */
@@ -44,6 +45,7 @@ export function endBulkJob(
     const [ended] = await run<EndedJob>(ctx.db, endJobStatement, values);
     if (!ended) return false;
     await dispatchNext(ctx, team_id);
+    if (ended.kind === 'import') await notifyAssignees(ctx, job_id);
     const { kind, processed, created, updated, skipped, failed } = ended;
     const counts = kind === 'export' ? { rows: processed } : { processed, created, updated, skipped, failed };
     const { error_code = null } = ending;

@@ -5,6 +5,7 @@ import { newId } from '../../platform/ids.js';
 import { dispatchNext, lockSlot } from '../jobs/slot.js';
 import { findJob, getBulkJob } from '../jobs/read-jobs.js';
 import { recordJobChange } from '../jobs/record-job-change.js';
+import { withdrawImportNotices } from '../jobs/notify-assignees.js';
 import { isEnded } from '../rules.js';
 import type { BulkJobRecord } from '../schema.js';
 
@@ -25,6 +26,7 @@ export function requestUndo(ctx: Context, jobId: string): Promise<BulkJobRecord>
       .findById(jobId)
       .patch({ undo_id, undo_status: 'queued', undo_requested_by: requireUser(ctx), waiting_since: new Date() });
     await dispatchNext(ctx, team_id);
+    await withdrawImportNotices(ctx, jobId, team_id);
     await recordJobChange(ctx, job, 'undo', {
       severity: 'HIGH',
       summary: 'undid an import',

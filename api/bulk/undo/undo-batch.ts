@@ -3,6 +3,7 @@ import { run } from '../../../db/statement.js';
 import type { InstanceRole } from '../../platform/access/actor.js';
 import { inTransaction, type Services } from '../../platform/context.js';
 import { newId } from '../../platform/ids.js';
+import { markImportStatement } from '../import/import-batch.sql.js';
 import { contextOfJob } from '../jobs/claim-job.js';
 import { dispatchNext, lockSlot } from '../jobs/slot.js';
 import { recordJobChange } from '../jobs/record-job-change.js';
@@ -58,6 +59,7 @@ function step(services: Services, job: UndoJob): Promise<boolean> {
   const { job_id, team_id, undo_id } = job;
   return inTransaction({ ...contextOfJob(services, job), requestId: newId() }, async (ctx) => {
     if ((await requesterSeat(ctx, team_id)) === null) throw new UndoAborted('The permission is lost, or the team is gone');
+    await run(ctx.db, markImportStatement, ['quiet']);
     const rows = await run<UndoRow>(ctx.db, nextRowsStatement, [job_id, UNDO_ORDER, TAKEN_AT_ONCE, ITEMS, OTHERS]);
     const [first] = rows;
     if (!first) return false;

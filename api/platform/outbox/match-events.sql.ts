@@ -119,7 +119,7 @@ with ${OWNERS}, candidate as materialized (
   union all
   select given.id, given.position from unnest($2::bigint[]) with ordinality as given(id, position)
 ), taken as materialized (
-  select o.outbox_id, o.subject, o.team_id, o.actor_id, o.project_id, o.project_ids, o.matched_up_to, c.position, ${OWNER} as owner_id
+  select o.outbox_id, o.subject, o.team_id, o.actor_id, o.project_id, o.project_ids, o.is_quiet, o.matched_up_to, c.position, ${OWNER} as owner_id
   -- By primary key: without "parked_at is null" the planner cannot read all due events instead. A parked row is never due.
   from chosen c join outbox o using (outbox_id) where o.kind = 'event' and o.next_attempt_at <= now() for update of o skip locked
 ), share as materialized (

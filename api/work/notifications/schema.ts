@@ -16,6 +16,7 @@ const NOTIFICATION_KINDS = [
   'change_ended',
   'member_added',
   'assigned',
+  'imported',
   'mentioned',
   'commented',
   'run_ended',

@@ -59,7 +59,7 @@ it('takes the CSV of Jira', async () => {
   const { Form, Checkout, Pay, Choose } = (await toTasks()) as Record<'Form' | 'Checkout' | 'Pay' | 'Choose', Task>;
   expect(Form).toMatchObject({
     title: 'Form with "quotes", commas and a line break',
-    description: 'Fields of the address\n\nImported from Jira: SHOP-3',
+    description: 'Fields of the address\n\nImported from Jira: SHOP-3, created by bo',
     status: 'in_progress',
     priority: 'urgent',
     assigned_to: ada.user_id,
@@ -148,7 +148,7 @@ it('takes issues of GitHub', async () => {
   expect(await projectNames()).toEqual(['example/shop']);
   const { Blank, Typo } = (await toTasks()) as Record<'Blank' | 'Typo', Task>;
   expect(Blank).toMatchObject({
-    description: 'Steps:\n\n1. Open the page\n\nImported from GitHub: example/shop#7',
+    description: 'Steps:\n\n1. Open the page\n\nImported from GitHub: example/shop#7, created by octo-bo',
     status: 'todo',
     tags: ['bug'],
     assigned_to: ada.user_id,

@@ -1,11 +1,11 @@
 import { defineStatement } from '../../../../db/statement.js';
 
-const SUBSCRIBED = /* sql */ `a.is_active and a.deleted_at is null
+const SUBSCRIBED = /* sql */ `o.is_quiet is not true and a.is_active and a.deleted_at is null
   and a.trigger_type = any((select e.triggers from event_types e where e.event_type = o.subject)::text[])`;
 
 /**
  * Enabled automations of the event's team or its live project, and personal ones of the user who caused it. A delivery may
- * concern several projects of a team. The payload decides later whether a change means a trigger such as task.completed. Each
+ * concern several projects of a team. What an import writes is quiet, unless its importer asked otherwise. The payload decides later whether a change means a trigger such as task.completed. Each
  * branch uses an index, so that an event reads neither other teams' automations nor those of other projects.
  */
 export const AUDIENCE = /* sql */ `

@@ -1,7 +1,17 @@
 import { InputError } from '../../formats/input.js';
 import { fromChoice, MAX_POINTS } from '../../../work/tasks/rules.js';
 import type { ImportPlace, ImportRecord, Mapped } from './record.js';
-import { Comments, toDescription, parsePriority, stableId, stablePartId, getStatus, toTags, getTitle } from './values.js';
+import {
+  Comments,
+  parseMoment,
+  toDescription,
+  parsePriority,
+  stableId,
+  stablePartId,
+  getStatus,
+  toTags,
+  getTitle,
+} from './values.js';
 
 /** Projects, and cycles, that one foreign file may name. */
 const MAX_NAMED = 10_000;
@@ -31,6 +41,11 @@ export interface ForeignIssue {
   points: number | undefined;
   spent: number | undefined;
   isArchived: boolean;
+  /** Times as the file writes them. */
+  created: string | undefined;
+  completed: string | undefined;
+  /** Name of who created it. */
+  creator: string | undefined;
   project: { key: string; name: string };
   cycle: { key: string; name: string; start?: string | undefined; end?: string | undefined } | undefined;
   parent: string | undefined;
@@ -45,6 +60,12 @@ const MAX_HOURS = 1_000;
 const MAX_SHOWN = 40;
 /** A short name from the file, for a note. */
 export const shown = (text: string): string => `“${getTitle(text).slice(0, MAX_SHOWN)}”`;
+
+/** Says who created an issue: a task has its importer as its creator. */
+const toOrigin = ({ origin, creator = '' }: ForeignIssue): string => {
+  const name = getTitle(creator).slice(0, MAX_SHOWN);
+  return name === '' ? origin : `${origin}, created by ${name}`;
+};
 
 /** States of work that nobody has planned; tasks have one state for what is not begun. */
 const NOT_PLANNED = /^\s*(backlog|triage|icebox)\s*$/i;
@@ -130,7 +151,7 @@ export class ForeignImporter {
     const { cycle_id, records: cycles } = this.toCycle(issue);
     const { tags, dropped } = toTags(issue.labels);
     if (dropped > 0) notes.push(`A task has at most 20 tags; ${dropped} more were left out`);
-    const { description, rest } = toDescription(issue.description, issue.origin);
+    const { description, rest } = toDescription(issue.description, toOrigin(issue));
     if (rest !== undefined) notes.push('The description was too long and was cut; the whole text is in comments');
     const status = issue.status === undefined ? 'todo' : getStatus(issue.status);
     if (status === undefined) notes.push(`The status ${shown(issue.status ?? '')} is unknown; the task is todo`);
@@ -154,6 +175,8 @@ export class ForeignImporter {
       estimate: this.points(issue.points, notes),
       actual_hours: issue.spent ?? 0,
       is_archived: issue.isArchived,
+      created_at: parseMoment(issue.created),
+      completed_at: parseMoment(issue.completed),
       parent_task_id: issue.parent === undefined ? null : this.getId('task', issue.parent),
       cycle_id,
     };

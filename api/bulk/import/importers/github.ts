@@ -18,6 +18,9 @@ const Issue = z.object({
   state: z.string().nullish(),
   stateReason: z.string().nullish(),
   url: z.string().nullish(),
+  author: Author,
+  createdAt: z.string().nullish(),
+  closedAt: z.string().nullish(),
   labels: z
     .array(z.object({ name: z.string() }))
     .max(MAX_NAMES)
@@ -57,7 +60,8 @@ export class GithubImporter implements Importer<RawRecord> {
   map({ line, value }: RawRecord): Mapped {
     const parsed = Issue.safeParse(value);
     if (!parsed.success) return { records: [], notes: [toProblem(parsed.error)] };
-    const { number, title, body, state, stateReason, labels, assignees, milestone, comments, url } = parsed.data;
+    const { number, title, body, state, stateReason, labels, assignees, milestone, comments, url, author, createdAt, closedAt } =
+      parsed.data;
     const [, repository = 'GitHub'] = REPOSITORY.exec(url ?? '') ?? [];
     const key = `${repository}#${number}`;
     const isClosed = state?.toLowerCase() === 'closed';
@@ -78,6 +82,9 @@ export class GithubImporter implements Importer<RawRecord> {
       points: undefined,
       spent: undefined,
       isArchived: false,
+      created: createdAt ?? undefined,
+      completed: closedAt ?? undefined,
+      creator: author?.login,
       project: { key: repository, name: repository },
       cycle: milestone
         ? {
@@ -87,9 +94,9 @@ export class GithubImporter implements Importer<RawRecord> {
           }
         : undefined,
       parent: undefined,
-      comments: (comments ?? []).map(({ author, body: text, createdAt }) => ({
-        author: author?.login ?? '',
-        date: createdAt ?? '',
+      comments: (comments ?? []).map(({ author: by, body: text, createdAt: at }) => ({
+        author: by?.login ?? '',
+        date: at ?? '',
         text: text ?? '',
       })),
       links: [],

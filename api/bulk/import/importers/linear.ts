@@ -75,6 +75,9 @@ export class LinearImporter implements Importer<CsvRow> {
       points: cells.number('Estimate'),
       spent: undefined,
       isArchived: cells.first('Archived') !== undefined,
+      created: cells.first('Created'),
+      completed: cells.first('Completed', 'Canceled'),
+      creator: cells.first('Creator'),
       // An issue without a project stays with the others of its team.
       project:
         project === undefined

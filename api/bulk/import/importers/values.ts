@@ -76,6 +76,20 @@ export function parseDay(text: string): string | undefined {
   return normaliseDate(whole) === null ? undefined : whole;
 }
 
+/** Such as the rest of `12/Mar/26 3:45 PM`. */
+const JIRA_TIME = /\b(\d{1,2}):(\d{2})(?::\d{2})?(?:\s*([ap])m)?\s*$/i;
+
+/** Returns the time of a cell as ISO 8601, where it says no zone in UTC; null for none, or for an unknown form. */
+export function parseMoment(text = ''): string | null {
+  const iso = normaliseDate(text.trim().replace(/^(\d{4}-\d{2}-\d{2}) (?=\d)/, '$1T'));
+  if (iso !== null) return iso;
+  const day = parseDay(text);
+  if (day === undefined) return null;
+  const [, hour = '0', minute = '00', half] = JIRA_TIME.exec(text) ?? [];
+  const hours = half === undefined ? Number(hour) : (Number(hour) % 12) + (half.toLowerCase() === 'p' ? 12 : 0);
+  return normaliseDate(`${day}T${String(hours).padStart(2, '0')}:${minute}:00Z`) ?? day;
+}
+
 const MAX_TITLE = 200;
 const MAX_DESCRIPTION = 2_000;
 const MAX_COMMENT = 10_000;

@@ -14,6 +14,8 @@ export interface PreparedRow {
   part: number;
   /** Several lines of a foreign file name it: an existing one is taken, whatever `on_conflict` says. */
   shared?: true;
+  /** Of a new task, taken beforehand: its file is written in another order than it has. */
+  number?: number;
   record: Record<string, unknown>;
 }
 
@@ -41,6 +43,8 @@ export const isFollowUp = (kind: ChunkKind): boolean =>
 
 /** Called with a task that cannot be placed below its parents. */
 type OnUnplaced = (row: Pick<PreparedRow, 'line'>) => void;
+/** Takes numbers for tasks of the file, null for those whose id the team has. */
+export type TakeNumbers = (ids: (string | null)[]) => Promise<(number | null)[]>;
 /** Called with a task that lost its recurrence. */
 type OnSingle = (row: Pick<PreparedRow, 'line'>) => void;
 
@@ -79,22 +83,24 @@ export class SortedRows {
   }
 
   /** Copies the tasks to one file a level, without those that cannot be placed. Returns the files in order. */
-  private async taskFiles(onUnplaced: OnUnplaced, onSingle: OnSingle): Promise<RowFile[]> {
+  private async taskFiles(takeNumbers: TakeNumbers, onUnplaced: OnUnplaced, onSingle: OnSingle): Promise<RowFile[]> {
     const tasks = this.files.get('task');
     if (!tasks || this.order.isPlain) return tasks ? [tasks] : [];
     const levels = this.order.levels();
     const files: RowFile[] = [];
     let row = 0;
     for await (const group of tasks.read()) {
-      for (const bytes of group) {
+      const tasks = group.map((bytes) => JSON.parse(bytes.toString('utf8', 0, bytes.length - 1)) as PreparedRow);
+      const numbers = await takeNumbers(tasks.map(({ record }) => (record['task_id'] as string | null | undefined) ?? null));
+      for (const [at, task] of tasks.entries()) {
         const level = levels[row] as number;
         const continues = this.order.continuesSeries(row);
         row += 1;
-        const text = bytes.toString('utf8', 0, bytes.length - 1);
-        if (level === UNPLACED) onUnplaced(JSON.parse(text) as PreparedRow);
+        if (level === UNPLACED) onUnplaced(task);
         else {
           files[level] ??= this.file(`task-${level}`);
-          await files[level].add(continues ? text : this.singled(text, onSingle));
+          const number = numbers[at] ?? undefined;
+          await files[level].add(JSON.stringify({ ...(continues ? task : this.singled(task, onSingle)), number }));
         }
       }
     }
@@ -102,16 +108,19 @@ export class SortedRows {
     return files;
   }
 
-  private singled(text: string, onSingle: OnSingle): string {
-    const row = JSON.parse(text) as PreparedRow;
+  private singled(row: PreparedRow, onSingle: OnSingle): PreparedRow {
     if (row.record['status'] !== 'done') onSingle(row);
-    return JSON.stringify({ ...row, record: { ...row.record, recurrence: null } });
+    return { ...row, record: { ...row.record, recurrence: null } };
   }
 
   /** Returns the files in the order in which their rows are written, each with what it holds. */
-  async sorted(onUnplaced: OnUnplaced, onSingle: OnSingle): Promise<{ kind: ChunkKind; file: RowFile }[]> {
+  async sorted(
+    takeNumbers: TakeNumbers,
+    onUnplaced: OnUnplaced,
+    onSingle: OnSingle,
+  ): Promise<{ kind: ChunkKind; file: RowFile }[]> {
     await this.closeFiles();
-    const tasks = (await this.taskFiles(onUnplaced, onSingle)).map((file) => ({ kind: 'task' as const, file }));
+    const tasks = (await this.taskFiles(takeNumbers, onUnplaced, onSingle)).map((file) => ({ kind: 'task' as const, file }));
     const of = (phases: readonly Phase[]) =>
       phases.flatMap((phase) => {
         const file = this.files.get(phase);

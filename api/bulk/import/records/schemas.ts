@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { CreateAutomation } from '../../../automation/definitions/schema.js';
+import { normaliseDate } from '../../../platform/dates.js';
 import { AddComment } from '../../../work/comments/schema.js';
 import { Text, Timestamp } from '../../../platform/fields.js';
 import { CreateCustomField, FieldValue } from '../../../work/custom-fields/schema.js';
@@ -71,6 +72,12 @@ const cycle_state = z
     error: 'is required in a completed cycle',
   });
 
+/** A time of the file; text that says none counts as none. */
+const Moment = z
+  .string()
+  .nullish()
+  .transform((text) => (text == null ? null : normaliseDate(text)));
+
 const task = CreateTask.omit({ stage_id: true }).extend({
   task_id: Ref.nullish(),
   project_id: Ref.nullish(),
@@ -82,6 +89,8 @@ const task = CreateTask.omit({ stage_id: true }).extend({
   is_archived: z.boolean().nullish(),
   series_id: Ref.nullish(),
   occurrence_index: z.int().min(1).nullish(),
+  created_at: Moment,
+  completed_at: Moment,
   fields: Fields,
 });
 

@@ -53,9 +53,9 @@ async function sortRows({ ctx, refs, team_id }: Batch, rows: readonly Row<'task'
   return sorted;
 }
 
-const buildDraft = ({ row: { record }, id, place }: NewRow, index: number): Draft => {
+const buildDraft = ({ row: { record, number }, id, place }: NewRow, index: number): Draft => {
   const { series_id: _series, occurrence_index: _occurrence, cycle_id: _cycle, fields: _fields, ...task } = record;
-  const fields: NewTask = { ...task, ...place, recurrence: remaining(record), task_id: id };
+  const fields: NewTask = { ...task, ...place, recurrence: remaining(record), task_id: id, number };
   return { index, fields };
 };
 

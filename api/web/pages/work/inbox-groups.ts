@@ -80,6 +80,7 @@ const NOUNS: Readonly<Record<Notification['kind'], string>> = {
   change_ended: 'result',
   member_added: 'welcome',
   assigned: 'assignment',
+  imported: 'import',
   mentioned: 'mention',
   commented: 'comment',
   run_ended: 'ended run',

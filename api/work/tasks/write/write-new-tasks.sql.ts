@@ -24,7 +24,17 @@ const CHANGE = /* sql */ `make_change(team_id => m.team_id, project_id => m.proj
     details => jsonb_build_object('title', m.title), event_type => ${eventType('task.created')},
     payload => jsonb_build_object('task', m.json, 'changes', '{}'::jsonb))`;
 /** Fields of an item, as the statement takes them. */
-const GIVEN = ['index integer', 'caller integer', 'task_id text', ...INSERTED_COLUMNS.map(declareColumn)].join(', ');
+const GIVEN = [
+  'index integer',
+  'caller integer',
+  'task_id text',
+  'number integer',
+  'created_at timestamptz',
+  'completed_at timestamptz',
+  ...INSERTED_COLUMNS.map(declareColumn),
+].join(', ');
+/** An import keeps when a task was created, unless its file names a time to come. */
+const CREATED_AT = 'coalesce(least(v.created_at, v.at), v.at)';
 const VALUES = INSERTED_COLUMNS.map((name) => (name === 'status' ? 'v.new_status' : initialValue('v', name))).join(', ');
 
 /**
@@ -78,11 +88,13 @@ with given as materialized (
   where coalesce(project_found and seat = any($4::text[]) and assignee_ok and parent_ok and depth_ok and stage_ok and not taken, false)
   on conflict do nothing returning item_id
 ), made as (
-  insert into tasks (task_id, team_id, ${INSERTED_COLUMNS.join(', ')},
+  insert into tasks (task_id, team_id, number, ${INSERTED_COLUMNS.join(', ')},
     created_by, created_at, updated_at, completed_at, due_set_by)
-  select v.id, v.team_id, ${VALUES}, v.user_id, v.at, v.at, case v.new_status when 'done' then v.at end,
+  select v.id, v.team_id, v.number, ${VALUES}, v.user_id, ${CREATED_AT}, v.at,
+    case v.new_status when 'done' then coalesce(least(greatest(v.completed_at, ${CREATED_AT}), v.at), v.at) end,
     case when v.due_date is null then '{}' else people_of_caller($1::jsonb->v.caller) end
-  from key join verdict v on v.id = key.item_id
+  -- Tasks of one call are numbered in the order sent, too.
+  from key join verdict v on v.id = key.item_id order by v.index
   returning task_id, title, team_id, project_id, task_json(tasks) as json
 ), recorded as (
   select record_changes_of(array_agg($1::jsonb->v.caller), array_agg(${CHANGE})) as ids from made m join verdict v on v.id = m.task_id

@@ -12,7 +12,9 @@ import { misplacedResolution, misplacedStage } from './misplaced-resolution.js';
 import { createTasksOfManyStatement, createTasksStatement } from './write-new-tasks.sql.js';
 
 /** Fields of a new task. Those beyond the schema are set by a recurring series, or by an import. */
-export type NewTask = CreateTask & { [Name in TaskColumn<'planted'>]?: Task[Name] | null | undefined };
+export type NewTask = CreateTask & {
+  [Name in TaskColumn<'planted'> | 'number' | 'created_at' | 'completed_at']?: Task[Name] | null | undefined;
+};
 
 /** A task to create; `index` is its position in the caller's list. */
 export interface Draft {
