@@ -4,6 +4,8 @@ import { defineStatement } from '../../../db/statement.js';
 export const MARKS_PER_PASS = 500;
 /** Unread notices of a group that stand; the last one replaces what follows. */
 const STANDING = 20;
+/** Tasks that a notice knows of those that it stands for; it counts the others. */
+const FOLDED = 500;
 /** Longest text of a comment or an error that a notice quotes, in characters. */
 const QUOTED = 300;
 const TITLED = 120;
@@ -115,13 +117,17 @@ export const insertNoticesStatement = defineStatement({
       ) s on true group by g.user_id, g.group_key
     ), replaced as (
       delete from notifications n using standing s where s.unread >= ${STANDING} and n.notification_id = s.newest
-      returning n.user_id, n.group_key, n.mail_at
+      returning n.user_id, n.group_key, n.mail_at, n.item_id, n.folded
     )
-    insert into notifications (user_id, team_id, kind, message, run_id, item_id, comment_id, actor_id, group_key, mail_at, more)
+    insert into notifications (user_id, team_id, kind, message, run_id, item_id, comment_id, actor_id, group_key, mail_at, more, folded)
     select g.user_id, g.team_id, g.kind, g.message, g.run_id, g.item_id, g.comment_id, g.actor_id, g.group_key, coalesce(r.mail_at, g.mail_at),
       case when s.unread + g.total > ${STANDING} and g.n = g.total
         then g.total - 1 - greatest(0, ${STANDING - 1} - s.unread) + case when s.unread >= ${STANDING} then s.more + 1 else 0 end
-        else 0 end
+        else 0 end,
+      case when g.kind = 'assigned' and g.n = g.total and s.unread + g.total > ${STANDING}
+        then (coalesce(r.folded, '{}') || array_remove(array[r.item_id], null) || array(
+          select f.item_id from given f where f.user_id = g.user_id and f.group_key = g.group_key and f.n > ${STANDING - 1} - s.unread and f.n < f.total order by f.n
+        ))[:${FOLDED}] else '{}' end
     from given g join standing s using (user_id, group_key) left join replaced r using (user_id, group_key)
     where s.unread + g.total <= ${STANDING} or g.n <= ${STANDING - 1} - s.unread or g.n = g.total
     order by g.place`,

@@ -9,6 +9,7 @@ import { lockCycle, readCycle } from '../../../work/cycles/read-cycle.js';
 import { addTasksToCycle } from '../../../work/cycles/tasks/add-tasks.js';
 import { removeTaskFromCycle } from '../../../work/cycles/tasks/remove-task.js';
 import { revertProject } from '../../../work/projects/revert-project.js';
+import { withdrawAssignment } from '../../../work/notifications/withdraw-assignment.js';
 import { createRelation } from '../../../work/relations/create-relation.js';
 import { deleteRelation } from '../../../work/relations/delete-relation.js';
 import { findOriginals } from '../../../work/relations/find-originals.js';
@@ -120,6 +121,16 @@ async function readVersions(ctx: Context, ids: string[]): Promise<Undo> {
 
 type Undoing = { [K in Undo['kind']]: (ctx: Context, undo: Extract<Undo, { kind: K }>) => Promise<Undone> };
 
+/** Trashes a task whose creation is undone, and withdraws that it was assigned. @throws the errors of `trashTask` */
+async function trashMade(ctx: Context, task: ChangedTask): Promise<string> {
+  const version = await expectedVersion(ctx, task);
+  return inTransaction(ctx, async (ctx) => {
+    await trashTask(ctx, task[0], version);
+    await withdrawAssignment(ctx, task[0], 'assignee');
+    return task[0];
+  });
+}
+
 /** How each kind of change is undone, through the operations of the API. */
 const UNDO: Undoing = {
   revert_tasks: (ctx, { kind, tasks }) =>
@@ -130,7 +141,7 @@ const UNDO: Undoing = {
   revert_duplicates: (ctx, undo) =>
     undoEach(ctx, undo.tasks, (task) => revertDuplicate(ctx, task, undo), { toUndo: (some) => ({ ...undo, tasks: some }) }),
   trash_tasks: (ctx, { kind, tasks }) =>
-    undoEach(ctx, tasks, async (task) => (await trashTask(ctx, task[0], await expectedVersion(ctx, task)), task[0]), {
+    undoEach(ctx, tasks, (task) => trashMade(ctx, task), {
       toUndo: (some) => ({ kind, tasks: some }),
       toReverse: (ids) => ({ kind: 'restore_tasks', ids }),
     }),
