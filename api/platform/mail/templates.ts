@@ -175,9 +175,11 @@ export const MAIL_TEMPLATES = {
     name,
     total,
     messages,
+    subject,
     url,
-  }: Record<'name' | 'url', string> & { total: number; messages: string[] }): MailContent => ({
-    subject: total === 1 ? 'One thing for you' : `${total} things for you`,
+  }: Record<'name' | 'url', string> & { total: number; messages: string[]; subject?: string }): MailContent => ({
+    // Of one thing, what it is.
+    subject: total === 1 ? unlinked(subject ?? 'One thing for you') : `${total} things for you`,
     // Messages quote titles and comments: an address in them is text and never a link.
     lines: [
       `Hello ${name},`,

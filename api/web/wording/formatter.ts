@@ -168,6 +168,17 @@ const COMMON = {
   took: (ms: number): string => (ms < 1000 ? 'less than a second' : duration(ms / 1000)),
 };
 
+const relative = new Intl.RelativeTimeFormat('en', { numeric: 'auto' });
+/** A day, or a moment in UTC, as programs write it. */
+const ISO_DATE = /\b\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d{1,6})?)?Z)?(?![\w-])/g;
+
+/** Returns a text of a program, whose dates read as those of the pages. */
+const writeDates = (text: string, formatDay: (iso: string) => string, long: Intl.DateTimeFormat): string =>
+  text.replaceAll(ISO_DATE, (iso) => {
+    if (Number.isNaN(Date.parse(iso))) return iso;
+    return iso.length === 10 ? formatDay(iso) : long.format(new Date(iso));
+  });
+
 /** Creates the formatter of code words and times, in the user's locale and time zone. */
 export function createFormatter(me: User | null, now: Date = new Date()) {
   const timeZone = getTimeZone(me);
@@ -180,7 +191,6 @@ export function createFormatter(me: User | null, now: Date = new Date()) {
   const date = new Intl.DateTimeFormat(locale, { timeZone: 'UTC', day: 'numeric', month: 'short' });
   const formatDay = (iso: string): string => (iso.length === 10 ? date : day).format(new Date(iso));
   const weekday = new Intl.DateTimeFormat(locale, { timeZone: 'UTC', weekday: 'short' });
-  const relative = new Intl.RelativeTimeFormat('en', { numeric: 'auto' });
   const nameOf = buildTaskNames(me);
   return {
     ...COMMON,
@@ -221,6 +231,7 @@ export function createFormatter(me: User | null, now: Date = new Date()) {
       const year = iso.slice(0, 4);
       return [weekday.format(new Date(iso)), formatDay(iso), ...(year === dayIn.format(now).slice(0, 4) ? [] : [year])].join(' ');
     },
+    dated: (text: string): string => writeDates(text, formatDay, long),
     /** "20 Nov"; a date without time is the same day in every zone. */
     day: formatDay,
     /** "5 minutes ago", "in 2 days", "just now". */

@@ -1,3 +1,4 @@
+import { withoutPictures } from '../../platform/plain-text.js';
 import type { NoticeFact } from './write-notices.sql.js';
 
 /** How an email lists what a person has not read. */
@@ -7,9 +8,6 @@ const onOneLine = (text: string): string => text.replaceAll(/\s+/gu, ' ').trim()
 /** Counts steps from 1, as pages do. */
 const plainError = (text: string): string =>
   text.replace(/^actions\[(\d+)\]/, (_whole, index: string) => `step ${Number(index) + 1}`);
-/** A picture in a text counts as its name. */
-const withoutPictures = (text: string): string =>
-  text.replaceAll(/!\[([^\]]*)\]\([^)\s]*\)/g, (_whole, name: string) => `[${name || 'picture'}]`);
 const quote = (text: string | null): string =>
   text === null || text.trim() === '' ? '' : `: ${onOneLine(withoutPictures(text))}`;
 
@@ -42,6 +40,18 @@ export function wordNotice(fact: NoticeFact): string {
     case 'run_ended':
       return RUN_ENDS[fact.outcome ?? 'failed'](fact, `a run of ${title}`).replace(/^a/, 'A');
   }
+}
+
+/** What a notice of a task says in an email, after the task's name: "HAR-12: Uma assigned you “Fix the crane”". */
+const OF_TASK = /^([A-Z][A-Z0-9]{0,5}-\d+): (.*? (?:assigned you|mentioned you on|commented on)) “(.*?)”(?=: |$)/u;
+const MAX_SUBJECT = 120;
+
+/** Returns the subject of an email about one notice: "Uma assigned you HAR-12 Fix the crane". */
+export function wordSubject(message: string): string {
+  const [, name, act, title] = OF_TASK.exec(message) ?? [];
+  const text = name === undefined ? message : `${act} ${name} ${title}`;
+  const points = Array.from(text);
+  return points.length > MAX_SUBJECT ? `${points.slice(0, MAX_SUBJECT - 1).join('')}…` : text;
 }
 
 /** Whether a text asks something. */

@@ -2,9 +2,10 @@ import type { Scope } from '../../../../api/platform/access/scopes.js';
 import { listMails } from '../../../../api/platform/mail/list-mails.js';
 import { mailNotices } from '../../../../api/work/notifications/mail-notices.js';
 import { mailTime } from '../../../../api/work/notifications/mail-time.js';
-import { wordNotice } from '../../../../api/work/notifications/rules.js';
+import { wordNotice, wordSubject } from '../../../../api/work/notifications/rules.js';
 import { writeNotices } from '../../../../api/work/notifications/write-notices.js';
 import type { NoticeFact } from '../../../../api/work/notifications/write-notices.sql.js';
+import { createFormatter } from '../../../../api/web/wording/formatter.js';
 import { buildTeam, buildToken, leave, type Person, type TestTeam } from '../../../factories/people.js';
 import { buildRun } from '../../../factories/runs.js';
 import { startApp, type TestApp } from '../../../support/app.js';
@@ -285,6 +286,30 @@ describe('an email', () => {
   ])('comes %s in %s at %s', (notice_mail, timezone, at) => {
     expect(mailTime({ notice_mail, timezone }, new Date('2026-11-27T12:00:00Z'))).toBe(at);
   });
+});
+
+it.each([
+  ['HAR-12: Uma assigned you “Fix the crane”', 'Uma assigned you HAR-12 Fix the crane'],
+  ['HAR-12: Uma commented on “Crane”: See “this”', 'Uma commented on HAR-12 Crane'],
+  ['A run of “Crane” failed: no route', 'A run of “Crane” failed: no route'],
+])('an email about one thing, %s, has the subject %s', (message, subject) => {
+  expect(wordSubject(message)).toBe(subject);
+});
+
+it.each([
+  ['See ![image.png](/app/files/1) there', 'See image there'],
+  ['![image.png](/app/fil', 'image'],
+  ['![](/app/files/1)', 'image'],
+])('a picture in %s is its name', (quoted, text) => {
+  const fact = { kind: 'commented', actor_name: 'Uma', actor_type: 'user', title: 'Crane', quoted } as NoticeFact;
+  expect(wordNotice(fact)).toBe(`Uma commented on “Crane”: ${text}`);
+});
+
+it('an inbox writes dates of programs as pages do', () => {
+  const { dated } = createFormatter(null);
+  expect(dated('Due 2026-12-24, seen 2026-12-24T10:30:00Z, not 2026-99-99')).toMatch(
+    /^Due 24 Dec, seen 24 Dec 2026, .*, not 2026-99-99$/,
+  );
 });
 
 it.each<[Partial<NoticeFact>, string]>([
