@@ -4,6 +4,7 @@ import { Cells } from './cells.js';
 import { type ForeignComment, ForeignImporter, type ForeignIssue, shown } from './foreign.js';
 import type { ImportPlace, Importer, Mapped } from './record.js';
 import { parseDay, getStatus } from './values.js';
+import { wikiToMarkdown } from './wiki-markup.js';
 import { fromChoice, type TaskStatus } from '../../../work/tasks/rules.js';
 
 /**
@@ -25,7 +26,7 @@ const MAX_REMEMBERED = 64;
 /** A comment is `date;author;text`; the text may hold semicolons. */
 function toComment(cell: string): ForeignComment {
   const [, date = '', author = '', text] = /^([^;\n]{0,40});([^;\n]{0,200});(.*)$/s.exec(cell) ?? [];
-  return text === undefined ? { author: '', date: '', text: cell } : { author, date, text };
+  return text === undefined ? { author: '', date: '', text: wikiToMarkdown(cell) } : { author, date, text: wikiToMarkdown(text) };
 }
 
 const LINK_TYPES: Readonly<
@@ -123,7 +124,7 @@ export class JiraImporter implements Importer<CsvRow> {
       line: row.line,
       key,
       title,
-      description: cells.first('Description') ?? '',
+      description: wikiToMarkdown(cells.first('Description') ?? ''),
       origin: `Imported from Jira: ${key}`,
       status: statusWord(cells),
       priority: cells.first('Priority'),

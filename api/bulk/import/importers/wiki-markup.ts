@@ -1,0 +1,55 @@
+/** Rewrites the marks within a line. */
+const inline = (text: string): string =>
+  text
+    .replaceAll(/\{\{([^{}\n]+)\}\}/g, '`$1`')
+    .replaceAll(/!([^!\s|]+)(?:\|[^!\n]*)?!/g, (whole, name: string) =>
+      /\.\w{2,5}$/.test(name) ? `![${name.split('/').at(-1)}](${name})` : whole,
+    )
+    .replaceAll(/\[([^[\]|\n]+)\|(https?:\/\/[^\]|\s]+)(?:\|[^\]\n]*)?\]/g, '[$1]($2)')
+    .replaceAll(/\[(https?:\/\/[^\]|\s]+)\]/g, '<$1>')
+    .replaceAll(/\[~([\w.@:-]+)\]/g, '$1')
+    .replaceAll(/(^|[\s(])\*(?=\S)([^*\n]*[^*\s])\*(?=$|[\s).,:;!?])/g, '$1**$2**')
+    .replaceAll(/(^|[\s(])-(?=[^\s-])([^-\n]*[^-\s])-(?=$|[\s).,:;!?])/g, '$1~~$2~~');
+
+function line(text: string): string {
+  const [, level, heading = ''] = /^\s*h([1-6])\.\s+(.*)$/.exec(text) ?? [];
+  if (level !== undefined) return `${'#'.repeat(Number(level))} ${inline(heading)}`;
+  const [, marks, item = ''] = /^\s*([*#-]{1,6})\s+(.*)$/.exec(text) ?? [];
+  if (marks !== undefined && !/^-{2,}$/.test(marks)) {
+    return `${'   '.repeat(marks.length - 1)}${marks.endsWith('#') ? '1.' : '-'} ${inline(item)}`;
+  }
+  const [, quoted] = /^\s*bq\.\s+(.*)$/.exec(text) ?? [];
+  return quoted === undefined ? inline(text) : `> ${inline(quoted)}`;
+}
+
+/** Opens or closes a block that stays as it is; may name its language. */
+const FENCE = /\{(code|noformat)(?::([^}\n]*))?\}/;
+
+/**
+ * Returns the wiki markup of Jira as Markdown: headings, bold and deleted text, lists, quotes, links, pictures and code. What it does not know stays as it
+ * is; nothing within code is changed.
+ */
+export function wikiToMarkdown(text: string): string {
+  const parts = text.replaceAll('\r\n', '\n').split(/(?<!\{)(\{(?:code|noformat)(?::[^}\n]*)?\})(?!\})/);
+  let open: string | undefined;
+  let written = '';
+  for (const part of parts) {
+    const [, kind, options = ''] = FENCE.exec(part) ?? [];
+    const isMark = kind !== undefined && part.startsWith('{') && part.endsWith('}') && !part.includes('\n');
+    if (isMark && (open === undefined || open === kind)) {
+      const language = /^[\w+#-]+$/.exec(options.split('|')[0] ?? '')?.[0] ?? '';
+      const isStart = open === undefined;
+      written += isStart
+        ? `${written === '' || written.endsWith('\n') ? '' : '\n'}\`\`\`${language}\n`
+        : `${written.endsWith('\n') ? '' : '\n'}\`\`\`\n`;
+      open = isStart ? kind : undefined;
+    } else if (open === undefined)
+      written += part
+        .replace(/^\n(?=.)/, written.endsWith('```\n') ? '' : '\n')
+        .split('\n')
+        .map(line)
+        .join('\n');
+    else written += part.replace(/^\n/, '');
+  }
+  return open === undefined ? written.trimEnd() : `${written.trimEnd()}\n\`\`\``;
+}
