@@ -63,6 +63,7 @@ export const KEY_GROUPS: readonly { name: string; keys: readonly Key[] }[] = [
       ...TASK_ACTS.map(({ key, does }) => ({ presses: [key === key.toUpperCase() ? `Shift ${key}` : key], does })),
       { presses: ['r'], does: 'Edit the title, on its page' },
       { presses: ['.'], does: 'Copy its link' },
+      { presses: ['>'], does: 'Copy the name of its branch, on its page' },
       { presses: ['j'], does: 'Open the next task of the list that you came from' },
       { presses: ['k'], does: 'Open the previous one' },
       { presses: ['u'], does: 'Back to that list' },

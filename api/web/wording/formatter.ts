@@ -1,3 +1,4 @@
+import { branchName } from './branch-name.js';
 import { availableActions } from '../../automation/actions/registry.js';
 import type { User } from '../../identity/auth/schema.js';
 import { plainText } from '../../platform/plain-text.js';
@@ -196,6 +197,7 @@ export function createFormatter(me: User | null, now: Date = new Date()) {
     ...COMMON,
     timeZone,
     taskName: nameOf,
+    branchName,
     /** The name of the task to whose page a line leads; empty if it leads elsewhere. */
     called: (href: string | null, numbers: Readonly<Record<string, Numbered>> = {}): string => {
       const task = numbers[itemIn(href) ?? ''];
