@@ -2,6 +2,7 @@ import { adminPages } from './pages/admin/admin.js';
 import { conversationPages } from './pages/agent/chat.js';
 import { beginPages } from './pages/agent/begin.js';
 import { codeHostPages } from './pages/teams/code-host.js';
+import { codeHostAddressPages } from './pages/teams/code-host-address.js';
 import { agentSettingsPages } from './pages/teams/agent-settings.js';
 import { approvalPages } from './pages/work/approvals.js';
 import { automationPages } from './pages/automations/automation.js';
@@ -119,6 +120,7 @@ export const PAGES: readonly Page[] = [
   ...webhookPages,
   ...webhookDeliveryPages,
   ...codeHostPages,
+  ...codeHostAddressPages,
   ...agentSettingsPages,
   ...auditPages,
   ...invitationPages,

@@ -71,7 +71,7 @@ it('binds a repository after the account is connected, with the messages of the 
   const none = await browser.post(path, { repo: REPO, project_id: '', sync_issues: 'yes' });
   expect([none.status, none.html.includes('Choose the project')]).toEqual([422, true]);
   const { project_id } = await buildProject(app, team);
-  expect((await browser.post(path, { repo: REPO, project_id, sync_issues: 'yes' })).status).toBe(303);
+  expect((await browser.post(path, { repo: REPO, project_id, sync_issues: 'yes' })).status).toBe(200);
   const [{ binding_id, ...bound }] = await bindings();
   expect(bound).toMatchObject({ repo: REPO, project_id, sync_issues: true });
   const again = await browser.post(path, { repo: REPO, project_id });
@@ -98,6 +98,42 @@ it('lists deliveries with the reasons why some were ignored, and counts refused 
     expect(html).toContain(text);
   // The newest delivery stands beside its repository.
   expect(html.split('id="h-bind"')[0]).toContain('Not a listed event: star');
+});
+
+it('shows address and secret once with the steps, waits, says that it is connected, rotates and removes', async () => {
+  await connect();
+  const shown = await browser.post(path, { repo: REPO });
+  const secret = /id="secret">([^<]+)</.exec(shown.html)?.[1] as string;
+  const url = /id="payload-url">([^<]+)</.exec(shown.html)?.[1] as string;
+  for (const text of ['Add webhook', 'application/json', 'Workflow runs', 'data-copy="secret"', 'data-copy="payload-url"'])
+    expect(shown.html).toContain(text);
+  const waiting = await browser.get(path);
+  expect(waiting.html).toContain('Waiting for the first delivery');
+  expect(waiting.html).toContain(url);
+  expect(waiting.html).not.toContain(secret);
+  const to = { path: new URL(url).pathname, secret };
+  await send(app, 'ping.repository', { 'repository.full_name': REPO }, to);
+  await send(app, 'push.branch', { 'repository.full_name': 'acme/else' }, to);
+  await relay(app);
+  const connected = (await browser.get(path)).html;
+  for (const text of ['Connected', 'the address works', 'Refused', `takes deliveries of ${REPO} only`])
+    expect(connected).toContain(text);
+  const [{ binding_id }] = await bindings();
+  const { secret_id } = await db()('forge_addresses').where({ binding_id }).first();
+  const rotated = await browser.post(`${path}/${binding_id}/address/rotate`, { replaces: secret_id }, { from: path });
+  expect([rotated.status, rotated.html.includes('also counts for 24 hours')]).toEqual([200, true]);
+  const again = await browser.post(`${path}/${binding_id}/address/rotate`, { replaces: secret_id }, { from: path });
+  expect(again.status).toBe(303);
+  const project = await buildProject(app, team);
+  expect((await browser.post(path, { repo: REPO, ...project })).status).toBe(303);
+  expect((await browser.post(`${path}/${binding_id}/address/remove`, {}, { from: path })).status).toBe(303);
+  expect(await db()('forge_addresses').where({ binding_id })).toEqual([]);
+  const made = await browser.post(`${path}/${binding_id}/address`, {}, { from: path });
+  expect(made.html).toContain('id="secret"');
+  const other = await buildTeam(app);
+  await db()('memberships').insert({ team_id: other.team_id, user_id: team.admin.user_id, role: 'admin' });
+  await browser.post(`/app/teams/${other.team_id}/code-host/${binding_id}/address/remove`, {}, { from: path });
+  expect(await db()('forge_addresses').where({ binding_id })).toHaveLength(1);
 });
 
 it('is for admins of the team', async () => {

@@ -3,6 +3,9 @@ import { getTeam } from '../../../identity/teams/get-team.js';
 import { TeamParams } from '../../../identity/teams/schema.js';
 import { connect } from '../../../integrations/connections/connect.js';
 import { listIntegrations } from '../../../integrations/connections/list-integrations.js';
+import { makeAddress } from '../../../integrations/forge/addresses/make-address.js';
+import { listAddresses } from '../../../integrations/forge/addresses/read-address.js';
+import type { ForgeAddressWithSecret } from '../../../integrations/forge/addresses/schema.js';
 import { bindRepository } from '../../../integrations/forge/bindings/bind-repository.js';
 import { listRepositories } from '../../../integrations/forge/bindings/list-repositories.js';
 import { unbindRepository } from '../../../integrations/forge/bindings/unbind-repository.js';
@@ -10,7 +13,7 @@ import { lastDeliveries } from '../../../integrations/forge/deliveries/last-deli
 import { listDeliveries } from '../../../integrations/forge/deliveries/list-deliveries.js';
 import { webhookStatus } from '../../../integrations/forge/deliveries/webhook-status.js';
 import { isInstanceAdmin } from '../../../integrations/forge/policy.js';
-import { BindingParams, BindRepository, ListRepositories } from '../../../integrations/forge/schema.js';
+import { BindingParams, BindRepository, ListRepositories, type RepositoryBinding } from '../../../integrations/forge/schema.js';
 import { isAdmitted } from '../../../platform/access/access.js';
 import { bindingProof, isDevelopment, webAddress } from '../../../platform/config.js';
 import { notFound } from '../../../platform/errors.js';
@@ -18,7 +21,7 @@ import { listProjects } from '../../../work/projects/list-projects.js';
 import { type FormError, page, type Page, type PageRequest, type View } from '../../page.js';
 import type { Fields } from '../../server/read-form.js';
 
-const buildPath = (teamId: string) => `/app/teams/${teamId}/code-host`;
+export const codeHostPath = (teamId: string) => `/app/teams/${teamId}/code-host`;
 
 /** Deliveries that the page shows. */
 const MAX_DELIVERIES = 25;
@@ -47,9 +50,10 @@ interface Extra {
 
 async function showCodeHost({ ctx }: Pick<PageRequest, 'ctx'>, teamId: string, extra: Extra = {}): Promise<View> {
   const byTeam = { team_id: teamId };
-  const [team, bindings, last, deliveries, status, projects, integrations] = await Promise.all([
+  const [team, bindings, addresses, last, deliveries, status, projects, integrations] = await Promise.all([
     getTeam(ctx, teamId),
     listRepositories(ctx, ListRepositories.parse(byTeam)),
+    listAddresses(ctx, teamId),
     lastDeliveries(ctx, teamId),
     listDeliveries(ctx, { ...byTeam, limit: MAX_DELIVERIES, offset: 0 }),
     webhookStatus(ctx),
@@ -59,6 +63,7 @@ async function showCodeHost({ ctx }: Pick<PageRequest, 'ctx'>, teamId: string, e
   const data = {
     team,
     bindings,
+    addresses,
     last,
     deliveries,
     status,
@@ -75,12 +80,27 @@ async function showCodeHost({ ctx }: Pick<PageRequest, 'ctx'>, teamId: string, e
   return { view: 'teams/code-host', title: 'Code host', data };
 }
 
+/** The secret is shown once, in this response: a redirect would have to store it. */
+export function showSecret(
+  { config }: Pick<PageRequest['ctx'], 'config'>,
+  binding: Pick<RepositoryBinding, 'repo' | 'team_id'>,
+  address: ForgeAddressWithSecret,
+  isNew: boolean,
+): View {
+  // Only of GitHub the address of the page is known.
+  const isGitHub = new URL(config.FORGE_URL).host === 'github.com';
+  const settings = isGitHub ? `${config.FORGE_URL}/${binding.repo}/settings/hooks` : null;
+  const data = { binding, made: address, isNew, settings, back: codeHostPath(binding.team_id) };
+  return { view: 'teams/code-host-address', title: 'Connect a repository', data };
+}
+
 export const codeHostPages: Page[] = [
   page({
     method: 'get',
     path: '/app/teams/:team_id/code-host',
     access: 'forge.read',
     params: TeamParams,
+    query: z.object({ live: z.unknown().optional() }),
     handle: (visit) => showCodeHost(visit, visit.params.team_id),
   }),
   page({
@@ -90,9 +110,15 @@ export const codeHostPages: Page[] = [
     params: TeamParams,
     form: BindForm,
     async handle({ ctx, params: { team_id }, form }) {
-      const { repo } = await bindRepository(ctx, { team_id, ...form });
-      const text = `${repo} is bound. Its events reach the team as soon as the code host sends them here.`;
-      return { to: buildPath(team_id), notice: { kind: 'good', text } };
+      const binding = await bindRepository(ctx, { team_id, ...form });
+      const [bindings, addresses] = await Promise.all([
+        listRepositories(ctx, ListRepositories.parse({ team_id })),
+        listAddresses(ctx, team_id),
+      ]);
+      const isShared = bindings.some((one) => one.repo === binding.repo && addresses[one.binding_id]);
+      if (!isShared) return showSecret(ctx, binding, await makeAddress(ctx, binding.binding_id), true);
+      const text = `${binding.repo} is bound. What comes to its address reaches this binding too.`;
+      return { to: codeHostPath(team_id), notice: { kind: 'good', text } };
     },
     onError: (visit, problem) => showCodeHost(visit, visit.params.team_id, { problem, given: visit.form }),
   }),
@@ -117,9 +143,9 @@ export const codeHostPages: Page[] = [
       const binding = bindings.find((one) => one.binding_id === binding_id);
       if (!binding) throw notFound('Binding');
       await unbindRepository(ctx, binding_id);
-      return { to: buildPath(team_id), notice: { kind: 'good', text: `${binding.repo} was unbound.` } };
+      return { to: codeHostPath(team_id), notice: { kind: 'good', text: `${binding.repo} was unbound.` } };
     },
     onError: ({ params }, { message }) =>
-      Promise.resolve({ to: buildPath(params.team_id), notice: { kind: 'bad', text: message } }),
+      Promise.resolve({ to: codeHostPath(params.team_id), notice: { kind: 'bad', text: message } }),
   }),
 ];
