@@ -1,4 +1,4 @@
-// Made by npm run client from the document with SHA-256 238ee075bbae2ec638634ec1a625febf8b5fc5459d91e96cea1ecbe7f87f6f35.
+// Made by npm run client from the document with SHA-256 0ff0570014d1d5c2f321b12979b6c2aae6da61cf9767adc03f5914049ebbdc76.
 /** Operations that send a form with a file, those that send its bytes alone, and those that return bytes. */
 export const UPLOADS: readonly string[] = ['uploadFile'];
 export const STREAMS: readonly string[] = ['uploadBulkInput'];

@@ -167,6 +167,10 @@ const COMMON = {
   hue,
   /** How long a run took: "2 min", "less than a second". */
   took: (ms: number): string => (ms < 1000 ? 'less than a second' : duration(ms / 1000)),
+  bulkFormat,
+  /** "Import from Linear CSV", "Export to NDJSON". */
+  bulkTitle: ({ kind, format }: { kind: string; format: string }): string =>
+    `${kind === 'export' ? 'Export to' : 'Import from'} ${bulkFormat(format)}`,
 };
 
 const relative = new Intl.RelativeTimeFormat('en', { numeric: 'auto' });
@@ -205,10 +209,6 @@ export function createFormatter(me: User | null, now: Date = new Date()) {
     },
     /** The day in the user's time zone: "2026-11-20". */
     today: dayIn.format(now),
-    bulkFormat,
-    /** "Import from Linear CSV", "Export to NDJSON". */
-    bulkTitle: ({ kind, format }: { kind: string; format: string }): string =>
-      `${kind === 'export' ? 'Export to' : 'Import from'} ${bulkFormat(format)}`,
     /** What a line of activity tells, with short values: "changed status from In review to Done, cycle". */
     buildSummary: (line: Parameters<typeof summaryText>[0], names: Record<string, string>): string =>
       summaryText(line, names, { formatStatus, day: formatDay }),

@@ -1,7 +1,8 @@
 import type { Services } from '../../platform/context.js';
 import { run } from '../../../db/statement.js';
 import { mailTime } from './mail-time.js';
-import { groupNotice, wordNotice } from './rules.js';
+import { groupNotice } from './rules.js';
+import { wordNotice } from './word-notice.js';
 import type { NotificationKind } from './schema.js';
 import {
   insertNoticesStatement,

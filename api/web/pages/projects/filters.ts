@@ -224,11 +224,12 @@ function describeFilters(given: TaskFilters, about: FilterNames): { label: strin
 
 type Choice = [value: string, name: string];
 
-/** What a list can be narrowed by, as the form offers it. `any`: what no choice means. */
+/** What a list can be narrowed by, as the form offers it. */
 export interface Pick {
   name: Excludable;
   label: string;
-  any: string;
+  /** What no choice means. */
+  free: string;
   choices: Choice[];
   chosen: readonly string[];
   isNot: boolean;
@@ -252,13 +253,13 @@ function listPicks(given: TaskFilters, me: User, about: FilterNames, { members, 
   const people = members.filter(({ user_id }) => user_id !== me.user_id);
   const everyone = people.map(({ user_id, display_name }): Choice => [user_id, display_name]);
   const me_: Choice = [VIEWER, 'Me'];
-  const pick = (name: Excludable, label: string, any: string, choices: Choice[], isFolded = false): Pick => {
+  const pick = (name: Excludable, label: string, free: string, choices: Choice[], isFolded = false): Pick => {
     const chosen = given[name] ?? [];
     const known = new Set(choices.map(([value]) => value));
     // What is chosen and not among the choices stays chosen.
     const others = chosen.filter((value) => !known.has(value)).map((value): Choice => [value, nameValue(name, value, about)]);
     const isNot = given.not?.includes(name) === true;
-    return { name, label, any, choices: [...choices, ...others], chosen, isNot, said: said[name], isFolded };
+    return { name, label, free, choices: [...choices, ...others], chosen, isNot, said: said[name], isFolded };
   };
   const statuses: Choice[] = [['all', 'All tasks'], ...STATUS_CHOICES.map((one): Choice => [one, about.formatStatus(one)])];
   return [

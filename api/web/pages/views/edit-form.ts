@@ -55,7 +55,7 @@ export function columnsOf({ entity_type, columns }: Pick<SavedViewRecord, 'entit
 const oneLine = (text: string): string => text.replace(/\s*[\r\n]+\s*/g, ' ');
 
 /** Returns the filters under the names of the form, and which of them leave their values out. Where a view does both, the form shows what it looks for. */
-export function splitFilters(filters: ViewFilters): { named: ViewFilters; not: string[] } {
+function splitFilters(filters: ViewFilters): { named: ViewFilters; not: string[] } {
   const isSet = (value: unknown) => value !== undefined && !(Array.isArray(value) && value.length === 0);
   const leftOut = Object.entries(filters).filter(([name, value]) => name.startsWith('not_') && isSet(value));
   const wanted = Object.entries(filters).filter(([name, value]) => !name.startsWith('not_') && isSet(value));

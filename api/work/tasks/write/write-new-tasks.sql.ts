@@ -37,6 +37,12 @@ const GIVEN = [
 const CREATED_AT = 'coalesce(least(v.created_at, v.at), v.at)';
 const VALUES = INSERTED_COLUMNS.map((name) => (name === 'status' ? 'v.new_status' : initialValue('v', name))).join(', ');
 
+/** The task that has the id of an item already. */
+const OLD = /* sql */ `left join lateral (
+  select task_json(t)::text as json, t.project_id = v.project_id and t.deleted_at is null as replay
+  from tasks t where v.taken and t.task_id = v.task_id limit 1
+) old on true`;
+
 /**
  * Creates any number of tasks in one statement; usually one. $1 = callers (jsonb array), $2 = fields of the tasks (jsonb array;
  * `index` = position in the list, `caller` = position of its caller in $1), $3 = maximum depth, $4 = roles that may create. Returns one row per item, in no
@@ -103,10 +109,7 @@ select v.index, v.id as task_id, v.project_found, v.seat, v.assignee_ok, v.paren
   m.json::text as created, old.replay, old.json as stored, (select cardinality(ids) from recorded) as recorded,
   m.task_id is not null and (v.recurrence is not null or ${hasSubscriber('task.created', 'v.team_id', 'v.user_id')}) as notify
 from verdict v left join made m on m.task_id = v.id
-left join lateral (
-  select task_json(t)::text as json, t.project_id = v.project_id and t.deleted_at is null as replay
-  from tasks t where v.taken and t.task_id = v.task_id limit 1
-) old on true`,
+${OLD}`,
   });
 };
 
