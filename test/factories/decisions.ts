@@ -29,6 +29,7 @@ export interface World {
   team: TestTeam;
   project_id: string;
   cycle_id: string;
+  stage_id: string;
   task_id: string;
   other: string;
   parent: string;
@@ -44,6 +45,8 @@ export async function buildWorld(app: TestApp, team: TestTeam): Promise<World> {
   };
   const [task_id, other, parent] = [await built('The target'), await built('The related one'), await built('The parent')];
   const { cycle_id } = await createCycle(app.as(team.manager), { name: 'Cycle of May', project_id });
+  const stage = { team_id: team.team_id, name: 'In the dock', status: 'in_review' };
+  const { stage_id } = (await app.as(team.admin).post('/api/stages', stage)).body;
   for (const [name, value] of Object.entries(SECRETS)) {
     const secret = { team_id: team.team_id, name, value, allowed_hosts: ['example.test'] };
     const { status } = await app.as(team.admin).post('/api/automations/secrets', secret);
@@ -56,12 +59,13 @@ export async function buildWorld(app: TestApp, team: TestTeam): Promise<World> {
     [parent]: 'The parent',
     [project_id]: 'Apollo of the tests',
     [cycle_id]: 'Cycle of May',
+    [stage_id]: 'In the dock',
     ...Object.fromEntries(people.map(({ user_id, name }: { user_id: string; name: string }) => [user_id, name])),
     in_progress: 'In progress',
     in_review: 'In review',
     done: 'Done',
   };
-  return { app, team, project_id, cycle_id, task_id, other, parent, words };
+  return { app, team, project_id, cycle_id, stage_id, task_id, other, parent, words };
 }
 
 const recurrence = { rule: 'FREQ=WEEKLY;BYDAY=MO', mode: 'on_schedule', timezone: 'Europe/Berlin', until: null, count: 77 };
@@ -74,6 +78,7 @@ const taskFields = ({ team, parent, project_id }: World, name: string) => ({
   due_date: '2031-02-03',
   tags: ['first tag', 'second "tag"', '漢字'],
   estimated_hours: 17.5,
+  estimate: 144,
   parent_task_id: parent,
   project_id,
   recurrence,
@@ -81,7 +86,7 @@ const taskFields = ({ team, parent, project_id }: World, name: string) => ({
 
 /** Parameters of each action by its type: together they name every parameter that it has. */
 export function catalogue(world: World): Record<string, Params[]> {
-  const { team, task_id, other, project_id, cycle_id } = world;
+  const { team, task_id, other, project_id, cycle_id, stage_id } = world;
   const user = team.member.user_id;
   const headers = {
     authorization: 'Bearer {{secret:TOKEN}}',
@@ -90,9 +95,14 @@ export function catalogue(world: World): Record<string, Params[]> {
   const http = { method: 'PUT', url: ADDRESS, headers };
   const env = { KEY: 'before {{secret:TOKEN}} after', FROM_EVENT: '{{event.text}}', LINES: long('variable') };
   return {
-    create_task: [taskFields(world, 'new task'), { title: short('old'), project_id, status: 'done', resolution: 'duplicate' }],
+    create_task: [
+      taskFields(world, 'new task'),
+      { title: short('old'), project_id, status: 'done', resolution: 'duplicate' },
+      { title: short('docked'), project_id, stage_id },
+    ],
     update_task: [
       { ...taskFields(world, 'new title'), task_id, actual_hours: 41.25, position: 7077, is_archived: true },
+      { task_id: other, stage_id },
       { task_id: other, status: 'done', resolution: 'duplicate' },
     ],
     set_task_status: [
