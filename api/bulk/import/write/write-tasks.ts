@@ -7,6 +7,7 @@ import { existsMessage } from './one-by-one.js';
 import { keepableId } from './refs.js';
 import { toRefusal } from './savepoint.js';
 import { findPlaces, getPlace, type TaskPlace, type TaskPlaces } from './task-places.js';
+import { takeNumbers } from '../prepare/take-numbers.js';
 import { joinCycles } from './join-cycles.js';
 import { storeFields } from './store-fields.js';
 import { settleTask } from './update-tasks.js';
@@ -53,7 +54,7 @@ async function sortRows({ ctx, refs, team_id }: Batch, rows: readonly Row<'task'
   return sorted;
 }
 
-const buildDraft = ({ row: { record, number }, id, place }: NewRow, index: number): Draft => {
+const buildDraft = ({ row: { record }, id, place }: NewRow, index: number, number: number | undefined): Draft => {
   const { series_id: _series, occurrence_index: _occurrence, cycle_id: _cycle, fields: _fields, ...task } = record;
   const fields: NewTask = { ...task, ...place, recurrence: remaining(record), task_id: id, number };
   return { index, fields };
@@ -66,9 +67,18 @@ function remaining({ recurrence, occurrence_index }: Row<'task'>['record']): New
 }
 
 /** Creates tasks in one statement, as POST /api/tasks/bulk does; one that is refused leaves the others. Returns those that were created. */
-async function createTasks({ ctx, refs, result }: Batch, fresh: readonly NewRow[]): Promise<NewRow[]> {
+async function createTasks({ ctx, team_id, refs, result }: Batch, fresh: readonly NewRow[]): Promise<NewRow[]> {
   if (fresh.length === 0) return [];
-  const outcomes = await writeNewTasks(ctx, fresh.map(buildDraft).sort(byTaskId));
+  // The statement writes in any order.
+  const open = fresh.filter(({ row }) => row.number === undefined);
+  const numbers = await takeNumbers(
+    ctx,
+    team_id,
+    open.map(({ id }) => id),
+  );
+  const byRow = new Map(open.map(({ row }, at) => [row, numbers[at] ?? undefined]));
+  const drafts = fresh.map((one, index) => buildDraft(one, index, one.row.number ?? byRow.get(one.row)));
+  const outcomes = await writeNewTasks(ctx, drafts.sort(byTaskId));
   return fresh.filter((one, index) => {
     const { row, ref, id } = one;
     const outcome = outcomes.get(index);

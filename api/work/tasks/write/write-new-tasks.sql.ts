@@ -99,8 +99,7 @@ with given as materialized (
   select v.id, v.team_id, v.number, ${VALUES}, v.user_id, ${CREATED_AT}, v.at,
     case v.new_status when 'done' then coalesce(least(greatest(v.completed_at, ${CREATED_AT}), v.at), v.at) end,
     case when v.due_date is null then '{}' else people_of_caller($1::jsonb->v.caller) end
-  -- Tasks of one call are numbered in the order sent, too.
-  from key join verdict v on v.id = key.item_id order by v.index
+  from key join verdict v on v.id = key.item_id
   returning task_id, title, team_id, project_id, task_json(tasks) as json
 ), recorded as (
   select record_changes_of(array_agg($1::jsonb->v.caller), array_agg(${CHANGE})) as ids from made m join verdict v on v.id = m.task_id
