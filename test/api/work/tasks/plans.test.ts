@@ -57,6 +57,9 @@ async function grow(): Promise<void> {
       insert into memberships (team_id, user_id, role) select team_id, user_id, 'member' from teams, lateral (
         select user_id from people where abs(hashtext(user_id::text || team_id::text)) % 300 = 0
       ) p
+    ), stages as (
+      insert into stages (team_id, name, status, position)
+      select team_id, 'stage ' || i, 'in_review', i from teams, generate_series(1, 20) i
     ), projects as (
       insert into projects (team_id, name, created_by) select team_id, 'p', created_by from teams, generate_series(1, 5)
       returning project_id, team_id, created_by
