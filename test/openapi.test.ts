@@ -140,7 +140,7 @@ describe('the document', () => {
       ),
     );
     const isUser = (property: string) =>
-      /^(?!group_|retried_)\w+_by$|^(user|actor|author|owner|creator|requester|person)_id$/.test(property);
+      /^(?!group_|retried_|not_)\w+_by$|^(user|actor|author|owner|creator|requester|person)_id$/.test(property);
     const names =
       'author_id changed_by created_by decided_by deleted_by enabled_by impersonated_by owner_id pinned_by redeemed_by requested_by triggered_by undone_by updated_by user_id';
     expect([...new Set(found.map(([property]) => property).filter(isUser))].toSorted()).toEqual(names.split(' '));
