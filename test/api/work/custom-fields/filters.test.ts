@@ -81,7 +81,7 @@ it('refuses filters that it cannot read', async () => {
   const status = async (query: string) => (await member().get(`/api/tasks?${query}`)).status;
   expect(await status('custom_field=severity')).toBe(422);
   expect(await status('custom_field=x&custom_field[severity]=high')).toBe(422);
-  expect(await status('custom_field[severity]=high&custom_field[severity]=low')).toBe(422);
+  expect(await status(Array.from({ length: 51 }, (_, at) => `custom_field[severity]=${at}`).join('&'))).toBe(422);
   expect(await status(Array.from({ length: 11 }, (_, at) => `custom_field[k${at}]=x`).join('&'))).toBe(422);
   expect(await status('include=everything')).toBe(422);
 });
