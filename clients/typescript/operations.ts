@@ -1,4 +1,4 @@
-// Made by npm run client from the document with SHA-256 0ff0570014d1d5c2f321b12979b6c2aae6da61cf9767adc03f5914049ebbdc76.
+// Made by npm run client from the document with SHA-256 7718782e04a8a5f863f03120fca876328e6a4f22798af2e777d00dc6a457f0ae.
 /** Operations that send a form with a file, those that send its bytes alone, and those that return bytes. */
 export const UPLOADS: readonly string[] = ['uploadFile'];
 export const STREAMS: readonly string[] = ['uploadBulkInput'];

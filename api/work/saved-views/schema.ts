@@ -73,7 +73,11 @@ export const ViewFilters = z
     due_after: Due,
     q: Text.max(500).optional().meta({ description: 'Words, as in a search' }),
     custom_fields: FieldValues.meta(byKey('Values by key; an unknown key matches nothing')),
-    not_custom_fields: FieldValues.meta(byKey('Leaves out what `custom_fields` with these values would find')),
+    // Each value is a look-up for each row that the other filters leave.
+    not_custom_fields: FieldValues.refine(
+      (given) => Object.values(given ?? {}).flat().length <= MAX_FILTER_VALUES,
+      `must have at most ${MAX_FILTER_VALUES} values in all`,
+    ).meta(byKey(`Leaves out what \`custom_fields\` with these values would find; at most ${MAX_FILTER_VALUES} values in all`)),
   })
   .meta({ id: 'SavedViewFilters', description: 'Any value of a filter, and all filters. An empty list filters nothing' });
 export type ViewFilters = z.output<typeof ViewFilters>;

@@ -73,9 +73,9 @@ const INVALID: [string, string, () => unknown, string][] = [
   ['a limit given twice', 'get /api/projects?limit=1&limit=2', () => undefined, 'limit is given more than once; send it once'],
   [
     'a filter given twice',
-    'get /api/tasks?status=todo&status=done',
+    'get /api/tasks?team_id=a&team_id=b',
     () => undefined,
-    'status is given more than once; send it once',
+    'team_id is given more than once; send it once',
   ],
   ['a filter', 'get /api/tasks?status=doing', () => undefined, 'status must be one of todo, in_progress, in_review, done'],
   ['a flag', 'post /api/tasks/bulk?atomic=maybe', () => [{}], 'atomic must be true, false, 1 or 0'],
