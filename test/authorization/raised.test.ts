@@ -101,6 +101,8 @@ it('covers every ability that asks for a role below admin and has a route', () =
     'runner.read',
     'runner_job.write',
     'saved_view.write',
+    'stage.list',
+    'stage.manage',
     'task.list',
     'task.read',
     'task.write',
