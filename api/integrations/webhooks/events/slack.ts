@@ -30,7 +30,14 @@ const PAGES: Readonly<Record<string, `/${string}`>> = {
 
 /** Slack reads three characters as syntax; escaped, no text can name a channel or a person, or open a link. */
 const escapeText = (text: string): string =>
-  text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('|', '¦');
+  text
+    .replaceAll('&', '&amp;')
+    .replaceAll('<', '&lt;')
+    .replaceAll('>', '&gt;')
+    .replaceAll('|', '¦')
+    // Mattermost reads names of people and Markdown: a space without width breaks both.
+    .replaceAll('@', '@\u200b')
+    .replaceAll('](', ']\u200b(');
 
 /** Returns a value as one escaped line; undefined for what is no text. */
 function word(value: unknown): string | undefined {

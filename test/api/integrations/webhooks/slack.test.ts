@@ -46,8 +46,10 @@ it('no text of a task is syntax of the chat room', () => {
   const data = { entity_type: 'task', entity_id: 'x/../y?z', object, changes: { title: { from: '<@U1>', to: 'b' } } };
   const text = line({ type: 'task.updated', data });
   expect(text).toBe(
-    '*A task was changed*: <https://assent.test/app/items/x%2F..%2Fy%3Fz|&lt;!channel&gt; a¦b &amp; &lt;https://evil.test¦click&gt; *now*> (title: &lt;@U1&gt; → b)',
+    '*A task was changed*: <https://assent.test/app/items/x%2F..%2Fy%3Fz|&lt;!channel&gt; a¦b &amp; &lt;https://evil.test¦click&gt; *now*> (title: &lt;@\u200bU1&gt; → b)',
   );
+  const marked = line({ type: 'x', data: { object: { title: '@all ![x](https://evil.test)' } } });
+  expect(marked).toBe('*x*: @\u200ball ![x]\u200b(https://evil.test)');
   expect(line({ type: 'task.updated', data: { ...data, object: null, changes: {} } })).toContain('|Open>');
   expect(Array.from(line({ type: 'x', data: { object: { title: 'é'.repeat(20_000) } } })).length).toBeLessThan(330);
 });
