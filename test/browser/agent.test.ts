@@ -2,12 +2,11 @@
 import type { Browser } from 'playwright-core';
 import { answerByRules } from '../../api/agent/turns/answer-by-rules.js';
 import { givePasswords } from '../api/web/browser.js';
-import { PASSWORD } from '../factories/accounts.js';
 import { buildSession, staged } from '../factories/agent.js';
 import { buildProject, buildTask, buildTeam, type TestTeam } from '../factories/people.js';
 import { startApp, type TestApp } from '../support/app.js';
 import { until } from '../support/worker.js';
-import { findFaults, launch, openWindow } from './chromium.js';
+import { findFaults, launch, openWindow, signInPage } from './chromium.js';
 
 import.meta.jest.setTimeout(180_000);
 
@@ -32,11 +31,7 @@ it('an answer shows without a reload, what is typed meanwhile stays, and a stop 
   const { session_id } = await buildSession(app, team.member);
   await db('agent_links').insert({ session_id, item_type: 'task', item_id, linked_by: team.member.user_id });
   const { page, complaints, close } = await openWindow(browser as Browser, app.url, { viewport: { width: 390, height: 844 } });
-  await page.goto('/app/sign-in');
-  await page.fill('[name=email]', team.member.email);
-  await page.fill('[name=password]', PASSWORD);
-  await page.press('[name=password]', 'Enter');
-  await page.waitForURL(`${app.url}/app`);
+  await signInPage(page, team.member.email);
   await page.goto(`/app/agent/${session_id}`);
 
   await page.click('button:has-text("close Login 500")');
@@ -96,11 +91,7 @@ it.each([true, false])(
       const header = await page.locator('header.top').boundingBox();
       return box !== null && header !== null && box.y >= header.y + header.height && box.y + Math.min(box.height, 100) < 844;
     };
-    await page.goto('/app/sign-in');
-    await page.fill('[name=email]', team.member.email);
-    await page.fill('[name=password]', PASSWORD);
-    await page.press('[name=password]', 'Enter');
-    await page.waitForURL(`${app.url}/app`);
+    await signInPage(page, team.member.email);
 
     await page.goto('/app/agent');
     await page.click('main ul.rows a');

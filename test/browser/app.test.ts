@@ -14,7 +14,7 @@ import { buildRunner } from '../factories/runners.js';
 import { buildDelivery, createWebhook } from '../factories/webhooks.js';
 import { until } from '../support/worker.js';
 import { startApp, type TestApp } from '../support/app.js';
-import { findFaults, launch, openWindow, type Window } from './chromium.js';
+import { findFaults, launch, openWindow, signInPage, type Window } from './chromium.js';
 
 const HOSTILE = `<img src=x onerror=alert(1)>"'><script>alert(2)</script><%= 7*7 %>javascript:alert(3)`;
 
@@ -44,11 +44,7 @@ describe('the web app in a browser', () => {
     const window = await openWindow(browser as Browser, app.url, options);
     windows.push(window);
     if (!person) return window;
-    await window.page.goto('/app/sign-in');
-    await window.page.fill('[name=email]', person.email);
-    await window.page.fill('[name=password]', PASSWORD);
-    await window.page.press('[name=password]', 'Enter');
-    await window.page.waitForURL(`${app.url}/app`);
+    await signInPage(window.page, person.email);
     return window;
   }
 

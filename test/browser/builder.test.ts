@@ -1,9 +1,8 @@
 import type { Browser, Page } from 'playwright-core';
 import { givePasswords } from '../api/web/browser.js';
-import { PASSWORD } from '../factories/accounts.js';
 import { buildTeam, type Person, type TestTeam } from '../factories/people.js';
 import { startApp, type TestApp } from '../support/app.js';
-import { findFaults, launch, openWindow, type Window } from './chromium.js';
+import { findFaults, launch, openWindow, signInPage, type Window } from './chromium.js';
 
 // The builder of automations with its scripts: a draft is there again, and holds nothing that may be a secret.
 
@@ -16,11 +15,7 @@ let window: Window;
 let page: Page;
 
 const signIn = async ({ email }: Pick<Person, 'email'>) => {
-  await page.goto('/app/sign-in');
-  await page.fill('[name=email]', email);
-  await page.fill('[name=password]', PASSWORD);
-  await page.press('[name=password]', 'Enter');
-  await page.waitForURL(`${app.url}/app`);
+  await signInPage(page, email);
 };
 const stored = () => page.evaluate<string>('JSON.stringify(sessionStorage)');
 const BLANK = '/app/automations/new?template=blank';

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+import { PASSWORD } from '../factories/accounts.js';
 import { CHROMIUM_ARGUMENTS, obtainChromium } from '../../scripts/embedded/chromium.mjs';
 
 /** Starts the machine's Chromium, or the one that npm brought along. @throws StartError where there is neither: no test is skipped */
@@ -31,6 +32,15 @@ export async function openWindow(browser: Browser, baseURL: string, options: Bro
     void dialog.dismiss();
   });
   return { page, complaints, close: () => context.close() };
+}
+
+/** Signs a person in by the form, with the password of all test accounts. */
+export async function signInPage(page: Page, email: string): Promise<void> {
+  await page.goto('/app/sign-in');
+  await page.fill('[name=email]', email);
+  await page.fill('[name=password]', PASSWORD);
+  await page.press('[name=password]', 'Enter');
+  await page.waitForURL('/app');
 }
 
 const require = createRequire(import.meta.url);

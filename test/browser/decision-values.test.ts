@@ -2,12 +2,11 @@ import type { Browser } from 'playwright-core';
 import { actionTypes, availableActions } from '../../api/automation/actions/registry.js';
 import type { ActionLine } from '../../api/gate/staging/schema.js';
 import { givePasswords } from '../api/web/browser.js';
-import { PASSWORD } from '../factories/accounts.js';
 import { buildManyKinds, buildWaiting, buildWorld, catalogue, SECRETS, type World } from '../factories/decisions.js';
 import { buildTeam, type Person, type TestTeam } from '../factories/people.js';
 import { GATE } from '../factories/runs.js';
 import { startApp, type TestApp } from '../support/app.js';
-import { findFaults, launch, openWindow, type Window } from './chromium.js';
+import { findFaults, launch, openWindow, signInPage, type Window } from './chromium.js';
 import { expectAll, expectLeaves, FAULTS, readShown, type Staged, unfold } from './decision-page.js';
 
 // A page of a decision, as a browser draws it: every value that a yes releases, each on the row of its label, on any screen.
@@ -24,11 +23,7 @@ const windows: Window[] = [];
 async function open(person: Person, options: Parameters<typeof openWindow>[2] = {}): Promise<Window> {
   const window = await openWindow(browser as Browser, app.url, options);
   windows.push(window);
-  await window.page.goto('/app/sign-in');
-  await window.page.fill('[name=email]', person.email);
-  await window.page.fill('[name=password]', PASSWORD);
-  await window.page.press('[name=password]', 'Enter');
-  await window.page.waitForURL(`${app.url}/app`);
+  await signInPage(window.page, person.email);
   return window;
 }
 

@@ -1,11 +1,10 @@
 import type { Browser, Page } from 'playwright-core';
 import { givePasswords } from '../api/web/browser.js';
-import { PASSWORD } from '../factories/accounts.js';
 import { buildSession, staged } from '../factories/agent.js';
 import { buildProject, buildTask, buildTeam, type TestTeam } from '../factories/people.js';
 import { buildRun, GATE } from '../factories/runs.js';
 import { startApp, type TestApp } from '../support/app.js';
-import { findFaults, launch, openWindow, type Window } from './chromium.js';
+import { findFaults, launch, openWindow, signInPage, type Window } from './chromium.js';
 
 // Approvals by keys alone: a key moves the focus and says what Enter does, and only Enter decides.
 
@@ -39,11 +38,7 @@ beforeEach(async () => {
   }
   window = await openWindow(browser as Browser, app.url);
   ({ page } = window);
-  await page.goto('/app/sign-in');
-  await page.fill('[name=email]', team.manager.email);
-  await page.fill('[name=password]', PASSWORD);
-  await page.press('[name=password]', 'Enter');
-  await page.waitForURL(`${app.url}/app`);
+  await signInPage(page, team.manager.email);
 });
 afterEach(async () => {
   expect(window.complaints).toEqual([]);

@@ -1,9 +1,8 @@
 import type { Browser } from 'playwright-core';
 import { givePasswords } from '../api/web/browser.js';
-import { PASSWORD } from '../factories/accounts.js';
 import { buildProject, buildTask, buildTeam, type TestTeam } from '../factories/people.js';
 import { startApp, type TestApp } from '../support/app.js';
-import { findFaults, launch, openWindow, type Window } from './chromium.js';
+import { findFaults, launch, openWindow, signInPage, type Window } from './chromium.js';
 
 // A title and a text are edited where they stand.
 
@@ -40,11 +39,7 @@ beforeEach(async () => {
 
 async function signIn(): Promise<void> {
   const { page } = window;
-  await page.goto('/app/sign-in');
-  await page.fill('[name=email]', team.member.email);
-  await page.fill('[name=password]', PASSWORD);
-  await page.press('[name=password]', 'Enter');
-  await page.waitForURL(`${app.url}/app`);
+  await signInPage(page, team.member.email);
 }
 const open = async () => {
   const { page } = window;

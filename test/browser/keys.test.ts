@@ -1,9 +1,8 @@
 import type { Browser, Page } from 'playwright-core';
 import { givePasswords } from '../api/web/browser.js';
-import { PASSWORD } from '../factories/accounts.js';
 import { buildProject, buildTask, buildTeam, type TestTeam } from '../factories/people.js';
 import { startApp, type TestApp } from '../support/app.js';
-import { findFaults, launch, openWindow, type Window } from './chromium.js';
+import { findFaults, launch, openWindow, signInPage, type Window } from './chromium.js';
 
 // A browser on a machine that is busy with other tests takes its time; nothing here is judged by a clock.
 import.meta.jest.setTimeout(180_000);
@@ -25,11 +24,7 @@ describe('keys and the palette', () => {
   beforeEach(async () => {
     window = await openWindow(browser as Browser, app.url);
     ({ page } = window);
-    await page.goto('/app/sign-in');
-    await page.fill('[name=email]', team.admin.email);
-    await page.fill('[name=password]', PASSWORD);
-    await page.press('[name=password]', 'Enter');
-    await page.waitForURL(`${app.url}/app`);
+    await signInPage(page, team.admin.email);
   });
   afterEach(() => window.close());
   afterAll(async () => {

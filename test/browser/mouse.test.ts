@@ -1,9 +1,8 @@
 import type { Browser, Page } from 'playwright-core';
 import { givePasswords } from '../api/web/browser.js';
-import { PASSWORD } from '../factories/accounts.js';
 import { buildProject, buildTeam, type TestTeam } from '../factories/people.js';
 import { startApp, type TestApp } from '../support/app.js';
-import { findFaults, launch, openWindow, type Window } from './chromium.js';
+import { findFaults, launch, openWindow, signInPage, type Window } from './chromium.js';
 
 // Lists and boards by a mouse and by a finger.
 
@@ -25,11 +24,7 @@ beforeAll(async () => {
   browser = await launch();
   window = await openWindow(browser, app.url);
   ({ page } = window);
-  await page.goto('/app/sign-in');
-  await page.fill('[name=email]', team.member.email);
-  await page.fill('[name=password]', PASSWORD);
-  await page.press('[name=password]', 'Enter');
-  await page.waitForURL(`${app.url}/app`);
+  await signInPage(page, team.member.email);
 });
 beforeEach(async () => {
   projectId = (await buildProject(app, team)).project_id;

@@ -1,12 +1,11 @@
 import { mkdirSync } from 'node:fs';
 import type { Browser } from 'playwright-core';
 import { givePasswords } from '../api/web/browser.js';
-import { PASSWORD } from '../factories/accounts.js';
 import { buildSession, staged } from '../factories/agent.js';
 import { buildProject, buildTask, buildTeam, type Person, type TestTeam } from '../factories/people.js';
 import { buildRun } from '../factories/runs.js';
 import { startApp, type TestApp } from '../support/app.js';
-import { findFaults, launch, openWindow, type Window } from './chromium.js';
+import { findFaults, launch, openWindow, signInPage, type Window } from './chromium.js';
 
 /** Plans of the agent in the list of approvals, in a real browser. */
 import.meta.jest.setTimeout(180_000);
@@ -44,11 +43,7 @@ const NEW_TEXT = OLD_TEXT.replace('500', '502').replace('and Chrome', '<i>only</
 async function open(person: Person, options: Parameters<typeof openWindow>[2] = {}): Promise<Window> {
   const window = await openWindow(browser as Browser, app.url, options);
   windows.push(window);
-  await window.page.goto('/app/sign-in');
-  await window.page.fill('[name=email]', person.email);
-  await window.page.fill('[name=password]', PASSWORD);
-  await window.page.press('[name=password]', 'Enter');
-  await window.page.waitForURL(`${app.url}/app`);
+  await signInPage(window.page, person.email);
   return window;
 }
 

@@ -1,9 +1,8 @@
 import type { Browser } from 'playwright-core';
 import { givePasswords } from '../api/web/browser.js';
-import { PASSWORD } from '../factories/accounts.js';
 import { buildProject, buildTask, buildTeam, type TestTeam } from '../factories/people.js';
 import { startApp, type TestApp } from '../support/app.js';
-import { findFaults, launch, openWindow, type Window } from './chromium.js';
+import { findFaults, launch, openWindow, signInPage, type Window } from './chromium.js';
 
 // An item is named in a field with suggestions.
 
@@ -26,11 +25,7 @@ beforeAll(async () => {
   browser = await launch();
   window = await openWindow(browser, app.url);
   const { page } = window;
-  await page.goto('/app/sign-in');
-  await page.fill('[name=email]', team.member.email);
-  await page.fill('[name=password]', PASSWORD);
-  await page.press('[name=password]', 'Enter');
-  await page.waitForURL(`${app.url}/app`);
+  await signInPage(page, team.member.email);
 });
 afterEach(() => expect(window.complaints).toEqual([]));
 afterAll(async () => {

@@ -1,9 +1,8 @@
 import type { Browser, Page } from 'playwright-core';
 import { givePasswords } from '../api/web/browser.js';
-import { PASSWORD } from '../factories/accounts.js';
 import { buildProject, buildTask, buildTeam, type Person, type TestTeam } from '../factories/people.js';
 import { startApp, type TestApp } from '../support/app.js';
-import { launch, openWindow, type Window } from './chromium.js';
+import { launch, openWindow, signInPage, type Window } from './chromium.js';
 
 // What was typed and not sent is there again, for the same user only.
 
@@ -19,11 +18,7 @@ let taskId: string;
 let project: { project_id: string };
 const db = () => app.services.db;
 const signIn = async ({ email }: Pick<Person, 'email'>) => {
-  await page.goto('/app/sign-in');
-  await page.fill('[name=email]', email);
-  await page.fill('[name=password]', PASSWORD);
-  await page.press('[name=password]', 'Enter');
-  await page.waitForURL(`${app.url}/app`);
+  await signInPage(page, email);
 };
 const signOut = async () => {
   await page.click('summary:has-text("Account of")');

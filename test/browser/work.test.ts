@@ -1,10 +1,9 @@
 import type { Browser } from 'playwright-core';
 import { givePasswords } from '../api/web/browser.js';
-import { PASSWORD } from '../factories/accounts.js';
 import { buildProject, buildTask, buildTeam, type TestTeam } from '../factories/people.js';
 import { buildRun } from '../factories/runs.js';
 import { startApp, type TestApp } from '../support/app.js';
-import { launch, openWindow, type Window } from './chromium.js';
+import { launch, openWindow, signInPage, type Window } from './chromium.js';
 
 // What the script of the pages of projects and tasks adds to their forms.
 
@@ -27,11 +26,7 @@ beforeAll(async () => {
   browser = await launch();
   window = await openWindow(browser, app.url);
   const { page } = window;
-  await page.goto('/app/sign-in');
-  await page.fill('[name=email]', team.member.email);
-  await page.fill('[name=password]', PASSWORD);
-  await page.press('[name=password]', 'Enter');
-  await page.waitForURL(`${app.url}/app`);
+  await signInPage(page, team.member.email);
 });
 afterEach(() => expect(window.complaints).toEqual([]));
 afterAll(async () => {
