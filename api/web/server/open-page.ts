@@ -18,7 +18,7 @@ import { HOME, safePath } from './safe-path.js';
 import type { BrowserSession } from './session.js';
 import { unpackStep } from './sign-in-step.js';
 import { FORM_MESSAGES } from '../wording/form-messages.js';
-import { plainMessage } from '../wording/plain-message.js';
+import { capitalize, plainMessage } from '../wording/plain-message.js';
 
 export interface PageInput {
   limit: RateLimiter;
@@ -42,8 +42,6 @@ const signInPath = (wanted: string): string => {
   const next = safePath(wanted);
   return next === HOME ? '/app/sign-in' : `/app/sign-in?next=${encodeURIComponent(next)}`;
 };
-
-const capitalize = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
 
 function parse(schema: z.ZodType | undefined, value: unknown): unknown {
   const result = (schema ?? z.unknown()).safeParse(value, FORM_MESSAGES);

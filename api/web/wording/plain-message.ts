@@ -66,3 +66,5 @@ export function plainMessage(message: string, me: User | null): string {
     .replace(GATE, 'The gate')
     .replace(FIELD, (_text, article: string | undefined, name: string) => withArticle(article, FIELD_NAMES[name] as string));
 }
+
+export const capitalize = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);

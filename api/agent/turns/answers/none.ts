@@ -5,12 +5,12 @@ import type { TaskFilter } from '../../grammar/terms.js';
 import { mentionsOf } from '../answer-words.js';
 import type { Answer } from '../end-turn.js';
 import { type Asking, findWithAny } from '../find-tasks.js';
-import { linesOf } from './task-lines.js';
+import { linesOf, NO_TASK } from './task-lines.js';
 
 /** Says that nothing was found, and what was looked for: a word that was not meant as a name shows. */
 const noneWords = (words: readonly string[]): string =>
   words.length === 0
-    ? 'No task of the team is like that.'
+    ? NO_TASK
     : `I found no task with all of these words in its title, tags or project: ${words.map(quote).join(', ')}. If you mean one, name it by its number.`;
 
 /** Says that no task fits a question, with those whose titles have most of its words. */

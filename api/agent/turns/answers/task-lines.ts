@@ -30,8 +30,10 @@ export const linesOf = (tasks: readonly FoundTask[]): string[] => [
   ...(tasks.length > MAX_LISTED ? [`- and ${countWords(tasks.length - MAX_LISTED).toLowerCase()} more`] : []),
 ];
 
+export const NO_TASK = 'No task of the team is like that.';
+
 /** A count and the first tasks. */
-export const listWords = (tasks: readonly FoundTask[], none = 'No task of the team is like that.'): string =>
+export const listWords = (tasks: readonly FoundTask[], none = NO_TASK): string =>
   tasks.length === 0 ? none : [`${countWords(tasks.length)}:`, ...linesOf(tasks)].join('\n');
 
 /** What blocks a task, or what it blocks: only what is open does. */

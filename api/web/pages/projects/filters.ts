@@ -10,6 +10,7 @@ import type { Stage } from '../../../work/tasks/stages/places.js';
 import { STATUS_CHOICES, TASK_PRIORITIES, TASK_STATUSES } from '../../../work/tasks/rules.js';
 import { DUE_CHOICES, DUE_NAMES } from '../../wording/due-names.js';
 import { createFormatter } from '../../wording/formatter.js';
+import { capitalize } from '../../wording/plain-message.js';
 
 /** Orders that the list of a project offers, with the direction that people mean. */
 const SORTS = {
@@ -188,7 +189,6 @@ const LEADS: Readonly<Record<Excludable, readonly [wanted: string, leftOut: stri
   tag: ['', 'Not '],
 };
 const EITHER = new Intl.ListFormat('en', { type: 'disjunction' });
-const capitalize = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
 
 /** Returns the values of each filter in words: `not Milo or Gita`. Filters without values are absent. */
 function nameValues(given: TaskFilters, about: FilterNames): Partial<Record<Excludable, string>> {

@@ -1,5 +1,5 @@
 import { type SavedViewRecord, VIEWER, ViewFilters } from '../../../work/saved-views/schema.js';
-import { NONE } from '../../../work/tasks/filters.js';
+import { NONE, type ValueFilter } from '../../../work/tasks/filters.js';
 import { DUE_NAMES } from '../../wording/due-names.js';
 import { nameSortField, wordOrder } from '../../wording/sort-names.js';
 
@@ -14,8 +14,6 @@ export interface ViewNames {
   day: (date: string) => string;
 }
 
-type ValueFilter = 'status' | 'priority' | 'assigned_to' | 'created_by' | 'cycle_id' | 'stage_id' | 'tags';
-
 const ENTITIES = { task: 'Tasks', project: 'Projects', work_item: 'Work items' } as const;
 
 /** Returns the filters and the order of a view in words, one phrase each: `Tasks`, `priority urgent or high`, `newest first`. */
@@ -27,10 +25,11 @@ export function describeView(
   const join = (label: string, values: readonly string[] = []): string[] =>
     values.length > 0 ? [`${label} ${values.join(' or ')}`] : [];
   /** What is looked for, then what is left out. */
-  const some = (label: string, name: ValueFilter, word: (value: string) => string = (value) => value): string[] => [
-    ...join(label, given[name]?.map(word)),
-    ...join(`${label} not`, given[`not_${name}`]?.map(word)),
-  ];
+  const some = (
+    label: string,
+    name: Exclude<ValueFilter, 'resolution'>,
+    word: (value: string) => string = (value) => value,
+  ): string[] => [...join(label, given[name]?.map(word)), ...join(`${label} not`, given[`not_${name}`]?.map(word))];
   const personName = (id: string): string =>
     id === VIEWER ? 'you' : id === NONE ? 'nobody' : (people[id] ?? 'a former member').replace(/^You$/, 'you');
   return [
