@@ -3,7 +3,7 @@ import { authorize } from '../../../platform/access/access.js';
 import type { Context } from '../../../platform/context.js';
 import { seatInTeam } from '../../../platform/access/seats.js';
 import type { ForgeDelivery } from '../schema.js';
-import { lastDeliveriesStatement } from './last-deliveries.sql.js';
+import { lastDeliveriesStatement } from './list-deliveries.sql.js';
 
 /** What is known of the newest delivery of a repository. */
 type LastDelivery = Pick<ForgeDelivery, 'event' | 'outcome' | 'reason' | 'received_at'>;

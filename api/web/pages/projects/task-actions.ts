@@ -16,6 +16,7 @@ import { createFormatter } from '../../wording/formatter.js';
 import { suggestTargets } from '../items/relation-target.js';
 import { BACKLOG, NOTHING } from './change-ticked.js';
 import { projectActions, tagActions } from './place-choices.js';
+import { valueOf } from './stage-choices.js';
 import { loadCycles } from './task-list.js';
 
 /** Actions that are shown at once beside pages and items; a chooser of one kind shows all of them. */
@@ -71,10 +72,10 @@ async function findTask(ctx: Context, me: User, taskId: string): Promise<Task | 
 /** The statuses with the stages of the team among them, each named with its status. */
 function statusActions(task: Task, stages: readonly Stage[], { formatStatus }: ReturnType<typeof createFormatter>): TaskAction[] {
   const choices = [
-    ...toPlaces(stages).map(({ status, stage }) => ({
-      value: stage?.stage_id ?? status,
-      name: stage?.name ?? formatStatus(status),
-      ...(stage && { of: formatStatus(status) }),
+    ...toPlaces(stages).map((place) => ({
+      value: valueOf(place),
+      name: place.stage?.name ?? formatStatus(place.status),
+      ...(place.stage && { of: formatStatus(place.status) }),
     })),
     ...TASK_RESOLUTIONS.map((value) => ({ value, name: formatStatus(value) })),
   ];
