@@ -230,8 +230,10 @@ class LiveHub {
   private async checkAll(client: pg.Client): Promise<void> {
     if (Date.now() - this.checkedAt < CHECK_MS) return;
     this.checkedAt = Date.now();
-    const rights = await readRights(askOver(client), this.streams, [], this.idleSeconds);
-    for (const stream of this.streams) if (!rights.isLive(stream)) this.end(stream);
+    // Those that open while this reads are not among what it reads.
+    const streams = new Set(this.streams);
+    const rights = await readRights(askOver(client), streams, [], this.idleSeconds);
+    for (const stream of streams) if (!rights.isLive(stream)) this.end(stream);
   }
 
   /** Says once if a transaction that stays open holds back all changes. */

@@ -227,6 +227,22 @@ it('keeps in the database what a slow client does not read, and gives it all of 
   expect(new Set(ids(slow)).size).toBe(10_000);
 });
 
+it('does not end a stream that opens while the credentials of the others are read', async () => {
+  await follow(team.admin);
+  const { db } = app.services;
+  const release = await db.transaction();
+  await release.raw('lock table personal_access_tokens in access exclusive mode');
+  await until(async () => {
+    const waiting = `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock' and application_name = 'assent-live'`;
+    return (await db.raw<{ rows: unknown[] }>(waiting)).rows.length > 0;
+  });
+  const late = await follow(team.member);
+  await release.rollback();
+  const task = await touch();
+  await late.waitFor(1);
+  expect(ids(late)).toEqual([task.task_id]);
+});
+
 it('ends all streams when the process stops, whose clients then go on elsewhere', async () => {
   const stream = await follow(team.member);
   await until(async () => stream.lastEventId());
