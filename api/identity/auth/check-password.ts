@@ -2,7 +2,7 @@ import { wrapPool } from '../../../db/knex-internals.js';
 import type { Context } from '../../platform/context.js';
 import { DomainError } from '../../platform/errors.js';
 import { type Account, canonicalAddress, findAccount } from './find-account.js';
-import { recordFailure, getSubject, reserveAttempt, type LoginAttempt } from './login-attempts.js';
+import { recordFailure, getSubject, releaseAttempt, reserveAttempt, type LoginAttempt } from './login-attempts.js';
 import { comparePassword } from './passwords.js';
 
 export interface Credentials {
@@ -11,7 +11,7 @@ export interface Credentials {
   device_token?: string | undefined;
 }
 
-/** A user who gave the right password; `attempt` counts as a failure until it is cleared or released. */
+/** A user who gave the right password; `attempt` counts as a failure until it is cleared or released, unless the password `suffices`. */
 export interface VerifiedPassword {
   account: Account;
   attempt: LoginAttempt;
@@ -19,6 +19,12 @@ export interface VerifiedPassword {
 
 /** One text for unknown, wrong, locked and suspended (docs/decisions/identity.md#uniform-401). */
 export const invalidCredentials = () => new DomainError('AUTHENTICATION_REQUIRED', 'Invalid credentials');
+
+interface CheckOptions {
+  refusal?: () => Error;
+  /** A right password is no failure: nothing else is proved after it in this request. */
+  suffices?: boolean;
+}
 
 /**
  * The only password check: counts the attempt, compares, and records a failure. Account and lock are read when the comparison
@@ -28,19 +34,24 @@ export const invalidCredentials = () => new DomainError('AUTHENTICATION_REQUIRED
 export async function checkPassword(
   ctx: Context,
   { email, password, device_token }: Credentials,
-  refusal: () => Error = invalidCredentials,
+  { refusal = invalidCredentials, suffices = false }: CheckOptions = {},
 ): Promise<VerifiedPassword> {
   const address = canonicalAddress(email);
   // Outside the caller's connection quota: a caller waiting for a connection would otherwise block a slot in the shared hash
   // queue.
   const sharedCtx = { ...ctx, db: wrapPool(ctx.db) };
-  const { whose, matches } = await comparePassword(password, async () => {
+  const load = async () => {
     const account = await findAccount(sharedCtx, address, device_token);
     const attempt = await reserveAttempt(sharedCtx, getSubject(address, account?.device_id ?? null));
     return { account, attempt, password_hash: account?.password_hash ?? null };
+  };
+  const { account, attempt, verified } = await comparePassword(password, load, async ({ account, attempt }, matches) => {
+    const verified = matches && attempt.allowed && account?.usable ? { account, attempt } : null;
+    // Before the next comparison starts, so that many right ones at once do not count together and lock the account.
+    if (verified && suffices) await releaseAttempt(sharedCtx, attempt);
+    return { account, attempt, verified };
   });
-  const { account, attempt } = whose;
-  if (matches && attempt.allowed && account?.usable) return { account, attempt };
+  if (verified) return verified;
   await recordFailure(ctx, account, attempt);
   throw refusal();
 }

@@ -21,7 +21,7 @@ export async function confirmPassword(ctx: Context, password: string): Promise<V
   if (others >= MAX_CONCURRENT) throw unavailable();
   underWay.set(userId, others + 1);
   try {
-    return await checkPassword(ctx, { email, password }, invalidProof);
+    return await checkPassword(ctx, { email, password }, { refusal: invalidProof });
   } finally {
     const left = (underWay.get(userId) ?? 1) - 1;
     if (left > 0) underWay.set(userId, left);

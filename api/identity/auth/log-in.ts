@@ -1,7 +1,6 @@
 import { type Context, inTransaction } from '../../platform/context.js';
 import { checkPassword } from './check-password.js';
 import { sendLoginCode } from './codes/send-login-code.js';
-import { releaseAttempt } from './login-attempts.js';
 import { openSession } from './open-session.js';
 import type { Login, LoginResult } from './schema.js';
 
@@ -11,14 +10,10 @@ import type { Login, LoginResult } from './schema.js';
  * @throws AUTHENTICATION_REQUIRED, the same for unknown, wrong, locked and suspended
  */
 export async function logIn(ctx: Context, login: Login): Promise<LoginResult> {
-  const { account, attempt } = await checkPassword(ctx, login);
+  const { account, attempt } = await checkPassword(ctx, login, { suffices: true });
   const { email } = account;
-  if (account.two_factor) {
-    await releaseAttempt(ctx, attempt);
-    return { requires_2fa: true, requires_login_otp: false, email };
-  }
+  if (account.two_factor) return { requires_2fa: true, requires_login_otp: false, email };
   if (account.needs_code && !account.device_id) {
-    await releaseAttempt(ctx, attempt);
     await sendLoginCode(ctx, account);
     return { requires_2fa: false, requires_login_otp: true, email };
   }

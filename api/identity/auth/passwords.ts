@@ -36,13 +36,15 @@ let decoy: Promise<string> | undefined;
 
 /**
  * Compares a password with the hash that `whose` loads when the comparison starts. Without a hash it fails after the same work, so
- * it does not reveal whether an account exists.
+ * it does not reveal whether an account exists. Returns what `judge` makes of the result, before the
+ * next comparison starts.
  * @throws INTERNAL_ERROR 503 when the queue is full
  */
-export async function comparePassword<T extends { password_hash: string | null }>(
+export async function comparePassword<T extends { password_hash: string | null }, Judged>(
   password: string,
   whose: () => Promise<T>,
-): Promise<{ whose: T; matches: boolean }> {
+  judge: (whose: T, matches: boolean) => Promise<Judged>,
+): Promise<Judged> {
   // A failure is not cached: every later caller would get it.
   decoy ??= hashPassword('no account has this password').catch((error: unknown) => {
     decoy = undefined;
@@ -52,6 +54,6 @@ export async function comparePassword<T extends { password_hash: string | null }
   return runQueued(async () => {
     const found = await whose();
     const matches = await verify(found.password_hash ?? decoyHash, canonical(password));
-    return { whose: found, matches: found.password_hash !== null && matches };
+    return judge(found, found.password_hash !== null && matches);
   });
 }

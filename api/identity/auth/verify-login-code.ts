@@ -2,7 +2,6 @@ import { type Context, inTransaction } from '../../platform/context.js';
 import { checkPassword, refuse } from './check-password.js';
 import { checkCode, useCode } from './codes/one-time-code.js';
 import { sendLoginCode } from './codes/send-login-code.js';
-import { releaseAttempt } from './login-attempts.js';
 import { openSession } from './open-session.js';
 import type { Login, LoginStep, SignedIn } from './schema.js';
 
@@ -28,8 +27,7 @@ export async function verifyLoginCode(ctx: Context, { code, trust_device, ...cre
  * @throws AUTHENTICATION_REQUIRED
  */
 export async function resendLoginCode(ctx: Context, credentials: Login): Promise<{ message: string }> {
-  const { account, attempt } = await checkPassword(ctx, credentials);
-  await releaseAttempt(ctx, attempt);
+  const { account } = await checkPassword(ctx, credentials, { suffices: true });
   if (account.needs_code && !account.two_factor) await sendLoginCode(ctx, account);
   return { message: 'If a sign-in is pending, a code was emailed' };
 }
