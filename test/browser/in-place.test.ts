@@ -117,6 +117,19 @@ describe('a title', () => {
     expect([await focused('id'), await page.inputValue('#c-content')]).toEqual(['c-content', 'A comment']);
     expect(await stored()).toEqual({ title: 'Left', description: `Typed ${TEXT}` });
   });
+
+  it('loses no letter typed elsewhere between the moment its answer is shown and the next one', async () => {
+    const page = await open();
+    await page.click('h1');
+    await page.fill('#i-title', 'Left');
+    await page.evaluate(
+      `document.addEventListener('htmx:before:settle', () => setTimeout(() => document.execCommand('insertText', false, 'nt')), { once: true })`,
+    );
+    await page.click('#c-content');
+    await page.keyboard.type('A comme');
+    await said('Title changed');
+    expect([await focused('id'), await page.inputValue('#c-content')]).toEqual(['c-content', 'A comment']);
+  });
 });
 
 describe('a text', () => {
