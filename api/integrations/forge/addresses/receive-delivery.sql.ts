@@ -21,8 +21,15 @@ export const noteUnsignedStatement = defineStatement({
 });
 
 /**
+ * SQL: whether a secret is one of an address's, and counts. Who holds a secret is read with the delivery that it signed: it may have been replaced since
+ * the signature was checked, because a body may come slowly.
+ */
+const isSecret = (value: string): string =>
+  `${value}::bytea in (sealed_value, case when previous_until > now() then previous_sealed_value end)`;
+
+/**
  * Stores a signed delivery. $1 = binding id, $2 = delivery id, $3 = event header or null, $4 = normalized event or null, $5 = payload (jsonb), $6 = reason
- * if ignored, $7 = request id. Returns one row, or none if the address has been removed: `duplicate`, and `connects` for the first one. The receipt's key is
+ * if ignored, $7 = request id, $8 = the encrypted secret that signed it. Returns one row, or none if that secret counts no longer: `duplicate`, and `connects` for the first one. The receipt's key is
  * locked before the address, so two repeats wait only for the key.
  */
 export const storeDeliveryStatement = defineStatement({
@@ -31,7 +38,7 @@ export const storeDeliveryStatement = defineStatement({
 with holders as materialized (
   select binding_id, connected_at is null as connects,
     held_by || case when previous_until > now() then previous_held_by else '{}' end as held_by
-  from forge_addresses where binding_id = $1
+  from forge_addresses where binding_id = $1 and ${isSecret('$8')}
 ), receipt as (
   insert into forge_address_deliveries (binding_id, delivery_id, event, normalized, payload, held_by, outcome, reason)
   select binding_id, $2, $3::text, $4::text, $5::jsonb, held_by, case when $4 is null then 'ignored' end, $6::text from holders
@@ -52,10 +59,13 @@ with holders as materialized (
 select fresh = 0 as duplicate, connects from tally, holders`,
 });
 
-/** $1 = binding id, $2 = delivery id, $3 = event header or null, $4 = reason. A signed delivery that does nothing; its id stays good. */
+/**
+ * $1 = binding id, $2 = delivery id, $3 = event header or null, $4 = reason, $5 = the encrypted secret that signed it. A signed delivery that does nothing;
+ * its id stays good. Returns a row, or none if that secret counts no longer.
+ */
 export const storeRefusedStatement = defineStatement({
   name: 'store_refused_forge_delivery',
   text: /* sql */ `
     insert into forge_address_deliveries (binding_id, delivery_id, event, held_by, outcome, reason)
-    select binding_id, $2, $3, held_by, 'refused', $4 from forge_addresses where binding_id = $1`,
+    select binding_id, $2, $3, held_by, 'refused', $4 from forge_addresses where binding_id = $1 and ${isSecret('$5')} returning 1`,
 });

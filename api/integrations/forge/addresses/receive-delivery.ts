@@ -25,6 +25,9 @@ interface FoundAddress extends Record<string, unknown> {
   previous_sealed_value: Buffer | null;
 }
 
+/** A verified address, with the secret that signed the delivery, encrypted. */
+type Verified = FoundAddress & { signed_by: Buffer };
+
 /** An address, or what stands in for one that nobody has: checking its signature costs the same, and never succeeds. */
 type Admitted = Pick<FoundAddress, 'binding_id' | 'data_key' | 'sealed_value'> & Partial<FoundAddress> & { isKnown: boolean };
 
@@ -41,24 +44,28 @@ export async function admitDelivery({ services, params, ip, count }: Omit<RawReq
   return { binding_id, ...sealWebhookSecret(services.config, binding_id, newWebhookSecret()), isKnown: false };
 }
 
-function isSigned({ services: { config }, headers, body }: RawRequest, address: Admitted): boolean {
+/** Returns the secret that signed the delivery, encrypted; undefined for none. */
+function findSigner({ services: { config }, headers, body }: RawRequest, address: Admitted): Buffer | undefined {
   const { binding_id, data_key, sealed_value, previous_data_key, previous_sealed_value } = address;
-  const current = openWebhookSecret(config, binding_id, { data_key, sealed_value });
-  const previous =
-    previous_data_key && previous_sealed_value
-      ? openWebhookSecret(config, binding_id, { data_key: previous_data_key, sealed_value: previous_sealed_value })
-      : undefined;
-  return verifySignature(body, headers['x-hub-signature-256']?.toString(), { current, previous });
+  const secrets = [{ data_key, sealed_value }];
+  if (previous_data_key && previous_sealed_value)
+    secrets.push({ data_key: previous_data_key, sealed_value: previous_sealed_value });
+  const header = headers['x-hub-signature-256']?.toString();
+  // Compares every secret before returning, so that timing does not reveal which one matched.
+  const signers = secrets.filter((secret) =>
+    verifySignature(body, header, { current: openWebhookSecret(config, binding_id, secret) }),
+  );
+  return signers[0]?.sealed_value;
 }
 
 /**
  * @throws AUTHENTICATION_REQUIRED, in the same way for an unknown address as for a wrong signature | RATE_LIMIT_EXCEEDED: what is refused counts
  * for its sender
  */
-async function verify(request: RawRequest): Promise<FoundAddress> {
+async function verify(request: RawRequest): Promise<Verified> {
   const address = request.admitted as Admitted;
-  const isGenuine = isSigned(request, address) && address.isKnown;
-  if (isGenuine) return address as Admitted & FoundAddress;
+  const signed_by = findSigner(request, address);
+  if (signed_by && address.isKnown) return { ...(address as Admitted & FoundAddress), signed_by };
   await run(request.services.db, sql.noteUnsignedStatement, [address.binding_id]);
   await request.count(null);
   throw refused();
@@ -85,22 +92,25 @@ function checkRepo(address: FoundAddress, value: unknown, isPing: boolean): void
 
 const DETAIL = 300;
 
-/** Keeps a signed delivery that does nothing, for those who look why. @throws the refusal */
+/** Keeps a signed delivery that does nothing, for those who look why. @throws the refusal; AUTHENTICATION_REQUIRED as `store` */
 async function refuse(
   { services }: RawRequest,
-  { binding_id }: FoundAddress,
+  { binding_id, signed_by }: Verified,
   key: string,
   event: string | null,
   refusal: unknown,
 ): Promise<never> {
   const { message, detail } = refusal as { message: string; detail?: string };
   const reason = [message, detail].filter(Boolean).join('. ').slice(0, DETAIL);
-  await run(services.db, sql.storeRefusedStatement, [binding_id, key, event, reason]);
-  throw refusal;
+  const stored = await run(services.db, sql.storeRefusedStatement, [binding_id, key, event, reason, signed_by]);
+  throw stored.length === 0 ? refused() : refusal;
 }
 
-/** Stores receipt and work in one transaction; the first delivery connects the repository. */
-async function store(request: RawRequest, address: FoundAddress, values: readonly (string | null)[]): Promise<boolean> {
+/**
+ * Stores receipt and work in one transaction; the first delivery connects the repository.
+ * @throws AUTHENTICATION_REQUIRED the secret that signed it has ended while the body came
+ */
+async function store(request: RawRequest, address: Verified, values: readonly (string | null)[]): Promise<boolean> {
   const { services, headers, requestId, ip } = request;
   const caller = { actor: { type: 'system', name: 'forge' } as const, ip, userAgent: cleanUserAgent(headers['user-agent']) };
   const ctx: Context = { ...services, ...caller, requestId, correlationId: requestId };
@@ -108,6 +118,7 @@ async function store(request: RawRequest, address: FoundAddress, values: readonl
     const [row] = await run<{ duplicate: boolean; connects: boolean }>(ctx.db, sql.storeDeliveryStatement, [
       ...values,
       requestId,
+      address.signed_by,
     ]);
     if (!row) throw refused();
     if (row.connects) await recordAddressChange(ctx, address, 'connect');

@@ -2,7 +2,10 @@ import { request } from 'node:http';
 import { once } from 'node:events';
 import { v7 as uuidv7 } from 'uuid';
 import { deleteExpiredForgeSecrets } from '../../../../api/integrations/forge/addresses/delete-expired-secrets.js';
+import { admitDelivery, receiveDelivery } from '../../../../api/integrations/forge/addresses/receive-delivery.js';
 import { purgeReceipts } from '../../../../api/integrations/forge/deliveries/purge-receipts.js';
+import { sign } from '../../../../api/integrations/forge/deliveries/signature.js';
+import type { RawRequest } from '../../../../api/platform/endpoint/endpoint.js';
 import { deliveries, type DeliveryName, withFields } from '../../../../scripts/fixtures/forge-payloads.js';
 import { buildPerson, buildProject, buildTask, buildTeam, type Person, type TestTeam } from '../../../factories/people.js';
 import { type Answer, startApp, type TestApp } from '../../../support/app.js';
@@ -146,6 +149,34 @@ describe('the address', () => {
       previous_data_key: null,
       previous_held_by: [],
     });
+  });
+
+  it('that ends while the body of its delivery comes signs nothing', async () => {
+    const [rotated, removed] = [await connect(), await make(await bind(team, { repo: `${repo}-other` }))];
+    const begin = async ({ binding_id, secret }: Address, text: string) => {
+      const body = Buffer.from(text);
+      const request = {
+        services: app.services,
+        params: { binding_id },
+        ip: '127.0.0.1',
+        headers: { 'x-github-event': 'push', 'x-hub-signature-256': sign(body, secret) },
+        count: async () => undefined,
+        requestId: uuidv7(),
+        body,
+      } as unknown as RawRequest;
+      return { ...request, admitted: await admitDelivery(request) };
+    };
+    const push = JSON.stringify(withFields(deliveries['push.branch'].body, { 'repository.full_name': repo }));
+    const begun = await Promise.all([begin(rotated, push), begin(rotated, 'no JSON'), begin(removed, push)]);
+    const path = `${REPOSITORIES}/${rotated.binding_id}/address/rotate-secret`;
+    for (let i = 0; i < 2; i += 1) expect((await app.as(team.admin).post(path, {})).status).toBe(200);
+    await app.as(team.admin).delete(`${REPOSITORIES}/${removed.binding_id}/address`);
+    await make(removed.binding_id);
+    for (const request of begun)
+      await expect(receiveDelivery(request, (bytes) => JSON.parse(bytes.toString()))).rejects.toMatchObject({
+        code: 'AUTHENTICATION_REQUIRED',
+      });
+    expect(await db()('forge_address_deliveries').whereIn('binding_id', [rotated.binding_id, removed.binding_id])).toEqual([]);
   });
 
   it('ends with its removal, with the binding, and with the team', async () => {
