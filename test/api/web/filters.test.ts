@@ -100,6 +100,8 @@ describe('filters of tasks', () => {
     expect(await list('?assigned_to=me&not=assigned_to')).toEqual(open.filter((title) => !mine.includes(title)));
     expect(await list('?assigned_to=nonsense&assigned_to=me&not=nothing')).toEqual(mine);
     expect(await list('?show=done&not=show')).toEqual(open);
+    const all = await browser.get(`${path}?show=done&show=all&not=show`);
+    expect([rowsOf(all.html), all.html.includes('<bdi>All tasks</bdi>')]).toEqual([await list('?show=all'), true]);
     const query = `show=todo&show=done&assigned_to=none&assigned_to=${user_id}&not=assigned_to&priority=high&priority=low&not=priority`;
     const { html } = await browser.get(`${path}?${query}`);
     const chips = [...html.matchAll(/<li><a href="([^"]+)" class="chip"><bdi>([^<]+)</g)].map(([, href, label]) => [label, href]);

@@ -61,6 +61,9 @@ const severalOf = <T extends z.ZodType>(schema: T) =>
     })
     .optional();
 
+/** Stands alone among the statuses, and cannot be left out. */
+const ALL = 'all';
+
 /** Filters whose values can be left out instead of looked for. */
 const EXCLUDABLE = ['show', 'assigned_to', 'priority', 'stage_id', 'created_by', 'cycle_id', 'tag'] as const;
 type Excludable = (typeof EXCLUDABLE)[number];
@@ -70,7 +73,9 @@ type Excludable = (typeof EXCLUDABLE)[number];
  * done. `not` names the filters whose values are left out.
  */
 export const TaskFilters = z.object({
-  show: severalOf(z.enum(['all', ...STATUS_CHOICES])),
+  show: severalOf(z.enum([ALL, ...STATUS_CHOICES]))
+    .transform((show) => (show?.includes(ALL) ? [ALL] : show))
+    .optional(),
   assigned_to: severalOf(z.union([z.enum([VIEWER, NONE]), z.uuid()])),
   priority: severalOf(z.enum(TASK_PRIORITIES)),
   stage_id: severalOf(z.union([z.enum([NONE]), z.uuid()])),
@@ -98,7 +103,11 @@ export type TaskFilters = z.output<typeof TaskFilters>;
 
 /** Returns the statuses that `show` means; undefined for all of them. */
 const shownStatuses = (show: TaskFilters['show']): string[] | undefined =>
-  show === undefined ? [...OPEN_STATUSES] : show.includes('all') ? undefined : show;
+  show === undefined ? [...OPEN_STATUSES] : show.includes(ALL) ? undefined : show;
+
+/** Returns whether the values of a filter are left out, not looked for. */
+const isLeftOut = ({ not = [], ...given }: TaskFilters, name: Excludable): boolean =>
+  not.includes(name) && given[name] !== undefined && given[name][0] !== ALL;
 
 /** What a saved view calls a filter. */
 const VIEW_NAMES: Readonly<Record<Excludable, string>> = {
@@ -113,11 +122,10 @@ const VIEW_NAMES: Readonly<Record<Excludable, string>> = {
 
 /** Returns the same filters in the form of a saved view. */
 export function toViewFilters(projectId: string, given: TaskFilters): ViewFilters {
-  const { due, due_before, due_after, q, not = [] } = given;
+  const { due, due_before, due_after, q } = given;
   const values = EXCLUDABLE.map((name) => {
     const wanted = name === 'show' ? shownStatuses(given.show) : given[name];
-    const isLeftOut = not.includes(name) && given[name] !== undefined;
-    return [`${isLeftOut ? 'not_' : ''}${VIEW_NAMES[name]}`, wanted] as const;
+    return [`${isLeftOut(given, name) ? 'not_' : ''}${VIEW_NAMES[name]}`, wanted] as const;
   });
   const filters = { project_id: [projectId], ...Object.fromEntries(values), due, due_before, due_after, q };
   return Object.fromEntries(Object.entries(filters).filter(([, value]) => value !== undefined));
@@ -166,7 +174,7 @@ function nameValue(name: Excludable, value: string, { names, cycles, stages, for
     case 'created_by':
       return value === VIEWER ? 'me' : value === NONE ? 'nobody' : (names[value] ?? 'a former member');
     case 'show':
-      return value === 'all' ? 'all tasks' : formatStatus(value);
+      return value === ALL ? 'all tasks' : formatStatus(value);
     case 'cycle_id':
       return value === NONE ? 'no cycle' : (cycles[value] ?? 'a cycle of another time');
     case 'stage_id':
@@ -205,7 +213,7 @@ function describeFilters(given: TaskFilters, about: FilterNames): { label: strin
   const { day } = about;
   const named = Object.entries(nameValues(given, about)) as [Excludable, string][];
   const values = named.map(([name, words]) => {
-    const isNot = not.includes(name);
+    const isNot = isLeftOut(given, name);
     const isFree = name === 'assigned_to' && given.assigned_to?.join() === NONE;
     return [name, isFree ? (isNot ? 'Assigned' : 'Unassigned') : capitalize(`${LEADS[name][isNot ? 1 : 0]}${words}`)];
   });
@@ -258,10 +266,10 @@ function listPicks(given: TaskFilters, me: User, about: FilterNames, { members, 
     const known = new Set(choices.map(([value]) => value));
     // What is chosen and not among the choices stays chosen.
     const others = chosen.filter((value) => !known.has(value)).map((value): Choice => [value, nameValue(name, value, about)]);
-    const isNot = given.not?.includes(name) === true;
+    const isNot = given.not?.includes(name) === true && chosen[0] !== ALL;
     return { name, label, free, choices: [...choices, ...others], chosen, isNot, said: said[name], isFolded };
   };
-  const statuses: Choice[] = [['all', 'All tasks'], ...STATUS_CHOICES.map((one): Choice => [one, about.formatStatus(one)])];
+  const statuses: Choice[] = [[ALL, 'All tasks'], ...STATUS_CHOICES.map((one): Choice => [one, about.formatStatus(one)])];
   return [
     ...(hasStatus ? [pick('show', 'Show', 'Open tasks', statuses)] : []),
     pick('assigned_to', 'Assigned to', 'Anyone', [me_, [NONE, 'Nobody'], ...everyone]),
