@@ -6,6 +6,7 @@ import type { ItemVersion } from './changes-of-version.js';
 
 interface Entry extends Record<string, unknown> {
   action: string;
+  user_id: string | null;
   /** Null of an entry that is no update. */
   version: number | null;
   changes: Differences | null;
@@ -15,7 +16,7 @@ interface Entry extends Record<string, unknown> {
 const statement = defineStatement({
   name: 'newest_changes',
   text: /* sql */ `
-    select a.action, (a.details::jsonb->>'version')::int as version, a.details::jsonb->'changes' as changes
+    select a.action, a.user_id, (a.details::jsonb->>'version')::int as version, a.details::jsonb->'changes' as changes
     from audit_entries a
     where a.team_id = (
         select p.team_id from item_place p join memberships m on m.team_id = p.team_id and m.user_id = $3::uuid where p.item_id = $1
@@ -39,13 +40,17 @@ function areNothing(changes: readonly Differences[]): boolean {
 }
 
 /**
- * Returns whether an item is as it was at a version: all changes between that and the present one have been undone. False if they are too many, or not
- * all known. Going to the trash and coming back count as nothing.
+ * Returns whether an item is as it was at a version: all changes between that and the present one have been undone. False if they are too many, or not all
+ * known, or if another user changed what the version had changed: they decided twice, and left it so. Going to the trash and coming back count as nothing.
  */
 export async function isAsAtVersion(ctx: Context, { type, id, version }: ItemVersion, present: number): Promise<boolean> {
-  const entries = await run<Entry>(ctx.db, statement, [id, type, requireUser(ctx)]);
+  const me = requireUser(ctx);
+  const entries = await run<Entry>(ctx.db, statement, [id, type, me]);
   const start = entries.findIndex((entry) => entry.version !== null && entry.version <= version);
   const since = start < 0 ? entries : entries.slice(0, start);
   if (since.length !== present - version) return false;
+  const changed = Object.keys(entries[start]?.changes ?? {});
+  const isDecided = ({ user_id, changes }: Entry): boolean => user_id !== me && changed.some((field) => field in (changes ?? {}));
+  if (since.some(isDecided)) return false;
   return areNothing(since.flatMap(({ changes }) => (changes === null ? [] : [changes])).toReversed());
 }

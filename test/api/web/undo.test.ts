@@ -92,6 +92,13 @@ it('nothing that another has changed since, also beside it: which one it was is 
   expect((await press(first)).text).toBe('The change was undone: Priority is now high');
 });
 
+it('nothing that another has decided twice, and left as it was', async () => {
+  const mine = await change('priority:high');
+  for (const priority of ['low', 'high']) await app.as(team.admin).patch(`/api/tasks/${taskId}`, { priority });
+  expect((await press(mine)).text).toMatch(/^Nothing was undone\. .* It was: Priority is now high\.$/);
+  expect(await row()).toMatchObject({ priority: 'high' });
+});
+
 it('a new task whose later changes were undone, and one in the trash, both again and again', async () => {
   const { project_id } = await row();
   const answer = await browser.post(`/app/projects/${project_id as string}/tasks`, { text: 'Grease it' }, { from: '/app' });

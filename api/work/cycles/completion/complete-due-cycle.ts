@@ -54,8 +54,11 @@ async function beginNext(ctx: Context, next: LockedCycle | undefined): Promise<v
   if (!(await hasActive(ctx, next))) await beginCycle(ctx, next, []);
 }
 
+/** The row of a cycle is another one than what its completion began with: nothing of that is kept. */
+class Changed extends Error {}
+
 /**
- * Completes a due cycle in one transaction, unless its row has changed before the lock. `toNext`: open tasks go to the next cycle, if there is one. If it
+ * Completes a due cycle in one transaction. @throws Changed its row has changed before the lock. `toNext`: open tasks go to the next cycle, if there is one. If it
  * repeats, the next cycle begins.
  */
 function completeIfDue(ctx: Context, cycleId: string, row: Row, toNext: boolean): Promise<void> {
@@ -63,7 +66,8 @@ function completeIfDue(ctx: Context, cycleId: string, row: Row, toNext: boolean)
     const next = row.repeats ? await planFollower(ctx, cycleId, row) : await findNextCycle(ctx, row);
     const locked = await lockCycles(ctx, next === null ? [cycleId] : [cycleId, next]);
     const cycle = locked.get(cycleId);
-    if (!cycle || !isDue(await readRow(ctx, cycleId))) return;
+    const now = await readRow(ctx, cycleId);
+    if (!cycle || !isDue(now) || now.repeats !== row.repeats) throw new Changed();
     const target = toNext && next !== null && locked.get(next)?.status === 'planned' ? next : null;
     await run(ctx.db, lockTasksOfCycleStatement, [cycleId]);
     await closeCycle(ctx, cycle, { target, includeParents: false });
@@ -90,9 +94,13 @@ export async function completeDueCycle(services: Services, cycleId: string): Pro
   const row = await readRow(services, cycleId);
   if (!isDue(row)) return toView(row);
   const ctx = clockContext(services, row);
-  await completeIfDue(ctx, cycleId, row, true).catch((error: unknown) => {
-    if (!(error instanceof DomainError && error.code === 'RESOURCE_CONFLICT')) throw error;
-    return completeIfDue(ctx, cycleId, row, false);
-  });
+  await completeIfDue(ctx, cycleId, row, true)
+    .catch((error: unknown) => {
+      if (!(error instanceof DomainError && error.code === 'RESOURCE_CONFLICT')) throw error;
+      return completeIfDue(ctx, cycleId, row, false);
+    })
+    .catch((error: unknown) => {
+      if (!(error instanceof Changed)) throw error;
+    });
   return toView(await readRow(services, cycleId));
 }

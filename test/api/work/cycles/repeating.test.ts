@@ -3,6 +3,7 @@ import { daysAfter, nameAfter } from '../../../../api/work/cycles/rules.js';
 import type { Cycle } from '../../../../api/work/cycles/schema.js';
 import { buildProject, buildTeam, type TestTeam } from '../../../factories/people.js';
 import { startApp, type TestApp } from '../../../support/app.js';
+import { until } from '../../../support/worker.js';
 import { createCycle, insertTasks } from './support.js';
 
 // A cycle that repeats is followed by one of the same length.
@@ -33,6 +34,12 @@ async function dueCycle(days: number, fields: object = {}): Promise<Cycle> {
     .update({ end_date: dayIn(-1) });
   return cycle;
 }
+/** A transaction of this database waits for another's row. */
+const untilWaiting = () =>
+  until(async () => {
+    const waiting = `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
+    return (await app.services.db.raw<{ rows: unknown[] }>(waiting)).rows.length > 0;
+  });
 const complete = (cycle: Cycle) => completeDueCycle(app.services, cycle.cycle_id);
 
 it.each([
@@ -134,6 +141,27 @@ it('plans the next one at the completion, if it was deleted; one that begins lat
   const due = await dueCycle(7, other);
   await complete(due);
   expect((await member().get(`/api/sprints/${later.cycle_id}`)).body.status).toBe('planned');
+});
+
+it('plans nothing for one that ceases to repeat, or to be due, while its completion waits for it', async () => {
+  for (const [fields, states] of [
+    [{ repeats: false }, ['completed']],
+    [{ end_date: dayIn(9) }, ['active']],
+  ] as const) {
+    const other = await buildProject(app, team);
+    const cycle = await dueCycle(7, other);
+    const ofProject = async () => (await listAll()).filter(({ project_id }) => project_id === other.project_id);
+    const [, planned] = await ofProject();
+    await member().delete(`/api/sprints/${planned?.cycle_id}`);
+    const change = await app.services.db.transaction();
+    await change('cycles').where({ cycle_id: cycle.cycle_id }).update(fields);
+    const completing = complete(cycle);
+    await untilWaiting();
+    await change.commit();
+    expect((await completing).state).toBe('waiting');
+    await complete(cycle);
+    expect((await ofProject()).map(({ status }) => status)).toEqual(states);
+  }
 });
 
 it('starts at once with a completion, and one cycle is active', async () => {
