@@ -111,11 +111,12 @@ describe('keys and the palette', () => {
     const read = page.waitForResponse((response) => response.url().includes(`project_id=${others ?? ''}`));
     await page.selectOption('#new-task select', others);
     await read;
-    await page.press('#new-task input[name=text]', 'Enter');
+    await page.fill('#new-task textarea', 'From *both* ends');
+    await page.press('#new-task textarea', 'Control+Enter');
     await page.waitForSelector('.notice:has-text("Added “Splice the rope” · high")');
     expect(page.url()).toBe(`${app.url}/app/cycles`);
     const task = await app.services.db('tasks').where({ title: 'Splice the rope' }).first();
-    expect(task).toMatchObject({ project_id: others, priority: 'high' });
+    expect(task).toMatchObject({ project_id: others, priority: 'high', description: 'From *both* ends' });
     // The palette has it too, and a project has a line of its own.
     await page.keyboard.press('Control+k');
     await page.keyboard.type('new task');

@@ -65,6 +65,20 @@ it('shows a refused line again, with its project', async () => {
   expect(await tasks('x')).toEqual([]);
 });
 
+it('takes a description, and shows one that is too long at its field, with all that was typed', async () => {
+  const form = { project_id: second.project_id, text: 'Paint it', description: 'In *red*' };
+  expect((await browser.post('/app/tasks/new', form)).status).toBe(303);
+  expect(await tasks('Paint it')).toEqual([expect.objectContaining({ description: 'In *red*' })]);
+  const long = await browser.post('/app/tasks/new', { ...form, text: 'Paint more', description: 'x'.repeat(50_001) });
+  expect([
+    long.status,
+    long.html.includes('value="Paint more"'),
+    /aria-invalid="true" aria-describedby="h-new-task-description"/.test(long.html),
+  ]).toEqual([422, true, true]);
+  expect(/id="f-text-any"[^>]*aria-invalid/.test(long.html)).toBe(false);
+  expect(await tasks('Paint more')).toEqual([]);
+});
+
 it('creates nothing in the projects of others, and reads no line there', async () => {
   const theirs = await buildProject(app, other);
   const form = { ...theirs, text: 'Sneaked' };

@@ -7,6 +7,7 @@ import { listProjects } from '../../../work/projects/list-projects.js';
 import type { ProjectRecord } from '../../../work/projects/schema.js';
 import { type FormError, page, type Page, requireUser, type View } from '../../page.js';
 import type { Fields } from '../../server/read-form.js';
+import { CreateTask } from '../../../work/tasks/schema.js';
 import { backPath, projectPath } from './paths.js';
 import { MAX_LINE, quickAdd, readQuickLine } from './quick-add.js';
 import { Choice } from './stage-choices.js';
@@ -54,10 +55,15 @@ export const newTaskPages: Page[] = [
     method: 'post',
     path: '/app/tasks/new',
     access: 'task.write',
-    form: z.object({ project_id: Id, text: Text.max(MAX_LINE), back: z.string().max(2_000).optional() }),
-    async handle({ ctx, me, form: { project_id, text, back } }) {
+    form: z.object({
+      project_id: Id,
+      text: Text.max(MAX_LINE),
+      description: CreateTask.shape.description,
+      back: z.string().max(2_000).optional(),
+    }),
+    async handle({ ctx, me, form: { project_id, text, description, back } }) {
       const { team_id } = JSON.parse(await getProject(ctx, project_id)) as ProjectRecord;
-      const { task, notice } = await quickAdd(ctx, requireUser({ me }), text, { team_id, project_id });
+      const { task, notice } = await quickAdd(ctx, requireUser({ me }), text, { team_id, project_id, description });
       return { to: backPath(back, projectPath(task.project_id)), notice };
     },
     onError({ ctx, me, form }, problem) {

@@ -23,6 +23,7 @@ interface QuickPlace {
   team_id: string;
   project_id: string;
   parent_task_id?: string;
+  description?: CreateTask['description'];
   /** Of a column of a board, a stage too; without it, to do. */
   status?: Choice;
 }
