@@ -92,6 +92,18 @@ it('nothing that another has changed since, also beside it: which one it was is 
   expect((await press(first)).text).toBe('The change was undone: Priority is now high');
 });
 
+it('returns the status of a stage that has been deleted meanwhile', async () => {
+  const made = await app.as(team.manager).post('/api/stages', { team_id: team.team_id, name: 'In QA', status: 'in_review' });
+  expect(made.status).toBe(201);
+  const { stage_id } = made.body;
+  await change(`status:${stage_id as string}`);
+  expect(await row()).toMatchObject({ status: 'in_review', stage_id });
+  const done = await change('status:done');
+  expect((await app.as(team.manager).delete(`/api/stages/${stage_id as string}`)).status).toBe(200);
+  expect((await press(done)).text).toContain('The change was undone');
+  expect(await row()).toMatchObject({ status: 'in_review', stage_id: null });
+});
+
 it('nothing that another has decided twice, and left as it was', async () => {
   const mine = await change('priority:high');
   for (const priority of ['low', 'high']) await app.as(team.admin).patch(`/api/tasks/${taskId}`, { priority });

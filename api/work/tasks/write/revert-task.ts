@@ -1,3 +1,4 @@
+import { Stage } from '../../../../db/models/stage.js';
 import { type Context, inTransaction } from '../../../platform/context.js';
 import { conflict } from '../../../platform/errors.js';
 import { changesOfVersion, valuesBefore } from '../../graph/changes-of-version.js';
@@ -7,6 +8,9 @@ import type { UpdateTask } from '../schema.js';
 import { updateTask } from './update-task.js';
 
 const UPDATED = new Set<string>(listTaskColumns('update'));
+
+const isStage = async ({ db }: Context, stageId: string): Promise<boolean> =>
+  (await Stage.query(db).findById(stageId)) !== undefined;
 
 /**
  * Gives a task the values that it had before the change that led to `version`, through `updateTask`, if it still has this version. Returns the version
@@ -18,6 +22,8 @@ const UPDATED = new Set<string>(listTaskColumns('update'));
 export async function revertTask(ctx: Context, taskId: string, version: number, current = version): Promise<number> {
   const changes = await changesOfVersion(ctx, { type: 'task', id: taskId, version });
   const before: Partial<UpdateTask> = changes ? valuesBefore(changes, (field) => UPDATED.has(field)) : {};
+  // A stage that is gone takes no task back; the status that came with it returns.
+  if (before.stage_id && before.status && !(await isStage(ctx, before.stage_id))) delete before.stage_id;
   const revert = (ctx: Context): Promise<number> => updateTask(ctx, taskId, { ...before, version: current });
   const after = await (before.assigned_to === undefined
     ? revert(ctx)
