@@ -1,4 +1,4 @@
-import { namesIn } from '../../../api/integrations/forge/links/named-in-pull-request.js';
+import { namesIn } from '../../../api/integrations/forge/links/named-in-delivery.js';
 import { branchName } from '../../../api/web/wording/branch-name.js';
 
 it.each([

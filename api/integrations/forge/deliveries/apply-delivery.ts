@@ -4,7 +4,7 @@ import { connectedAs } from '../../connections/connected-as.js';
 import { recordCycleTimes } from '../cycle-time/record-cycle-times.js';
 import { findAudience } from './find-audience.js';
 import { findLinkedTasks } from '../links/find-linked-tasks.js';
-import { findTasksNamedIn } from '../links/named-in-pull-request.js';
+import { findTasksNamedIn } from '../links/named-in-delivery.js';
 import { linkPullRequest } from '../links/link-pull-request.js';
 import { publishEvent } from './publish-event.js';
 import { normalise } from '../rules.js';

@@ -36,6 +36,12 @@ export const TEMPLATES: readonly AutomationTemplate[] = [
       { type: 'set_task_status', params: { task_id: TASK_ID, status: 'done' } },
     ],
   }),
+  template('start-on-push', 'Begin a task at once when a branch that names it is pushed, such as har-12-fix-the-crane.', {
+    name: 'Begin the task of a branch',
+    trigger_type: 'forge.push',
+    condition: 'has(event.task) && event.task != null && event.task.status == "todo"',
+    actions: [{ type: 'set_task_status', params: { task_id: TASK_ID, status: 'in_progress' } }],
+  }),
   template('announce-finished', 'Tell the whole team of a finished task, after a manager approves.', {
     name: 'Announce finished tasks',
     trigger_type: 'task.completed',

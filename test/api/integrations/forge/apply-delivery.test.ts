@@ -531,6 +531,26 @@ describe('pull requests', () => {
     expect(await buildLinks(mine.task_id)).toEqual([]);
   });
 
+  it('a branch that is pushed names tasks of the team that has bound the repository; a tag, a deletion and a commit name none', async () => {
+    await bind();
+    const task = await buildTask(app, team, project);
+    await db()('teams').where({ team_id: team.team_id }).update({ key: 'HAR' });
+    const { number } = await db()('tasks').where({ task_id: task.task_id }).first();
+    const push = async (fields: Record<string, unknown>) => (await buildEvent(await deliver('push.branch', fields))).payload;
+    const branch = `refs/heads/ada/har-${number as number}-paint-the-quay`;
+    expect(await push({ ref: branch, commits: [] })).toMatchObject({ linked_task_ids: [task.task_id], task: { status: 'todo' } });
+    for (const fields of [
+      { ref: branch, deleted: true },
+      { ref: `refs/tags/har-${number as number}` },
+      { ref: 'refs/heads/main', 'commits.0.message': `HAR-${number as number}` },
+    ])
+      expect(await push(fields)).toMatchObject({ linked_task_ids: [], task: null });
+    expect(await buildLinks(task.task_id)).toEqual([]);
+    await db()('forge_repositories').where({ team_id: team.team_id }).delete();
+    const events = await findEvents(app, await deliver('push.branch', { ref: branch }));
+    expect(events.flatMap(({ payload }) => payload['linked_task_ids'])).toEqual([]);
+  });
+
   it('a failed run finds the tasks of its pull request', async () => {
     await deliver('issues.opened');
     const [{ task_id }] = await toTasks();

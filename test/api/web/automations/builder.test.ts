@@ -417,8 +417,8 @@ describe('the check of a condition', () => {
 });
 
 describe('templates', () => {
-  it('are ten, each with its page', async () => {
-    expect(TEMPLATES).toHaveLength(10);
+  it('are eleven, each with its page', async () => {
+    expect(TEMPLATES).toHaveLength(11);
     const { html } = await browser.get(`${NEW}?team=${team.team_id}`);
     for (const { key } of TEMPLATES) expect(html).toContain(`template=${key}"`);
   });

@@ -1,4 +1,4 @@
-import { namesIn } from '../../../../api/integrations/forge/links/named-in-pull-request.js';
+import { namesIn } from '../../../../api/integrations/forge/links/named-in-delivery.js';
 
 // Which tasks a pull request names. Its texts are untrusted.
 

@@ -5,7 +5,7 @@ import { at, text } from '../json-values.js';
 import type { NormalisedEvent } from '../rules.js';
 import type { LinkedTask } from './find-linked-tasks.js';
 
-/** Names that one pull request may link, as many as issues. */
+/** Names that one delivery may link, as many as issues. */
 const MAX_NAMES = 100;
 
 // No run in these patterns is unbounded: the texts are untrusted.
@@ -25,6 +25,15 @@ export function namesIn(title: string, branch: string, body: string): TaskName[]
   return [...names.values()].slice(0, MAX_NAMES);
 }
 
+/** Returns the tasks that a delivery names: those of a pull request, or of a branch that is pushed and was not deleted by that. */
+function namesOf({ type, payload }: NormalisedEvent, body: unknown): TaskName[] {
+  if ('closes_issues' in payload)
+    return namesIn(payload.title ?? '', payload.head ?? '', text(at(body, 'pull_request', 'body')) ?? '');
+  if (type !== 'forge.push' || at(body, 'deleted') === true) return [];
+  const [, branch = ''] = /^refs\/heads\/(.*)$/.exec(payload.ref ?? '') ?? [];
+  return namesIn('', branch, '');
+}
+
 /** $1 = keys, $2 = numbers, $3 = team ids. Live tasks of these teams by name, in the order of the names. */
 const statement = defineStatement({
   name: 'forge_named_tasks',
@@ -37,17 +46,16 @@ const statement = defineStatement({
 });
 
 /**
- * Returns the live tasks that a pull request names, of the teams that have bound its repository: elsewhere a stranger's text could name any
+ * Returns the live tasks that a pull request or a branch names, of the teams that have bound its repository: elsewhere a stranger's text could name any
  * team's task. As with issues, all who may open a pull request there may name one.
  */
 export async function findTasksNamedIn(
   ctx: Context,
-  { payload }: NormalisedEvent,
+  event: NormalisedEvent,
   body: unknown,
   teamIds: readonly string[],
 ): Promise<LinkedTask[]> {
-  if (!('closes_issues' in payload) || teamIds.length === 0) return [];
-  const names = namesIn(payload.title ?? '', payload.head ?? '', text(at(body, 'pull_request', 'body')) ?? '');
+  const names = teamIds.length === 0 ? [] : namesOf(event, body);
   if (names.length === 0) return [];
   const values = [names.map(({ key }) => key), names.map(({ number }) => number), teamIds];
   return run<LinkedTask & Record<string, unknown>>(ctx.db, statement, values);
