@@ -31,6 +31,7 @@ import { receiptRoutes } from '../gate/receipts/routes.js';
 import { importRoutes } from '../bulk/import/routes.js';
 import { bulkRoutes } from '../bulk/routes.js';
 import { commentRoutes } from '../work/comments/routes.js';
+import { followerRoutes } from '../work/tasks/followers/routes.js';
 import { cycleRoutes } from '../work/cycles/routes.js';
 import { customFieldRoutes } from '../work/custom-fields/routes.js';
 import { cycleTimeRoutes } from '../integrations/forge/cycle-time/routes.js';
@@ -82,6 +83,7 @@ export const ENDPOINTS: Endpoint[] = [
   ...bulkRoutes,
   ...importRoutes,
   ...commentRoutes,
+  ...followerRoutes,
   ...cycleTimeRoutes,
   ...relationRoutes,
   ...cycleRoutes,

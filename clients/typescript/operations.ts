@@ -1,4 +1,4 @@
-// Made by npm run client from the document with SHA-256 7718782e04a8a5f863f03120fca876328e6a4f22798af2e777d00dc6a457f0ae.
+// Made by npm run client from the document with SHA-256 dd36198b92911139fea38231d31be094774698f1b1373d63f37693de03213a2f.
 /** Operations that send a form with a file, those that send its bytes alone, and those that return bytes. */
 export const UPLOADS: readonly string[] = ['uploadFile'];
 export const STREAMS: readonly string[] = ['uploadBulkInput'];
@@ -90,6 +90,8 @@ export const OPERATIONS = {
   createComment: { method: 'POST', path: '/api/tasks/{task_id}/comments', takesKey: true },
   updateComment: { method: 'PATCH', path: '/api/comments/{comment_id}', takesKey: false },
   deleteComment: { method: 'DELETE', path: '/api/comments/{comment_id}', takesKey: false },
+  getTaskFollowers: { method: 'GET', path: '/api/tasks/{task_id}/followers', takesKey: false, rows: 'followers' },
+  followTask: { method: 'PUT', path: '/api/tasks/{task_id}/followers/me', takesKey: false },
   getCycleTime: { method: 'GET', path: '/api/work-items/cycle-time', takesKey: false },
   createRelation: { method: 'POST', path: '/api/work-items/relations', takesKey: true },
   deleteRelation: { method: 'DELETE', path: '/api/work-items/relations/{relation_id}', takesKey: false },

@@ -143,6 +143,13 @@ export const WORK: Record<string, unknown> = {
   DeletedStage: { success: true, stage_id: STAGE_ID, tasks: 3 },
   TrashedTask: { message: 'Task moved to trash', ...trashed, restore_url: `/api/trash/task/${TASK_ID}/restore` },
   Comment: comment,
+  TaskFollowers: {
+    follows: true,
+    followers: [
+      { user_id: ADA, display_name: 'Ada Marsh' },
+      { user_id: MAX, display_name: 'Max Olsen' },
+    ],
+  },
   DeletedComment: { success: true, comment_id: COMMENT_ID },
   TrashEntry: {
     entity_type: 'task',

@@ -53,6 +53,7 @@ const ABILITIES = {
   'task.list': { seat: 'guest', words: 'Any member of the team, guests too; only tasks of own teams are listed' },
   'task.read': { seat: 'guest', words: 'Any member of the team, guests too' },
   'task.write': { seat: 'member', words: 'Team member or above; guests are read-only' },
+  'task.follow': { seat: 'guest', words: 'Any member of the team, guests too, for themselves', impersonated: false },
   'task.recur': { seat: 'member', words: 'Team member or above; guests are read-only', impersonated: false },
   'item.list': { seat: 'none', words: 'Any signed-in caller; only items of own teams are listed' },
   'item.read': { seat: 'guest', words: 'Any member of the team, guests too' },

@@ -64,6 +64,7 @@ export const KEY_GROUPS: readonly { name: string; keys: readonly Key[] }[] = [
       { presses: ['r'], does: 'Edit the title, on its page' },
       { presses: ['.'], does: 'Copy its link' },
       { presses: ['>'], does: 'Copy the name of its branch, on its page' },
+      { presses: ['w'], does: 'Follow it or no more, on its page' },
       { presses: ['j'], does: 'Open the next task of the list that you came from' },
       { presses: ['k'], does: 'Open the previous one' },
       { presses: ['u'], does: 'Back to that list' },

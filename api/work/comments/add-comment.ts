@@ -5,6 +5,7 @@ import { invalid, notFound } from '../../platform/errors.js';
 import { newId } from '../../platform/ids.js';
 import { recordChange } from '../../platform/changes/record-change.js';
 import { findSeat } from '../../platform/access/seats.js';
+import { followCommented } from '../tasks/followers/follow-task.js';
 import { findMentions } from './find-mentions.js';
 import { loadTask } from './load-task.js';
 import { presentComment } from './present.js';
@@ -45,6 +46,9 @@ export function addComment(
         mentions,
       })
       .returning('*');
+    // An automation and an agent comment for their user, who may know nothing of the task.
+    const author = ctx.actor.type === 'user' || ctx.actor.type === 'pat' ? [row.author_id] : [];
+    await followCommented(ctx, taskId, [...new Set([...author, ...mentions])]);
     const comment = presentComment(row);
     await recordChange(ctx, {
       team_id: task.team_id,

@@ -4,7 +4,8 @@ import type { NoticeFact } from './write-notices.sql.js';
 export const NOTICE_MAILS = ['soon', 'daily', 'never'] as const;
 
 /** What a notice of a task says in an email, after the task's name: "HAR-12: Uma assigned you “Fix the crane”". */
-const OF_TASK = /^([A-Z][A-Z0-9]{0,5}-\d+): (.*? (?:assigned you|mentioned you on|commented on)) “(.*?)”(?=: |$)/u;
+const OF_TASK =
+  /^([A-Z][A-Z0-9]{0,5}-\d+): (.*? (?:assigned you|mentioned you on|commented on|completed|canceled|closed|reopened)) “(.*?)”(?=: |$| as a duplicate$)/u;
 const MAX_SUBJECT = 120;
 
 /** Returns the subject of an email about one notice: "Uma assigned you HAR-12 Fix the crane". */
@@ -23,6 +24,7 @@ export function groupNotice({ kind, team_id, actor_id, item_id, automation_id, q
   const about = {
     assigned: `${team_id} ${actor_id}`,
     mentioned: `${team_id} ${actor_id}`,
+    status_changed: `${team_id} ${actor_id}`,
     commented: `${item_id}${hasQuestion(quoted ?? '') ? ' ?' : ''}`,
     run_ended: automation_id,
   };

@@ -19,6 +19,7 @@ const NOTIFICATION_KINDS = [
   'imported',
   'mentioned',
   'commented',
+  'status_changed',
   'run_ended',
 ] as const;
 export type NotificationKind = (typeof NOTIFICATION_KINDS)[number];
@@ -38,7 +39,7 @@ export const Notification = z
     run_id: z.string().nullable(),
     action_id: z.string().nullable().meta({ description: 'Plan that waits for a confirmation' }),
     request_id: z.string().nullable().meta({ description: 'Change request that waits for a decision, or has ended' }),
-    item_id: z.string().nullable().meta({ description: 'Task that was assigned or commented on' }),
+    item_id: z.string().nullable().meta({ description: 'Task that was assigned, commented on, closed or reopened' }),
     comment_id: z.string().nullable(),
     triggered_by: z
       .string()
@@ -77,7 +78,7 @@ export const NotificationSettings = z
   .object({
     mail: z.enum(NOTICE_MAILS).meta({
       description:
-        'When an email lists what was assigned, mentioned, commented or ended badly and is unread: `soon` (10 minutes later), `daily` (at 8 in the time zone of the profile), `never`',
+        'When an email lists what was assigned, mentioned, commented, closed, reopened or ended badly and is unread: `soon` (10 minutes later), `daily` (at 8 in the time zone of the profile), `never`',
     }),
   })
   .meta({ id: 'NotificationSettings' });

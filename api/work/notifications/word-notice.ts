@@ -18,11 +18,21 @@ function nameActor({ actor_name, actor_type }: NoticeFact): string {
   return ofMachine[actor_type ?? '']?.(actor_name) ?? actor_name;
 }
 
-const RUN_ENDS: Readonly<Record<'failed' | 'expired' | 'skipped', (fact: NoticeFact, name: string) => string>> = {
+type Outcome = NonNullable<NoticeFact['outcome']>;
+type Worded = Readonly<Partial<Record<Outcome, (fact: NoticeFact, name: string) => string>>>;
+const RUN_ENDS: Worded = {
   failed: ({ quoted }, name) => `${name} failed${quote(quoted && plainError(quoted))}`,
   expired: (_fact, name) => `${name} ended: nobody decided in time`,
   skipped: (fact, name) => `${nameActor(fact)} rejected ${name}${quote(fact.quoted)}`,
 };
+
+const STATUS_CHANGES: Worded = {
+  completed: (fact, title) => `${nameActor(fact)} completed ${title}`,
+  canceled: (fact, title) => `${nameActor(fact)} canceled ${title}`,
+  duplicate: (fact, title) => `${nameActor(fact)} closed ${title} as a duplicate`,
+  reopened: (fact, title) => `${nameActor(fact)} reopened ${title}`,
+};
+const word = (words: Worded, fact: NoticeFact, name: string): string => words[fact.outcome ?? 'failed']?.(fact, name) ?? name;
 
 /** Returns the message of a notice, on one line. */
 export function wordNotice(fact: NoticeFact): string {
@@ -35,6 +45,8 @@ export function wordNotice(fact: NoticeFact): string {
     case 'commented':
       return `${nameActor(fact)} commented on ${title}${quote(fact.quoted)}`;
     case 'run_ended':
-      return RUN_ENDS[fact.outcome ?? 'failed'](fact, `a run of ${title}`).replace(/^a/, 'A');
+      return word(RUN_ENDS, fact, `a run of ${title}`).replace(/^a/, 'A');
+    case 'status_changed':
+      return word(STATUS_CHANGES, fact, title);
   }
 }

@@ -12,7 +12,7 @@ const TITLED = 120;
 
 /** A change as one person is told of it. */
 export interface NoticeFact {
-  kind: 'assigned' | 'mentioned' | 'commented' | 'run_ended';
+  kind: 'assigned' | 'mentioned' | 'commented' | 'status_changed' | 'run_ended';
   user_id: string;
   team_id: string | null;
   item_id: string | null;
@@ -28,8 +28,8 @@ export interface NoticeFact {
   title: string;
   /** Text of the comment, error of the run, comment of a rejection. */
   quoted: string | null;
-  /** How a run ended. */
-  outcome: 'failed' | 'expired' | 'skipped' | null;
+  /** How a run ended; what became of a task. */
+  outcome: 'failed' | 'expired' | 'skipped' | 'completed' | 'canceled' | 'duplicate' | 'reopened' | null;
   notice_mail: 'soon' | 'daily' | 'never';
   timezone: string | null;
 }
@@ -73,6 +73,14 @@ export const takeMarksStatement = defineStatement({
       from taken k join tasks t on t.task_id = k.entity_id and t.team_id = k.team_id and t.deleted_at is null
       left join actors a on a.owner_id = k.team_id and a.xid = k.xid and a.entity_type = 'task' and a.entity_id = k.entity_id
       where k.kind = 'described' and not (t.series_id is not null and a.actor_type = 'system')
+      union all
+      -- Only the last change, as the task is now.
+      select k.mark, k.kind, k.user_id, k.team_id, t.task_id, null, null, null, a.actor_id, a.actor_type, t.title, null,
+        case when t.status <> 'done' then 'reopened' else coalesce(t.resolution, 'completed') end
+      from (
+        select distinct on (user_id, entity_id) * from taken where kind = 'status_changed' order by user_id, entity_id, mark desc
+      ) k join tasks t on t.task_id = k.entity_id and t.team_id = k.team_id and t.deleted_at is null
+      left join actors a on a.owner_id = k.team_id and a.xid = k.xid and a.entity_type = 'task' and a.entity_id = k.entity_id
       union all
       select k.mark, k.kind, k.user_id, k.team_id, t.task_id, k.comment_id, null, null, k.author_id, a.actor_type, t.title, k.text, null
       from said k join tasks t on t.task_id = k.task_id and t.team_id = k.team_id and t.deleted_at is null

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { followTask } from '../../../work/tasks/followers/follow-task.js';
 import { addComment } from '../../../work/comments/add-comment.js';
 import { editComment } from '../../../work/comments/edit-comment.js';
 import { AddComment, EditComment } from '../../../work/comments/schema.js';
@@ -118,6 +119,20 @@ export const itemPages: Page[] = [
       return { to: itemPath(params.item_id), notice: { kind: 'good', text: 'Fields saved' } };
     },
     onError: again('fields'),
+  }),
+  page({
+    method: 'post',
+    path: '/app/items/:item_id/follow',
+    access: 'task.follow',
+    params: WorkItemParams,
+    form: z.object({ follows: z.enum(['yes', 'no']) }),
+    async handle({ ctx, params, form }) {
+      const { follows } = await followTask(ctx, params.item_id, form.follows === 'yes');
+      const text = follows
+        ? 'You follow the task: its comments, and when it is closed or reopened'
+        : 'You hear no more of the task, unless you are mentioned or it is assigned to you';
+      return { to: itemPath(params.item_id), notice: { kind: 'good', text } };
+    },
   }),
   page({
     method: 'post',

@@ -1,6 +1,7 @@
 import type { z } from 'zod';
 import { listActivity } from '../../../work/activity-feed/list-activity.js';
 import type { User } from '../../../identity/auth/schema.js';
+import { getFollowers } from '../../../work/tasks/followers/get-followers.js';
 import { listMembers } from '../../../identity/teams/list-members.js';
 import { listComments } from '../../../work/comments/list-comments.js';
 import { findCommentCauses } from '../../../work/activity-feed/comment-causes.js';
@@ -135,6 +136,32 @@ async function loadContents(ctx: Context, projectId: string): Promise<{ contents
   return { contents: items.filter(({ type }) => type !== 'project'), hasMore: more };
 }
 
+/** The members of a task's team, and those who hear of it. */
+async function loadPeople(ctx: Context, { type, item_id, team_id }: z.output<typeof WholeWorkItem>) {
+  if (type !== 'task') return { members: [] };
+  const [members, followers] = await Promise.all([listMembers(ctx, team_id), getFollowers(ctx, item_id)]);
+  return { members, followers };
+}
+
+/** Renders the text of an item and its comments; the caller may tick the boxes of the task and of their own comments. */
+async function renderItem(
+  me: User,
+  seat: Seat | null,
+  members: readonly { username: string }[],
+  { isTask, text }: { isTask: boolean; text: string },
+  written: readonly CommentRecord[],
+) {
+  const tickForm = isTask && isAllowed('task.write', seat) ? 'form-tick' : undefined;
+  const mayTick = ({ author_id, deleted }: CommentRecord) =>
+    !deleted && author_id === me.user_id && isAllowed('comment.write', seat);
+  const comment = (one: CommentRecord) => ({ text: one.content, ...(mayTick(one) && { tickForm: `tick-${one.comment_id}` }) });
+  const [html, ...rendered] = await renderTexts([{ text, tickForm }, ...written.map(comment)], {
+    names: new Set(members.map(({ username }) => username.toLowerCase())),
+    teamKeys: new Set(me.teams.map(({ key }) => key)),
+  });
+  return { html, htmlById: Object.fromEntries(written.map(({ comment_id }, at) => [comment_id, rendered[at]])) };
+}
+
 /**
  * Loads everything that the page of an item shows, through the operations of the API, as the user.
  * @throws RESOURCE_NOT_FOUND unknown or in the trash | PERMISSION_DENIED not a member
@@ -144,7 +171,7 @@ export async function loadItem(ctx: Context, me: User, itemId: string) {
   const item = JSON.parse(json) as z.output<typeof WholeWorkItem>;
   const seat = (me.teams.find(({ team_id }) => team_id === item.team_id)?.role ?? null) as Seat | null;
   const projectId = item.type === 'project' ? null : item.project_id;
-  const [{ relations, groups, original }, activity, runs, task, comments, inside, file, names, places, fields, members] =
+  const [{ relations, groups, original }, activity, runs, task, comments, inside, file, names, places, fields, people] =
     await Promise.all([
       loadRelations(ctx, itemId),
       listActivity(ctx, { entity_id: itemId, limit: ACTIVITY }),
@@ -157,19 +184,11 @@ export async function loadItem(ctx: Context, me: User, itemId: string) {
       // A live item’s project belongs to its team, so who may read the item may read the project.
       projectId === null ? undefined : findPlaces(ctx, [projectId]),
       loadFields(ctx, item),
-      item.type === 'task' ? listMembers(ctx, item.team_id) : [],
+      loadPeople(ctx, item),
     ]);
   const text = item.content ?? item.description ?? '';
   const written = comments.flatMap((comment) => [comment, ...(comment.replies as CommentRecord[])]);
-  const tickForm = item.type === 'task' && isAllowed('task.write', seat) ? 'form-tick' : undefined;
-  const mayTick = ({ author_id, deleted }: CommentRecord) =>
-    !deleted && author_id === me.user_id && isAllowed('comment.write', seat);
-  const comment = (one: CommentRecord) => ({ text: one.content, ...(mayTick(one) && { tickForm: `tick-${one.comment_id}` }) });
-  const [html, ...rendered] = await renderTexts([{ text, tickForm }, ...written.map(comment)], {
-    names: new Set(members.map(({ username }) => username.toLowerCase())),
-    teamKeys: new Set(me.teams.map(({ key }) => key)),
-  });
-  const htmlById = Object.fromEntries(written.map(({ comment_id }, at) => [comment_id, rendered[at]]));
+  const { html, htmlById } = await renderItem(me, seat, people.members, { isTask: item.type === 'task', text }, written);
   return {
     item,
     version,
@@ -193,7 +212,7 @@ export async function loadItem(ctx: Context, me: User, itemId: string) {
     inside,
     file,
     names,
-    members,
+    ...people,
     teamNames: mapTeamNames(me),
     canWrite: isAllowed('item.write', seat),
   };

@@ -65,7 +65,10 @@ export async function groupNotices(ctx: Context, me: User, notifications: readon
 
 /** What was done, without the title of the task, which is that of its day: "Ada mentioned you: look here". */
 export const wordReason = (message: string): string =>
-  message.replace(/ (assigned you|mentioned you|commented)(?: on)? “.*?”(?=: |$)/su, ' $1');
+  message.replace(
+    / (assigned you|mentioned you|commented|completed|canceled|closed|reopened)(?: on)? “.*?”(?=: |$| as a duplicate$)/su,
+    ' $1',
+  );
 
 /** What one notification of each kind is called. */
 const NOUNS: Readonly<Record<Notification['kind'], string>> = {
@@ -83,6 +86,7 @@ const NOUNS: Readonly<Record<Notification['kind'], string>> = {
   imported: 'import',
   mentioned: 'mention',
   commented: 'comment',
+  status_changed: 'status change',
   run_ended: 'ended run',
 };
 const counted = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`;
