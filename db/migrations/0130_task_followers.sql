@@ -35,8 +35,14 @@ begin
   return null;
 end $$;
 
+create index marks_of_status on notice_marks (entity_id) where kind = 'status_changed';
+
+-- Only the last change is told. Without the deletion one user who closes and reopens a task all the time would fill the queue of all teams.
 create function mark_status() returns trigger language plpgsql as $$
 begin
+  delete from notice_marks where mark in (
+    select mark from notice_marks where kind = 'status_changed' and entity_id = new.task_id for update skip locked
+  );
   insert into notice_marks (kind, team_id, user_id, entity_id)
     select 'status_changed', new.team_id, h.user_id, new.task_id from task_audience(new.task_id, new.created_by, new.assigned_to) as h(user_id);
   return null;

@@ -112,6 +112,12 @@ it('and of its end and of its return, as it is when that is told', async () => {
   expect(await told(guest)).toEqual([]);
 });
 
+it('closed and reopened all the time leaves no more marks than one change does', async () => {
+  for (let n = 0; n < 5; n += 1) for (const status of ['done', 'todo']) await change(team.member, { status });
+  expect(await db()('notice_marks').where({ team_id: team.team_id, kind: 'status_changed' })).toHaveLength(2);
+  expect(await told(team.admin)).toEqual(['reopened “Crane”']);
+});
+
 it('many that one user closes at once are twenty lines', async () => {
   const tasks = Array.from({ length: 30 }, (_, n) => ({ ...project, title: `T${n}` }));
   const made = await app.as(team.admin).post('/api/tasks/bulk', tasks);
