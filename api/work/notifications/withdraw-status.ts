@@ -4,7 +4,7 @@ import { holdNoticesStatement } from './withdraw-assignment.sql.js';
 
 /**
  * $1 = task id, $2 = caller id. Removes what others have not read of the caller's change, and the marks of this transaction: only who has read of a change is told
- * that it was taken back. A notice that stands for others stays.
+ * that it was undone. A notice that stands for others stays.
  */
 const statement = defineStatement({
   name: 'withdraw_status_change',
