@@ -1,4 +1,4 @@
-// Made by npm run client from the document with SHA-256 dd36198b92911139fea38231d31be094774698f1b1373d63f37693de03213a2f.
+// Made by npm run client from the document with SHA-256 17df832a1d9babd50ae493cb7919a370d9bc9baa009a5c07a147a73700574900.
 /** Operations that send a form with a file, those that send its bytes alone, and those that return bytes. */
 export const UPLOADS: readonly string[] = ['uploadFile'];
 export const STREAMS: readonly string[] = ['uploadBulkInput'];

@@ -60,7 +60,7 @@ function clockOf(zone: string, isOneDay: boolean): (at: Date) => string {
   return (at) => format.format(at);
 }
 
-const valueWords = (field: string, value: string | number | boolean | null): string => {
+const valueWords = (field: string, value: string | number | boolean | readonly string[] | null): string => {
   if (value === null) return 'none';
   const text = String(value);
   if (field === 'status') return STATUS_WORDS[text] ?? text;

@@ -13,12 +13,22 @@ const DATE = /^\d{4}-\d\d-\d\d/;
 /** Longer texts are left out of a line. */
 const MAX_LENGTH = 80;
 
-/** Returns the words of a field's value; undefined for one that is too long for a line. */
+/** Says which words of a list came and went: "tags: added #a, removed #b". */
+function listText(field: string, from: readonly string[], to: readonly string[]): string {
+  const signed = (values: readonly string[]) => values.map((value) => `#${withVisibleNames(value)}`).join(' ');
+  const [added, removed] = [to.filter((one) => !from.includes(one)), from.filter((one) => !to.includes(one))];
+  const said = [added.length > 0 && `added ${signed(added)}`, removed.length > 0 && `removed ${signed(removed)}`].filter(Boolean);
+  return said.length === 0 ? field : `${field} (${said.join(', ')})`;
+}
+
+/** Returns the words of a field's value; undefined for one that is too long for a line, or that names a record which is not known. */
 function valueText(field: string, value: Value, names: Record<string, string>, words: Words): string | undefined {
+  if (Array.isArray(value)) return undefined;
   if (value === null) return field === 'assigned_to' ? 'nobody' : 'none';
   if (typeof value === 'boolean') return value ? 'yes' : 'no';
   if (typeof value === 'number') return String(value);
   if (field === 'assigned_to') return names[value] === 'You' ? 'you' : (names[value] ?? 'a former member');
+  if (field === 'cycle_id') return names[value] && `“${withVisibleNames(names[value])}”`;
   if (field === 'status' && STATUS.test(value)) return words.formatStatus(value);
   if (field === 'status' || field === 'stage_id') return names[value] ?? 'a former stage';
   if (field.endsWith('_date') && DATE.test(value)) return words.day(value);
@@ -56,6 +66,7 @@ export function summaryText(
   const parts = shown.map((field) => {
     const name = field === 'assigned_to' ? 'assignee' : field.replaceAll(/_id\b/g, '').replaceAll('_', ' ');
     const change = chosen?.[field];
+    if (Array.isArray(change?.from) && Array.isArray(change.to)) return listText(name, change.from, change.to);
     const [from, to] = [change?.from, change?.to].map((value) =>
       value === undefined ? undefined : valueText(field, value, names, words),
     );

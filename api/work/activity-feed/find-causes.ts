@@ -4,7 +4,7 @@ import { listTaskColumns } from '../tasks/columns.js';
 import { causesStatement } from './causes.sql.js';
 import type { ActivityCause, ActivityChanges } from './schema.js';
 
-/** Fields whose values a line tells: short, and readable for every member. Ids of records are left out, whose titles may not be. */
+/** Fields whose values a line tells: short, and readable for every member. Ids of records whose titles may not be are left out. */
 const FIELDS = [...listTaskColumns('announced'), 'name', 'start_date', 'end_date'];
 /** Entities whose fields every member of the team may read. */
 const TYPES = ['task', 'project', 'file', 'note', 'whiteboard', 'doc'];

@@ -53,7 +53,7 @@ const ActivityCause = z
   .meta({ id: 'ActivityCause' });
 export type ActivityCause = z.output<typeof ActivityCause>;
 
-const ShortValue = z.union([z.string(), z.number(), z.boolean()]).nullable();
+const ShortValue = z.union([z.string(), z.number(), z.boolean(), z.array(z.string())]).nullable();
 const ActivityChanges = z.record(z.string(), z.object({ from: ShortValue, to: ShortValue }));
 export type ActivityChanges = z.output<typeof ActivityChanges>;
 

@@ -151,6 +151,7 @@ const TASK_COLUMNS = {
     update: Tags.nullable().optional(),
     initial: [],
     copied: true,
+    announced: true,
     free: true,
     lossy: true,
   },
@@ -211,7 +212,7 @@ const TASK_COLUMNS = {
   recurrence_of: { type: 'text', shown: nullableText, planted: true },
   forge_links: { type: 'jsonb', shown: ForgeLinks },
   version: { type: 'integer', shown: z.int() },
-  cycle_id: { type: 'uuid', shown: nullableText },
+  cycle_id: { type: 'uuid', shown: nullableText, announced: true },
   number: {
     type: 'integer',
     shown: z

@@ -1,5 +1,6 @@
 import { buildProject, buildTask, buildTeam, type TestTeam } from '../../factories/people.js';
 import { startApp, type TestApp } from '../../support/app.js';
+import { createCycle } from '../work/cycles/support.js';
 import { type Browser, givePasswords, signIn } from './browser.js';
 
 // A task that nobody completed: pages offer Canceled and Duplicate beside the four statuses, and show them by their own words.
@@ -95,4 +96,18 @@ it('Undo brings back what a task was', async () => {
   const packed = /name="undo" value="([^"]*)"/.exec((await browser.get(answer.headers.get('location') ?? '')).html)?.[1] ?? '';
   await post('/app/undo', { undo: packed, back: base });
   expect(await state()).toEqual(['done', 'canceled']);
+});
+
+it('the activity says which tags and which cycle a task got', async () => {
+  const cycle = await createCycle(app.as(team.member), { team_id: team.team_id, name: 'Spring <b>' });
+  const patch = (fields: object) => app.as(team.member).patch(`/api/tasks/${taskId}`, fields);
+  await patch({ tags: ['a<b', 'old'] });
+  await patch({ tags: ['a<b', 'new'], priority: 'high' });
+  await app.as(team.member).post(`/api/sprints/${cycle.cycle_id}/tasks`, { task_ids: [taskId] });
+  const { html } = await browser.get(base);
+  expect(html).toContain('changed tags (added #a&lt;b #old)');
+  expect(html).toMatch(/changed (priority from medium to high, )?tags \(added #new, removed #old\)/);
+  expect(html).toContain('changed cycle from none to “Spring &lt;b&gt;”');
+  const { body } = await app.as(team.member).get(`/api/activity?entity_id=${taskId}`);
+  expect(body[1].changes).toMatchObject({ tags: { from: ['a<b', 'old'], to: ['a<b', 'new'] } });
 });

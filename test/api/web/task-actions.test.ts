@@ -99,6 +99,16 @@ describe('actions of a task', () => {
     expect(await change('due_date:nobody', `${version}:${taskId}`)).toContain('It is so already');
   });
 
+  it('close a task, and say how many of its subtasks are still open', async () => {
+    for (const status of ['todo', 'in_review', 'done']) await buildTask(app, team, project, { parent_task_id: taskId, status });
+    expect(await change('status:done')).toContain('<span>Marked as done; 2 subtasks are still open</span>');
+    await db()('tasks').where({ parent_task_id: taskId, status: 'todo' }).update({ status: 'done' });
+    const { version } = await row();
+    expect(await change('status:canceled', `${version}:${taskId}`)).toContain(
+      '<span>Marked as canceled; 1 subtask is still open</span>',
+    );
+  });
+
   it('change several tasks together, and leave alone what has changed since', async () => {
     const other = await buildTask(app, team, await buildProject(app, team), { title: 'Another' });
     await app.as(team.admin).patch(`/api/tasks/${taskId}`, { priority: 'low' });

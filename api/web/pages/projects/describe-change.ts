@@ -32,6 +32,13 @@ export interface ButtonChange {
 
 const isClosed = (choice: string): boolean => ['done', ...TASK_RESOLUTIONS].includes(choice);
 
+/** Says how many subtasks of a task that was closed are still open: none of them follows. Empty without any. */
+async function sayOpenSubtasks(ctx: Context, taskId: string, plural: (count: number, noun: string) => string): Promise<string> {
+  const { subtasks } = JSON.parse((await getTask(ctx, taskId)).json) as { subtasks: Task[] };
+  const open = subtasks.filter(({ status }) => status !== 'done').length;
+  return open === 0 ? '' : `; ${plural(open, 'subtask')} ${open === 1 ? 'is' : 'are'} still open`;
+}
+
 async function nameAssignee(ctx: Context, me: User, taskId: string, userId: string): Promise<string> {
   if (userId === me.user_id) return 'you';
   const { team_id } = JSON.parse((await getTask(ctx, taskId)).json) as Task;
@@ -44,7 +51,9 @@ export async function describeChange(ctx: Context, me: User, taskId: string, { f
   const teams = me.teams.map(({ team_id }) => team_id);
   switch (field) {
     case 'status':
-      return isClosed(value) ? `Marked as ${value}` : `Moved to ${await nameChoice(ctx, teams, value as Choice)}`;
+      return isClosed(value)
+        ? `Marked as ${value}${await sayOpenSubtasks(ctx, taskId, plural)}`
+        : `Moved to ${await nameChoice(ctx, teams, value as Choice)}`;
     case 'priority':
       return `Priority is now ${value}`;
     case 'due_date':

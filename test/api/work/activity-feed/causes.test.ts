@@ -126,7 +126,7 @@ it('tells short values of what a person changed, and no long ones', async () => 
   };
   expect((await app.as(team.manager).patch(`/api/tasks/${task.task_id}`, body)).status).toBe(200);
   const { cause, changes } = await newest();
-  expect([cause, Object.keys(changes ?? {}).toSorted()]).toEqual([null, ['assigned_to', 'due_date', 'title']]);
+  expect([cause, Object.keys(changes ?? {}).toSorted()]).toEqual([null, ['assigned_to', 'due_date', 'tags', 'title']]);
   const line = await shown(team.member);
   expect(line).toMatch(/^P \S+ changed .*assignee from nobody to you/);
   expect(line).toMatch(/due date from none to 2 Jan/);
