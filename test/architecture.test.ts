@@ -89,6 +89,7 @@ const ELSEWHERE: Record<string, string> = {
 const WITHOUT_AUDIT: Record<string, string> = {
   'POST /api/auth/refresh': 'the session goes on as it was, every hour of every client',
   'PATCH /api/notifications/:notification_id': 'what somebody has read is theirs, and changes nothing for anybody else',
+  'PUT /api/tasks/:task_id/followers/me': 'whether somebody hears of a task changes nothing for anybody else',
   'POST /api/search': 'it stores nothing',
   'POST /api/teams/:team_id/request-rules/test': 'it stores nothing',
   'POST /api/mcp/gateway/:upstream': 'a message is a list, or a call, and what is asked for leaves the entry',

@@ -1,4 +1,4 @@
-// Made by npm run client from the document with SHA-256 17df832a1d9babd50ae493cb7919a370d9bc9baa009a5c07a147a73700574900.
+// Made by npm run client from the document with SHA-256 b5a3736cec1590e394b99b652813e6d9d136af94bbb574b20babbbbb76db3bde.
 /** Operations that send a form with a file, those that send its bytes alone, and those that return bytes. */
 export const UPLOADS: readonly string[] = ['uploadFile'];
 export const STREAMS: readonly string[] = ['uploadBulkInput'];

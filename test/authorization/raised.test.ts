@@ -103,6 +103,7 @@ it('covers every ability that asks for a role below admin and has a route', () =
     'saved_view.write',
     'stage.list',
     'stage.manage',
+    'task.follow',
     'task.list',
     'task.read',
     'task.write',

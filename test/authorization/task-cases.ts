@@ -156,6 +156,13 @@ const tasks: Row[] = [
 ];
 
 const comments: Row[] = [
+  { route: 'GET /api/tasks/:task_id/followers', subject: 'task', kinds: TRASHABLE, send: (s) => ({ params: { task_id: s.id } }) },
+  {
+    route: 'PUT /api/tasks/:task_id/followers/me',
+    subject: 'task',
+    kinds: TRASHABLE,
+    send: (s) => ({ params: { task_id: s.id }, body: { follows: true } }),
+  },
   { route: 'GET /api/tasks/:task_id/comments', subject: 'task', kinds: TRASHABLE, send: (s) => ({ params: { task_id: s.id } }) },
   {
     route: 'POST /api/tasks/:task_id/comments',
@@ -211,5 +218,5 @@ const comments: Row[] = [
   },
 ];
 
-/** Tasks and their comments. */
+/** Tasks, their comments and their followers. */
 export const taskCases: Row[] = [...tasks, ...comments];

@@ -31,6 +31,6 @@ export async function getFollowers(ctx: Context, taskId: string): Promise<TaskFo
   const me = requireUser(ctx);
   const [row] = await run<Row>(ctx.db, statement, [taskId, me]);
   if (!row) throw notFound('Task');
-  authorize('task.follow', row.seat);
+  authorize('task.read', row.seat);
   return { follows: row.followers.some(({ user_id }) => user_id === me), followers: row.followers };
 }

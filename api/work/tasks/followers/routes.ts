@@ -13,7 +13,7 @@ export const followerRoutes: Endpoint[] = [
     path: '/api/tasks/:task_id/followers',
     tag,
     summary: 'List followers of a task',
-    ability: 'task.follow',
+    ability: 'task.read',
     scope: 'tasks:read',
     params: TaskParams,
     response: TaskFollowers,
