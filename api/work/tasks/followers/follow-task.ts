@@ -44,7 +44,10 @@ export function followTask(ctx: Context, taskId: string, follows: boolean): Prom
   });
 }
 
-/** Lets users whom a comment made part of a task follow it, unless they have chosen otherwise, as far as there is room. An import lets nobody follow. */
+/**
+ * Lets users whom a comment made part of a task follow it, unless they have chosen otherwise, as far as there is room. An import lets nobody follow
+ * (docs/decisions/work.md#followers).
+ */
 export async function followCommented({ db }: Pick<Context, 'db'>, taskId: string, userIds: readonly string[]): Promise<void> {
   await run(db, followSilentlyStatement, [taskId, userIds]);
 }

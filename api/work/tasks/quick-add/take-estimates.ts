@@ -2,25 +2,36 @@
 const TOGETHER = /^(\d{1,6})(?:pts?|points?)[.,;:!?)]*$/i;
 const NUMBER = /^\d{1,6}$/;
 const UNIT = /^(?:pts?|points?)[.,;:!?)]*$/i;
+/** Before a number: `est 3`, `estimate: 3 points`. */
+const ESTIMATE = /^(?:est|estimate):?$/i;
 /** Words that do not go on with a title: `3 points` before others is part of it, as in "Agree on 3 points of the plan". */
 const FOLLOWS = /^(?:[@#!].+|due|every|each|today|tomorrow)$/i;
 /** Words before points that are part of the title: "Win by 3 points". */
 const NEEDS_POINTS = /^(?:a|about|all|at|by|each|every|for|from|in|like|of|on|than|the|these|to|with)$/i;
 
+/** Returns the points that some words say, the first ones of the rest of a line, and how many say them; undefined for a word of the title. */
+function readPoints(
+  [word = '', next = '', ...rest]: readonly string[],
+  before: string | undefined,
+): [points: number, words: number] | undefined {
+  const ends = (after: string | undefined): boolean => after === undefined || FOLLOWS.test(after) || TOGETHER.test(after);
+  const [, together] = TOGETHER.exec(word) ?? [];
+  if (together !== undefined) return [Number(together), 1];
+  if (NUMBER.test(word) && UNIT.test(next) && !NEEDS_POINTS.test(before ?? '') && ends(rest[0])) return [Number(word), 2];
+  if (before === undefined || !ESTIMATE.test(word)) return undefined;
+  if (NUMBER.test(next) && ends(rest[0])) return [Number(next), 2];
+  const [points, words] = readPoints([next, ...rest], word) ?? [];
+  return points === undefined || words === undefined ? undefined : [points, words + 1];
+}
+
 /** Returns the words of a line without those that say how large the task is, and what these say. A backslash keeps a word. */
 export function takeEstimates(words: readonly string[]): { left: string[]; estimates: number[] } {
   const [left, estimates]: [string[], number[]] = [[], []];
-  for (let at = 0; at < words.length; at += 1) {
-    const [word = '', unit = '', after] = [words[at], words[at + 1], words[at + 2]];
-    const [, together] = TOGETHER.exec(word) ?? [];
-    const isApart =
-      NUMBER.test(word) &&
-      UNIT.test(unit) &&
-      !NEEDS_POINTS.test(left.at(-1) ?? '') &&
-      (after === undefined || FOLLOWS.test(after) || TOGETHER.test(after));
-    if (together === undefined && !isApart) left.push(word);
-    else estimates.push(Number(together ?? word));
-    if (isApart) at += 1;
+  for (let at = 0; at < words.length; ) {
+    const [points, taken] = readPoints(words.slice(at, at + 4), left.at(-1)) ?? [];
+    if (points === undefined) left.push(words[at] as string);
+    else estimates.push(points);
+    at += taken ?? 1;
   }
   return { left, estimates };
 }
