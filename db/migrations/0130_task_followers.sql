@@ -9,12 +9,13 @@ create table task_followers (
   primary key (task_id, user_id)
 );
 
--- A comment and a closing write a mark for each: never more than a hundred and two.
-create function task_audience(task text, creator uuid, assignee uuid) returns setof uuid language sql stable as $$
+-- Members only: a comment and a closing write a mark for each. At most 100 may follow; requests at the same time may pass that by a few.
+create function task_audience(task text, team uuid, creator uuid, assignee uuid) returns setof uuid language sql stable as $$
   select u.user_id from (values (creator), (assignee)) as u(user_id)
     where u.user_id is not null and not exists (select from task_followers f where f.task_id = task and f.user_id = u.user_id and not f.follows)
   union
-  (select f.user_id from task_followers f where f.task_id = task and f.follows order by f.since, f.user_id limit 100)
+  (select f.user_id from task_followers f join memberships m on m.team_id = team and m.user_id = f.user_id
+    where f.task_id = task and f.follows order by f.since, f.user_id limit 150)
 $$;
 
 alter table notice_marks drop constraint notice_marks_kind_check;
@@ -27,7 +28,7 @@ begin
   insert into notice_marks (kind, team_id, user_id, entity_id)
     select distinct on (p.user_id) p.kind, new.team_id, p.user_id, new.comment_id::text from (
       select 'mentioned' as kind, m.user_id, 1 as place from unnest(new.mentions) as m(user_id)
-      union all select 'commented', h.user_id, 2 from tasks t cross join task_audience(t.task_id, t.created_by, t.assigned_to) as h(user_id)
+      union all select 'commented', h.user_id, 2 from tasks t cross join task_audience(t.task_id, t.team_id, t.created_by, t.assigned_to) as h(user_id)
         where t.task_id = new.task_id
       union all select 'commented', c.author_id, 2 from comments c where c.comment_id = new.parent_comment_id
         and not exists (select from task_followers f where f.task_id = new.task_id and f.user_id = c.author_id and not f.follows)
@@ -40,11 +41,11 @@ create index marks_of_status on notice_marks (entity_id) where kind = 'status_ch
 -- Only the last change is told. Without the deletion one user who closes and reopens a task all the time would fill the queue of all teams.
 create function mark_status() returns trigger language plpgsql as $$
 begin
-  delete from notice_marks where mark in (
+  delete from notice_marks where mark = any(array(
     select mark from notice_marks where kind = 'status_changed' and entity_id = new.task_id for update skip locked
-  );
+  ));
   insert into notice_marks (kind, team_id, user_id, entity_id)
-    select 'status_changed', new.team_id, h.user_id, new.task_id from task_audience(new.task_id, new.created_by, new.assigned_to) as h(user_id);
+    select 'status_changed', new.team_id, h.user_id, new.task_id from task_audience(new.task_id, new.team_id, new.created_by, new.assigned_to) as h(user_id);
   return null;
 end $$;
 create trigger task_closed_or_reopened after update of status on tasks for each row

@@ -8,9 +8,11 @@ const BATCH = 500;
 const deleteStatement = defineStatement({
   name: 'delete_old_hook_calls',
   text: /* sql */ `
-    delete from automation_hook_calls where (automation_id, key_hash) in (
+    with old as materialized (
       select automation_id, key_hash from automation_hook_calls where called_at < now() - interval '${KEY_HOURS} hours'
-      order by called_at limit ${BATCH} for update skip locked) returning 1`,
+      order by called_at limit ${BATCH} for update skip locked
+    )
+    delete from automation_hook_calls where (automation_id, key_hash) in (select automation_id, key_hash from old) returning 1`,
 });
 
 /** Deletes the keys of calls that no longer count. Returns their number. */

@@ -78,9 +78,11 @@ const releaseStatement = defineStatement({
 const deleteStatement = defineStatement({
   name: 'delete_expired_keys',
   text: /* sql */ `
-    delete from idempotency_keys where (user_id, key, address) in (
+    with old as materialized (
       select user_id, key, address from idempotency_keys where claimed_at < now() - interval '${LIFE_HOURS} hours'
-      order by claimed_at limit ${BATCH} for update skip locked) returning 1`,
+      order by claimed_at limit ${BATCH} for update skip locked
+    )
+    delete from idempotency_keys where (user_id, key, address) in (select user_id, key, address from old) returning 1`,
 });
 
 /** Claims the key in its own commit. Returns false when it is already claimed. */

@@ -61,6 +61,28 @@
     say('Nothing is ticked');
   });
 
+  /* What was ticked stays ticked when it has been changed: the next key is for the same tasks, until Escape. */
+  const KEPT = 'assent-ticks';
+  const BULK = 'input[form=bulk][name=task]';
+  const idOf = ({ value }) => value.slice(value.indexOf(':') + 1);
+  const place = () => `${location.pathname} ${document.body.dataset.user}`;
+  document.addEventListener('submit', ({ target }) => {
+    const ids = [...document.querySelectorAll(`${BULK}:checked`)].map(idOf);
+    if (!['/app/tasks/change', '/app/undo'].includes(target.getAttribute('action'))) return;
+    sessionStorage.setItem(KEPT, JSON.stringify({ place: place(), ids }));
+  });
+  const restore = () => {
+    const kept = JSON.parse(sessionStorage.getItem(KEPT) ?? 'null');
+    /* Until the answer comes the boxes are as they were, whatever else is replaced. */
+    if (!kept || ticked().length > 0) return;
+    sessionStorage.removeItem(KEPT);
+    const boxes =
+      kept.place === place() ? [...document.querySelectorAll(BULK)].filter((box) => kept.ids.includes(idOf(box))) : [];
+    for (const box of boxes) box.checked = true;
+    announce(boxes[0]);
+  };
+  for (const event of ['DOMContentLoaded', 'htmx:after:swap']) document.addEventListener(event, restore);
+
   /* Its words are not marked by the second click. While rows are ticked, Shift with a click on the words of a row is for the range too. */
   const rangeTo = ({ target, shiftKey }) => {
     const box = shiftKey ? (target.closest(TICKS) ?? boxOf(target.closest(`${ROWS} a.grow`)?.closest('li'))) : null;

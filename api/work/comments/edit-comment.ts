@@ -6,6 +6,7 @@ import { type Context, inTransaction, requireUser } from '../../platform/context
 import { forbidden } from '../../platform/errors.js';
 import { recordChange } from '../../platform/changes/record-change.js';
 import { findSeat } from '../../platform/access/seats.js';
+import { followCommented } from '../tasks/followers/follow-task.js';
 import { findMentions } from './find-mentions.js';
 import { loadComment } from './load-comment.js';
 import { presentComment } from './present.js';
@@ -44,6 +45,7 @@ export function editComment(ctx: Context, commentId: string, { content }: EditCo
     if (comment.content === content) return shown(ctx, comment);
     const mentions = await findMentions(ctx, task.team_id, content);
     const edited = await comment.$query(ctx.db).patch({ content, mentions, edited: true, updated_at: fn.now() }).returning('*');
+    await followCommented(ctx, task.task_id, mentions);
     await run(ctx.db, requoteStatement, [task.task_id, commentId, mentions]);
     await recordChange(ctx, {
       team_id: task.team_id,

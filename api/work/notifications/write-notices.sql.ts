@@ -48,7 +48,8 @@ export const takeMarksStatement = defineStatement({
   name: 'take_notice_marks',
   text: /* sql */ `
     with taken as materialized (
-      delete from notice_marks where mark in (select mark from notice_marks order by mark limit ${MARKS_PER_PASS} for update skip locked)
+      -- An array is made once. A subquery that skips what is locked may be run for each row, and then takes all there is.
+      delete from notice_marks where mark = any(array(select mark from notice_marks order by mark limit ${MARKS_PER_PASS} for update skip locked))
       returning mark, xid, kind, team_id, user_id, entity_id
     ), actors as materialized (
       select distinct on (l.owner_id, l.xid, l.entity_type, l.entity_id) l.owner_id, l.xid, l.entity_type, l.entity_id, l.actor_id, l.actor_type
@@ -62,7 +63,7 @@ export const takeMarksStatement = defineStatement({
       from taken k join comments c on c.comment_id = k.entity_id::uuid
       where k.kind in ('mentioned', 'commented') and c.deleted_at is null and (k.kind = 'commented' or k.user_id = any(c.mentions))
       for share of c
-    ), facts as (
+    ), facts as materialized (
       select k.mark, k.kind, k.user_id, k.team_id, t.task_id as item_id, null::uuid as comment_id, null::uuid as run_id, null::uuid as automation_id, a.actor_id, a.actor_type,
         t.title, null as quoted, null as outcome
       from taken k join tasks t on t.task_id = k.entity_id and t.team_id = k.team_id and t.assigned_to = k.user_id and t.deleted_at is null

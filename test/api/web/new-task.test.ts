@@ -69,6 +69,14 @@ it('takes a description, and shows one that is too long at its field, with all t
   const form = { project_id: second.project_id, text: 'Paint it', description: 'In *red*' };
   expect((await browser.post('/app/tasks/new', form)).status).toBe(303);
   expect(await tasks('Paint it')).toEqual([expect.objectContaining({ description: 'In *red*' })]);
+  for (const [text, sent, stored] of [
+    ['Two lines', 'a\r\nb', 'a\nb'],
+    ['Nothing', '', null],
+    ['Blanks', ' \r\n ', null],
+  ] as const) {
+    expect((await browser.post('/app/tasks/new', { ...form, text, description: sent })).status).toBe(303);
+    expect(await tasks(text)).toEqual([expect.objectContaining({ description: stored })]);
+  }
   const long = await browser.post('/app/tasks/new', { ...form, text: 'Paint more', description: 'x'.repeat(50_001) });
   expect([
     long.status,

@@ -12,11 +12,11 @@ const statement = defineStatement({
   name: 'delete_old_plans',
   text: /* sql */ `
     with deleted as (
-      delete from agent_plans where action_id in (
+      delete from agent_plans where action_id = any(array(
         select action_id from agent_plans
         where status <> 'staged' and coalesce(decided_at, expires_at) < now() - make_interval(days => $1)
         order by coalesce(decided_at, expires_at) limit ${BATCH} for update skip locked
-      ) returning action_id
+      )) returning action_id
     ), notes as (
       delete from agent_messages m using deleted d, agent_sessions s
       where m.action_id = d.action_id and s.session_id = m.session_id and s.kind <> 'chat'

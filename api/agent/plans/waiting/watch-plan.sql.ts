@@ -12,10 +12,10 @@ export const expirePlansStatement = defineStatement({
   name: 'expire_plans',
   text: /* sql */ `
     with closed as (
-      update agent_plans p set status = 'expired' where p.action_id in (
+      update agent_plans p set status = 'expired' where p.action_id = any(array(
         select d.action_id from agent_plans d
         where d.status = 'staged' and d.expires_at <= clock_timestamp() and ($2::uuid is null or d.action_id = $2)
-        order by d.expires_at limit ${BATCH} for update skip locked)
+        order by d.expires_at limit ${BATCH} for update skip locked))
       returning p.action_id, p.source, p.team_id, p.team_ids, p.project_id, p.incarnation, p.correlation_id
     ), woken as (
       insert into outbox (kind, subject, payload, correlation_id)

@@ -9,11 +9,11 @@ const BATCH = 500;
 const statement = defineStatement({
   name: 'delete_old_agent_steps',
   text: /* sql */ `
-    with deleted as (
-      delete from agent_steps where (message_id, step) in (
-        select message_id, step from agent_steps where created_at < now() - interval '${LIFE_DAYS} days'
-        order by created_at limit ${BATCH} for update skip locked
-      ) returning step
+    with old as materialized (
+      select message_id, step from agent_steps where created_at < now() - interval '${LIFE_DAYS} days'
+      order by created_at limit ${BATCH} for update skip locked
+    ), deleted as (
+      delete from agent_steps where (message_id, step) in (select message_id, step from old) returning step
     ) select count(*)::int as steps from deleted`,
 });
 

@@ -95,10 +95,10 @@ export const deleteOldRequestsStatement = defineStatement({
   name: 'delete_old_requests',
   text: /* sql */ `
     with deleted as (
-      delete from change_requests where request_id in (
+      delete from change_requests where request_id = any(array(
         select request_id from change_requests where ended_at < clock_timestamp() - make_interval(days => $1)
         order by ended_at limit $2 for update skip locked
-      ) returning request_id
+      )) returning request_id
     )
     select count(*)::int as requests from deleted`,
 });
@@ -108,10 +108,10 @@ export const deleteOldResultsStatement = defineStatement({
   name: 'delete_old_request_results',
   text: /* sql */ `
     with deleted as (
-      delete from change_request_results where request_id in (
+      delete from change_request_results where request_id = any(array(
         select request_id from change_request_results where stored_at < clock_timestamp() - interval '7 days'
         order by stored_at limit $1 for update skip locked
-      ) returning request_id
+      )) returning request_id
     )
     select count(*)::int as results from deleted`,
 });

@@ -8,6 +8,7 @@ import type { ProjectRecord } from '../../../work/projects/schema.js';
 import { type FormError, page, type Page, requireUser, type View } from '../../page.js';
 import type { Fields } from '../../server/read-form.js';
 import { CreateTask } from '../../../work/tasks/schema.js';
+import { Typed } from './form-fields.js';
 import { backPath, projectPath } from './paths.js';
 import { MAX_LINE, quickAdd, readQuickLine } from './quick-add.js';
 import { Choice } from './stage-choices.js';
@@ -21,6 +22,11 @@ const NewTask = z.object({
   project: z.uuid().optional().catch(undefined),
   back: z.string().max(2_000).optional().catch(undefined),
 });
+
+/** An empty field is no description. */
+const Description = Typed.transform((text) => (text.trim() === '' ? null : text))
+  .pipe(CreateTask.shape.description.unwrap())
+  .optional();
 
 /** Returns the active projects of which the user may create tasks, by the names of their teams. */
 async function listPlaces(ctx: Context, me: User): Promise<[team: string, projects: ProjectRecord[]][]> {
@@ -58,7 +64,7 @@ export const newTaskPages: Page[] = [
     form: z.object({
       project_id: Id,
       text: Text.max(MAX_LINE),
-      description: CreateTask.shape.description,
+      description: Description,
       back: z.string().max(2_000).optional(),
     }),
     async handle({ ctx, me, form: { project_id, text, description, back } }) {

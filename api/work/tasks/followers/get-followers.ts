@@ -16,7 +16,7 @@ const statement = defineStatement({
     select (select m.role from memberships m where m.team_id = t.team_id and m.user_id = $2) as seat,
       array(
         select jsonb_build_object('user_id', u.user_id, 'display_name', u.display_name)
-        from task_audience(t.task_id, t.created_by, t.assigned_to) as h(user_id)
+        from task_audience(t.task_id, t.team_id, t.created_by, t.assigned_to) as h(user_id)
         join memberships m on m.team_id = t.team_id and m.user_id = h.user_id join users u on u.user_id = h.user_id
         order by u.display_name, u.user_id
       ) as followers

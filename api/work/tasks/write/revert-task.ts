@@ -1,7 +1,6 @@
 import { Stage } from '../../../../db/models/stage.js';
 import { type Context, inTransaction } from '../../../platform/context.js';
 import { conflict } from '../../../platform/errors.js';
-import { withdrawStatus } from '../../notifications/withdraw-status.js';
 import { changesOfVersion, valuesBefore } from '../../graph/changes-of-version.js';
 import { withdrawAssignment } from '../../notifications/withdraw-assignment.js';
 import { listTaskColumns } from '../columns.js';
@@ -26,13 +25,12 @@ export async function revertTask(ctx: Context, taskId: string, version: number, 
   // A stage that is gone takes no task back; the status that came with it returns.
   if (before.stage_id && before.status && !(await isStage(ctx, before.stage_id))) delete before.stage_id;
   const revert = (ctx: Context): Promise<number> => updateTask(ctx, taskId, { ...before, version: current });
-  const given = changes?.['assigned_to'];
-  const after = await (before.assigned_to === undefined && before.status === undefined
+  const after = await (before.assigned_to === undefined
     ? revert(ctx)
     : inTransaction(ctx, async (ctx) => {
         const after = await revert(ctx);
-        if (given) await withdrawAssignment(ctx, taskId, 'to' in given ? (given.to as string | null) : null);
-        if (before.status !== undefined) await withdrawStatus(ctx, taskId);
+        const given = changes?.['assigned_to'];
+        await withdrawAssignment(ctx, taskId, given && 'to' in given ? (given.to as string | null) : null);
         return after;
       }));
   if (Object.keys(before).length === 0) throw conflict('The change cannot be undone: its earlier values are not known');

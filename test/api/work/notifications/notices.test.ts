@@ -114,6 +114,18 @@ describe('an assignment', () => {
     expect(await db()('notice_marks').where({ team_id: team.team_id })).toEqual([]);
   });
 
+  it('is taken with at most five hundred marks in a pass, also where statistics know of none', async () => {
+    const { admin, member } = team;
+    const id = await createTask(admin, 'Crane', { assigned_to: member.user_id });
+    await write();
+    await db().raw('analyze notice_marks');
+    const mark = { kind: 'assigned', team_id: team.team_id, user_id: member.user_id, entity_id: id };
+    await db().batchInsert('notice_marks', Array<typeof mark>(1_200).fill(mark), 600);
+    expect(await writeNotices(app.services)).toBe(500);
+    expect(await db()('notice_marks').where({ entity_id: id })).toHaveLength(700);
+    await write();
+  });
+
   it('of very many tasks stands as twenty notices that count all, also when several workers write them', async () => {
     const { admin, member } = team;
     const tasks = Array.from({ length: 60 }, (_, n) => ({ project_id, title: `T${n}`, assigned_to: member.user_id }));

@@ -48,25 +48,6 @@ const undo = async (packed: string): Promise<string> => {
   return (await browser.get(answer.headers.get('location') ?? '')).html;
 };
 
-it('of a task that was closed too, while its followers have not read it; who has is told of its return', async () => {
-  const [id = ''] = await createTasks(1);
-  for (const person of [team.admin, team.member]) await app.as(person).put(`/api/tasks/${id}/followers/me`, { follows: true });
-  const close = async (version: number) => {
-    const form = { task: `${version}:${id}`, change: 'status:done', back: '/app' };
-    const answer = await browser.post('/app/tasks/change', form, { from: '/app' });
-    return /name="undo" value="([^"]*)"/.exec((await browser.get(answer.headers.get('location') ?? '')).html)?.[1] ?? '';
-  };
-  const texts = async (person: Person) => (await inbox(person)).map(({ message }) => message.replace(/^.*? (?=\S+ “)/, ''));
-  const packed = await close(1);
-  expect([await texts(team.admin), await texts(team.member)]).toEqual([['completed “T0”'], ['completed “T0”']]);
-  await app.as(team.admin).post('/api/notifications/read', {});
-  await undo(packed);
-  expect([await texts(team.admin), await texts(team.member)]).toEqual([['reopened “T0”', 'completed “T0”'], []]);
-  // Undone before it was told.
-  await undo(await close(3));
-  expect([await texts(team.member), (await db()('tasks').where({ task_id: id }).first()).status]).toEqual([[], 'todo']);
-});
-
 it.each([1, 30])('of %d tasks are withdrawn, and from the email that was not sent', async (count) => {
   const ids = await createTasks(count);
   const packed = await assign(ids, team.member);

@@ -50,6 +50,8 @@ it('creator and assignee follow it, others once they say so or comment, and each
   expect((await follow(guest)).body).toMatchObject({ follows: true });
   await comment(member, `Look, @${await nameOf(guest)}`);
   expect(await followers(member)).toEqual([true, ids(admin, manager, member, guest)]);
+  const edited = await comment(member, 'Look');
+  await app.as(member).patch(`/api/comments/${edited.body.comment_id}`, { content: `Look, @${await nameOf(admin)}` });
   for (const person of [admin, member, guest]) expect((await follow(person, false)).body.follows).toBe(false);
   // What one has chosen stays, whatever happens.
   await comment(member, `Again, @${await nameOf(guest)}`);
@@ -146,6 +148,10 @@ it('at most a hundred follow a task, beside its creator and its assignee', async
   expect((await follow(team.guest, false)).status).toBe(200);
   expect((await comment(team.member, 'No room')).status).toBe(201);
   expect((await followers(team.member))[0]).toBe(false);
+  // Who has left takes nobody's place.
+  await leave(app, team, others[1] as Person);
+  expect((await follow(team.guest)).status).toBe(200);
+  expect((await followers(team.guest))[0]).toBe(true);
   const marks = () => db()('notice_marks').where({ team_id: team.team_id });
   expect((await marks()).length).toBe(102);
 });
