@@ -122,6 +122,30 @@ describe('rows and cards by keys', () => {
     expect((await taskOf('Row 03')).cycle_id).not.toBeNull();
   });
 
+  it('what was ticked stays ticked when it has been changed and undone, until Escape', async () => {
+    await openList();
+    await press('j', 'x', 'Shift+J', 'p');
+    await page.waitForSelector('#palette-results [role=option]');
+    await page.keyboard.type('urgent');
+    await page.waitForSelector('#palette-results [aria-selected=true]:has-text("urgent")');
+    await press('Enter');
+    await notice('2 tasks changed');
+    const ticked = async () => [
+      await page.locator('#tasks input:checked').count(),
+      await page.textContent('[data-ticked-tasks]'),
+    ];
+    expect(await ticked()).toEqual([2, '2 ticked']);
+    await press('i');
+    await page.locator('#tasks .assignee.who').nth(1).waitFor();
+    expect(await taskOf('Row 01')).toMatchObject({ priority: 'urgent', assigned_to: team.member.user_id });
+    expect(await taskOf('Row 02')).toMatchObject({ priority: 'urgent', assigned_to: team.member.user_id });
+    await press('z');
+    await notice('2 changes were undone');
+    expect(await ticked()).toEqual([2, '2 ticked']);
+    await press('Escape', 'Escape');
+    expect(await ticked()).toEqual([0, 'Ticked tasks']);
+  });
+
   it('keys act on rows that a mouse has ticked', async () => {
     await openList();
     for (const title of ['Row 02', 'Row 04']) await page.click(`[aria-label="Tick ${title}"]`);

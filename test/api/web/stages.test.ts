@@ -110,7 +110,7 @@ it('are chosen on the page of a task, in the chooser and for what is ticked, and
       browser.post('/app/tasks/change', { task: `${version}:${taskId}`, back: path, ...fields }, { from: path }),
     );
   await change({ change: `status:${qa}` });
-  expect(await noticeAt(path)).toBe('Moved to In QA &lt;b&gt;');
+  expect(await noticeAt(path)).toBe('Moved to In QA &lt;b&gt; · TEA-1');
   expect((await browser.get(path)).html).toMatch(/class="chip in_review"[^>]*>In QA &lt;b&gt;</);
   await change({ status: 'in_review' });
   expect(await state()).toEqual(['in_review', null, null]);

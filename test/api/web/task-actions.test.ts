@@ -89,7 +89,7 @@ describe('actions of a task', () => {
     for (const [what, said, values] of cases) {
       const before = await row();
       const html = await change(what, `${before.version}:${taskId}`);
-      expect([what, html.includes(`<span>${said}</span>`)]).toEqual([what, true]);
+      expect([what, html.includes(`<span>${said} · TEA-1</span>`)]).toEqual([what, true]);
       expect(await row()).toMatchObject(values);
       await undo(html);
       const field = Object.keys(values)[0] as string;
@@ -101,11 +101,11 @@ describe('actions of a task', () => {
 
   it('close a task, and say how many of its subtasks are still open', async () => {
     for (const status of ['todo', 'in_review', 'done']) await buildTask(app, team, project, { parent_task_id: taskId, status });
-    expect(await change('status:done')).toContain('<span>Marked as done; 2 subtasks are still open</span>');
+    expect(await change('status:done')).toContain('<span>Marked as done; 2 subtasks are still open · TEA-1</span>');
     await db()('tasks').where({ parent_task_id: taskId, status: 'todo' }).update({ status: 'done' });
     const { version } = await row();
     expect(await change('status:canceled', `${version}:${taskId}`)).toContain(
-      '<span>Marked as canceled; 1 subtask is still open</span>',
+      '<span>Marked as canceled; 1 subtask is still open · TEA-1</span>',
     );
   });
 
@@ -131,7 +131,7 @@ describe('actions of a task', () => {
     expect(labels(await ask({ q: 'second' }))).not.toContain('Move to project Second');
     expect(labels(await ask({ q: 'move to second' }))[0]).toBe('Move to project Second');
     const moved = await change(`project_id:${second.project_id}`);
-    expect(moved).toContain('<span>Moved to Second</span>');
+    expect(moved).toContain('<span>Moved to Second · TEA-1</span>');
     expect(await row()).toMatchObject(second);
     await undo(moved);
     expect(await row()).toMatchObject(project);
@@ -139,7 +139,7 @@ describe('actions of a task', () => {
     await buildTask(app, team, project, { title: 'Tagged', tags: ['deck', 'hull'] });
     expect(labels(await ask({ act: 'tag', q: '#de' }))).toEqual(['Add tag deck', 'Add tag de']);
     const tagged = await change('add_tag:deck', `3:${taskId}`);
-    expect(tagged).toContain('<span>Tagged #deck</span>');
+    expect(tagged).toContain('<span>Tagged #deck · TEA-1</span>');
     expect(await row()).toMatchObject({ tags: ['deck'] });
     expect(labels(await ask({ act: 'tag', q: '' }))).toEqual(['Add tag hull', 'Remove tag deck']);
     expect(await change('remove_tag:deck', `4:${taskId}`)).toContain('The tag #deck is removed');

@@ -83,13 +83,13 @@ it('nothing that another has changed since, also beside it: which one it was is 
   const second = await change('status:in_review');
   await app.as(team.admin).patch(`/api/tasks/${taskId}`, { title: 'Fix it' });
   const refused = await press(second);
-  expect(refused.text).toMatch(/^Nothing was undone\. Since version 3 title changed.* It was: Moved to In review\.$/);
-  expect((await press(first)).text).toContain('It was: Priority is now high.');
+  expect(refused.text).toMatch(/^Nothing was undone\. Since version 3 title changed.* It was: Moved to In review · TEA-1\.$/);
+  expect((await press(first)).text).toContain('It was: Priority is now high · TEA-1.');
   expect(await row()).toMatchObject({ status: 'in_review', priority: 'high' });
   /* Once the other change is taken back too, nothing stands in the way. */
   await app.as(team.admin).patch(`/api/tasks/${taskId}`, { title: 'Fix the crane' });
-  expect((await press(second)).text).toBe('The change was undone: Moved to In review');
-  expect((await press(first)).text).toBe('The change was undone: Priority is now high');
+  expect((await press(second)).text).toBe('The change was undone: Moved to In review · TEA-1');
+  expect((await press(first)).text).toBe('The change was undone: Priority is now high · TEA-1');
 });
 
 it('returns the status of a stage that has been deleted meanwhile', async () => {
@@ -107,7 +107,7 @@ it('returns the status of a stage that has been deleted meanwhile', async () => 
 it('nothing that another has decided twice, and left as it was', async () => {
   const mine = await change('priority:high');
   for (const priority of ['low', 'high']) await app.as(team.admin).patch(`/api/tasks/${taskId}`, { priority });
-  expect((await press(mine)).text).toMatch(/^Nothing was undone\. .* It was: Priority is now high\.$/);
+  expect((await press(mine)).text).toMatch(/^Nothing was undone\. .* It was: Priority is now high · TEA-1\.$/);
   expect(await row()).toMatchObject({ priority: 'high' });
 });
 

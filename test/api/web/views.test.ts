@@ -103,7 +103,7 @@ it('an overdue date of an open task is marked in a row', async () => {
   await buildTask(app, team, project, { title: 'Early', due_date: '2120-02-03' });
   const fields = { name: 'Dates', entity_type: 'task', team_id: team.team_id, layout: 'list', sort: 'title', direction: 'asc' };
   const { html } = await follow('/app/views', fields);
-  const marked = html.split('<li').filter((row) => row.includes('class="chip late"'));
+  const marked = html.split('<li').filter((row) => row.includes('class="chip due late"'));
   expect(marked).toHaveLength(1);
   expect(marked[0]).toMatch(/>Late<.*overdue, <\/span>3 Feb/s);
 });
