@@ -74,6 +74,8 @@ it('binds a repository after the account is connected, with the messages of the 
   expect((await browser.post(path, { repo: REPO, project_id, sync_issues: 'yes' })).status).toBe(200);
   const [{ binding_id, ...bound }] = await bindings();
   expect(bound).toMatchObject({ repo: REPO, project_id, sync_issues: true });
+  // What moves tasks is an automation, which the page offers.
+  expect((await browser.get(path)).html).toMatch(/automations\/new\?team=[^"]+&amp;template=start-on-push/);
   const again = await browser.post(path, { repo: REPO, project_id });
   expect([again.status, again.html.includes('already bound')]).toEqual([409, true]);
   const other = await buildTeam(app);

@@ -31,6 +31,17 @@ const path = (id: string) => `/app/items/${encodeURIComponent(id)}`;
 const location = (answer: { headers: Headers }) => answer.headers.get('location');
 
 describe('reading', () => {
+  it('a task names its pull requests, and those that are merged', async () => {
+    const link = { task_id: taskId, repo: 'acme/rocket', kind: 'pull_request' };
+    await app.services.db('forge_links').insert([
+      { ...link, number: 7, url: 'https://code.example/7', title: 'Valves <b>', merged: true },
+      { ...link, number: 8, url: null, title: null, merged: null },
+    ]);
+    const { html } = await guest.get(path(taskId));
+    expect(html).toMatch(/acme\/rocket#7<\/a> <bdi>Valves &lt;b&gt;<\/bdi> <span class="chip done">Merged<\/span>/);
+    expect(html).toMatch(/acme\/rocket#8<\/div>/);
+  });
+
   it('a task shows its text, fields, subtasks, relations, comments, activity and runs', async () => {
     await buildTask(app, team, project, { title: 'Order gaskets', parent_task_id: taskId });
     await app

@@ -2,7 +2,7 @@ import { defineStatement } from '../../../../db/statement.js';
 
 /**
  * $1 = repository, $2 = pull request number, $3 = its address, $4 = ids of the tasks it closes, $5 = team ids it may link, or
- * null for all.
+ * null for all, $6 = title, $7 = whether it is merged. Returns the tasks that it was linked to or unlinked from.
  */
 export const linkPullRequestStatement = defineStatement({
   name: 'forge_link_pull_request',
@@ -14,12 +14,13 @@ export const linkPullRequestStatement = defineStatement({
         and ($5::uuid[] is null or t.team_id = any($5)) and not l.task_id = any($4::text[])
       returning l.task_id, 'unlinked' as change
     ), made as (
-      insert into forge_links (task_id, repo, kind, number, url)
-      select task_id, $1, 'pull_request', $2, $3 from unnest($4::text[]) as task_id
-      on conflict (repo, kind, number, task_id) do update set url = excluded.url
-        where forge_links.url is distinct from excluded.url
-      returning task_id, 'linked' as change
+      insert into forge_links (task_id, repo, kind, number, url, title, merged)
+      select task_id, $1, 'pull_request', $2, $3, $6, $7::boolean from unnest($4::text[]) as task_id
+      on conflict (repo, kind, number, task_id) do update set url = excluded.url, title = excluded.title, merged = excluded.merged
+        where (forge_links.url, forge_links.title, forge_links.merged) is distinct from (excluded.url, excluded.title, excluded.merged)
+      returning task_id, case when old.url is distinct from new.url or old.task_id is null then 'linked' end as change
     )
     select t.task_id, t.title, t.team_id, t.project_id, c.change
-    from (select * from dropped union all select * from made) c join tasks t using (task_id) order by t.task_id`,
+    from (select * from dropped union all select * from made) c join tasks t using (task_id)
+    where c.change is not null order by t.task_id`,
 });

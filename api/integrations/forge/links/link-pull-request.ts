@@ -12,6 +12,9 @@ interface ChangedTask extends Record<string, unknown> {
   change: 'linked' | 'unlinked';
 }
 
+/** Characters of a title that a page shows. */
+const MAX_TITLE = 200;
+
 /** Links a pull request to exactly the tasks that it names, or whose issues it closes; ignores other events. */
 export async function linkPullRequest(
   ctx: Context,
@@ -22,6 +25,8 @@ export async function linkPullRequest(
   if (!('closes_issues' in payload) || payload.pr_number === null || payload.repo === null) return;
   const repo = payload.repo.toLowerCase();
   const number = payload.pr_number;
-  const changed = await run<ChangedTask>(ctx.db, linkPullRequestStatement, [repo, number, payload.url, taskIds, linkable]);
+  const title = payload.title?.slice(0, MAX_TITLE) ?? null;
+  const values = [repo, number, payload.url, taskIds, linkable, title, payload.merged === true];
+  const changed = await run<ChangedTask>(ctx.db, linkPullRequestStatement, values);
   for (const { change, ...task } of changed) await recordLink(ctx, task, { change, repo, number, kind: 'pull_request' });
 }

@@ -1,6 +1,7 @@
 import type { z } from 'zod';
 import { listActivity } from '../../../work/activity-feed/list-activity.js';
 import type { User } from '../../../identity/auth/schema.js';
+import { readPullRequests } from '../../../integrations/forge/links/read-pull-requests.js';
 import { getFollowers } from '../../../work/tasks/followers/get-followers.js';
 import { listMembers } from '../../../identity/teams/list-members.js';
 import { listComments } from '../../../work/comments/list-comments.js';
@@ -195,6 +196,7 @@ export async function loadItem(ctx: Context, me: User, itemId: string) {
     cycleName: task?.cycle_id == null ? undefined : await findCycleName(ctx, task.cycle_id),
     projectName: projectId === null ? undefined : places?.get(projectId)?.title,
     task,
+    pullRequests: task?.forge_links.some(({ kind }) => kind === 'pull_request') ? await readPullRequests(ctx, itemId) : [],
     comments,
     causeById: await causesOf(ctx, written),
     htmlById,

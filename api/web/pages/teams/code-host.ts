@@ -20,11 +20,14 @@ import { notFound } from '../../../platform/errors.js';
 import { listProjects } from '../../../work/projects/list-projects.js';
 import { type FormError, page, type Page, type PageRequest, type View } from '../../page.js';
 import type { Fields } from '../../server/read-form.js';
+import { TEMPLATES } from '../automations/templates.js';
 
 export const codeHostPath = (teamId: string) => `/app/teams/${teamId}/code-host`;
 
 /** Deliveries that the page shows. */
 const MAX_DELIVERIES = 25;
+/** Templates of automations that move a task by what happens to its code. */
+const MOVES = new Set(['start-on-push', 'close-on-merge']);
 /** Projects to choose from. */
 const MAX_PROJECTS = 500;
 
@@ -68,6 +71,7 @@ async function showCodeHost({ ctx }: Pick<PageRequest, 'ctx'>, teamId: string, e
     deliveries,
     status,
     projects: projects.map((text) => JSON.parse(text) as { project_id: string; name: string }),
+    templates: TEMPLATES.filter(({ key }) => MOVES.has(key)),
     account: integrations.find(({ key }) => key === 'forge'),
     host: new URL(ctx.config.FORGE_URL).host,
     payloadUrl: webAddress(ctx.config, '/api/forge/webhooks'),
