@@ -122,6 +122,18 @@ describe('rows and cards by keys', () => {
     expect((await taskOf('Row 03')).cycle_id).not.toBeNull();
   });
 
+  it('a task that e closes leaves the focus to the next one, also where it stays in the list', async () => {
+    await page.goto(`${path}?sort=title&show=all`);
+    await press('j', 'j', 'e');
+    await notice('Marked as done');
+    await focusIs('Row 03');
+    expect(await taskOf('Row 02')).toMatchObject({ status: 'done' });
+    // Opened again, it keeps the focus.
+    await press('k', 'e');
+    await notice('Moved to To do');
+    await focusIs('Row 02');
+  });
+
   it('what was ticked stays ticked when it has been changed and undone, until Escape', async () => {
     await openList();
     await press('j', 'x', 'Shift+J', 'p');
@@ -449,7 +461,7 @@ describe('rows and cards by keys', () => {
     await press('j', 'e');
     await notice('Marked as done');
     expect(await taskOf('Row 01')).toMatchObject({ status: 'done' });
-    await focusIs('Row 01');
+    await focusIs('Row 02');
   });
 
   it('hides the first steps for this reader until they are asked for', async () => {

@@ -184,6 +184,7 @@
 
   /* An answer that replaces the page leaves the reader at the same row, or at the one that has come into its place, and as far down. */
   let kept = null;
+  const isOpen = (row) => row.querySelector('strong.done') === null;
   /* The card whose decision is on its way: its button is off and has lost the focus. */
   let sent = null;
   document.addEventListener('click', ({ target }) => {
@@ -198,6 +199,7 @@
       scroll: scrollY,
       path: location.pathname,
       href: row && linkOf(row)?.getAttribute('href'),
+      isOpen: row && isOpen(row),
       later: all.slice(all.indexOf(row) + 1).map((one) => linkOf(one).getAttribute('href')),
       earlier: all
         .slice(0, Math.max(0, all.indexOf(row)))
@@ -216,9 +218,13 @@
       const byPath = new Map(rows.map((row) => [linkOf(row)?.getAttribute('href'), row]));
       /* Who has decided one goes on to the next, also if the first still waits for others. */
       const isDecided = isAnswered && notice?.matches('.good');
-      const paths = isDecided
-        ? [...before.later, ...before.earlier, before.href]
-        : [before.href, ...before.later, ...before.earlier];
+      /* The same for a task that was closed, which may have moved far away. */
+      const same = byPath.get(before.href);
+      const isClosed = same && before.isOpen && !isOpen(same);
+      const paths =
+        isDecided || isClosed
+          ? [...before.later, ...before.earlier, before.href]
+          : [before.href, ...before.later, ...before.earlier];
       const row = byPath.get(paths.find((href) => byPath.has(href))) ?? (isDecided ? rows[0] : undefined);
       const folded = row?.closest('details.alike');
       if (folded) folded.open = true;
