@@ -134,6 +134,20 @@ describe('rows and cards by keys', () => {
     await focusIs('Row 02');
   });
 
+  it('who comes back from a task is at its row, or at that of the last one', async () => {
+    await openList();
+    await press('j', 'j', 'j', 'Enter');
+    await page.waitForSelector('h1:has-text("Row 03")');
+    await page.goBack();
+    await focusIs('Row 03');
+    await press('j', 'Enter');
+    await page.waitForSelector('h1:has-text("Row 04")');
+    await press('j');
+    await page.waitForSelector('h1:has-text("Row 05")');
+    await press('u');
+    await focusIs('Row 05');
+  });
+
   it('what was ticked stays ticked when it has been changed and undone, until Escape', async () => {
     await openList();
     await press('j', 'x', 'Shift+J', 'p');

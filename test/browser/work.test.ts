@@ -354,14 +354,27 @@ describe('the page of a task', () => {
     });
   });
 
+  it('saves what is typed when keys go on to the button, and the focus stays there', async () => {
+    const { page } = window;
+    await open();
+    await page.focus('#i-tags');
+    await page.keyboard.type('quay');
+    await page.keyboard.press('Tab');
+    await page.waitForSelector('.notice:has-text("Tags changed")');
+    expect([await focused('id'), (await db()('tasks').where({ task_id: taskId }).first('tags')).tags]).toEqual([
+      'i-save',
+      ['quay'],
+    ]);
+  });
+
   it('lays a message over the page: nothing moves, and its button or Escape takes it away', async () => {
     const { page } = window;
     await open();
     const top = () => page.evaluate<number>('document.querySelector("h1").offsetTop');
     const before = await top();
     for (const [at, away] of ['button', 'Escape'].entries()) {
+      // It is saved by itself.
       await page.selectOption('#i-priority', ['urgent', 'low'][at] as string);
-      await page.locator('form[data-saves] button[type=submit]').click();
       await page.waitForSelector('.notice.toast[role=status]:has-text("Priority changed")');
       expect(await top()).toBe(before);
       if (away === 'button') await page.click('.notice [data-dismiss]');

@@ -84,6 +84,19 @@
     const list = JSON.parse(sessionStorage.getItem(LIST) ?? 'null');
     return list?.user === document.body.dataset.user && list.paths.includes(location.pathname) ? list : null;
   };
+  /* Who comes back to the list is at the row of the task that was open last. */
+  addEventListener('pageshow', () => {
+    const list = JSON.parse(sessionStorage.getItem(LIST) ?? 'null');
+    const { pathname, search } = location;
+    if (!list || list.user !== document.body.dataset.user) return;
+    if (list.paths.includes(pathname)) list.last = pathname;
+    else if (list.from === `${pathname}${search}` && list.last) {
+      const rows = [...document.querySelectorAll(ALL)];
+      linkOf(rows.find((row) => linkOf(row)?.getAttribute('href') === list.last))?.focus();
+      delete list.last;
+    }
+    sessionStorage.setItem(LIST, JSON.stringify(list));
+  });
   const goInList = (list, step) => {
     const to = list.paths[list.paths.indexOf(location.pathname) + step];
     if (to) location.assign(to);

@@ -262,8 +262,9 @@
     /* A field that is replaced loses the focus too. */
     if (isSwapping || !target.matches('form[data-saves] :is(select, input)') || !form.isConnected || !isChanged(target)) return;
     const isOpening = target.selectedOptions?.[0]?.dataset.opens !== undefined;
-    if (isOpening || relatedTarget?.matches('button, [type=submit]') || sent.get(target.name) === target.value || isTyping(form))
-      return;
+    /* A button that is pressed sends the form itself; keys that only come to it send it. */
+    const isPressed = keyed !== target && relatedTarget?.matches('button, [type=submit]');
+    if (isOpening || isPressed || sent.get(target.name) === target.value || isTyping(form)) return;
     form.requestSubmit();
   });
   document.addEventListener('submit', ({ target }) => {
