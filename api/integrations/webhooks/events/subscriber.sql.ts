@@ -1,9 +1,13 @@
 import { defineStatement } from '../../../../db/statement.js';
 
-/** Active endpoints of the event's team. The payload decides later whether a change means an event such as task.completed. */
+/**
+ * Active endpoints of the event's team; a channel of a chat room gets no line for each row of an import. The payload decides later whether a change means an event such as
+ * task.completed.
+ */
 export const AUDIENCE = /* sql */ `
   select w.webhook_id as subscriber_id, w.version from webhooks w
-  where w.team_id = o.team_id and w.is_active and o.subject = any(w.event_types)`;
+  where w.team_id = o.team_id and w.is_active and o.subject = any(w.event_types)
+    and not (w.format = 'slack' and o.is_quiet is true)`;
 
 /** An endpoint that was edited meanwhile is judged by its present events; one that was deleted wants none. */
 export const definitionsStatement = defineStatement({

@@ -54,6 +54,16 @@ it('no text of a task is syntax of the chat room', () => {
   expect(Array.from(line({ type: 'x', data: { object: { title: 'é'.repeat(20_000) } } })).length).toBeLessThan(330);
 });
 
+it('an import sends no line for each of its tasks, but its events to other endpoints', async () => {
+  const room = await createWebhook(app, team, { url: `${receiver.url}/room`, format: 'slack', events: ['task.*'] });
+  const plain = await createWebhook(app, team, { url: `${receiver.url}/plain`, events: ['task.*'] });
+  await buildTask(app, team, await buildProject(app, team), { title: 'Fix the crane' });
+  await app.services.db('outbox').where({ kind: 'event', team_id: team.team_id }).update({ is_quiet: true });
+  await delivery.fanOut();
+  for (const { webhook_id } of [room, plain]) await untilEmpty(app, { webhook_id });
+  expect(receiver.received.map(({ url }) => url)).toEqual(['/plain']);
+});
+
 it('a delivery is the line, signed, and its page shows exactly that', async () => {
   const { webhook_id, secret } = await createWebhook(app, team, {
     url: `${receiver.url}/room`,
