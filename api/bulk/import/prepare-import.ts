@@ -12,6 +12,7 @@ import { findInput } from './find-input.js';
 import { type ImportJob, readImport } from './import-batch.js';
 import { ChunkWriter } from './prepare/chunks.js';
 import { findMembers } from './prepare/find-members.js';
+import { findStagesByName } from './prepare/find-stages-by-name.js';
 import { makeWorkFolder, removeWorkFolder } from './prepare/row-file.js';
 import { sortInput } from './prepare/sort-input.js';
 import { takeNumbers } from './prepare/take-numbers.js';
@@ -66,12 +67,13 @@ async function prepare(services: Services, found: ImportJob, job: ClaimedJob, ke
   const open = await openInput(ctx, found);
   const { project_id } = found.options;
   const getMemberName = isForeign(format) ? await findMembers(ctx, team_id) : () => undefined;
+  const getStage = isForeign(format) ? await findStagesByName(ctx, team_id) : () => undefined;
   const folder = await makeWorkFolder(services.config, job_id, attempt);
   const rows = new SortedRows(folder);
   try {
     const { total, errors, notes } = await sortInput(
       rows,
-      { format, open, place: { team_id, project_id, getMemberName } },
+      { format, open, place: { team_id, project_id, getMemberName, getStage } },
       assertStillRunning,
     );
     const files = await rows.sorted(

@@ -202,3 +202,50 @@ test.each([
   const job = await importText(app, manager, team, data, { format });
   expect(job).toMatchObject({ status: 'failed', error_code: 'input_invalid', errors: [{ line: 1, message }] });
 });
+
+it('a status that is called as a stage of the team becomes it, in any case; a stage of another team is none', async () => {
+  const makeStage = async (of: TestTeam, name: string, status: string): Promise<string> =>
+    (await app.as(of.manager).post('/api/stages', { team_id: of.team_id, name, status })).body.stage_id;
+  const [backlog, qa] = [await makeStage(team, 'Backlog', 'todo'), await makeStage(team, 'In QA', 'in_review')];
+  const other = await buildTeam(app);
+  await makeStage(other, 'Icebox', 'done');
+  const data = ['ID,Title,Status', 'E-1,One,backlog', 'E-2,Two, In QA', 'E-3,Three,Icebox', 'E-4,Four,Canceled'].join('\n');
+  const job = await importText(app, manager, team, data, { format: 'linear_csv' });
+  expect(job).toMatchObject({
+    status: 'succeeded',
+    failed: 0,
+    notes: [{ line: 4, message: 'The status “Icebox” became todo: the team has no stage of this name' }],
+  });
+  const rows = await app.services
+    .db('tasks')
+    .where({ team_id: team.team_id })
+    .orderBy('title')
+    .select('title', 'status', 'stage_id', 'resolution');
+  expect(rows).toEqual([
+    { title: 'Four', status: 'done', stage_id: null, resolution: 'canceled' },
+    { title: 'One', status: 'todo', stage_id: backlog, resolution: null },
+    { title: 'Three', status: 'todo', stage_id: null, resolution: null },
+    { title: 'Two', status: 'in_review', stage_id: qa, resolution: null },
+  ]);
+});
+
+it('a file of ours keeps the stages that the team has, with their status, and no others', async () => {
+  const made = await manager.post('/api/stages', { team_id: team.team_id, name: 'Ready', status: 'in_progress' });
+  const { stage_id } = made.body;
+  const project = (await manager.post('/api/projects', { team_id: team.team_id, name: 'P' })).body.data.project_id;
+  const records = [
+    { title: 'A', stage_id, status: 'in_progress' },
+    { title: 'B', stage_id, status: 'todo' },
+    { title: 'C', stage_id: '01a22128-f079-767c-8fff-d00a6332335f', status: 'todo' },
+    { title: 'D', stage_id: 'nonsense', status: 'done' },
+  ].map((task) => JSON.stringify({ entity: 'task', project_id: project, ...task }));
+  const job = await importText(app, manager, team, records.join('\n'), { format: 'ndjson' });
+  expect(job).toMatchObject({ status: 'succeeded', failed: 0 });
+  const rows = await app.services.db('tasks').where({ project_id: project }).orderBy('title').select('status', 'stage_id');
+  expect(rows.map((row) => [row.status, row.stage_id])).toEqual([
+    ['in_progress', stage_id],
+    ['todo', null],
+    ['todo', null],
+    ['done', null],
+  ]);
+});

@@ -153,10 +153,6 @@ export class ForeignImporter {
     if (dropped > 0) notes.push(`A task has at most 20 tags; ${dropped} more were left out`);
     const { description, rest } = toDescription(issue.description, toOrigin(issue));
     if (rest !== undefined) notes.push('The description was too long and was cut; the whole text is in comments');
-    const status = issue.status === undefined ? 'todo' : getStatus(issue.status);
-    if (status === undefined) notes.push(`The status ${shown(issue.status ?? '')} is unknown; the task is todo`);
-    if (NOT_PLANNED.test(issue.status ?? ''))
-      notes.push(`The status ${shown(issue.status ?? '')} became todo: there is no backlog beside it`);
     const priority = issue.priority === undefined ? 'medium' : parsePriority(issue.priority);
     if (priority === undefined) notes.push(`The priority ${shown(issue.priority ?? '')} is unknown; the task has medium`);
     const task_id = this.getId('task', issue.key);
@@ -166,7 +162,7 @@ export class ForeignImporter {
       project_id,
       title: getTitle(issue.title),
       description,
-      ...fromChoice(status ?? 'todo'),
+      ...this.readStatus(issue, notes),
       priority: priority ?? 'medium',
       assigned_to: this.readAssignee(issue, notes),
       due_date: issue.due ?? null,
@@ -183,6 +179,17 @@ export class ForeignImporter {
     const comments = this.toComments(task_id, issue, rest);
     const relations = this.toRelations(issue, notes);
     return { records: [...projects, ...cycles, task, ...comments, ...relations], notes };
+  }
+
+  /** A stage of the team that is called so takes the task, else the status that fits best. */
+  private readStatus({ status: named }: ForeignIssue, notes: string[]): Record<string, unknown> {
+    if (named === undefined) return fromChoice('todo');
+    const stage = this.place.getStage(named);
+    if (stage) return { stage_id: stage.stage_id, status: stage.status };
+    const status = getStatus(named);
+    if (NOT_PLANNED.test(named)) notes.push(`The status ${shown(named)} became todo: the team has no stage of this name`);
+    else if (status === undefined) notes.push(`The status ${shown(named)} is unknown; the task is todo`);
+    return fromChoice(status ?? 'todo');
   }
 
   private amount(value: number | undefined, max: number, notes: string[]): number | null {

@@ -1,3 +1,5 @@
+import type { Stage } from '../../../../db/models/stage.js';
+
 /** A record for the import, as a foreign file or one of ours states it. Its ids are references, which the import resolves. */
 export interface ImportRecord {
   /** Kind of the record, as in our own files. */
@@ -19,6 +21,8 @@ export interface ImportPlace {
   project_id: string | null;
   /** Returns the id of the member with this email address, name or user name; undefined if there is none, or more than one. */
   getMemberName: (name: string) => string | undefined;
+  /** Returns the stage of the team with this name, in any case. */
+  getStage: (name: string) => Pick<Stage, 'stage_id' | 'status'> | undefined;
 }
 
 /** Turns the lines of a foreign format into records, in the order of the file. May remember what earlier lines said. */

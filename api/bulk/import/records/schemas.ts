@@ -78,8 +78,9 @@ const Moment = z
   .nullish()
   .transform((text) => (text == null ? null : normaliseDate(text)));
 
-const task = CreateTask.omit({ stage_id: true }).extend({
+const task = CreateTask.extend({
   task_id: Ref.nullish(),
+  stage_id: Ref.nullish(),
   project_id: Ref.nullish(),
   parent_task_id: Ref.nullish(),
   assigned_to: Ref.nullish(),

@@ -1,3 +1,4 @@
+import { Stage } from '../../../../db/models/stage.js';
 import { DomainError } from '../../../platform/errors.js';
 import { newId } from '../../../platform/ids.js';
 import { byTaskId, type Draft, type NewTask, writeNewTasks } from '../../../work/tasks/write/write-new-tasks.js';
@@ -94,6 +95,17 @@ async function createTasks({ ctx, team_id, refs, result }: Batch, fresh: readonl
   });
 }
 
+/** Keeps a stage that the team has, with the status of the task: a file may come from another team, and a stage may be deleted while it is imported. */
+async function fitStages({ ctx, team_id }: Batch, tasks: readonly Row<'task'>[]): Promise<void> {
+  const staged = tasks.filter(({ record }) => record.stage_id != null);
+  if (staged.length === 0) return;
+  const stages = new Map((await Stage.query(ctx.db).where({ team_id })).map((stage) => [stage.stage_id, stage]));
+  for (const { record } of staged) {
+    const stage = stages.get(record.stage_id as string);
+    if (!stage || stage.status !== (record.status ?? stage.status) || record.resolution != null) delete record.stage_id;
+  }
+}
+
 function placed(batch: Batch, places: TaskPlaces, fresh: SortedRows['fresh']): NewRow[] {
   return fresh.flatMap((one) => {
     const place = getPlace(batch, places, one.row);
@@ -111,6 +123,7 @@ export const writeTasks: Write = async (batch, rows) => {
   await refs.load(['task'], [...named('task_id'), ...named('parent_task_id')]);
   await refs.load(['project'], named('project_id'));
   await refs.load(['cycle'], named('cycle_id'));
+  await fitStages(batch, tasks);
   const places = await findPlaces(batch, tasks);
   for (let open = tasks; open.length > 0; ) {
     const { fresh, known, repeated } = await sortRows(batch, open);
