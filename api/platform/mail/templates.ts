@@ -109,7 +109,7 @@ export const MAIL_TEMPLATES = {
     details = [],
     url,
   }: Record<'name' | 'title' | 'message' | 'url', string> & { details?: string[] }): MailContent => ({
-    subject: title,
+    subject: unlinked(title),
     // Details quote events: an address in them is text and never a link.
     lines: [`Hello ${name},`, message, ...details.map(unlinked)],
     button: { label: 'View', url },

@@ -16,6 +16,13 @@ interface WaitingRequest {
 
 const UTC = new Intl.DateTimeFormat('en-GB', { timeZone: 'UTC', dateStyle: 'medium', timeStyle: 'short' });
 
+/** Operations that an email names. */
+const MAX_NAMED = 5;
+
+/** Says what a request would call, without arguments: "aws · rotate_key on prod". */
+const nameOperation = ({ system, name, target }: WaitingRequest['operations'][number]): string =>
+  `${system} · ${name}${target ? ` on ${target}` : ''}`;
+
 /** Notifies those who may approve a request. The mail leads to the page of the decision and never decides. It holds no arguments. */
 export async function notifyApprovers(
   ctx: Context,
@@ -36,10 +43,10 @@ export async function notifyApprovers(
     await findRecipients(ctx, approvers),
     {
       kind,
-      title: `${waiting}: a change request`,
+      title: `${waiting}: ${title.replaceAll(/\s+/gu, ' ')}`,
       message,
       mailMessage: `${waiting}: a program asks to act on ${first?.system ?? ''}${more}.`,
-      details: [`Expires ${UTC.format(new Date(expires_at))} UTC.`],
+      details: [title, ...operations.slice(0, MAX_NAMED).map(nameOperation), `Expires ${UTC.format(new Date(expires_at))} UTC.`],
       team_id,
       run_id: null,
       request_id,

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { verifyReceipt } from '../../../../clients/typescript/receipts.js';
 import { expireRequests, forgetOutcomes, settleRequest } from '../../../../api/gate/requests/waiting/settle-request.js';
 import { deleteOldRequests } from '../../../../api/gate/requests/waiting/delete-old-requests.js';
+import { listMails } from '../../../../api/platform/mail/list-mails.js';
 import { buildPerson, buildTeam, buildToken, type Person, type TestTeam } from '../../../factories/people.js';
 import { about, buildRequest, OPERATION } from '../../../factories/requests.js';
 import { startApp, type TestApp } from '../../../support/app.js';
@@ -286,6 +287,16 @@ describe('time', () => {
     for (let look = 0; look < 2; look += 1) await settleRequest(app.services, request.request_id);
     const reminders = { request_id: request.request_id, kind: 'change_reminder' };
     expect(await db()('notifications').where(reminders).pluck('user_id')).toEqual([team.admin.user_id]);
+  });
+
+  it('names in an email what it would do, without arguments, and no part of that as a link', async () => {
+    const request = await ask({ title: 'Rotate\n prod.example/key' });
+    const [mail] = await listMails(app.services, team.manager.email);
+    const plain = (text = '') => text.replaceAll('\u2060', '');
+    expect(plain(mail?.subject)).toBe('Waiting for your yes: Rotate prod.example/key');
+    expect(plain(mail?.text)).toContain(`${OPERATION.system} · ${OPERATION.name}`);
+    expect(mail?.text).not.toContain('prod.example/key');
+    expect(mail?.text).toContain(`/app/approvals/request/${request.request_id}`);
   });
 
   it('tells the requester the reason of a no', async () => {
