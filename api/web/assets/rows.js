@@ -198,6 +198,16 @@
   /* An answer that replaces the page leaves the reader at the same row, or at the one that has come into its place, and as far down. */
   let kept = null;
   const isOpen = (row) => row.querySelector('strong.done') === null;
+  /* The open row whose change is on its way: the list may show it closed before the answer comes. */
+  let closing = null;
+  document.addEventListener(
+    'submit',
+    () => {
+      const row = current();
+      closing = row && isOpen(row) ? linkOf(row)?.getAttribute('href') : null;
+    },
+    true,
+  );
   /* The card whose decision is on its way: its button is off and has lost the focus. */
   let sent = null;
   document.addEventListener('click', ({ target }) => {
@@ -212,7 +222,6 @@
       scroll: scrollY,
       path: location.pathname,
       href: row && linkOf(row)?.getAttribute('href'),
-      isOpen: row && isOpen(row),
       later: all.slice(all.indexOf(row) + 1).map((one) => linkOf(one).getAttribute('href')),
       earlier: all
         .slice(0, Math.max(0, all.indexOf(row)))
@@ -233,7 +242,7 @@
       const isDecided = isAnswered && notice?.matches('.good');
       /* The same for a task that was closed, which may have moved far away. */
       const same = byPath.get(before.href);
-      const isClosed = same && before.isOpen && !isOpen(same);
+      const isClosed = same && before.href === closing && !isOpen(same);
       const paths =
         isDecided || isClosed
           ? [...before.later, ...before.earlier, before.href]
