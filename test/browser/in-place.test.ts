@@ -120,6 +120,14 @@ describe('a title', () => {
 
   it('loses no letter typed elsewhere between the moment its answer is shown and the next one', async () => {
     const page = await open();
+    let release = (): void => undefined;
+    const typed = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    await page.route('**/app/items/*/task', async (route) => {
+      await typed;
+      await route.continue();
+    });
     await page.click('h1');
     await page.fill('#i-title', 'Left');
     await page.evaluate(
@@ -127,8 +135,10 @@ describe('a title', () => {
     );
     await page.click('#c-content');
     await page.keyboard.type('A comme');
+    release();
     await said('Title changed');
     expect([await focused('id'), await page.inputValue('#c-content')]).toEqual(['c-content', 'A comment']);
+    await page.unroute('**/app/items/*/task');
   });
 });
 
