@@ -9,7 +9,8 @@ create table task_followers (
   primary key (task_id, user_id)
 );
 
--- Members only: a comment and a closing write a mark for each. At most 100 may follow; requests at the same time may pass that by a few.
+-- Who followed and has left the team counts for nothing. A comment and a closing write a mark for each; at most 100 may follow, and requests at the same
+-- time may pass that by a few.
 create function task_audience(task text, team uuid, creator uuid, assignee uuid) returns setof uuid language sql stable as $$
   select u.user_id from (values (creator), (assignee)) as u(user_id)
     where u.user_id is not null and not exists (select from task_followers f where f.task_id = task and f.user_id = u.user_id and not f.follows)

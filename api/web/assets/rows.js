@@ -80,15 +80,16 @@
     },
     true,
   );
-  const listHere = () => {
+  const readList = () => {
     const list = JSON.parse(sessionStorage.getItem(LIST) ?? 'null');
-    return list?.user === document.body.dataset.user && list.paths.includes(location.pathname) ? list : null;
+    return list?.user === document.body.dataset.user ? list : null;
   };
+  const listHere = () => (readList()?.paths.includes(location.pathname) ? readList() : null);
   /* Who comes back to the list is at the row of the task that was open last. */
   addEventListener('pageshow', () => {
-    const list = JSON.parse(sessionStorage.getItem(LIST) ?? 'null');
+    const list = readList();
     const { pathname, search } = location;
-    if (!list || list.user !== document.body.dataset.user) return;
+    if (!list) return;
     if (list.paths.includes(pathname)) list.last = pathname;
     else if (list.from === `${pathname}${search}` && list.last) {
       const rows = [...document.querySelectorAll(ALL)];

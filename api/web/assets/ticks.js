@@ -67,8 +67,8 @@
   const idOf = ({ value }) => value.slice(value.indexOf(':') + 1);
   const place = () => `${location.pathname} ${document.body.dataset.user}`;
   document.addEventListener('submit', ({ target }) => {
-    const ids = [...document.querySelectorAll(`${BULK}:checked`)].map(idOf);
     if (!['/app/tasks/change', '/app/undo'].includes(target.getAttribute('action'))) return;
+    const ids = [...document.querySelectorAll(`${BULK}:checked`)].map(idOf);
     sessionStorage.setItem(KEPT, JSON.stringify({ place: place(), ids }));
   });
   const restore = () => {

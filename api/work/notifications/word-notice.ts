@@ -18,21 +18,17 @@ function nameActor({ actor_name, actor_type }: NoticeFact): string {
   return ofMachine[actor_type ?? '']?.(actor_name) ?? actor_name;
 }
 
-type Outcome = NonNullable<NoticeFact['outcome']>;
-type Worded = Readonly<Partial<Record<Outcome, (fact: NoticeFact, name: string) => string>>>;
-const RUN_ENDS: Worded = {
+/** What became of a run or a task, by its name. */
+const OUTCOMES: Readonly<Record<NonNullable<NoticeFact['outcome']>, (fact: NoticeFact, name: string) => string>> = {
   failed: ({ quoted }, name) => `${name} failed${quote(quoted && plainError(quoted))}`,
   expired: (_fact, name) => `${name} ended: nobody decided in time`,
   skipped: (fact, name) => `${nameActor(fact)} rejected ${name}${quote(fact.quoted)}`,
+  completed: (fact, name) => `${nameActor(fact)} completed ${name}`,
+  canceled: (fact, name) => `${nameActor(fact)} canceled ${name}`,
+  duplicate: (fact, name) => `${nameActor(fact)} closed ${name} as a duplicate`,
+  reopened: (fact, name) => `${nameActor(fact)} reopened ${name}`,
 };
-
-const STATUS_CHANGES: Worded = {
-  completed: (fact, title) => `${nameActor(fact)} completed ${title}`,
-  canceled: (fact, title) => `${nameActor(fact)} canceled ${title}`,
-  duplicate: (fact, title) => `${nameActor(fact)} closed ${title} as a duplicate`,
-  reopened: (fact, title) => `${nameActor(fact)} reopened ${title}`,
-};
-const word = (words: Worded, fact: NoticeFact, name: string): string => words[fact.outcome ?? 'failed']?.(fact, name) ?? name;
+const wordOutcome = (fact: NoticeFact, name: string): string => OUTCOMES[fact.outcome ?? 'failed'](fact, name);
 
 /** Returns the message of a notice, on one line. */
 export function wordNotice(fact: NoticeFact): string {
@@ -45,8 +41,8 @@ export function wordNotice(fact: NoticeFact): string {
     case 'commented':
       return `${nameActor(fact)} commented on ${title}${quote(fact.quoted)}`;
     case 'run_ended':
-      return word(RUN_ENDS, fact, `a run of ${title}`).replace(/^a/, 'A');
+      return wordOutcome(fact, `a run of ${title}`).replace(/^a/, 'A');
     case 'status_changed':
-      return word(STATUS_CHANGES, fact, title);
+      return wordOutcome(fact, title);
   }
 }

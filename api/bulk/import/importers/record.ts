@@ -1,4 +1,4 @@
-import type { Stage } from '../../../../db/models/stage.js';
+import type { Stage } from '../../../work/tasks/stages/places.js';
 
 /** A record for the import, as a foreign file or one of ours states it. Its ids are references, which the import resolves. */
 export interface ImportRecord {

@@ -1,6 +1,6 @@
-import { Stage } from '../../../../db/models/stage.js';
 import { DomainError } from '../../../platform/errors.js';
 import { newId } from '../../../platform/ids.js';
+import { findStages } from '../../../work/tasks/stages/find-stages.js';
 import { byTaskId, type Draft, type NewTask, writeNewTasks } from '../../../work/tasks/write/write-new-tasks.js';
 import type { Batch, Row, Write } from './batch.js';
 import { knownItems, type KnownRecord } from './known-ids.js';
@@ -99,7 +99,7 @@ async function createTasks({ ctx, team_id, refs, result }: Batch, fresh: readonl
 async function fitStages({ ctx, team_id }: Batch, tasks: readonly Row<'task'>[]): Promise<void> {
   const staged = tasks.filter(({ record }) => record.stage_id != null);
   if (staged.length === 0) return;
-  const stages = new Map((await Stage.query(ctx.db).where({ team_id })).map((stage) => [stage.stage_id, stage]));
+  const stages = new Map((await findStages(ctx, [team_id])).map((stage) => [stage.stage_id, stage]));
   for (const { record } of staged) {
     const stage = stages.get(record.stage_id as string);
     if (!stage || stage.status !== (record.status ?? stage.status) || record.resolution != null) delete record.stage_id;

@@ -2,8 +2,6 @@ import { z } from 'zod';
 import type { User } from '../../../identity/auth/schema.js';
 import type { Context } from '../../../platform/context.js';
 import { TaskId, Text } from '../../../platform/fields.js';
-import { getTask } from '../../../work/tasks/read/get-task.js';
-import type { Task } from '../../../work/tasks/schema.js';
 import { trashTask } from '../../../work/tasks/write/trash-task.js';
 import { placeTask } from '../../../work/tasks/order/place-task.js';
 import { updateTask } from '../../../work/tasks/write/update-task.js';
@@ -12,7 +10,6 @@ import { notFound } from '../../../platform/errors.js';
 import { CHOOSERS, TASK_ACTS, type TaskAct } from '../../navigation/keys.js';
 import type { Fields } from '../../server/read-form.js';
 import type { Changed, Undo } from '../../server/undo.js';
-import { createFormatter } from '../../wording/formatter.js';
 import { changeTicked } from './change-ticked.js';
 import { type ButtonChange, CHANGED_BY_BUTTON, describeChange } from './describe-change.js';
 import { closeTicked, undoClosed } from './duplicates.js';
@@ -81,12 +78,6 @@ async function noticeOfDuplicates(ctx: Context, rows: Changed[], originalId: str
   return toNotice(ctx, found, { changed: 'changed', same, undo: undoClosed(closed, originalId) });
 }
 
-/** Says what a button has made of a task, and of which: "Moved to In review · HAR-12". */
-async function describeButton(ctx: Context, me: User, taskId: string, change: ButtonChange): Promise<string> {
-  const [text, { json }] = await Promise.all([describeChange(ctx, me, taskId, change), getTask(ctx, taskId)]);
-  return [text, createFormatter(me).taskName(JSON.parse(json) as Task)].filter(Boolean).join(' · ');
-}
-
 /** Makes the change of a button of the palette, and says of a single task what became of it. */
 async function noticeOfButton(ctx: Context, me: User, rows: Changed[], change: ButtonChange): Promise<Notice> {
   const { field, value } = change;
@@ -95,7 +86,7 @@ async function noticeOfButton(ctx: Context, me: User, rows: Changed[], change: B
     : noticeOfChange(ctx, rows, { [field]: value }));
   const [row, ...others] = rows;
   if (notice.kind === 'bad' || !row || others.length > 0) return notice;
-  return notice.undo === undefined ? notice : { ...notice, text: await describeButton(ctx, me, row[0], change) };
+  return notice.undo === undefined ? notice : { ...notice, text: await describeChange(ctx, me, row[0], change) };
 }
 
 async function trashTicked(ctx: Context, rows: Changed[]): Promise<Notice> {

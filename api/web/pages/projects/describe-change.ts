@@ -32,27 +32,28 @@ export interface ButtonChange {
 
 const isClosed = (choice: string): boolean => ['done', ...TASK_RESOLUTIONS].includes(choice);
 
+/** A task as it is read alone. */
+type Shown = Task & { subtasks: Task[] };
+
 /** Says how many subtasks of a task that was closed are still open: none of them follows. Empty without any. */
-async function sayOpenSubtasks(ctx: Context, taskId: string, plural: (count: number, noun: string) => string): Promise<string> {
-  const { subtasks } = JSON.parse((await getTask(ctx, taskId)).json) as { subtasks: Task[] };
+function sayOpenSubtasks({ subtasks }: Shown, plural: (count: number, noun: string) => string): string {
   const open = subtasks.filter(({ status }) => status !== 'done').length;
   return open === 0 ? '' : `; ${plural(open, 'subtask')} ${open === 1 ? 'is' : 'are'} still open`;
 }
 
-async function nameAssignee(ctx: Context, me: User, taskId: string, userId: string): Promise<string> {
+async function nameAssignee(ctx: Context, me: User, { team_id }: Task, userId: string): Promise<string> {
   if (userId === me.user_id) return 'you';
-  const { team_id } = JSON.parse((await getTask(ctx, taskId)).json) as Task;
   return (await listMembers(ctx, team_id)).find(({ user_id }) => user_id === userId)?.display_name ?? 'a member';
 }
 
-/** Says what a button has made of one task: `Assigned to Mia`. The change has succeeded, so what it names is there. */
-export async function describeChange(ctx: Context, me: User, taskId: string, { field, value }: ButtonChange): Promise<string> {
+/** Says what a button has made of a task: `Assigned to Mia`. The change has succeeded, so what it names is there. */
+async function wordChange(ctx: Context, me: User, task: Shown, { field, value }: ButtonChange): Promise<string> {
   const { day, plural } = createFormatter(me);
   const teams = me.teams.map(({ team_id }) => team_id);
   switch (field) {
     case 'status':
       return isClosed(value)
-        ? `Marked as ${value}${await sayOpenSubtasks(ctx, taskId, plural)}`
+        ? `Marked as ${value}${sayOpenSubtasks(task, plural)}`
         : `Moved to ${await nameChoice(ctx, teams, value as Choice)}`;
     case 'priority':
       return `Priority is now ${value}`;
@@ -61,7 +62,7 @@ export async function describeChange(ctx: Context, me: User, taskId: string, { f
     case 'estimate':
       return value === NOTHING ? 'The estimate is removed' : `The estimate is now ${plural(Number(value), 'point')}`;
     case 'assigned_to':
-      return value === NOTHING ? 'Nobody is assigned' : `Assigned to ${await nameAssignee(ctx, me, taskId, value)}`;
+      return value === NOTHING ? 'Nobody is assigned' : `Assigned to ${await nameAssignee(ctx, me, task, value)}`;
     case 'project_id':
       return `Moved to ${(JSON.parse(await getProject(ctx, value)) as ProjectRecord).name}`;
     case 'add_tag':
@@ -73,4 +74,11 @@ export async function describeChange(ctx: Context, me: User, taskId: string, { f
     case 'cycle':
       return value === BACKLOG ? 'Moved to the backlog' : `Moved to ${(await readCycle(ctx, 'cycle.read', value)).name}`;
   }
+}
+
+/** Says what a button has made of one task, and of which: `Moved to In review · HAR-12`. */
+export async function describeChange(ctx: Context, me: User, taskId: string, change: ButtonChange): Promise<string> {
+  const task = JSON.parse((await getTask(ctx, taskId)).json) as Shown;
+  const called = createFormatter(me).taskName(task);
+  return [await wordChange(ctx, me, task, change), ...(called ? [called] : [])].join(' · ');
 }
