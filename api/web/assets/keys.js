@@ -255,7 +255,9 @@
       open();
       return;
     }
-    const isTyping = event.target.closest?.('input:not([type=checkbox], [type=radio]), textarea, select, [contenteditable]');
+    /* A field of a dialog that has just closed keeps the focus until the next frame. */
+    const field = event.target.closest?.('input:not([type=checkbox], [type=radio]), textarea, select, [contenteditable]');
+    const isTyping = field && !field.closest('dialog:not([open])');
     if (isTyping || event.ctrlKey || event.metaKey || event.altKey || event.key.length !== 1) return;
     if (!areOn() || palette.open || keys.open || fresh.open) return;
     const before = first && performance.now() - first.at < PAIR_MS ? `${first.key} ` : '';
