@@ -106,12 +106,12 @@ describe('keys and the palette', () => {
     await page.keyboard.press('c');
     await page.waitForSelector('#new-task[open] input[name=text]:focus');
     // The browser leaves the focus in a closed dialog until its next frame: a key counts there already.
-    const held = await page.evaluate(() => {
-      document.querySelector<HTMLDialogElement>('#new-task')?.close();
-      const name = document.activeElement?.getAttribute('name');
-      document.activeElement?.dispatchEvent(new KeyboardEvent('keydown', { key: 'c', bubbles: true, cancelable: true }));
+    const held = await page.evaluate(`(() => {
+      document.querySelector('#new-task').close();
+      const name = document.activeElement.name;
+      document.activeElement.dispatchEvent(new KeyboardEvent('keydown', { key: 'c', bubbles: true, cancelable: true }));
       return name;
-    });
+    })()`);
     expect(held).toBe('text');
     await page.waitForSelector('#new-task[open] input[name=text]:focus');
     await page.keyboard.type('Splice the rope !high');
