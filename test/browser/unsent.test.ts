@@ -77,6 +77,20 @@ it('a comment, a description and a subtask come back on the page of their task, 
   expect(await db()('tasks').where({ task_id: taskId }).first('description')).toEqual({ description: 'Old words' });
 });
 
+it('a reply comes back in its form, which is open again', async () => {
+  const { body } = await app.as(team.manager).post(`/api/tasks/${taskId}/comments`, { content: 'Which one?' });
+  const field = `#r-${body.comment_id as string}`;
+  await page.goto(path);
+  await page.click(`#comment-${body.comment_id as string} summary:has-text("Reply")`);
+  await page.fill(field, 'The left');
+  await leave();
+  await page.goto(path);
+  expect([await page.isVisible(field), await page.inputValue(field)]).toEqual([true, 'The left']);
+  await page.press(field, 'Control+Enter');
+  await said('Reply added');
+  expect([await page.textContent('.comment.reply .prose'), await kept()]).toEqual([expect.stringContaining('The left'), []]);
+});
+
 it('what is sent is kept no longer, what is refused is', async () => {
   await page.goto(path);
   await page.fill('#c-content', 'A whole thought');

@@ -1,7 +1,7 @@
 /* A file that is pasted or dropped into a comment or a description is attached to the task, and the text shows or links it. Without this file one attaches it below. */
 (() => {
-  const FIELDS = 'main form[action$="/comments"] textarea, main form[action$="/comments/edit"] textarea, #i-description';
-  const base = (field) => field.form?.getAttribute('action').replace(/\/(?:comments(?:\/edit)?|task)$/, '');
+  const FIELDS = 'main textarea[name=content], #i-description';
+  const base = (field) => field.form?.getAttribute('action').replace(/\/(?:comments(?:\/.*)?|task)$/, '');
 
   const sayAt = (field) => {
     const line = document.createElement('small');

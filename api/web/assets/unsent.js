@@ -2,7 +2,7 @@
    in this browser: signing out deletes it. Without this file it is lost with the page. */
 (() => {
   const FIELDS =
-    'main form[action$="/comments"] textarea[name=content], #i-description, main form.quick[action$="/subtasks"] input';
+    'main form:is([action$="/comments"], [action$="/replies"]) textarea[name=content], #i-description, main form.quick[action$="/subtasks"] input';
   const MOST = 20;
   const WAIT_MS = 300;
   const SENT = 'assent-unsent-sent';
@@ -84,6 +84,8 @@
       }
       field.value = text;
       field.dataset.unsent = '';
+      const folded = field.closest('details.edit');
+      if (folded) folded.open = true;
       if (before === field.defaultValue) continue;
       const line = document.createElement('p');
       line.className = 'fine';

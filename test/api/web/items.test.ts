@@ -135,6 +135,28 @@ describe('writing', () => {
     expect([empty.status, empty.html.includes('Check the valves')]).toEqual([422, true]);
   });
 
+  it('adds a reply below its comment; what is refused stays in its form, or in that of a comment once its comment is gone', async () => {
+    const { body: first } = await app.as(team.manager).post(`/api/tasks/${taskId}/comments`, { content: 'Which valve?' });
+    const to = `${path(taskId)}/comments/${first.comment_id}/replies`;
+    const added = await member.post(to, { content: 'The *left* one' }, { from: path(taskId) });
+    const [reply] = await app.services.db('comments').where({ parent_comment_id: first.comment_id });
+    expect(location(added)).toBe(`${path(taskId)}#comment-${reply.comment_id}`);
+    const { html } = await member.get(path(taskId));
+    expect(html).toContain(`action="${to}"`);
+    expect(html).not.toContain(`action="${path(taskId)}/comments/${reply.comment_id}/replies"`);
+    const nested = `${path(taskId)}/comments/${reply.comment_id}/replies`;
+    expect((await member.post(nested, { content: 'Sure?' }, { from: path(taskId) })).status).toBe(400);
+    const field = (page: string, id: string): string => new RegExp(`<textarea id="${id}"[^>]*>\n([^<]*)`).exec(page)?.[1] ?? 'none';
+    const long = 'x'.repeat(10_001);
+    const refused = await member.post(to, { content: long }, { from: path(taskId) });
+    expect([refused.status, field(refused.html, `r-${first.comment_id}`), field(refused.html, 'c-content')]).toEqual([422, long, '']);
+    await app.services.db('comments').where({ parent_comment_id: first.comment_id }).del();
+    await app.as(team.manager).delete(`/api/comments/${first.comment_id}`);
+    const late = await member.post(to, { content: 'Too late' }, { from: path(taskId) });
+    expect([late.status, field(late.html, 'c-content')]).toEqual([404, 'Too late']);
+    expect((await guest.get(path(taskId))).html).not.toContain('/replies"');
+  });
+
   it('saves a note of 100 kB with its line breaks, and returns what was typed after a concurrent change', async () => {
     const content = `${'é'.repeat(49_000)}\r\nend`;
     const fields = { title: 'Decided', content, version: '1' };

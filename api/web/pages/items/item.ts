@@ -17,7 +17,7 @@ import { UpdateNote } from '../../../work/items/notes/schema.js';
 import { updateNote } from '../../../work/items/notes/update-note.js';
 import { findNamedTasks, parseTaskName } from '../../../work/search/named-tasks.js';
 import { markNotifications } from '../../../work/notifications/mark-notifications.js';
-import { page, type Page, requireUser, type View } from '../../page.js';
+import { page, type Page, type PageResult, requireUser, type View } from '../../page.js';
 import { Typed, Version } from '../projects/form-fields.js';
 import { itemPath } from '../projects/paths.js';
 import { saveFields } from './field-form.js';
@@ -42,6 +42,14 @@ async function findByName(ctx: Context, itemId: string): Promise<{ to: string } 
 
 /** A byte becomes up to three in a form. */
 const FORM_BYTES = 3 * MAX_CONTENT_BYTES + 16 * 1024;
+
+/** Adds a comment, or a reply, and leads to it. */
+async function comment(ctx: Context, itemId: string, typed: AddComment): Promise<PageResult> {
+  const { comment_id } = await addComment(ctx, itemId, typed);
+  const text = typed.parent_comment_id ? 'Reply added' : 'Comment added';
+  const notice = { kind: 'good' as const, text, undo: { kind: 'delete_comment' as const, commentId: comment_id } };
+  return { to: itemPath(itemId, `#comment-${comment_id}`), notice };
+}
 
 /** Leads from the name of a task to its page. */
 const namePage = (path: `/app${string}`, isNamed?: (params: Record<string, string>) => boolean): Page =>
@@ -139,14 +147,20 @@ export const itemPages: Page[] = [
     path: '/app/items/:item_id/comments',
     access: 'comment.write',
     params: WorkItemParams,
-    form: z.object({ content: Typed.pipe(AddComment.shape.content), parent_comment_id: z.uuid().optional() }),
-    async handle({ ctx, params, form: { content, parent_comment_id } }) {
-      const comment = await addComment(ctx, params.item_id, { content, parent_comment_id });
-      const undo = { kind: 'delete_comment' as const, commentId: comment.comment_id };
-      const notice = { kind: 'good' as const, text: 'Comment added', undo };
-      return { to: itemPath(params.item_id, `#comment-${comment.comment_id}`), notice };
-    },
+    form: z.object({ content: Typed.pipe(AddComment.shape.content) }),
+    handle: ({ ctx, params: { item_id }, form: { content } }) => comment(ctx, item_id, { content }),
     onError: again('comment'),
+  }),
+  page({
+    method: 'post',
+    path: '/app/items/:item_id/comments/:comment_id/replies',
+    access: 'comment.write',
+    params: WorkItemParams.extend({ comment_id: Id }),
+    form: z.object({ content: Typed.pipe(AddComment.shape.content) }),
+    handle: ({ ctx, params: { item_id, comment_id }, form: { content } }) =>
+      comment(ctx, item_id, { content, parent_comment_id: comment_id }),
+    onError: (visit, problem) =>
+      again('comment')({ ...visit, form: { ...visit.form, parent_comment_id: visit.params.comment_id } }, problem),
   }),
   page({
     method: 'post',
