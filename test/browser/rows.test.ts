@@ -51,6 +51,30 @@ describe('rows and cards by keys', () => {
   const taskOf = (title: string) => db()('tasks').where({ title, project_id: projectId }).first();
   const openList = () => page.goto(`${path}?sort=title`);
 
+  it('e marks a notice as read and as unread, and the focus stays at it', async () => {
+    for (const title of ['Tar the hull', 'Oil the winch']) {
+      const task = await app.as(team.manager).post('/api/tasks', { title, project_id: projectId });
+      const user_id = team.member.user_id;
+      await db()('notifications').insert({
+        user_id,
+        team_id: team.team_id,
+        kind: 'assigned',
+        message: title,
+        item_id: task.body.task_id,
+      });
+    }
+    await page.goto('/app/notifications');
+    const unread = () => page.locator('ul.rows > li.new a').allTextContents();
+    await press('j', 'j');
+    await focusIs('Tar the hull');
+    await press('e');
+    await page.locator('li:not(.new):has(a:focus)', { hasText: 'Tar the hull' }).waitFor();
+    expect(await unread()).toEqual(['Oil the winch']);
+    await press('e');
+    await page.locator('li.new:has(a:focus)', { hasText: 'Tar the hull' }).waitFor();
+    expect(await unread()).toHaveLength(2);
+  });
+
   it('j, k and arrows move a focus that is seen, x ticks, Escape unticks, Enter opens; then j, k and u go along the list', async () => {
     await openList();
     await press('j');

@@ -165,14 +165,15 @@
     }
   });
   const STEPS = { j: 1, k: -1 };
+  const press = (element) => {
+    element?.click();
+    return Boolean(element);
+  };
   const ACTS = {
     y: () => startDecision('y'),
     n: () => startDecision('n'),
-    o: () => {
-      const link = linkOf(current());
-      link?.click();
-      return Boolean(link);
-    },
+    o: () => press(linkOf(current())),
+    e: () => press(current()?.querySelector('[data-reads]')),
     u: () => {
       const list = listHere();
       if (list) location.assign(list.from);

@@ -78,6 +78,7 @@ export const KEY_GROUPS: readonly { name: string; keys: readonly Key[] }[] = [
       { presses: ['Esc'], does: 'Back to the card' },
     ],
   },
+  { name: 'In the inbox', keys: [{ presses: ['e'], does: 'Mark it as read, or as unread' }] },
   { name: 'Go to', keys: placeKeys.filter(({ presses }) => presses.length > 1) },
   {
     name: 'In the palette',
