@@ -165,6 +165,24 @@ describe('teams', () => {
     expect((await admin.get(path)).html).not.toContain('new@test.example<');
   });
 
+  it('invite several people at once, or none of them when one address is refused', async () => {
+    const path = `/app/teams/${team.team_id}`;
+    const invite = (email: string) => admin.post(`${path}/members`, { email, role: 'member' }, { from: path });
+    const invited = () =>
+      app.services.db('invitations').where({ team_id: team.team_id }).whereLike('email', '%@crew.example').pluck('email');
+    for (const [typed, status, reason] of [
+      ['lee@crew.example, ana@crew', 422, '“ana@crew” is no email address'],
+      [`lee@crew.example ${team.member.email}`, 409, `“${team.member.email}”: Already a member of this team`],
+      [Array.from({ length: 21 }, (_, at) => `p${at}@crew.example`).join(), 422, 'at most 20 addresses'],
+    ] as const) {
+      const refused = await invite(typed);
+      expect([refused.status, refused.html.includes(reason), await invited()]).toEqual([status, true, []]);
+    }
+    await invite('Lee <lee@crew.example>; ANA@crew.example\nlee@crew.example');
+    expect(await said(admin, path)).toBe('2 people were invited. The invitations expire in 7 days.');
+    expect((await invited()).sort()).toEqual(['ana@crew.example', 'lee@crew.example']);
+  });
+
   it('invited users join by their own address; no other user sees it', async () => {
     const path = `/app/teams/${team.team_id}`;
     await admin.post(`${path}/members`, { email: 'later@test.example', role: 'member' }, { from: path });

@@ -1,6 +1,8 @@
 import { z } from 'zod';
 import { isAdmitted, SEATS, isAllowed } from '../../../platform/access/access.js';
 import { listMarkedAutomations } from '../../../automation/definitions/ownership/list-marked.js';
+import { type Context, inTransaction } from '../../../platform/context.js';
+import { DomainError } from '../../../platform/errors.js';
 import { Text, Title } from '../../../platform/fields.js';
 import { addMember } from '../../../identity/teams/add-member.js';
 import { changeRole } from '../../../identity/teams/change-role.js';
@@ -24,6 +26,35 @@ import { HOME } from '../../server/safe-path.js';
 
 /** Projects that the page of a team lists. */
 const MAX_PROJECTS = 100;
+
+/** Addresses that one form invites. */
+const MAX_INVITED = 20;
+const Address = AddMember.shape.email.unwrap();
+/** `lee@example.com, Ana <ana@example.com>`: addresses as people paste them, each once, in an order that no two forms wait for crosswise. */
+const Addresses = Text.max(MAX_INVITED * 400).transform((typed, context): string[] => {
+  const words = typed.split(/[\s,;<>]+/).filter((word) => word.includes('@'));
+  const parsed = (words.length > 0 ? words : [typed.trim()]).map((word) => [word, Address.safeParse(word)] as const);
+  const wrong = parsed.find(([, { success }]) => !success);
+  const message = wrong
+    ? parsed.length > 1
+      ? `“${wrong[0].slice(0, 100)}” is no email address`
+      : 'must be an email address'
+    : null;
+  const found = [...new Set(parsed.flatMap(([, { data }]) => data ?? []))].sort();
+  const tooMany = found.length > MAX_INVITED ? `must be at most ${MAX_INVITED} addresses` : null;
+  if (message ?? tooMany) context.addIssue({ code: 'custom', message: (message ?? tooMany) as string });
+  return found;
+});
+
+/** Invites all of the addresses or none; an error names the address. */
+const inviteAll = (ctx: Context, teamId: string, addresses: readonly string[], role: AddMember['role']): Promise<unknown> =>
+  inTransaction(ctx, async (ctx) => {
+    for (const email of addresses)
+      await addMember(ctx, teamId, { email, role }).catch((error: unknown) => {
+        if (addresses.length === 1 || !(error instanceof DomainError)) throw error;
+        throw new DomainError(error.code, `“${email}”: ${error.message}`, { detail: error.detail, status: error.status });
+      });
+  });
 
 const teamPath = (teamId: string) => `/app/teams/${teamId}`;
 
@@ -130,13 +161,14 @@ const memberForms: Page[] = [
     path: '/app/teams/:team_id/members',
     access: 'member.manage',
     params: TeamParams,
-    form: AddMember,
-    async handle({ ctx, params, form }) {
-      const added = await addMember(ctx, params.team_id, form);
+    form: z.object({ email: Addresses, role: AddMember.shape.role }),
+    async handle({ ctx, params, form: { email, role } }) {
+      await inviteAll(ctx, params.team_id, email, role);
+      const [one, ...others] = email;
       const text =
-        'invited' in added
-          ? `${added.invited.email ?? 'The user'} was invited. The invitation expires in 7 days.`
-          : `${added.member.display_name} joined the team.`;
+        others.length === 0
+          ? `${one as string} was invited. The invitation expires in 7 days.`
+          : `${email.length} people were invited. The invitations expire in 7 days.`;
       return { to: teamPath(params.team_id), notice: { kind: 'good', text } };
     },
     onError: (visit, problem) => showTeam(visit, visit.params.team_id, { form: 'member', problem, given: visit.form }),
