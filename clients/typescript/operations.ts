@@ -1,4 +1,4 @@
-// Made by npm run client from the document with SHA-256 b5a3736cec1590e394b99b652813e6d9d136af94bbb574b20babbbbb76db3bde.
+// Made by npm run client from the document with SHA-256 2511cafdc6b88f6d68064d35af0bfc959f3bbe7e7bd6607b112fc40303baad40.
 /** Operations that send a form with a file, those that send its bytes alone, and those that return bytes. */
 export const UPLOADS: readonly string[] = ['uploadFile'];
 export const STREAMS: readonly string[] = ['uploadBulkInput'];

@@ -50,6 +50,7 @@ const MIGRATIONS: Record<string, Knex.Migration> = {
   '0129_repeating_cycles': sqlMigration('0129_repeating_cycles.sql'),
   '0130_task_followers': sqlMigration('0130_task_followers.sql'),
   '0131_pull_request_links': sqlMigration('0131_pull_request_links.sql'),
+  '0132_names_of_task_event': sqlMigration('0132_names_of_task_event.sql'),
 };
 
 /** Names in order. The service needs all of them (`db/schema/check-schema.ts`). */

@@ -1,34 +1,6 @@
 import type { ASTNode } from '@marcbachmann/cel-js';
-import { TASK_PRIORITIES, TASK_RESOLUTIONS, TASK_STATUSES } from '../../work/tasks/rules.js';
-import { PROJECT_STATUSES } from '../../work/projects/rules.js';
 import { parseCondition } from './condition.js';
-import { TRIGGERS } from './triggers.js';
-
-/** What a field holds; `any` where the declaration of the trigger does not say. */
-type FieldKind = 'text' | 'number' | 'flag' | 'list' | 'any';
-
-/** A field that a row can compare: its path in a condition. */
-export interface ConditionField {
-  path: string;
-  kind: FieldKind;
-  /** All values that it can have, where they are known. */
-  values?: readonly string[];
-}
-
-const VALUES: Readonly<Record<string, readonly string[]>> = {
-  'event.task.status': TASK_STATUSES,
-  'event.task.priority': TASK_PRIORITIES,
-  'event.task.resolution': TASK_RESOLUTIONS,
-  'project.status': PROJECT_STATUSES,
-};
-/** The same of what a change of a task says: from which value, to which. */
-const VALUES_OF_CHANGES: Readonly<Record<string, readonly string[]>> = Object.fromEntries(
-  ['from', 'to'].flatMap((end) => [
-    [`event.changes.status.${end}`, TASK_STATUSES],
-    [`event.changes.priority.${end}`, TASK_PRIORITIES],
-    [`event.changes.resolution.${end}`, TASK_RESOLUTIONS],
-  ]),
-);
+import type { ConditionField, FieldKind } from './condition-fields.js';
 
 /** Comparisons of a row, in words. */
 export const COMPARISONS = {
@@ -85,35 +57,6 @@ const ALLOWED: Readonly<Record<FieldKind, readonly Comparison[]>> = {
   list: ['contains', 'lacks', ...WITHOUT_VALUE],
 };
 
-/** Levels of fields below the event. */
-const MAX_STEPS = 3;
-/** Records beside the event. */
-const BESIDE: readonly ConditionField[] = ['project.name', 'project.status', 'actor.name', 'actor.email'].map((path) => ({
-  path,
-  kind: 'text',
-}));
-
-function kindOf(value: unknown): FieldKind {
-  if (Array.isArray(value)) return 'list';
-  if (typeof value === 'string') return 'text';
-  if (typeof value === 'number') return 'number';
-  return typeof value === 'boolean' ? 'flag' : 'any';
-}
-
-function* listLeaves(value: unknown, path: string, left: number): Generator<ConditionField> {
-  if (typeof value !== 'object' || value === null || Array.isArray(value) || left === 0) yield { path, kind: kindOf(value) };
-  else for (const [name, each] of Object.entries(value)) yield* listLeaves(each, `${path}.${name}`, left - 1);
-}
-
-/** Lists the fields of a trigger's events, as their declaration shows them, and of what is beside the event. */
-export function listConditionFields(triggerType: string): ConditionField[] {
-  const sample = TRIGGERS.find(({ key }) => key === triggerType)?.sample_payload ?? {};
-  return [...listLeaves(sample, 'event', MAX_STEPS), ...BESIDE].map((field) => {
-    const values = VALUES[field.path] ?? (triggerType.startsWith('task.') ? VALUES_OF_CHANGES[field.path] : undefined);
-    return values ? { ...field, values } : field;
-  });
-}
-
 /** Forms send any text as a field. */
 const PATH = /^[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*$/;
 const NUMBER = /^-?\d+(\.\d+)?$/;
@@ -121,6 +64,13 @@ const FLAGS: Readonly<Record<string, string>> = { true: 'true', yes: 'true', fal
 
 /** Compares values as pages show them: `In review` means `in_review`. */
 const toKey = (value: string): string => value.toLowerCase().replace(/[^\p{L}\p{N}]/gu, '');
+
+/** Finds the value that a text means: the value itself, else one that is shown by this text. */
+function findValue({ values = [], texts = {} }: Omit<ConditionField, 'path'>, given: string): string | undefined {
+  const key = toKey(given);
+  const isMeant = (one: string): boolean => toKey(one) === key || toKey(texts[one] ?? '') === key;
+  return values.find((one) => one === given) ?? (key === '' ? undefined : values.find(isMeant));
+}
 
 /** Returns a value as CEL; undefined if the field cannot hold it. */
 function toLiteral(value: string, kind: FieldKind): string | undefined {
@@ -130,13 +80,18 @@ function toLiteral(value: string, kind: FieldKind): string | undefined {
   return JSON.stringify(value);
 }
 
+/** Whether a comparison takes one whole value, which a list of choices can offer. */
+export const takesWhole = (comparison: Comparison, kind: FieldKind): boolean =>
+  kind === 'list' ? comparison === 'contains' || comparison === 'lacks' : comparison === 'is' || comparison === 'is_not';
+
 const VALUE_HINTS: Partial<Record<FieldKind, string>> = { number: 'Enter a number', flag: 'Enter yes or no' };
 
 /** Returns a row as CEL, or what is wrong with it. */
 function writeRow(
   { field, comparison, value }: ConditionRow,
-  { kind, values: known }: Omit<ConditionField, 'path'>,
+  about: Omit<ConditionField, 'path'>,
 ): { text: string } | { error: string } {
+  const { kind, values: known, texts: shown = {} } = about;
   if (!PATH.test(field)) return { error: 'Choose a field of the list' };
   if (!ALLOWED[kind].includes(comparison)) return { error: `This field cannot be compared by “${COMPARISONS[comparison]}”` };
   if (comparison === 'empty' || comparison === 'filled') {
@@ -145,9 +100,9 @@ function writeRow(
   }
   const isMany = comparison === 'one_of' || comparison === 'none_of';
   const given = isMany ? value.split(',').map((each) => each.trim()) : [value];
-  const isWhole = isMany || comparison === 'is' || comparison === 'is_not';
-  const values = isWhole && known ? given.map((each) => known.find((one) => toKey(one) === toKey(each))) : given;
-  if (values.includes(undefined)) return { error: `Enter one of: ${known?.join(', ')}` };
+  const isWhole = isMany || takesWhole(comparison, kind);
+  const values = isWhole && known ? given.map((each) => findValue(about, each)) : given;
+  if (values.includes(undefined)) return { error: `Enter one of: ${known?.map((one) => shown[one] ?? one).join(', ')}` };
   const literals = values.map((each) => toLiteral(each as string, kind));
   if (literals.includes(undefined)) return { error: VALUE_HINTS[kind] ?? 'Enter a value' };
   const literal = literals.join(', ');
@@ -266,7 +221,11 @@ export function readConditionRows(condition: string, fields: readonly ConditionF
   const rows = listParts(ast, operatorOf(join)).map(readRow);
   if (rows.includes(undefined)) return null;
   const found: ConditionRows = { join, rows: rows as ConditionRow[] };
-  const { text, errors } = writeConditionRows(found, fields);
+  // A value that is none of the known ones, such as a stage that has another name by now, stays in its row, which says so.
+  const { text, errors } = writeConditionRows(
+    found,
+    fields.map(({ values: _known, ...field }) => field),
+  );
   const again = errors.size === 0 ? parseCondition(text) : undefined;
   return again && normalize(again) === normalize(ast) ? found : null;
 }

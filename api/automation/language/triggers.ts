@@ -1,7 +1,8 @@
 import { forgeFamilies } from '../../platform/events/catalogue/forge.js';
-import { PERSON, TASK, TEAM } from '../../platform/events/catalogue/shapes.js';
+import { PERSON, STAGE, STAGE_NAME, TASK, TEAM } from '../../platform/events/catalogue/shapes.js';
 import { EVENTS } from '../../platform/events/event-types.js';
 import type { Payload } from '../../platform/events/declare.js';
+import { nameTask } from './name-task.js';
 
 /** A valid `trigger_type` of an automation. */
 export interface Trigger {
@@ -13,22 +14,22 @@ export interface Trigger {
   sample_payload: Record<string, unknown>;
 }
 
-const isTask = (value: unknown): value is object => typeof value === 'object' && value !== null;
-
 /** Builds a trigger with an example that has the fields of every event. */
 const startedBy = (key: string, label: string, sample: Payload): Trigger => ({
   key,
   label,
   available: true,
-  sample_payload: {
-    type: key,
-    occurred_at: '2026-11-20T17:51:02.123Z',
-    team_id: TEAM,
-    project_id: TASK.project_id,
-    actor_id: PERSON,
-    ...sample,
-    ...(isTask(sample['task']) && { task: { ...sample['task'], name: `HAR-${TASK.number}` } }),
-  },
+  sample_payload: nameTask(
+    {
+      type: key,
+      occurred_at: '2026-11-20T17:51:02.123Z',
+      team_id: TEAM,
+      project_id: TASK.project_id,
+      actor_id: PERSON,
+      ...sample,
+    },
+    { team_key: 'HAR', names: { stages: { [STAGE]: STAGE_NAME }, custom_fields: {} } },
+  ),
 });
 
 const SAMPLES: Readonly<Record<string, Payload>> = Object.fromEntries(EVENTS.map(([name, { sample }]) => [name, sample]));

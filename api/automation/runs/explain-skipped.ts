@@ -66,7 +66,7 @@ async function findTaskEvent(ctx: Context, { run_id, team_id, trigger_type, trig
   try {
     const task = await readTask(ctx, only.entity_id);
     const place = { occurred_at: moment, team_id: task.team_id, project_id: task.project_id, actor_id: triggered_by };
-    return { ...none, event: { ...place, ...eventOfChange(only, task) } };
+    return { ...none, event: { ...place, ...(await eventOfChange(ctx, only, task)) } };
   } catch (error) {
     if (error instanceof DomainError && error.status < 500) return none;
     throw error;

@@ -148,7 +148,8 @@ select t.outbox_id, t.owner_id, t.position::int, (select pairs from share) as sh
     from projects j where j.project_id = o.project_id) end as project,
   case when p.outbox_id is not null then (select json_build_object('user_id', u.user_id, 'name', u.name, 'email', u.email)
     from users u where u.user_id = o.actor_id) end as actor,
-  case when p.outbox_id is not null then (select e.key from teams e where e.team_id = o.team_id) end as team_key
+  case when p.outbox_id is not null then (select e.key from teams e where e.team_id = o.team_id) end as team_key,
+  case when p.outbox_id is not null then names_of_task_event(o.team_id, o.payload) end as names
 from taken t join outbox o using (outbox_id) left join paired p using (outbox_id) order by t.position`,
   });
 

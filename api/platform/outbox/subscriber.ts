@@ -11,6 +11,8 @@ export interface OutboxEvent {
   team_id: string | null;
   /** Before the numbers of the team's tasks: HAR. */
   team_key: string | null;
+  /** What an event about a task does not hold: names of its stages by id, and values of its custom fields by key; null for any other event. */
+  names: { stages: Readonly<Record<string, string>>; custom_fields: Readonly<Record<string, unknown>> } | null;
   project_id: string | null;
   payload: Readonly<Record<string, unknown>>;
   correlation_id: string;

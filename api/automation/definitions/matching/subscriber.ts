@@ -3,7 +3,7 @@ import { type CompiledCondition, compileCondition } from '../../language/conditi
 import { type ConditionScope, conditionScope } from '../../language/condition-scope.js';
 import { createRuns, type NewRun } from '../../runs/record/create-run.js';
 import { recordSkipped, SKIPPED_RUN_BYTES, type SkippedRun, deriveSkippedId } from '../../runs/record/record-skipped.js';
-import { wordTaskName } from '../../../work/search/named-tasks.js';
+import { nameTask } from '../../language/name-task.js';
 import { tripBreaker } from './trip-breaker.js';
 import { triggersOfEvent } from '../../../platform/events/event-types.js';
 import type { Services } from '../../../platform/context.js';
@@ -54,20 +54,12 @@ interface EventData {
 }
 const dataByEvent = new WeakMap<OutboxEvent, EventData>();
 
-/** The record of the event's task with what people call it, which the record itself lacks, because the key of a team can change. */
-function withTaskName({ payload, team_key }: OutboxEvent): Readonly<Record<string, unknown>> {
-  const task = payload['task'] as { number?: unknown } | null | undefined;
-  return typeof task === 'object' && task !== null
-    ? { ...payload, task: { ...task, name: wordTaskName(team_key, task.number) } }
-    : payload;
-}
-
 function getEventData(outboxEvent: OutboxEvent): EventData {
   let found = dataByEvent.get(outboxEvent);
   if (!found) {
     const { subject, event_id, created_at, team_id, project_id, payload } = outboxEvent;
     const occurred_at = new Date(created_at).toISOString();
-    const event = { type: subject, event_id, occurred_at, team_id, project_id, ...withTaskName(outboxEvent) };
+    const event = { type: subject, event_id, occurred_at, team_id, project_id, ...nameTask(payload, outboxEvent) };
     found = { event, triggers: triggersOfEvent(subject, payload), bytes: JSON.stringify(event).length };
     dataByEvent.set(outboxEvent, found);
   }

@@ -4,12 +4,12 @@ import { notFound } from '../../../platform/errors.js';
 import { triggersOfEvent } from '../../../platform/events/event-types.js';
 import { listActivity } from '../../../work/activity-feed/list-activity.js';
 import type { ActivityEntry } from '../../../work/activity-feed/schema.js';
-import { wordTaskName } from '../../../work/search/named-tasks.js';
 import { searchItems } from '../../../work/search/search-items.js';
 import { getTask } from '../../../work/tasks/read/get-task.js';
 import { TASK_STATUSES } from '../../../work/tasks/rules.js';
 import type { Task } from '../../../work/tasks/schema.js';
 import type { AutomationRecord } from '../../definitions/schema.js';
+import { nameTask } from '../../language/name-task.js';
 
 /**
  * Events about tasks, built from what is kept of every change: its line in the activity, and the task as it is now. No event is stored for an automation
@@ -42,10 +42,31 @@ export const fits = (trigger: string, { action, changes }: Change, task: object)
   return type !== undefined && triggersOfEvent(type, { task, changes: changes ?? {} }).includes(trigger);
 };
 
+/** $1 = team id, $2 = event (jsonb). */
+const namesStatement = defineStatement({
+  name: 'names_of_one_task_event',
+  text: 'select key as team_key, names_of_task_event(team_id, $2::jsonb) as names from teams where team_id = $1',
+});
+
+/** Returns an event about a task of a team with the names that the relay gives it. */
+export async function withTaskNames<T extends Record<string, unknown>>(
+  ctx: Pick<Context, 'db'>,
+  event: T,
+  teamId: string,
+): Promise<T> {
+  const { task, changes } = event;
+  const [found] = await run<Parameters<typeof nameTask>[1] & T>(ctx.db, namesStatement, [
+    teamId,
+    JSON.stringify({ task, changes }),
+  ]);
+  return nameTask(event, found ?? { team_key: null, names: null }) as T;
+}
+
 /** Returns the event of a change: the fields that it set, on the task as it is now. */
-export function eventOfChange({ action, changes }: Change, task: Task): Record<string, unknown> {
+export function eventOfChange(ctx: Context, { action, changes }: Change, task: Task): Promise<Record<string, unknown>> {
   const set = Object.fromEntries(Object.entries(changes ?? {}).map(([field, { to }]) => [field, to]));
-  return { type: TYPES[action] ?? 'task.updated', task: { ...task, ...set }, changes: changes ?? {} };
+  const event = { type: TYPES[action] ?? 'task.updated', task: { ...task, ...set }, changes: changes ?? {} };
+  return withTaskNames(ctx, event, task.team_id);
 }
 
 const before = (status: Task['status']): Task['status'] =>
@@ -55,6 +76,7 @@ const before = (status: Task['status']): Task['status'] =>
 const AS_IF: Readonly<Record<string, (task: Task, userId: string) => Change['changes']>> = {
   'task.completed': ({ status }) => ({ status: { from: status === 'done' ? 'in_review' : status, to: 'done' } }),
   'task.status_changed': ({ status }) => ({ status: { from: before(status), to: status } }),
+  'task.stage_changed': ({ stage_id }) => ({ stage_id: { from: null, to: stage_id } }),
   'task.canceled': ({ status, resolution }) => ({
     ...(status !== 'done' && { status: { from: status, to: 'done' } }),
     resolution: { from: null, to: resolution ?? 'canceled' },
@@ -71,13 +93,10 @@ async function findChange(ctx: Context, trigger: string, taskId: string): Promis
   return lines.find((line) => fits(trigger, line, {}));
 }
 
-const keyStatement = defineStatement({ name: 'key_of_team', text: 'select key from teams where team_id = $1' });
-
-/** Reads a task as an event has it, with its name. @throws RESOURCE_NOT_FOUND | PERMISSION_DENIED not a member */
-export async function readTask(ctx: Context, taskId: string): Promise<Task & { name: string | null }> {
+/** Reads a task as an event has it. @throws RESOURCE_NOT_FOUND | PERMISSION_DENIED not a member */
+export async function readTask(ctx: Context, taskId: string): Promise<Task> {
   const { subtasks: _below, ...task } = JSON.parse((await getTask(ctx, taskId)).json) as Task & { subtasks: unknown };
-  const [team] = await run<{ key: string | null }>(ctx.db, keyStatement, [task.team_id]);
-  return { ...task, name: wordTaskName(team?.key, task.number) };
+  return task;
 }
 
 /**
@@ -101,9 +120,9 @@ export async function buildTaskEvent(
 ): Promise<Record<string, unknown>> {
   const task = await readTaskFor(ctx, { team_id }, taskId);
   const change = await findChange(ctx, trigger_type, taskId);
-  if (change) return eventOfChange(change, task);
+  if (change) return eventOfChange(ctx, change, task);
   const changes = AS_IF[trigger_type]?.(task, requireUser(ctx)) ?? {};
-  const event = eventOfChange({ action: 'update', changes }, task);
+  const event = await eventOfChange(ctx, { action: 'update', changes }, task);
   return { ...event, type: EVENT_OF[trigger_type] ?? trigger_type };
 }
 

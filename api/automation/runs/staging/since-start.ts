@@ -6,6 +6,7 @@ import type { ActivityChanges } from '../../../work/activity-feed/schema.js';
 import { evaluateCondition } from '../../language/condition.js';
 import { conditionScope } from '../../language/condition-scope.js';
 import { explainFalse } from '../../language/explain-condition.js';
+import { withTaskNames } from '../dispatch/task-events.js';
 import { type JudgedEvent, readSurroundings } from '../surroundings.js';
 
 /** What has changed of the task that started a run, while its gate was open. */
@@ -24,7 +25,7 @@ interface Row extends JudgedEvent {
 }
 
 /** Fields that a card names. */
-const FIELDS = ['title', 'status', 'resolution', 'priority', 'assigned_to', 'due_date'] as const;
+const FIELDS = ['title', 'status', 'stage', 'resolution', 'priority', 'assigned_to', 'due_date'] as const;
 /** Gates of a list that are compared: each has an event of up to 64 kB. */
 const MAX_COMPARED = 20;
 
@@ -71,7 +72,7 @@ export async function listSinceStart(ctx: Context, runIds: readonly string[]): P
     rows.map(async (row): Promise<[string, SinceStart][]> => {
       const now = present.get(row.task_id)?.record;
       if (!now) return [];
-      const task = { ...row.event.task, ...now };
+      const { task } = await withTaskNames(ctx, { task: { ...row.event.task, ...now } }, String(now['team_id']));
       const since = { changes: compare(row.event.task, task), no_longer: await findNoLonger(ctx, row, task) };
       return Object.keys(since.changes).length > 0 || since.no_longer !== null ? [[row.run_id, since]] : [];
     }),

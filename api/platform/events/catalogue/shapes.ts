@@ -53,6 +53,9 @@ export const ENTITIES: Readonly<Record<string, { type: string; record: string; i
 
 export const PERSON = '0197a000-0000-7000-8000-000000000005';
 export const TEAM = '0197a000-0000-7000-8000-000000000003';
+/** A stage in the examples; its name there is `STAGE_NAME`. */
+export const STAGE = '0197a000-0000-7000-8000-000000000015';
+export const STAGE_NAME = 'In QA';
 export const CASCADE = '0197a000-0000-7000-8000-000000000014';
 
 export const TASK = {
@@ -70,6 +73,7 @@ export const TASK = {
   version: 1,
   number: 12,
   estimate: 3,
+  stage_id: null as string | null,
 };
 export const PROJECT = { project_id: TASK.project_id, name: 'Apollo', team_id: TEAM, status: 'active' };
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { derived, type Payload, stored } from '../declare.js';
-import { CASCADE, changed, Changes, changedTo, PERSON, TASK, Task } from './shapes.js';
+import { CASCADE, changed, Changes, changedTo, PERSON, STAGE, TASK, Task } from './shapes.js';
 
 const assignee = (payload: Payload): unknown =>
   (payload['task'] as { assigned_to?: unknown } | null | undefined)?.assigned_to ?? null;
@@ -36,6 +36,16 @@ export const taskEvents = {
     past: 'The status of a task changed',
     webhook: true,
     sample: taskChanged('status', 'todo', 'in_progress'),
+  }),
+  'task.stage_changed': derived({
+    of: { 'task.updated': (payload) => changedTo(payload, 'stage_id') !== undefined },
+    trigger: 'A task moves to another stage, or out of one',
+    past: 'A task moved to another stage, or out of one',
+    sample: {
+      type: 'task.updated',
+      task: { ...TASK, status: 'in_review', stage_id: STAGE },
+      changes: { ...changed('status', 'in_progress', 'in_review').changes, ...changed('stage_id', null, STAGE).changes },
+    },
   }),
   'task.priority_changed': derived({
     of: { 'task.updated': (payload) => changedTo(payload, 'priority') !== undefined },

@@ -1,5 +1,6 @@
 import { readSchedule, type WrittenSchedule } from '../../../automation/definitions/schedule/written-schedule.js';
 import { type FieldError, invalidFields } from '../../../platform/errors.js';
+import type { OwnWords } from '../../../automation/language/condition-fields.js';
 import type { Fields } from '../../server/read-form.js';
 import { type Draft, type DraftAction, TEXT_FIELDS } from './draft.js';
 import { conditionErrors, type ConditionForm, conditionForm, readConditionForm } from './condition-form.js';
@@ -33,6 +34,8 @@ export interface BuilderForm {
   /** The text of the condition is that of the fields. */
   rows: ConditionForm['rows'];
   steps: FormStep[];
+  /** What the team of the form names itself, which rows of conditions offer. */
+  own?: OwnWords | undefined;
 }
 
 const STEP_FIELD = /^s(\d{1,2})\.(?:(type|name|if|on_failure|max_attempts)|(?:(k)\.)?([pju])\.(.+))$/s;
@@ -43,7 +46,7 @@ export const paramFieldName = (index: number, name: string, isJson: boolean): st
 const emptyStep = (): FormStep => ({ type: '', name: '', if: '', on_failure: '', max_attempts: '', params: [], aside: [] });
 
 /** Reads the fields that a browser sent. Unknown ones do not count. */
-export function readBuilderForm(given: Fields): BuilderForm {
+export function readBuilderForm(given: Fields, own?: OwnWords): BuilderForm {
   const text = (name: string): string => (typeof given[name] === 'string' ? (given[name] as string) : '');
   const fields = Object.fromEntries(TEXT_FIELDS.map((name) => [name, text(name).replaceAll('\r\n', '\n')]));
   const steps: FormStep[] = [];
@@ -57,8 +60,8 @@ export function readBuilderForm(given: Fields): BuilderForm {
       step[kept ? 'aside' : 'params'].push({ name: param, isJson: mark === 'j', text: value, unit: unitOf(at, param) });
   }
   const typed = fields as BuilderForm['fields'];
-  const { text: condition, rows } = readConditionForm(given, typed.condition, typed.trigger_type);
-  return { fields: { ...typed, condition }, rows, steps: steps.filter((step) => step.type !== '') };
+  const { text: condition, rows } = readConditionForm(given, typed.condition, typed.trigger_type, own);
+  return { fields: { ...typed, condition }, rows, steps: steps.filter((step) => step.type !== ''), own };
 }
 
 const kindOf = (type: string, { name, isJson }: FormParam): FieldKind =>
@@ -94,8 +97,8 @@ const orNull = (text: string): string | null => (text === '' ? null : text);
  * @param found what else is wrong with it
  * @throws VALIDATION_ERROR naming the form's fields whose text cannot be read
  */
-export function toDraft({ fields, rows, steps }: BuilderForm, found: readonly FieldError[] = []): Draft {
-  const wrong = Object.entries(conditionErrors({ text: fields.condition, rows }, fields.trigger_type));
+export function toDraft({ fields, rows, steps, own }: BuilderForm, found: readonly FieldError[] = []): Draft {
+  const wrong = Object.entries(conditionErrors({ text: fields.condition, rows }, fields.trigger_type, own));
   const errors: FieldError[] = [...found, ...wrong.map(([field, message]) => ({ field, message, type: 'custom' }))];
   const actions = steps.map((step, index) => decodeStep(step, index, errors));
   const schedule = readTimes(fields);
@@ -131,10 +134,11 @@ function toStep({ type, name, if: onlyIf, params, on_failure, retry }: DraftActi
 }
 
 /** Returns a definition as a form. */
-export const toForm = (draft: Draft): BuilderForm => ({
+export const toForm = (draft: Draft, own?: OwnWords): BuilderForm => ({
   fields: Object.fromEntries(TEXT_FIELDS.map((name) => [name, draft[name] ?? ''])) as BuilderForm['fields'],
-  rows: conditionForm(draft.condition ?? '', draft.trigger_type).rows,
+  rows: conditionForm(draft.condition ?? '', draft.trigger_type, own).rows,
   steps: draft.actions.map(toStep),
+  own,
 });
 
 /**

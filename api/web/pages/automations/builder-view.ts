@@ -157,7 +157,7 @@ export async function showBuilder(ctx: Context, me: User, target: Target, shown:
     mayEnable: problem === undefined,
     changeNote,
     template,
-    condition: showConditionRows({ text: form.fields.condition, rows: form.rows }, form.fields.trigger_type),
+    condition: showConditionRows({ text: form.fields.condition, rows: form.rows }, form.fields.trigger_type, form.own),
     check: checkOnSample(form.fields.trigger_type, form.fields.condition),
     schedule: checkTyped(form.fields.schedule_cron, form.fields.schedule_timezone),
     triggers: TRIGGERS.filter(({ available }) => available),

@@ -19,6 +19,7 @@ import { type BuilderForm, readBuilderForm, toDraft, toForm } from './builder-fo
 import { findMissing } from './missing-fields.js';
 import { withNamedIds } from './named-ids.js';
 import { describeClashes, looserGates, rebaseDraft } from './rebase.js';
+import { readOwnWords } from './own-words.js';
 import { type Shown, showBuilder, type Target } from './builder-view.js';
 import { blankDraft, type Draft, DRAFT_FIELDS, draftOf, parseDraft, readDraft, versionDraft, writeDraft } from './draft.js';
 import { automationPath, VersionField } from './switches.js';
@@ -35,7 +36,7 @@ const textOf = (given: Fields, name: string): string => (typeof given[name] === 
 /** Returns the definition that was sent, of whichever tab; names are ids in it. @throws VALIDATION_ERROR */
 async function readSent(ctx: Context, me: User, teamId: string | null, given: Fields): Promise<Draft> {
   if (given['view'] === 'json') return readDraft(textOf(given, 'json'));
-  const sent = readBuilderForm(given);
+  const sent = readBuilderForm(given, await readOwnWords(ctx, me, teamId));
   const { form, errors } = await withNamedIds(ctx, me, teamId, sent);
   // Only what is saved has to be complete.
   return toDraft(form, given['op'] === 'save' ? [...findMissing(sent), ...errors] : errors);
@@ -50,19 +51,20 @@ const shownAgain = (given: Fields): Omit<Shown, 'form'> => ({
 /** Renders the form after a button that saves nothing. @throws VALIDATION_ERROR a text that the other tab cannot show */
 async function showEdited(ctx: Context, me: User, target: Target, op: string, given: Fields): Promise<PageResult> {
   const again = shownAgain(given);
+  const own = await readOwnWords(ctx, me, target.teamId);
   if (op === 'json' || (given['view'] === 'json' && op !== 'form')) {
     const draft = await readSent(ctx, me, target.teamId, given);
-    return showBuilder(ctx, me, target, { ...again, form: toForm(draft), json: writeDraft(draft) });
+    return showBuilder(ctx, me, target, { ...again, form: toForm(draft, own), json: writeDraft(draft) });
   }
   if (op === 'form')
-    return showBuilder(ctx, me, target, { ...again, form: toForm(await readSent(ctx, me, target.teamId, given)) });
-  const { form, focus } = editForm(readBuilderForm(given), op, given);
+    return showBuilder(ctx, me, target, { ...again, form: toForm(await readSent(ctx, me, target.teamId, given), own) });
+  const { form, focus } = editForm(readBuilderForm(given, own), op, given);
   return showBuilder(ctx, me, target, { ...again, form, focus });
 }
 
 /** Shows what was sent again, with what is wrong. */
-function showRefused(ctx: Context, me: User, target: Target, given: Fields, problem: FormError): Promise<PageResult> {
-  const form: BuilderForm = readBuilderForm(given);
+async function showRefused(ctx: Context, me: User, target: Target, given: Fields, problem: FormError): Promise<PageResult> {
+  const form: BuilderForm = readBuilderForm(given, await readOwnWords(ctx, me, target.teamId));
   const json = given['view'] === 'json' ? { json: textOf(given, 'json').replaceAll('\r\n', '\n') } : {};
   return showBuilder(ctx, me, target, { ...shownAgain(given), form, ...json, problem });
 }
@@ -122,7 +124,8 @@ async function showRebased(ctx: Context, me: User, target: Target, given: z.outp
   const message = describeClashes(clashes, draft, current);
   const problem = message === undefined ? {} : { problem: { status: 409, message, fields: {} } };
   const json = given['view'] === 'json' ? { json: writeDraft(draft) } : {};
-  return showBuilder(ctx, me, { ...target, version }, { ...shownAgain(given), form: toForm(draft), ...json, ...problem });
+  const form = toForm(draft, await readOwnWords(ctx, me, target.teamId));
+  return showBuilder(ctx, me, { ...target, version }, { ...shownAgain(given), form, ...json, ...problem });
 }
 
 const readVersion = async (ctx: Context, { automation }: Target, version: number) =>
@@ -147,7 +150,8 @@ const newPages: Page[] = [
       }
       const draft = chosen?.draft ?? blankDraft();
       const schedule_timezone = draft.schedule_timezone ?? createFormatter(person).timeZone;
-      return showBuilder(ctx, person, target, { form: toForm({ ...draft, schedule_timezone }) });
+      const own = await readOwnWords(ctx, person, target.teamId);
+      return showBuilder(ctx, person, target, { form: toForm({ ...draft, schedule_timezone }, own) });
     },
   }),
   page({
@@ -180,7 +184,8 @@ export const builderPages: Page[] = [
     params: AutomationParams,
     async handle({ ctx, me, params }) {
       const { automation, target } = await editTarget(ctx, params.automation_id);
-      return showBuilder(ctx, requireUser({ me }), target, { form: toForm(draftOf(automation)) });
+      const own = await readOwnWords(ctx, requireUser({ me }), target.teamId);
+      return showBuilder(ctx, requireUser({ me }), target, { form: toForm(draftOf(automation), own) });
     },
   }),
   page({

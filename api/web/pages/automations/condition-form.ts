@@ -2,13 +2,13 @@ import { isDeepStrictEqual } from 'node:util';
 import {
   COMPARISONS,
   type Comparison,
-  type ConditionField,
   type ConditionRow,
   type ConditionRows,
-  listConditionFields,
   readConditionRows,
+  takesWhole,
   writeConditionRows,
 } from '../../../automation/language/condition-rows.js';
+import { type ConditionField, listConditionFields, type OwnWords } from '../../../automation/language/condition-fields.js';
 import type { Fields } from '../../server/read-form.js';
 
 /** A condition in a form: its text, and the rows that say the same, those that are not filled in included. Null: no rows can say it. */
@@ -20,9 +20,9 @@ export interface ConditionForm {
 const MAX_ROWS = 30;
 const EMPTY_ROW: ConditionRow = { field: '', comparison: 'is', value: '' };
 
-export const conditionForm = (text: string, triggerType: string): ConditionForm => ({
+export const conditionForm = (text: string, triggerType: string, own?: OwnWords): ConditionForm => ({
   text,
-  rows: readConditionRows(text, listConditionFields(triggerType)),
+  rows: readConditionRows(text, listConditionFields(triggerType, own)),
 });
 
 const isFilled = ({ field }: ConditionRow): boolean => field !== '';
@@ -41,25 +41,28 @@ function readRows(given: Fields): ConditionRows | null {
   return rows.length === 0 ? null : { join: given['c.join'] === 'any' ? 'any' : 'all', rows };
 }
 
-const listChoices = ({ field, comparison }: ConditionRow, fields: readonly ConditionField[]): readonly string[] =>
-  comparison === 'is' || comparison === 'is_not' ? (fields.find(({ path }) => path === field)?.values ?? []) : [];
+function listChoices({ field, comparison }: ConditionRow, fields: readonly ConditionField[]): readonly string[] {
+  const found = fields.find(({ path }) => path === field);
+  return found?.values && takesWhole(comparison, found.kind) ? found.values : [];
+}
 
-/** A row whose field has just been chosen has the first of its few values, as its list of choices shows. */
-function withChoice(row: ConditionRow, fields: readonly ConditionField[]): ConditionRow {
+/** A row whose field has just been chosen has the first of its few values, as its list of choices shows; one that the text has keeps its own. */
+function withChoice(row: ConditionRow, fields: readonly ConditionField[], text: string): ConditionRow {
   const choices = listChoices(row, fields);
-  return choices.includes(row.value) ? row : { ...row, value: choices[0] ?? row.value };
+  const isKept = choices.includes(row.value) || (text.includes(row.field) && text.includes(JSON.stringify(row.value)));
+  return isKept ? row : { ...row, value: choices[0] ?? row.value };
 }
 
 /**
  * Reads a condition as a form sends it: its text, its rows, and in `c.shown` the text that the page showed beside the rows. A changed text wins
  * over the rows; changed rows write the text, unless one of them is wrong.
  */
-export function readConditionForm(given: Fields, text: string, triggerType: string): ConditionForm {
+export function readConditionForm(given: Fields, text: string, triggerType: string, own?: OwnWords): ConditionForm {
   const sent = readRows(given);
   const shown = typeof given['c.shown'] === 'string' ? given['c.shown'].replaceAll('\r\n', '\n') : undefined;
-  if (!sent || text !== shown) return conditionForm(text, triggerType);
-  const fields = listConditionFields(triggerType);
-  const rows = sent.rows.map((row) => withChoice(row, fields));
+  if (!sent || text !== shown) return conditionForm(text, triggerType, own);
+  const fields = listConditionFields(triggerType, own);
+  const rows = sent.rows.map((row) => withChoice(row, fields, text));
   const filled = { ...sent, rows: rows.filter(isFilled) };
   const before = readConditionRows(text, fields);
   const isSame = isDeepStrictEqual(before?.rows, filled.rows) && (filled.rows.length < 2 || before?.join === filled.join);
@@ -68,9 +71,9 @@ export function readConditionForm(given: Fields, text: string, triggerType: stri
 }
 
 /** Returns what is wrong with the rows of a condition, by the names of their fields in the form. */
-export function conditionErrors({ rows }: ConditionForm, triggerType: string): Record<string, string> {
+export function conditionErrors({ rows }: ConditionForm, triggerType: string, own?: OwnWords): Record<string, string> {
   if (!rows) return {};
-  const { errors } = writeConditionRows(rows, listConditionFields(triggerType));
+  const { errors } = writeConditionRows(rows, listConditionFields(triggerType, own));
   return Object.fromEntries([...errors].map(([index, message]) => [`c${index}.value`, message]));
 }
 
@@ -83,14 +86,17 @@ const labelOf = (path: string): string =>
     .replace(/^event\./, '')
     .replaceAll('.', ' › ')
     .replaceAll('_', ' ');
-const toOption = ({ path }: ConditionField) => ({ path, label: labelOf(path) });
+const toOption = ({ path, name }: ConditionField) => ({ path, label: name ?? labelOf(path) });
+
+const listValues = ({ values = [], texts = {} }: Partial<ConditionField> = {}) =>
+  values.map((value) => ({ value, text: texts[value] ?? value.replaceAll('_', ' ') }));
 
 /** Returns the rows as the page shows them, at least one; null where the condition stays a text. */
-export function showConditionRows(form: ConditionForm, triggerType: string) {
+export function showConditionRows(form: ConditionForm, triggerType: string, own?: OwnWords) {
   if (!form.rows) return null;
   const { join, rows } = form.rows;
-  const known = listConditionFields(triggerType);
-  const errors = conditionErrors(form, triggerType);
+  const known = listConditionFields(triggerType, own);
+  const errors = conditionErrors(form, triggerType, own);
   const missing = rows.filter((row) => isFilled(row) && !known.some(({ path }) => path === row.field));
   return {
     join,
@@ -101,7 +107,7 @@ export function showConditionRows(form: ConditionForm, triggerType: string) {
         ...row,
         index,
         error: errors[`c${index}.value`],
-        choices: known.find(({ path }) => path === row.field)?.values ?? [],
+        choices: listValues(known.find(({ path }) => path === row.field)),
         isChoice: listChoices(row, known).includes(row.value),
       };
     }),

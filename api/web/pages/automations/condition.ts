@@ -1,5 +1,7 @@
 import { z } from 'zod';
-import { checkCondition, evaluateCondition } from '../../../automation/language/condition.js';
+import { checkCondition, evaluateCondition, parseCondition } from '../../../automation/language/condition.js';
+import { CUSTOM_FIELDS } from '../../../automation/language/condition-fields.js';
+import { listPaths as listRead } from '../../../automation/language/explain-condition.js';
 import { listAnswerReads } from '../../../automation/language/answer-paths.js';
 import { checkOnlyIf } from '../../../automation/language/only-if.js';
 import { conditionScope } from '../../../automation/language/condition-scope.js';
@@ -43,6 +45,18 @@ function mark(source: string, position: number): NonNullable<ConditionCheck['mar
   return { before: join(0, position), at: join(position, position + 1), after: join(position + 1) };
 }
 
+/** Returns the sample with the custom fields that a condition reads, without values: a team has its own, and the sample has none. */
+function withFields(sample: Record<string, unknown>, condition: string): Record<string, unknown> {
+  const { task } = sample;
+  const ast = typeof task === 'object' && task !== null ? parseCondition(condition) : undefined;
+  const keys = (ast ? listRead(ast) : []).flatMap((path) =>
+    path.startsWith(`${CUSTOM_FIELDS}.`) ? [[path.slice(CUSTOM_FIELDS.length + 1), null]] : [],
+  );
+  return keys.length === 0
+    ? sample
+    : { ...sample, task: { ...(task as object), custom_fields: Object.fromEntries(keys) as object } };
+}
+
 /** Checks a condition, and evaluates it on the sample of a trigger; an unknown trigger has an empty one. */
 export function checkOnSample(triggerType: string, condition: string, check = checkCondition): ConditionCheck {
   const event = TRIGGERS.find(({ key }) => key === triggerType)?.sample_payload ?? {};
@@ -61,7 +75,10 @@ export function checkOnSample(triggerType: string, condition: string, check = ch
   }
   const project = { project_id: event['project_id'] ?? null, ...PROJECT };
   const actor = { user_id: event['actor_id'] ?? null, ...ACTOR };
-  const { matched, error } = evaluateCondition(condition, conditionScope(event, { project, actor, now: new Date() }));
+  const { matched, error } = evaluateCondition(
+    condition,
+    conditionScope(withFields(event, condition), { project, actor, now: new Date() }),
+  );
   if (error !== null) return { ...about, state: 'fails', message: error };
   return { ...about, state: matched ? 'true' : 'false' };
 }

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { checkCondition } from '../../../../api/automation/language/condition.js';
+import { listConditionFields } from '../../../../api/automation/language/condition-fields.js';
 import {
   type Comparison,
   COMPARISONS,
-  listConditionFields,
   readConditionRows,
   writeConditionRows,
 } from '../../../../api/automation/language/condition-rows.js';

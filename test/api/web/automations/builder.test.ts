@@ -3,6 +3,7 @@ import { availableActions } from '../../../../api/automation/actions/registry.js
 import { GATE } from '../../../../api/automation/actions/rules.js';
 import { FIELD_TEXTS } from '../../../../api/web/wording/field-texts.js';
 import { TEMPLATES } from '../../../../api/web/pages/automations/templates.js';
+import { createField } from '../../../factories/custom-fields.js';
 import { buildProject, buildTeam, type Person, type TestTeam } from '../../../factories/people.js';
 import { startApp, type TestApp } from '../../../support/app.js';
 import { type Browser, givePasswords, signIn } from '../browser.js';
@@ -338,6 +339,35 @@ describe('a condition as rows', () => {
     expect(status).toBe(200);
     return { html, fields: readFields(html) };
   };
+
+  it('offers the stages and fields of the team by name, and keeps a value that is no longer one of them', async () => {
+    const named = { team_id: team.team_id, name: 'In QA', status: 'in_review' };
+    const { stage_id } = (await app.as(team.manager).post('/api/stages', named)).body;
+    const other = await buildTeam(app);
+    await app.as(other.manager).post('/api/stages', { ...named, team_id: other.team_id, name: 'Secret stage' });
+    const options = [{ value: 'p1', label: 'Very high' }, { value: 'p2' }];
+    await createField(app, team, 'select', { name: 'Severity', options });
+    await createField(app, team, 'multi_select', { name: 'Areas', options });
+    const empty = { ...readFields((await browser.get(page())).html), trigger_type: 'task.stage_changed' };
+    const stage = await press({ ...empty, 'c0.field': 'event.task.stage', op: 'show' });
+    expect(stage.fields['condition']).toBe('event.task.stage == "In QA"');
+    expect(stage.html).not.toContain('Secret stage');
+    expect(stage.html).toContain('task › Severity');
+    const field = { 'c0.field': 'event.task.custom_fields.severity', 'c0.comparison': 'is' };
+    const severity = await press({ ...empty, ...field, op: 'show' });
+    expect(severity.fields['condition']).toBe('event.task.custom_fields.severity == "p1"');
+    expect(severity.html).toContain('>Very high</option>');
+    expect(severity.html).not.toContain('Cannot be evaluated');
+    const areas = { 'c0.field': 'event.task.custom_fields.areas', 'c0.comparison': 'contains', 'c0.value': 'Very high' };
+    expect((await press({ ...empty, ...areas, op: 'show' })).fields['condition']).toBe('"p1" in event.task.custom_fields.areas');
+
+    // A stage that is gone is not silently another one.
+    await app.as(team.manager).post('/api/stages', { ...named, name: 'Ready' });
+    expect((await app.as(team.manager).delete(`/api/stages/${stage_id}`)).status).toBe(200);
+    const again = await press({ ...stage.fields, name: 'Any', op: 'show' });
+    expect(again.fields).toMatchObject({ condition: 'event.task.stage == "In QA"', 'c0.value': 'In QA' });
+    expect(again.html).toContain('Enter one of: Ready');
+  });
 
   it('writes the text from what was chosen, adds rows, and checks the sample', async () => {
     const empty = readFields((await browser.get(page())).html);
