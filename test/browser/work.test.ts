@@ -354,15 +354,16 @@ describe('the page of a task', () => {
     });
   });
 
-  it('saves what is typed when keys go on to the button, and the focus stays there', async () => {
+  it('saves what is typed when keys go on to the button, and the focus goes back as the button goes', async () => {
     const { page } = window;
     await open();
     await page.focus('#i-tags');
     await page.keyboard.type('quay');
     await page.keyboard.press('Tab');
     await page.waitForSelector('.notice:has-text("Tags changed")');
+    await page.waitForSelector('#i-tags:focus');
     expect([await focused('id'), (await db()('tasks').where({ task_id: taskId }).first('tags')).tags]).toEqual([
-      'i-save',
+      'i-tags',
       ['quay'],
     ]);
   });

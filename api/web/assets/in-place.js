@@ -3,7 +3,6 @@
  * edits both.
  */
 (() => {
-  const { isChanged } = globalThis.assentForms;
   const FORM = 'form[data-in-place]';
   const PART = '#main [data-edits]';
   /* What a refused form brings back is sent only when that is asked for: leaving it would replace what another has saved. */
@@ -173,21 +172,6 @@
     sent = new Map([...target.elements].map(({ name, value }) => [name, value]));
     sender = document.activeElement?.form === target ? document.activeElement.id : '';
   });
-  /* A click on the Save of the other fields leaves the text, which saves it: the answer to a form without a change must not replace that one's. */
-  document.addEventListener(
-    'submit',
-    (event) => {
-      const isOther = event.target.matches('form[data-saves]') && sent.size > 0;
-      if (
-        !isOther ||
-        [...event.target.elements].some((field) => field.name && !/^(_csrf|version|was-)/.test(field.name) && isChanged(field))
-      )
-        return;
-      event.preventDefault();
-      event.stopPropagation();
-    },
-    true,
-  );
   document.addEventListener('htmx:before:swap', () => {
     const form = document.querySelector(FORM);
     if (!form || sent.size === 0) return;

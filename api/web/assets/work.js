@@ -163,15 +163,9 @@
     if (!field.options) return field.value !== field.defaultValue;
     return field.value !== (([...field.options].find((one) => one.defaultSelected) ?? field.options[0])?.value ?? '');
   };
-  globalThis.assentForms = { isChanged };
   const fieldsOf = (selector) => [...document.querySelectorAll(selector)].filter((field) => field.form && field.name);
+  globalThis.assentForms = { fieldsOf, isBox, isChanged };
   const EDITED = 'main textarea, main select, main input:not([type=hidden], [type=file], [type=password])';
-
-  /* Whether a field of another form holds what would be lost with the page. */
-  const isTyping = (form) =>
-    fieldsOf('main textarea, main input:not([type=hidden], [type=checkbox], [type=radio])').some(
-      (field) => field.form !== form && isChanged(field) && !('unsent' in field.dataset),
-    );
 
   /* What is typed, chosen or ticked in other forms comes back when the answer to one has replaced the page, as long as the page brings the same value. */
   const DRAFTS = 'assent-drafts';
@@ -231,66 +225,4 @@
     },
     true,
   );
-
-  /*
-   * A choice is saved at once, also one by voice; one by keys when its field is left, because arrows change a choice on the way to another.
-   * Nothing is saved while text is typed elsewhere. What is changed until the answer comes stays.
-   */
-  let keyed = null;
-  let sentForm = null;
-  let sent = new Map();
-  let later = [];
-  let held = '';
-  let isSwapping = false;
-  let isOpen = false;
-  const savedFields = () => fieldsOf('form[data-saves] :is(select, input:not([type=hidden]))');
-  document.addEventListener('pointerdown', () => {
-    keyed = null;
-  });
-  document.addEventListener('keydown', ({ target }) => {
-    keyed = target;
-  });
-  document.addEventListener('change', ({ target }) => {
-    if (keyed === target || !target.matches('form[data-saves] select')) return;
-    /* A choice that opens a field is followed by what is typed there. */
-    const opened = target.selectedOptions[0]?.dataset.opens;
-    if (opened) document.getElementById(opened).focus();
-    else if (!isTyping(target.form)) target.form.requestSubmit();
-  });
-  document.addEventListener('focusout', ({ target, relatedTarget }) => {
-    const { form } = target;
-    /* A field that is replaced loses the focus too. */
-    if (isSwapping || !target.matches('form[data-saves] :is(select, input)') || !form.isConnected || !isChanged(target)) return;
-    const isOpening = target.selectedOptions?.[0]?.dataset.opens !== undefined;
-    /* A button that is pressed sends the form itself; keys that only come to it send it. */
-    const isPressed = keyed !== target && relatedTarget?.matches('button, [type=submit]');
-    if (isOpening || isPressed || sent.get(target.name) === target.value || isTyping(form)) return;
-    form.requestSubmit();
-  });
-  document.addEventListener('submit', ({ target }) => {
-    if (!target.matches('form[data-saves]')) return;
-    sentForm = target;
-    sent = new Map(savedFields().map(({ name, value }) => [name, value]));
-  });
-  document.addEventListener('htmx:before:swap', () => {
-    isSwapping = true;
-    if (!sentForm?.isConnected) return;
-    isOpen = sentForm.closest('details')?.open;
-    later = savedFields().filter(({ name, value }) => sent.get(name) !== value);
-    held = document.activeElement?.form === sentForm ? document.activeElement.id : '';
-  });
-  document.addEventListener('htmx:after:swap', () => {
-    isSwapping = false;
-    /* Another part of the page was replaced. */
-    if (!sentForm || sentForm.isConnected) return;
-    if (isOpen) document.querySelector('form[data-saves]')?.closest('details')?.setAttribute('open', '');
-    for (const { id, value } of later) {
-      const field = document.getElementById(id);
-      if (field && field.value !== value) field.value = value;
-    }
-    const isElsewhere = document.activeElement?.matches('main :is(input, select, textarea)');
-    if (held && !isElsewhere) document.getElementById(held)?.focus();
-    sentForm = null;
-    sent = new Map();
-  });
 })();

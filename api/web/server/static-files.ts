@@ -31,6 +31,7 @@ const sources = (): Record<string, string> => {
     'ticks.js': own('ticks.js'),
     'undo.js': own('undo.js'),
     'kept.js': own('kept.js'),
+    'saves.js': own('saves.js'),
     'work.js': own('work.js'),
     'in-place.js': own('in-place.js'),
     'follow.js': own('follow.js'),

@@ -1,6 +1,7 @@
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import type { Config } from '../../platform/config.js';
 import { decryptField, encryptField } from '../../platform/crypto/encryption.js';
+import type { CustomFieldValue } from '../../work/custom-fields/schema.js';
 import type { CreateRelation } from '../../work/relations/schema.js';
 
 /** An id, and the version that the change left. */
@@ -12,6 +13,8 @@ export type Changed = [id: string, version: number];
  */
 export type ChangedTask = Changed | [...Changed, from: string, hasFields: 0 | 1];
 
+type FieldValue = CustomFieldValue['value'];
+
 /** What takes back a change that a form has just made. */
 export type Undo =
   | { kind: 'revert_tasks'; tasks: ChangedTask[] }
@@ -20,6 +23,13 @@ export type Undo =
   | { kind: 'trash_tasks'; tasks: Changed[] }
   | { kind: 'restore_tasks'; ids: string[] }
   | { kind: 'revert_project'; project: Changed }
+  /** Values of custom fields as the change left them, and as they were before. */
+  | {
+      kind: 'set_fields';
+      type: 'task' | 'project';
+      id: string;
+      values: [fieldId: string, left: FieldValue, before: FieldValue][];
+    }
   | { kind: 'restore_project'; id: string }
   | { kind: 'delete_relation'; relationId: string }
   | { kind: 'create_relation'; relation: CreateRelation }

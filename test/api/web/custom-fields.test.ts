@@ -59,7 +59,7 @@ it('shows and sets the values of a task, and keeps concurrent changes of others'
   const browser = await open(team.member);
   const path = `/app/items/${task.task_id}`;
   const shown = await browser.get(path);
-  expect(shown.html).toContain('Custom fields');
+  expect(shown.html).toContain('aria-label="Custom fields"');
   // Somebody else sets the cause while the form is open.
   await setFields(app, team, [{ field: text, task_id: task.task_id, value: 'three' }]);
   const form = {
@@ -71,7 +71,7 @@ it('shows and sets the values of a task, and keeps concurrent changes of others'
     [`field-${labels.field_id}`]: 'low',
   };
   const saved = await submit(browser, path, form, `${path}/fields`);
-  expect(saved.html).toContain('Fields saved');
+  expect(saved.html).toContain('Points and Labels changed');
   expect(await values()).toEqual({ points: 3, cause: 'three', labels: ['low'] });
   const wrong = await submit(
     browser,
@@ -79,8 +79,56 @@ it('shows and sets the values of a task, and keeps concurrent changes of others'
     { [`was-${points.field_id}`]: '3', [`field-${points.field_id}`]: 'many' },
     `${path}/fields`,
   );
-  expect([wrong.status, wrong.html.includes('must be a number'), wrong.html.includes('value="many"')]).toEqual([422, true, true]);
+  expect([wrong.status, wrong.html.includes('>Points must be a number</small>'), wrong.html.includes('value="many"')]).toEqual([
+    422,
+    true,
+    true,
+  ]);
   const cleared = { [`was-${labels.field_id}`]: 'low', [`was-${points.field_id}`]: '3', [`field-${points.field_id}`]: '' };
   await submit(browser, path, cleared, `${path}/fields`);
   expect(await values()).toEqual({ cause: 'three' });
+});
+
+it('says at its field that a required one may not be emptied, and gives the earlier values back', async () => {
+  const cause = await createField(app, team, 'text', { name: 'Cause', required: true });
+  const grade = await createField(app, team, 'select', { name: 'Grade' });
+  await setFields(app, team, [
+    { field: cause, task_id: task.task_id, value: 'rain' },
+    { field: grade, task_id: task.task_id, value: 'high' },
+  ]);
+  const browser = await open(team.member);
+  const path = `/app/items/${task.task_id}`;
+  const change = (field: { field_id: string }, was: string, now: string) =>
+    submit(browser, path, { [`was-${field.field_id}`]: was, [`field-${field.field_id}`]: now }, `${path}/fields`);
+  const emptied = await change(cause, 'rain', '');
+  expect([emptied.status, emptied.html.includes('>Cause is required</small>'), await values()]).toEqual([
+    422,
+    true,
+    { cause: 'rain', grade: 'high' },
+  ]);
+  const changed = await change(grade, 'high', 'low');
+  const undo = /name="undo" value="([^"]+)"/.exec(changed.html)?.[1] ?? '';
+  expect([changed.html.includes('Grade changed'), await values()]).toEqual([true, { cause: 'rain', grade: 'low' }]);
+  const undone = await submit(browser, path, { undo, back: path }, '/app/undo');
+  expect([undone.html.includes('The change was undone: Grade changed'), await values()]).toEqual([
+    true,
+    { cause: 'rain', grade: 'high' },
+  ]);
+  const late = await submit(browser, path, { undo, back: path }, '/app/undo');
+  expect([late.html.includes('The field has changed since'), await values()]).toEqual([true, { cause: 'rain', grade: 'high' }]);
+});
+
+it('shows its values to a guest, and the value of an archived field to all', async () => {
+  const old = await createField(app, team, 'text', { name: 'Former cause' });
+  await setFields(app, team, [{ field: old, task_id: task.task_id, value: 'rain' }]);
+  await app.as(team.manager).patch(`/api/custom-fields/${old.field_id}`, { is_archived: true });
+  await createField(app, team, 'number', { name: 'Cost' });
+  for (const [person, edits] of [
+    [team.guest, false],
+    [team.member, true],
+  ] as const) {
+    const { html } = await (await open(person)).get(`/app/items/${task.task_id}`);
+    expect(['Former cause', 'rain', 'Cost'].filter((text) => !html.includes(text))).toEqual([]);
+    expect(html.includes('id="form-fields"')).toBe(edits);
+  }
 });

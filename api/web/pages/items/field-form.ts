@@ -5,7 +5,10 @@ import type { FieldEntity } from '../../../work/custom-fields/rules.js';
 import type { CustomFieldRecord, CustomFieldValue } from '../../../work/custom-fields/schema.js';
 import { listValues } from '../../../work/custom-fields/values/list-values.js';
 import { setValues } from '../../../work/custom-fields/values/set-values.js';
-import type { Context } from '../../../platform/context.js';
+import { type Context, inTransaction } from '../../../platform/context.js';
+import { toDomainError } from '../../../platform/database/database-errors.js';
+import { conflict, type FieldError, invalidFields } from '../../../platform/errors.js';
+import type { Undo } from '../../server/undo.js';
 import type { Fields } from '../../server/read-form.js';
 
 /** A field of an item's team, with the item's value. */
@@ -53,21 +56,101 @@ const textIn = (form: Fields, name: string): string | undefined => {
   return [given].flat().map(String).join('\n').replaceAll('\r\n', '\n');
 };
 
+/** A field that a form changed, with what was typed. */
+interface Changed {
+  field: CustomFieldRecord;
+  typed: string;
+}
+
+/** Says what is wrong at the field of the form. @throws VALIDATION_ERROR */
+function refuseAt(changed: readonly Changed[], error: unknown): never {
+  const { detail } = toDomainError(error);
+  const { errors = [] } = (typeof detail === 'object' ? detail : {}) as { errors?: FieldError[] };
+  const placed = errors.flatMap(({ field: place, message, type }) => {
+    const [, at = ''] = /^body\.(\d+)\./.exec(place) ?? [];
+    const field = changed[Number(at)]?.field;
+    if (at === '' || !field) return [];
+    return [{ field: `field-${field.field_id}`, message: message.replace(`value of ${field.key}`, field.name), type }];
+  });
+  throw placed.length > 0 ? invalidFields(placed) : error;
+}
+
+/** @throws VALIDATION_ERROR a required field was emptied */
+function checkRequired(changed: readonly Changed[]): void {
+  const emptied = changed.filter(({ field, typed }) => field.required && typed === '');
+  if (emptied.length === 0) return;
+  throw invalidFields(
+    emptied.map(({ field }) => ({ field: `field-${field.field_id}`, message: `${field.name} is required`, type: 'custom' })),
+  );
+}
+
+type SetFields = Extract<Undo, { kind: 'set_fields' }>;
+
+/** Writes values of an item's fields, and returns what takes that back. @throws the errors of `setValues` */
+async function writeValues(
+  ctx: Context,
+  { type, id }: Pick<SetFields, 'type' | 'id'>,
+  given: [string, FieldWithValue['value']][],
+) {
+  const entity = { entity_type: type, entity_id: id };
+  const before = new Map((await listValues(ctx, entity)).map(({ field_id, value }) => [field_id, value]));
+  const written = await setValues(
+    ctx,
+    given.map(([field_id, value]) => ({ field_id, ...entity, value })),
+  );
+  const values = written.map(({ field_id, value }): SetFields['values'][number] => [
+    field_id,
+    value,
+    before.get(field_id) ?? null,
+  ]);
+  return { kind: 'set_fields' as const, type, id, values };
+}
+
 /**
- * Sets the values that the user changed: what differs from what the form showed, so that nobody's change in between is undone unseen.
- * @throws the errors of `setValues`
+ * Sets the values that the user changed: what differs from what the form showed, so that nobody's change in between is undone unseen. Returns the names of
+ * the fields, and what takes the change back.
+ * @throws VALIDATION_ERROR names the field of the form | the errors of `setValues`
  */
-export async function saveFields(ctx: Context, item: FieldedItem, form: Fields): Promise<void> {
+export async function saveFields(
+  ctx: Context,
+  item: FieldedItem,
+  form: Fields,
+): Promise<{ names: string[]; undo: SetFields } | undefined> {
   const fields = (await listFields(ctx, item)).filter(({ is_archived }) => !is_archived);
-  const changed = fields.flatMap((field) => {
+  const changed = fields.flatMap((field): Changed[] => {
     const shown = textIn(form, `was-${field.field_id}`);
     const typed = textIn(form, `field-${field.field_id}`) ?? '';
-    return shown === undefined || shown === typed ? [] : [{ field, value: typedValue(field, typed) }];
+    return shown === undefined || shown === typed ? [] : [{ field, typed }];
   });
-  if (changed.length === 0) return;
-  const entity = { entity_type: item.type as FieldEntity, entity_id: item.item_id };
-  await setValues(
-    ctx,
-    changed.map(({ field, value }) => ({ field_id: field.field_id, ...entity, value })),
-  );
+  if (changed.length === 0) return undefined;
+  checkRequired(changed);
+  try {
+    const given = changed.map(({ field, typed }): [string, FieldWithValue['value']] => [
+      field.field_id,
+      typedValue(field, typed),
+    ]);
+    const undo = await writeValues(ctx, { type: item.type as FieldEntity, id: item.item_id }, given);
+    return { names: changed.map(({ field }) => field.name), undo };
+  } catch (error) {
+    return refuseAt(changed, error);
+  }
+}
+
+/**
+ * Gives fields of an item the values that they had before a change. Returns what takes that back.
+ * @throws RESOURCE_CONFLICT a field has another value now | the errors of `setValues`
+ */
+export function revertFields(ctx: Context, { type, id, values }: SetFields): Promise<SetFields> {
+  return inTransaction(ctx, async (ctx) => {
+    const now = new Map(
+      (await listValues(ctx, { entity_type: type, entity_id: id })).map(({ field_id, value }) => [field_id, value]),
+    );
+    const hasChanged = values.some(([field, left]) => formText(now.get(field) ?? null) !== formText(left));
+    if (hasChanged) throw conflict('The field has changed since');
+    return writeValues(
+      ctx,
+      { type, id },
+      values.map(([field, , before]) => [field, before]),
+    );
+  });
 }

@@ -123,8 +123,9 @@ export const itemPages: Page[] = [
     // One entry a field of the team, which only the operation knows.
     form: z.record(z.string(), z.unknown()),
     async handle({ ctx, params, form }) {
-      await saveFields(ctx, await getPlace(ctx, params.item_id), form);
-      return { to: itemPath(params.item_id), notice: { kind: 'good', text: 'Fields saved' } };
+      const saved = await saveFields(ctx, await getPlace(ctx, params.item_id), form);
+      const text = saved ? `${new Intl.ListFormat('en').format(saved.names)} changed` : 'Nothing was changed';
+      return { to: itemPath(params.item_id), notice: { kind: 'good', text, undo: saved?.undo } };
     },
     onError: again('fields'),
   }),

@@ -84,7 +84,7 @@ export async function itemView(ctx: Context, me: User, itemId: string, rejected?
     title: data.item.title,
     noticePlaces: data.canWrite && data.task ? ['attach'] : [],
     scripts: data.task
-      ? ['work.js', 'unsent.js', 'in-place.js', 'follow.js', 'mention.js', 'suggest.js', 'paste.js']
+      ? ['work.js', 'saves.js', 'unsent.js', 'in-place.js', 'follow.js', 'mention.js', 'suggest.js', 'paste.js']
       : ['work.js', 'in-place.js'],
     data: {
       ...data,

@@ -23,6 +23,7 @@ import { type Notice, page, type Page } from '../../page.js';
 import { HOME } from '../../server/safe-path.js';
 import { type Changed, type ChangedTask, type Undo, UNDO_MINUTES, unpackUndo } from '../../server/undo.js';
 import { plainMessage } from '../../wording/plain-message.js';
+import { revertFields } from '../items/field-form.js';
 import { backPath } from './paths.js';
 import { describeLeft, eachTask } from './each-task.js';
 
@@ -151,6 +152,7 @@ const UNDO: Undoing = {
       toReverse: (some) => readVersions(ctx, some),
     }),
   revert_project: (ctx, { project: [id, version] }) => undoOne(revertProject(ctx, id, version)),
+  set_fields: async (ctx, undo) => ({ done: 1, left: '', reverse: await revertFields(ctx, undo) }),
   restore_project: (ctx, { id }) => undoOne(restoreProject(ctx, id)),
   delete_relation: (ctx, { relationId }) => undoOne(deleteRelation(ctx, relationId)),
   create_relation: (ctx, { relation }) => undoOne(createRelation(ctx, relation)),
