@@ -38,7 +38,8 @@ export function requireScopeToRead(ctx: Context, kind: DecisionKind): void {
   if (kind === 'request' && ctx.actor.type === 'pat') requireScope(ctx.actor.scopes, SCOPES_TO_READ.request);
 }
 
-function listReadable(ctx: Context): DecisionKind[] {
+/** Returns the kinds that the caller's token may read. */
+export function listReadable(ctx: Context): DecisionKind[] {
   const plan = passesIfStrict(ctx, SCOPES_TO_READ.plan) ? (['plan'] as const) : [];
   const request = hasScopeOf(ctx, SCOPES_TO_READ.request) ? (['request'] as const) : [];
   return ['gate', ...plan, ...request];

@@ -2,9 +2,20 @@ import { z } from 'zod';
 import { type Endpoint, endpoint } from '../platform/endpoint/endpoint.js';
 import { decideMany } from './decide-many.js';
 import { getDecision } from './get-decision.js';
+import { pageOfDecided } from './list-decided.js';
 import { pageOfDecisions } from './list-decisions.js';
 import { readFigures } from './read-figures.js';
-import { DecidedMany, DecideMany, Decision, DecisionFigures, DecisionParams, ListDecisions, ReadFigures } from './schema.js';
+import {
+  Decided,
+  DecidedMany,
+  DecideMany,
+  Decision,
+  DecisionFigures,
+  DecisionParams,
+  ListDecided,
+  ListDecisions,
+  ReadFigures,
+} from './schema.js';
 
 const tag = 'Approvals';
 
@@ -23,6 +34,21 @@ export const decisionRoutes: Endpoint[] = [
     response: z.array(Decision),
     pages: { cut: true },
     handle: ({ ctx, query }) => pageOfDecisions(ctx, query),
+  }),
+  endpoint({
+    id: 'listDecided',
+    method: 'get',
+    path: '/api/approvals/decided',
+    tag,
+    summary: 'List what was decided',
+    description:
+      'Gates, plans and change requests that ended, newest first, as far as you may read today what they were about: who decided, what, when, and what came of it. Kept for 13 months. A page examines a bounded part of the list: it may be short, or empty, and still have a next one.',
+    ability: 'automation.list',
+    scope: 'automations:read',
+    query: ListDecided,
+    response: z.array(Decided),
+    pages: { cut: true },
+    handle: ({ ctx, query }) => pageOfDecided(ctx, query),
   }),
   endpoint({
     id: 'readDecisionFigures',

@@ -4,15 +4,15 @@ import { Id, StrictInt, Text, Timestamp } from '../platform/fields.js';
 import { byCursor } from '../platform/endpoint/pages.js';
 import { ActionLine } from '../gate/staging/schema.js';
 
-const KINDS = ['gate', 'plan', 'request'] as const;
-export type DecisionKind = (typeof KINDS)[number];
+export const DECISION_KINDS = ['gate', 'plan', 'request'] as const;
+export type DecisionKind = (typeof DECISION_KINDS)[number];
 const STATES = ['pending', 'approved', 'rejected', 'expired', 'cancelled', 'stale'] as const;
 export type DecisionState = (typeof STATES)[number];
 
 export const ListDecisions = z.object({
   ...byCursor('id', StrictInt(1, 100, 50)),
   team_id: Id.optional(),
-  kind: z.enum(KINDS).optional(),
+  kind: z.enum(DECISION_KINDS).optional(),
   state: z
     .enum(['pending', 'expired'])
     .default('pending')
@@ -20,12 +20,12 @@ export const ListDecisions = z.object({
 });
 export type ListDecisions = z.output<typeof ListDecisions>;
 
-export const DecisionParams = z.object({ kind: z.enum(KINDS), id: Id });
+export const DecisionParams = z.object({ kind: z.enum(DECISION_KINDS), id: Id });
 
 /** A decision that waits for people, or has ended: a gate of a run, a plan of the agent, or a change request. */
 export const Decision = z
   .object({
-    kind: z.enum(KINDS),
+    kind: z.enum(DECISION_KINDS),
     id: z.string().meta({ description: '`run_id` of a gate, `action_id` of a plan, `request_id` of a request' }),
     gate_index: z.int().nullable(),
     title: z.string(),
@@ -77,6 +77,47 @@ const Moment = z
   .string()
   .refine((text) => MOMENT.test(text) && !Number.isNaN(Date.parse(text)), 'must be a moment such as 2026-11-20T17:51:02Z');
 
+export const ListDecided = z.object({
+  ...byCursor('decision_id', StrictInt(1, 100, 50)),
+  team_id: Id.optional(),
+  kind: z.enum(DECISION_KINDS).optional(),
+  decided_by: Id.optional().meta({ description: 'Who gave the last yes, or the no' }),
+  to: Moment.optional().meta({ description: 'Decided before this moment' }),
+});
+export type ListDecided = z.output<typeof ListDecided>;
+
+/** A decision that has ended, and what came of it. */
+export const Decided = z
+  .object({
+    decision_id: z.string().meta({ description: 'Place in the list; a gate that asked twice has two' }),
+    kind: z.enum(DECISION_KINDS),
+    id: z.string().meta({ description: '`run_id` of a gate, `action_id` of a plan, `request_id` of a request' }),
+    gate_index: z.int().nullable(),
+    title: z.string().meta({ description: 'Name of the automation, summary of the plan, title of the request' }),
+    message: z.string().nullable().meta({ description: 'What the gate asked' }),
+    team_id: z.string().nullable(),
+    state: z
+      .enum(['approved', 'rejected', 'expired', 'cancelled'])
+      .meta({ description: '`cancelled`: also what became out of date' }),
+    closed_reason: z
+      .string()
+      .nullable()
+      .meta({ description: 'Why a plan or a request was closed, such as `superseded` or `requester`; why a run was skipped' }),
+    requested_by: z.string().nullable(),
+    requested_at: Timestamp,
+    decided_by: z.string().nullable().meta({ description: 'Who gave the last yes, or the no; null if nobody did' }),
+    decided_at: Timestamp,
+    comment: z.string().nullable().meta({ description: 'What they said' }),
+    approved_by: z
+      .array(z.string())
+      .meta({ description: 'Users whose approvals count now, the first one first; empty for a plan' }),
+    status: z.string().meta({ description: 'What came of it: status of the run, plan or request now' }),
+    outcome: z.string().nullable().meta({ description: 'What the program reported of a request that was used' }),
+    url: z.string().meta({ description: 'Page with what was shown and what came of it' }),
+  })
+  .meta({ id: 'Decided' });
+export type Decided = z.output<typeof Decided>;
+
 export const ReadFigures = z.object({
   team_id: Id.optional().meta({ description: 'Default: your own runs and plans' }),
   from: Moment.optional().meta({ description: 'Default: 30 days before `to`' }),
@@ -110,7 +151,7 @@ export const DecisionFigures = z
 export type DecisionFigures = z.output<typeof DecisionFigures>;
 
 const Item = z.object({
-  kind: z.enum(KINDS),
+  kind: z.enum(DECISION_KINDS),
   id: Id,
   gate_index: z.int().min(0).max(49).optional(),
   staged_hash: Text.max(100).meta({ description: 'The `staged_hash` that was read' }),
@@ -135,7 +176,7 @@ export type DecideMany = z.output<typeof DecideMany>;
 export type DecideItem = DecideMany['items'][number];
 
 export const DecideResult = z.object({
-  kind: z.enum(KINDS),
+  kind: z.enum(DECISION_KINDS),
   id: z.string(),
   status: z.string().optional().meta({ description: 'Of the run, plan or request afterwards' }),
   error_code: z.string().optional(),

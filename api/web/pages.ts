@@ -5,6 +5,7 @@ import { codeHostPages } from './pages/teams/code-host.js';
 import { codeHostAddressPages } from './pages/teams/code-host-address.js';
 import { agentSettingsPages } from './pages/teams/agent-settings.js';
 import { approvalPages } from './pages/work/approvals.js';
+import { decidedPages } from './pages/work/decided.js';
 import { automationPages } from './pages/automations/automation.js';
 import { addressPages } from './pages/automations/address.js';
 import { automationListPages } from './pages/automations/list.js';
@@ -74,6 +75,7 @@ export const PAGES: readonly Page[] = [
   ...passwordPages,
   ...unlockPages,
   ...approvalPages,
+  ...decidedPages,
   ...requestPages,
   ...beginPages,
   ...conversationPages,

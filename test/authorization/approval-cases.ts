@@ -112,6 +112,13 @@ const approvals: Row[] = [
     list: true,
   },
   {
+    route: 'GET /api/approvals/decided',
+    subject: 'decidedRun',
+    kinds: ['own', 'foreign'],
+    send: () => ({ query: { limit: '100' } }),
+    list: true,
+  },
+  {
     route: 'GET /api/approvals/figures',
     subject: 'runForManager',
     kinds: ['own'],

@@ -318,6 +318,14 @@ const runAs =
 /** Waits for a person with that role. */
 const pausedFor = (role: string, more: Omit<Gate, 'role'> = {}) => runAs('paused', { role, ...more });
 
+/** One that waited for a manager, who approved it. */
+const decidedRun: Build = async (world, wish) => {
+  const subject = await pausedFor('manager')(world, wish);
+  const text = `update gates set decision = 'approved', decided_by = :author, decided_at = now() where run_id = :id`;
+  await insert(world, text, { ...subject, author: wish.author });
+  return subject;
+};
+
 /** One line of the team's activity. */
 const activityLine: Build = async (world, wish) => {
   const subject = basis(wish, uuidv7());
@@ -577,6 +585,7 @@ export const SUBJECTS = {
   strictRunStarted: pausedFor('member', { strict: 'started' }),
   runForManagerLapsed: pausedFor('manager', { expired: true }),
   personalRun: pausedFor('manager', { personal: true }),
+  decidedRun,
   activityLine,
   auditEntry,
   notification,

@@ -44,6 +44,26 @@ export const APPROVALS: Record<string, unknown> = {
     started_with_event: false,
     url: `https://assent.example.com/app/approvals/gate/${RUN_ID}`,
   },
+  Decided: {
+    decision_id: '019a9f00-0000-7000-8000-0000000000d1',
+    kind: 'gate',
+    id: RUN_ID,
+    gate_index: 1,
+    title: 'Deploy on merge',
+    message: MESSAGE,
+    team_id: TEAM_ID,
+    state: 'approved',
+    closed_reason: null,
+    requested_by: ADA,
+    requested_at: AT,
+    decided_by: ADA,
+    decided_at: AT,
+    comment: 'Looks good',
+    approved_by: [ADA],
+    status: 'succeeded',
+    outcome: null,
+    url: `https://assent.example.com/app/runs/${RUN_ID}`,
+  },
   PublicKeySet: {
     keys: [
       {

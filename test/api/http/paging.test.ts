@@ -266,12 +266,13 @@ const OBJECTS: Record<string, { build: () => Promise<string>; by: string }> = {
   },
 };
 
-/** Tested with their own rules (filter-tasks.test.ts, list-bytes.test.ts, activity.test.ts, approvals/decisions.test.ts, gate/requests/requests.test.ts, webhooks/history.test.ts, runners/jobs.test.ts). */
+/** Tested with their own rules (filter-tasks.test.ts, list-bytes.test.ts, activity.test.ts, approvals/decisions.test.ts, approvals/decided.test.ts, gate/requests/requests.test.ts, webhooks/history.test.ts, runners/jobs.test.ts). */
 const BY_CURSOR = [
   'GET /api/tasks',
   'GET /api/tasks/my',
   'GET /api/activity',
   'GET /api/approvals',
+  'GET /api/approvals/decided',
   'GET /api/automations',
   'GET /api/change-requests',
   'GET /api/notifications',

@@ -229,6 +229,12 @@ beforeAll(async () => {
   await app.services.db('agent_messages').insert({ ...message, action_id });
   const ofTeam = await buildSession(app, { team_id: team.team_id }, { kind: 'automation' });
   const plan = await staged(app, team.manager, comment, { session: ofTeam, source: 'automation', lifeHours: 168 });
+  const logged = { team_id: team.team_id, source: 'x', state: 'approved', requested_at: new Date(), decided_by: team.manager.user_id };
+  await app.services.db('decision_log').insert([
+    { ...logged, kind: 'gate', subject_id: runs[0], gate_index: 1 },
+    { ...logged, kind: 'plan', subject_id: plan.action_id, gate_index: null },
+    { ...logged, kind: 'request', subject_id: requestId, gate_index: null },
+  ]);
   browser = await signIn(app, team.manager);
   const shown = PAGES.filter(({ method, access }) => method === 'get' && access !== 'visitor').map(({ path }) => path);
   // A download leaves a line in the audit log, which would change that page; the bytes are no page, and a name of a task leads to one.

@@ -155,3 +155,16 @@ export async function describeGates(
 /** The same for one run, however long its actions are; undefined if it has no open gate. */
 export const describeGate = async (ctx: Context, runId: string): Promise<DescribedGate | undefined> =>
   (await describeGates(ctx, [runId], ANY_LENGTH))[runId];
+
+/** Returns what gates released or would have released, from their texts as they were shown; undefined for a damaged text. The caller may read the runs. */
+export async function describeTails(
+  ctx: Context,
+  tails: readonly (StoredTail & { run_id: string; place: string; creator_id: string })[],
+): Promise<(ActionLine[] | undefined)[]> {
+  const steps = tails.map((tail) => readSteps(ctx, tail.run_id, tail));
+  const names = await namesAt(
+    ctx,
+    tails.map(({ place, creator_id }, at) => collectWanted(place, steps[at] ?? [], creator_id)),
+  );
+  return steps.map((one, at) => one && presentSteps(one, names[at] ?? {}));
+}
