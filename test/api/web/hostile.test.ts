@@ -229,7 +229,13 @@ beforeAll(async () => {
   await app.services.db('agent_messages').insert({ ...message, action_id });
   const ofTeam = await buildSession(app, { team_id: team.team_id }, { kind: 'automation' });
   const plan = await staged(app, team.manager, comment, { session: ofTeam, source: 'automation', lifeHours: 168 });
-  const logged = { team_id: team.team_id, source: 'x', state: 'approved', requested_at: new Date(), decided_by: team.manager.user_id };
+  const logged = {
+    team_id: team.team_id,
+    source: 'x',
+    state: 'approved',
+    requested_at: new Date(),
+    decided_by: team.manager.user_id,
+  };
   await app.services.db('decision_log').insert([
     { ...logged, kind: 'gate', subject_id: runs[0], gate_index: 1 },
     { ...logged, kind: 'plan', subject_id: plan.action_id, gate_index: null },

@@ -146,10 +146,15 @@ describe('writing', () => {
     expect(html).not.toContain(`action="${path(taskId)}/comments/${reply.comment_id}/replies"`);
     const nested = `${path(taskId)}/comments/${reply.comment_id}/replies`;
     expect((await member.post(nested, { content: 'Sure?' }, { from: path(taskId) })).status).toBe(400);
-    const field = (page: string, id: string): string => new RegExp(`<textarea id="${id}"[^>]*>\n([^<]*)`).exec(page)?.[1] ?? 'none';
+    const field = (page: string, id: string): string =>
+      new RegExp(`<textarea id="${id}"[^>]*>\n([^<]*)`).exec(page)?.[1] ?? 'none';
     const long = 'x'.repeat(10_001);
     const refused = await member.post(to, { content: long }, { from: path(taskId) });
-    expect([refused.status, field(refused.html, `r-${first.comment_id}`), field(refused.html, 'c-content')]).toEqual([422, long, '']);
+    expect([refused.status, field(refused.html, `r-${first.comment_id}`), field(refused.html, 'c-content')]).toEqual([
+      422,
+      long,
+      '',
+    ]);
     await app.services.db('comments').where({ parent_comment_id: first.comment_id }).del();
     await app.as(team.manager).delete(`/api/comments/${first.comment_id}`);
     const late = await member.post(to, { content: 'Too late' }, { from: path(taskId) });
