@@ -242,6 +242,8 @@ export function createFormatter(me: User | null, now: Date = new Date()) {
       const [unit, size] = UNITS.find(([, size]) => Math.abs(seconds) >= size) ?? [];
       return unit && size ? relative.format(Math.trunc(seconds / size), unit) : 'just now';
     },
+    /** The day on which a date or time is due, in the user's time zone: "2026-11-20". */
+    dueDay: (due: string): string => (due.length === 10 ? due : dayIn.format(new Date(due))),
     /** Returns whether a due date or time has passed; a day ends in the user's time zone. */
     isPast: (due: string): boolean => (due.length === 10 ? due < dayIn.format(now) : new Date(due).getTime() < now.getTime()),
     /** Seconds from now; negative if past. */

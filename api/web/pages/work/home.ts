@@ -11,10 +11,15 @@ import { mapTeamNames, membersIn, namesOf } from '../../wording/names.js';
 import { showGates } from '../agent/plan-lines.js';
 import { navigationOf } from '../../navigation/places.js';
 import { page, type Page, requireUser } from '../../page.js';
+import { groupByDue } from './group-by-due.js';
 import { actionableApprovals } from './actionable-approvals.js';
 
-/** Entries that fit on a first screen. */
+/** The first of the tasks; a view has all of them. */
+const TASKS = 20;
+/** Invitations; a page has all of them. */
 const FEW = 6;
+/** Runs among what else there is. */
+const RUNS = 4;
 /** Gates among them; the list shows the others. */
 const GATES = 3;
 
@@ -37,8 +42,8 @@ export const homePages: Page[] = [
     query: z.object({ steps: z.string().optional().catch(undefined) }),
     async handle({ ctx, me, pending, query }) {
       const [runs, { tasks, total }, invitations] = await Promise.all([
-        searchRuns(ctx, { state: 'begun', limit: FEW }),
-        listNextTasks(ctx, FEW),
+        searchRuns(ctx, { state: 'begun', limit: RUNS }),
+        listNextTasks(ctx, TASKS),
         listOwnInvitations(ctx, { limit: FEW, offset: 0 }),
       ]);
       const person = requireUser({ me });
@@ -68,7 +73,7 @@ export const homePages: Page[] = [
           invitations,
           gates,
           runs,
-          tasks,
+          ...groupByDue(person, tasks, total),
           openTasks: total,
           names: namesOf(person, members),
           about,

@@ -18,17 +18,23 @@ interface Calendar {
 }
 const DAYS_FROM_MONDAY: Readonly<Record<string, number>> = { saturday: -2, sunday: -1 };
 
-/** Returns the days around a range, neither of which belongs to it. */
-function daysAround(due: Exclude<DueRange, 'none'>, { today, weekStart }: Calendar): { due_after?: string; due_before: string } {
-  const around = (first: string, days: number) => ({ due_after: plusDays(first, -1), due_before: plusDays(first, days) });
+/** Returns the first day of the week that a day is in. */
+export const weekStartOf = ({ today, weekStart }: Calendar): string => {
   const shift = DAYS_FROM_MONDAY[weekStart] ?? 0;
+  return plusDays(mondayOf(plusDays(today, -shift)), shift);
+};
+
+/** Returns the days around a range, neither of which belongs to it. */
+function daysAround(due: Exclude<DueRange, 'none'>, calendar: Calendar): { due_after?: string; due_before: string } {
+  const { today } = calendar;
+  const around = (first: string, days: number) => ({ due_after: plusDays(first, -1), due_before: plusDays(first, days) });
   switch (due) {
     case 'overdue':
       return { due_before: today };
     case 'today':
       return around(today, 1);
     case 'week':
-      return around(plusDays(mondayOf(plusDays(today, -shift)), shift), 7);
+      return around(weekStartOf(calendar), 7);
     case 'next_7':
       return around(today, 8);
   }
