@@ -15,7 +15,7 @@ export interface Action {
 const ANYWHERE: readonly Action[] = [
   { label: 'New team', path: '/app/teams#h-new', icon: 'plus', words: 'create add' },
   { label: 'New automation', path: '/app/automations/new', icon: 'plus', words: 'create add template trigger' },
-  { label: 'New view', path: '/app/views#h-new', icon: 'plus', words: 'create add save filter' },
+  { label: 'New view', path: '/app/views/new', icon: 'plus', words: 'create add save filter' },
   { label: 'New access token', path: '/app/account/tokens#h-new', icon: 'plus', words: 'create add api mcp' },
   { label: 'First steps', path: '/app?steps=all', icon: 'check', words: 'tour example help begin' },
   { label: 'Failed runs', path: '/app/runs?show=failed', icon: 'bolt', words: 'dead letter errors' },

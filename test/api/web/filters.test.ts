@@ -1,5 +1,6 @@
 import { buildProject, buildTask, buildTeam, type TestTeam } from '../../factories/people.js';
 import { startApp, type TestApp } from '../../support/app.js';
+import { createField, setFields } from '../../factories/custom-fields.js';
 import { createCycle } from '../work/cycles/support.js';
 import { type Browser, givePasswords, signIn } from './browser.js';
 
@@ -69,7 +70,7 @@ describe('filters of tasks', () => {
     const query = `cycle_id=${cycle.cycle_id as string}&created_by=${team.manager.user_id}`;
     const saved = await browser.post(`${path}/views?${query}`, { name: 'Theirs' }, { from: path });
     const view = (await browser.get(saved.headers.get('location') ?? '')).html;
-    expect([rowsOf(view), /created by [^·]+ · in Spring ·/.test(view)]).toEqual([['Of another'], true]);
+    expect([rowsOf(view), /<bdi>Created by [^<]+<.*<bdi>In Spring</s.test(view)]).toEqual([['Of another'], true]);
     await app.as(team.admin).delete(`/api/tasks/${task_id as string}`);
   });
 
@@ -78,10 +79,10 @@ describe('filters of tasks', () => {
     const saved = await browser.post(`${path}/views?assigned_to=none&due=overdue`, { name: 'Free and late' }, { from: path });
     const view = (await browser.get(saved.headers.get('location') ?? '')).html;
     expect([rowsOf(view).includes('Late'), rowsOf(view).includes('Mine')]).toEqual([true, false]);
-    expect(view).toContain('assigned to nobody');
+    expect(view).toContain('<bdi>Unassigned<');
     const stored = await app.services.db('saved_views').where({ name: 'Free and late', team_id: team.team_id }).first();
     expect(stored.filters).toMatchObject({ assigned_to: ['none'], due: 'overdue' });
-    expect(view).toContain(' · overdue · ');
+    expect(view).toContain('<bdi>Overdue<');
     const both = await app.as(team.member).post('/api/saved-views', {
       name: 'Mine or free',
       entity_type: 'task',
@@ -120,8 +121,83 @@ describe('filters of tasks', () => {
       not_priority: ['high', 'low'],
     });
     const view = (await browser.get(saved.headers.get('location') ?? '')).html;
-    expect(view).toContain('assigned to not nobody or you');
+    expect(view).toContain('<bdi>Not assigned to nobody or You<');
     expect(view).toContain('name="not" value="priority" checked');
+  });
+
+  it('know the custom fields of the team: choices as ticks, others by their value', async () => {
+    const severity = await createField(app, team, 'select', {
+      name: 'Severity <b>',
+      options: [{ value: 'high', label: 'High' }],
+    });
+    const weight = await createField(app, team, 'number', { name: 'Weight' });
+    const blocked = await createField(app, team, 'boolean', { name: 'Blocked' });
+    const old = await createField(app, team, 'text', { name: 'Old' });
+    await app.as(team.manager).patch(`/api/custom-fields/${old.field_id}`, { is_archived: true });
+    const own = await buildProject(app, team);
+    const base = `/app/projects/${own.project_id}`;
+    const tasks = [];
+    for (const title of ['Heavy', 'Light', 'Free']) tasks.push(await buildTask(app, team, own, { title }));
+    const [heavy, light] = tasks.map(({ task_id }) => task_id) as [string, string];
+    await setFields(app, team, [
+      { field: severity, task_id: heavy, value: 'high' },
+      { field: weight, task_id: heavy, value: 5 },
+      { field: weight, task_id: light, value: 1 },
+      { field: blocked, task_id: light, value: true },
+    ]);
+    const find = async (query: string) => rowsOf((await browser.get(`${base}?${query}`)).html);
+    const key = `cf_${severity.key}`;
+    expect(await find(`${key}=high`)).toEqual(['Heavy']);
+    expect(await find(`${key}=high&not=${key}`)).toEqual(['Free', 'Light']);
+    expect(await find('cf_weight=5&cf_weight=1')).toEqual(['Heavy', 'Light']);
+    expect(await find('cf_weight=5&cf_blocked=true')).toEqual([]);
+    expect(await find('cf_blocked=true')).toEqual(['Light']);
+    expect(await find('cf_weight=heavy')).toEqual([]);
+    expect(await find('cf_unknown=1')).toEqual([]);
+    expect(await find('cf_=1&cf_Weight=9&cf_weight=')).toEqual(['Free', 'Heavy', 'Light']);
+    const { html } = await browser.get(`${base}?${key}=high&cf_blocked=false&not=cf_blocked&cf_weight=5`);
+    const chips = [...html.matchAll(/<li><a href="([^"]+)" class="chip"><bdi>([^<]+)</g)].map(([, href, label]) => [label, href]);
+    expect(chips.map(([label]) => label)).toEqual(['Severity &lt;b&gt; is High', 'Blocked is not no', 'Weight is 5']);
+    expect(chips[1]?.[1]).toBe(`${base}?${key}=high&amp;cf_weight=5`);
+    expect(html).toContain(`type="checkbox" name="${key}" value="high" checked`);
+    expect(html).toMatch(/<input id="f-cf_weight" name="cf_weight" value="5"/);
+    expect(html).not.toContain('f-cf_old');
+    const board = (await browser.get(`${base}/board?${key}=high`)).html;
+    expect([board.includes('>Heavy<'), board.includes('>Light<')]).toEqual([true, false]);
+    await browser.post(`${base}/views?${key}=high&not=${key}`, { name: 'Mild' }, { from: `${base}?${key}=high` });
+    const stored = await app.services.db('saved_views').where({ name: 'Mild', team_id: team.team_id }).first();
+    expect(stored.filters.not_custom_fields).toEqual({ [severity.key]: ['high'] });
+  });
+
+  it('know the stages of the team; a board then has the columns of those', async () => {
+    const stage = async (name: string, status: string) =>
+      (await app.as(team.manager).post('/api/stages', { team_id: team.team_id, name, status })).body.stage_id as string;
+    const [weld, test] = [await stage('Weld', 'in_progress'), await stage('Test', 'in_review')];
+    const own = await buildProject(app, team);
+    const base = `/app/projects/${own.project_id}`;
+    for (const [title, stage_id] of [
+      ['Seam', weld],
+      ['Crane', test],
+      ['Hook', null],
+    ] as const)
+      await buildTask(app, team, own, { title, stage_id });
+    const found = rowsOf((await browser.get(`${base}?stage_id=${weld}&stage_id=${test}`)).html);
+    expect(found).toEqual(['Crane', 'Seam']);
+    const columns = async (query: string) => {
+      const { html } = await browser.get(`${base}/board?${query}`);
+      return [...html.matchAll(/data-status="[^"]+" data-name="([^"]+)"/g)].map(([, name]) => name);
+    };
+    expect(await columns(`stage_id=${weld}&stage_id=${test}`)).toEqual(['Weld', 'Test']);
+    expect(await columns(`stage_id=${weld}&not=stage_id`)).toEqual(['To do', 'In progress', 'In review', 'Test', 'Done']);
+    expect((await browser.get(`${base}/board?stage_id=${weld}`)).html).toContain('<bdi>In Weld</bdi>');
+    const query = `stage_id=${weld}`;
+    const saved = await browser.post(
+      `${base}/views?show=all&${query}&sort=manual_order`,
+      { name: 'Welding', layout: 'board' },
+      { from: `${base}/board?${query}` },
+    );
+    const view = (await browser.get(saved.headers.get('location') ?? '')).html;
+    expect([view.includes('id="board"'), view.includes('>Seam<'), view.includes('>Crane<')]).toEqual([true, true, false]);
   });
 
   it('show as chips, each of which removes its own filter', async () => {
@@ -136,10 +212,10 @@ describe('filters of tasks', () => {
 
 describe('the order of a saved view', () => {
   it('is offered in words', async () => {
-    const { html } = await browser.get('/app/views');
+    const { html } = await browser.get('/app/views/new');
     const sorts = /<select id="f-sort"[^>]*>(.*?)<\/select>/s.exec(html)?.[1] ?? '';
-    expect(sorts).toContain('>time of completion<');
-    expect(sorts).toContain('>manual order<');
-    expect(sorts).not.toMatch(/>[a-z]+ at<|>position<|_[a-z]*</);
+    expect(sorts).toContain('>By time of completion');
+    expect(sorts).toContain('>In manual order<');
+    expect(sorts).not.toMatch(/>[A-Z][a-z]+ at<|>position<|_[a-z]*</);
   });
 });

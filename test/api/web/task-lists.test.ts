@@ -120,12 +120,12 @@ describe('a list of tasks', () => {
     expect(heads((await browser.get(list)).html)).toEqual(['Spring 1', 'Autumn 1']);
     const path = await createView({ team_id: team.team_id, group_by: 'cycle_id' });
     expect(heads((await browser.get(path)).html)).toEqual(['Spring 2', 'Autumn 1', 'No cycle 1']);
-    const shown = (await browser.get(`${path}?edited=yes&layout=list&group_by=project_id`)).html;
+    const shown = (await browser.get(`${path}?show=all&group=project_id`)).html;
     expect(heads(shown).at(-1)).toBe('Second &lt;b&gt; 2');
-    expect(shown).toContain('grouped by project');
-    expect(heads((await browser.get(`${path}?edited=yes&layout=list&group_by=`)).html)).toEqual([]);
-    expect(heads((await browser.get(`${path}?edited=yes&layout=list`)).html)).toHaveLength(3);
-    const wrong = await browser.get(`${path}?edited=yes&layout=list&group_by=title`);
+    expect(shown).toContain('grouped by project</small>');
+    expect(heads((await browser.get(`${path}?edited=yes`)).html)).toEqual([]);
+    expect(heads((await browser.get(path)).html)).toHaveLength(3);
+    const wrong = await browser.get(`${path}?group=title`);
     expect([wrong.status, wrong.html.includes('Grouping must be one of status, priority, assignee, project, cycle')]).toEqual([
       422,
       true,
@@ -135,10 +135,10 @@ describe('a list of tasks', () => {
         .where({ view_id: path.split('/').at(-1) })
         .first();
     const updated_at = ((await stored()).updated_at as Date).toISOString();
-    const saved = await follow(path, { name: 'All', layout: 'list', group_by: 'project_id', updated_at });
+    const saved = await follow(`${path}?group=project_id`, { name: 'All', updated_at }, path);
     expect(saved.html).toContain('View saved');
     expect(await stored()).toMatchObject({ group_by: 'project_id' });
-    const made = await follow('/app/views', { name: 'New', entity_type: 'task', layout: 'list', group_by: 'cycle_id' });
+    const made = await follow('/app/views/new/copy?group=cycle_id', { name: 'New' }, '/app/views/new');
     expect(heads(made.html)).toHaveLength(3);
   });
 

@@ -62,7 +62,7 @@ it.each(['task', 'work_item'])('a view of %s shows them too, and the name of its
   const row = await rowOn(path);
   for (const part of [`>${called}<`, 'chip in_review', ...(entity_type === 'task' ? ['> You</button>', '#paint'] : [])])
     expect(row).toContain(part);
-  expect((await browser.get(path)).html).toContain('· in Harbour');
+  expect((await browser.get(path)).html).toContain('<bdi>In Harbour</bdi>');
 });
 
 it('a view names no project of a team that the reader is not in', async () => {
@@ -73,7 +73,7 @@ it('a view names no project of a team that the reader is not in', async () => {
     .as(team.member)
     .post('/api/saved-views', { name: 'Theirs', entity_type: 'task', team_id: team.team_id, filters });
   const { html } = await browser.get(`/app/views/${(made.body.data ?? made.body).view_id}`);
-  expect([html.includes('in one project'), html.includes('Secret harbour')]).toEqual([true, false]);
+  expect([html.includes('<bdi>In another project</bdi>'), html.includes('Secret harbour')]).toEqual([true, false]);
 });
 
 it('results of a search, those of the palette and relations show the name', async () => {

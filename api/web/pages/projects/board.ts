@@ -18,8 +18,9 @@ import type { TaskRow } from '../../../work/tasks/read/task-row.js';
 import type { Task } from '../../../work/tasks/schema.js';
 import { type FormError, page, type Page, requireUser, type View } from '../../page.js';
 import type { Fields } from '../../server/read-form.js';
-import { filterData } from './filter-bar.js';
-import { TaskFilters, toQuery, toSource } from './filters.js';
+import { withFields } from '../filters/field-params.js';
+import { filterData, projectBar } from '../filters/filter-bar.js';
+import { ALL, isLeftOut, TaskFilters, toQuery, toSource } from '../filters/filters.js';
 import { projectPath } from './paths.js';
 import { loadProject, loadTeam } from './project.js';
 import { Choice, valueOf } from './stage-choices.js';
@@ -65,8 +66,8 @@ export function toColumns(tasks: readonly TaskRow[], writes: ReadonlySet<string>
 /** The ids of the tasks on a board. */
 const idsOn = (columns: readonly Column[]): string[] => columns.flatMap(({ cards }) => cards.map(({ task_id }) => task_id));
 
-/** The filters of a board, whose columns are the statuses and stages. */
-const BoardFilters = TaskFilters.omit({ show: true, stage_id: true, group: true });
+/** The filters of a board, whose columns are the statuses, and the stages: all of them, or those that are wanted. */
+const BoardFilters = withFields(TaskFilters.omit({ show: true, group: true }));
 type BoardFilters = z.output<typeof BoardFilters>;
 
 /** A line of the board that was refused, with its column. */
@@ -88,8 +89,10 @@ async function showProjectBoard(
 ): Promise<View> {
   const around = await loadProject(ctx, me, projectId);
   const { sort = MANUAL_ORDER } = filters;
-  const source = (show: TaskStatus | 'all') => toSource(around.project, { ...filters, sort, show: [show] });
-  const places = toPlaces(around.stages);
+  const source = (show: TaskStatus | 'all') => toSource(around.project, { ...filters, stage_id: undefined, sort, show: [show] });
+  const isWanted = ({ stage }: Place) =>
+    (filters.stage_id?.includes(stage?.stage_id ?? NONE) ?? true) !== isLeftOut(filters, 'stage_id');
+  const places = toPlaces(around.stages).filter(isWanted);
   const [totals, ...found] = await Promise.all([
     countPlaces(ctx, source('all'), around.stages),
     ...places.map((place) =>
@@ -104,6 +107,7 @@ async function showProjectBoard(
     return { ...place, value: valueOf(place), cards: shown, total, points: points || undefined, more };
   });
   const query = toQuery(filters);
+  const shown = filterData(filters, me, around, projectBar(MANUAL_ORDER, true));
   const data = {
     ...around,
     columns,
@@ -111,7 +115,10 @@ async function showProjectBoard(
     base: projectPath(projectId),
     query,
     here: `${projectPath(projectId)}/board${query}`,
-    ...filterData(filters, MANUAL_ORDER, me, around, false),
+    ...shown,
+    saves: around.canWrite && shown.isFiltered ? '/projects/save-view' : undefined,
+    saveQuery: toQuery({ ...filters, sort, show: [ALL] }),
+    isBoard: true,
     isManual: sort === MANUAL_ORDER,
     priorities: TASK_PRIORITIES,
     problem,

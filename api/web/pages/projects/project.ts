@@ -4,9 +4,11 @@ import { listMembers } from '../../../identity/teams/list-members.js';
 import { isAllowed, type Seat } from '../../../platform/access/access.js';
 import type { Context } from '../../../platform/context.js';
 import { ClampedInt, Text } from '../../../platform/fields.js';
+import { listFields } from '../../../work/custom-fields/list-fields.js';
 import { getProject } from '../../../work/projects/get-project.js';
 import { ProjectParams, type ProjectRecord } from '../../../work/projects/schema.js';
 import { createView } from '../../../work/saved-views/create-view.js';
+import { LAYOUTS } from '../../../work/saved-views/rules.js';
 import { CreateSavedView } from '../../../work/saved-views/schema.js';
 import { MANUAL_ORDER } from '../../../work/saved-views/sort-fields.js';
 import { listMatches } from '../../../work/saved-views/results/list-results.js';
@@ -15,8 +17,9 @@ import type { Task } from '../../../work/tasks/schema.js';
 import { findStages } from '../../../work/tasks/stages/find-stages.js';
 import { type FormError, page, type Page, requireUser, type View } from '../../page.js';
 import type { Fields } from '../../server/read-form.js';
-import { filterData } from './filter-bar.js';
-import { TaskFilters, toQuery, toSort, toSource, toViewFilters } from './filters.js';
+import { withFields } from '../filters/field-params.js';
+import { filterData, projectBar } from '../filters/filter-bar.js';
+import { inProject, TaskFilters, toQuery, toSort, toSource, toViewFilters } from '../filters/filters.js';
 import { loadGroupHeads } from './group-heads.js';
 import { countHeads, inStages } from './stage-groups.js';
 import { backPath, projectPath } from './paths.js';
@@ -26,7 +29,7 @@ import { loadCycles, loadTaskList } from './task-list.js';
 /** Tasks of one page. */
 const ROWS = 50;
 
-const ListQuery = TaskFilters.extend({ offset: ClampedInt(0, 10_000, 0).catch(0) });
+const ListQuery = withFields(TaskFilters.extend({ offset: ClampedInt(0, 10_000, 0).catch(0) }));
 
 /** A form of the page that was refused, with what was typed. */
 interface Refused {
@@ -52,8 +55,12 @@ export async function loadTeam(ctx: Context, me: User, teamId: string) {
 /** What each page of a project shows around its tasks. */
 export async function loadProject(ctx: Context, me: User, projectId: string) {
   const project = JSON.parse(await getProject(ctx, projectId)) as ProjectRecord;
-  const [team, cycles] = await Promise.all([loadTeam(ctx, me, project.team_id), loadCycles(ctx, [project])]);
-  return { project, ...team, filterCycles: Object.fromEntries(cycles.map(({ cycle_id, name }) => [cycle_id, name])) };
+  const [team, cycles, fields] = await Promise.all([
+    loadTeam(ctx, me, project.team_id),
+    loadCycles(ctx, [project]),
+    listFields(ctx, { team_id: project.team_id, entity_type: 'task' }),
+  ]);
+  return { project, ...team, fields, filterCycles: Object.fromEntries(cycles.map(({ cycle_id, name }) => [cycle_id, name])) };
 }
 
 async function showProject(
@@ -73,10 +80,13 @@ async function showProject(
   ]);
   const tasks = JSON.parse(body as string) as Task[];
   const { members: everyone } = around;
+  const shown = filterData(filters, me, around, projectBar('created_at', false));
   const data = {
     ...(await loadTaskList(ctx, me, { tasks, members: new Map([[around.project.team_id, everyone]]), here })),
     ...around,
-    ...filterData(filters, 'created_at', me, around, true),
+    ...shown,
+    saves: around.canWrite && (shown.isFiltered || filters.group) ? '/projects/save-view' : undefined,
+    saveQuery: toQuery(filters),
     isManual: filters.sort === MANUAL_ORDER && filters.group === undefined,
     group: await loadGroupHeads(ctx, me, {
       by: source.group_by,
@@ -130,16 +140,17 @@ export const projectPages: Page[] = [
     path: '/app/projects/:project_id/views',
     access: 'saved_view.write',
     params: ProjectParams,
-    query: TaskFilters,
-    form: z.object({ name: CreateSavedView.shape.name, is_shared: z.string().optional() }),
+    query: withFields(TaskFilters),
+    form: z.object({ name: CreateSavedView.shape.name, is_shared: z.string().optional(), layout: z.enum(LAYOUTS).optional() }),
     async handle({ ctx, params, query, form }) {
       const project = JSON.parse(await getProject(ctx, params.project_id)) as ProjectRecord;
       const { view_id } = await createView(ctx, {
         name: form.name,
         is_shared: form.is_shared !== undefined,
+        layout: form.layout,
         entity_type: 'task',
         team_id: project.team_id,
-        filters: toViewFilters(project.project_id, query),
+        filters: toViewFilters(inProject(project.project_id, query)),
         sort: toSort(query),
         group_by: query.group ?? null,
       });

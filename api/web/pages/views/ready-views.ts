@@ -1,12 +1,13 @@
 import { z } from 'zod';
 import type { User } from '../../../identity/auth/schema.js';
 import { isAllowed, type Seat } from '../../../platform/access/access.js';
+import type { ViewEntity } from '../../../work/saved-views/rules.js';
 import { SavedViewParams, type SavedViewRecord, VIEWER } from '../../../work/saved-views/schema.js';
-import { TASK_STATUSES } from '../../../work/tasks/rules.js';
+import { OPEN_STATUSES } from '../filters/filters.js';
 
 /** Teams whose open tasks are offered. */
 const MAX_TEAMS = 20;
-const READY_ID = /^(?:mine|open-[0-9a-f-]{36})$/;
+const READY_ID = /^(?:mine|new|new-projects|new-items|open-[0-9a-f-]{36})$/;
 
 /** The id of a saved view, or of one that is ready made. */
 export const ShownViewParams = z.object({
@@ -28,7 +29,7 @@ const READY: Omit<SavedViewRecord, 'view_id' | 'name' | 'team_id' | 'filters'> =
 
 /** Returns the views that everyone has: they are computed, so nobody owns, changes or deletes them. */
 export function listReadyViews({ teams }: User): SavedViewRecord[] {
-  const status = TASK_STATUSES.filter((one) => one !== 'done');
+  const status = [...OPEN_STATUSES];
   const readable = teams.filter(({ role }) => isAllowed('task.read', role as Seat)).slice(0, MAX_TEAMS);
   return [
     { ...READY, view_id: 'mine', name: 'My tasks', team_id: null, filters: { status, assigned_to: [VIEWER] } },
@@ -41,3 +42,19 @@ export function listReadyViews({ teams }: User): SavedViewRecord[] {
     })),
   ];
 }
+
+const NEW: Readonly<Record<string, ViewEntity>> = { new: 'task', 'new-projects': 'project', 'new-items': 'work_item' };
+
+/** Views that are still to be saved, one for each entity. */
+export const NEW_VIEWS: readonly SavedViewRecord[] = Object.entries(NEW).map(([view_id, entity_type]) => ({
+  ...READY,
+  view_id,
+  entity_type,
+  name: 'New view',
+  team_id: null,
+  filters: entity_type === 'task' ? { status: [...OPEN_STATUSES] } : {},
+  sort: [],
+}));
+
+/** Returns whether a view is still to be saved. */
+export const isNew = (viewId: string): boolean => viewId in NEW;
