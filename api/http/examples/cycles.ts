@@ -3,9 +3,9 @@ import { ADA, AT, TEAM_ID } from './people.js';
 const CYCLE_ID = '019a9f00-0000-7000-8000-000000000081';
 
 const days = [
-  { date: '2026-11-18', remaining: 12 },
-  { date: '2026-11-19', remaining: 9 },
-  { date: '2026-11-20', remaining: 5 },
+  { date: '2026-11-18', remaining: 12, estimate: 34 },
+  { date: '2026-11-19', remaining: 9, estimate: 26 },
+  { date: '2026-11-20', remaining: 5, estimate: 13 },
 ];
 const figures = {
   committed: 12,

@@ -96,7 +96,15 @@ const figures = {
     }),
 };
 const days = z
-  .array(z.object({ date: z.string().meta({ format: 'date' }), remaining: z.int() }))
+  .array(
+    z.object({
+      date: z.string().meta({ format: 'date' }),
+      remaining: z.int(),
+      estimate: z.int().optional().meta({
+        description: 'Sum of `estimate` of the open tasks, also of those with subtasks; absent where no task is estimated',
+      }),
+    }),
+  )
   .meta({ description: 'Open tasks at the end of each day, UTC, from the start on; at most 366 days' });
 
 export const CycleSnapshot = z

@@ -143,3 +143,57 @@ it('says that its figures count tasks without subtasks, and the list all of them
     'These figures count tasks without subtasks. A task',
   );
 });
+
+describe('tasks to add', () => {
+  /** Titles in the order of the page. */
+  const shown = async (path: string) => {
+    const { html } = await browser.get(path);
+    const [, section = ''] = html.split('id="h-add"');
+    return [...section.split('id="h-edit"')[0]!.matchAll(/<strong>([^<]+)<\/strong>/g)].map(([, title]) => title);
+  };
+
+  it('come by priority, then age, narrowed by words, project, assignee and priority, and stay so after some were added', async () => {
+    const other = await buildProject(app, team, { name: 'Quay' });
+    const { cycle_id } = await createCycle(app.as(team.member), { team_id: team.team_id, project_id: null });
+    const make = async (title: string, priority: string, more: Record<string, unknown> = {}) =>
+      (await app.as(team.member).post('/api/tasks', { title, priority, ...project, ...more })).body.task_id as string;
+    await make('Old', 'medium');
+    await make('New', 'medium');
+    const crane = await make('Fix the crane', 'urgent', { assigned_to: team.member.user_id, estimate: 3 });
+    await make('Paint the quay', 'high', { project_id: other.project_id });
+    const done = await make('Done', 'urgent');
+    await app.as(team.member).patch(`/api/tasks/${done}/status`, { status: 'done' });
+    const path = `/app/cycles/${cycle_id}`;
+    expect(await shown(path)).toEqual(['Fix the crane', 'Paint the quay', 'Old', 'New']);
+    expect(await shown(`${path}?q=quay`)).toEqual(['Paint the quay']);
+    expect(await shown(`${path}?project_id=${other.project_id}`)).toEqual(['Paint the quay']);
+    expect(await shown(`${path}?assigned_to=me`)).toEqual(['Fix the crane']);
+    expect(await shown(`${path}?assigned_to=none&priority=medium`)).toEqual(['Old', 'New']);
+    expect(await shown(`${path}?assigned_to=nonsense&priority=&project_id=x&offset=-1`)).toHaveLength(4);
+    const back = `${path}?priority=urgent`;
+    const { html } = await browser.get(back);
+    for (const part of [`name="back" value="${back}"`, '3 points', '>Urgent<']) expect(html).toContain(part);
+    const nothing = await browser.post(`${path}/tasks`, { back }, { from: back });
+    const added = await browser.post(`${path}/tasks`, { back, task_ids: crane }, { from: back });
+    expect([nothing, added].map(({ headers }) => headers.get('location'))).toEqual([back, back]);
+    expect([(await taskRow(crane)).cycle_id, await shown(back)]).toEqual([cycle_id, []]);
+    expect((await browser.get(back)).html).toContain('No open task without a cycle passes the filter.');
+  });
+
+  it('come in pages, of one project for a cycle of that project, and not to a guest', async () => {
+    const other = await buildProject(app, team);
+    await app.as(team.member).post('/api/tasks', { title: 'Elsewhere', project_id: other.project_id });
+    await insertTasks(
+      app,
+      team,
+      project,
+      Array.from({ length: 55 }, (_, at) => ({ title: `Task ${at}` })),
+    );
+    const path = `/app/cycles/${(await createCycle(app.as(team.member), project)).cycle_id}`;
+    expect(await shown(path)).toHaveLength(50);
+    const { html } = await browser.get(path);
+    expect([html.includes(`href="${path}?offset=50#h-add"`), html.includes('id="b-project_id"')]).toEqual([true, false]);
+    expect(await shown(`${path}?offset=50`)).toHaveLength(5);
+    expect((await (await signIn(app, team.guest)).get(path)).html).not.toContain('id="h-add"');
+  });
+});

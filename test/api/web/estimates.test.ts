@@ -142,6 +142,15 @@ describe('the page of a cycle', () => {
     const active = await page();
     expect(active).toContain('<dt>Points completed</dt><dd>12 of 30</dd>');
     expect(active).toContain(`2 open tasks without estimate. ${velocity}`);
+    const { body } = await member.get(`/api/sprints/${cycle_id}/report`);
+    expect(body.days.at(-1)).toMatchObject({ estimate: 18 });
+    const burn = async (query: string) =>
+      /Burn-down\. On the last of 1 days (\d+ of the \w+)/.exec((await browser.get(`/app/cycles/${cycle_id}${query}`)).html)?.[1];
+    expect([await burn(''), await burn('?burn=points'), await burn('?burn=x')]).toEqual([
+      `${body.days.at(-1).remaining} of the tasks`,
+      '18 of the points',
+      `${body.days.at(-1).remaining} of the tasks`,
+    ]);
     await member.post(`/api/sprints/${cycle_id}/complete`, {});
     const completed = await page();
     expect(completed).toContain('<dt>Points completed</dt><dd>12 of 30</dd>');

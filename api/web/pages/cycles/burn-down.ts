@@ -7,7 +7,10 @@ const MAX_LINES = 5;
 /** Days of a cycle that the drawing has room for with a mark each. */
 const MAX_MARKS = 45;
 
-/** A line of open tasks by day, the straight line to the last day, and the lines of the axis. */
+/** What a burn-down counts. */
+export type BurnUnit = 'tasks' | 'points';
+
+/** A line of open tasks, or of their points, by day, the straight line to the last day, and the lines of the axis. */
 export interface BurnDown {
   width: number;
   height: number;
@@ -15,9 +18,9 @@ export interface BurnDown {
   right: number;
   points: { x: number; y: number; date: string; remaining: number }[];
   path: string;
-  /** From the tasks at the start to none on the last day; absent without a later end. */
+  /** From those at the start to none on the last day; absent without a later end. */
   ideal: string | undefined;
-  lines: { y: number; tasks: number }[];
+  lines: { y: number; count: number }[];
   /** Whether each day has a mark. */
   marked: boolean;
   last: string;
@@ -33,8 +36,16 @@ function stepFor(most: number): number {
   }
 }
 
+/** Returns whether the days of a report have sums of estimates: reports of earlier versions have none, and those of cycles without estimates. */
+export const hasPoints = ({ days }: Pick<CycleReport, 'days'>): boolean => days.some(({ estimate }) => estimate !== undefined);
+
 /** Places the days of a report in a drawing that reaches to the end date; undefined without a day. */
-export function burnDown({ days, cycle, committed }: Pick<CycleReport, 'days' | 'cycle' | 'committed'>): BurnDown | undefined {
+export function burnDown(
+  { days: counted, cycle, committed: tasks }: Pick<CycleReport, 'days' | 'cycle' | 'committed'>,
+  unit: BurnUnit,
+): BurnDown | undefined {
+  const days = unit === 'tasks' ? counted : counted.map((day) => ({ ...day, remaining: day.estimate ?? 0 }));
+  const committed = unit === 'tasks' ? tasks : 0;
   const [first, final] = [days[0], days.at(-1)];
   if (!first || !final) return undefined;
   const { left, right, top, bottom, width, height } = PLOT;
@@ -49,7 +60,7 @@ export function burnDown({ days, cycle, committed }: Pick<CycleReport, 'days' | 
   const step = stepFor(most);
   const scaleTop = Math.ceil(most / step) * step;
   const toX = (date: string) => round(left + ((Date.parse(date) - begin) / DAY_MS / span) * (width - left - right));
-  const toY = (tasks: number) => round(height - bottom - (tasks / scaleTop) * (height - top - bottom));
+  const toY = (count: number) => round(height - bottom - (count / scaleTop) * (height - top - bottom));
   const points = days.map(({ date, remaining }) => ({ date, remaining, x: toX(date), y: toY(remaining) }));
   const target = cycle.end_date !== null && cycle.end_date > first.date && cycle.end_date <= end ? cycle.end_date : undefined;
   return {
@@ -60,7 +71,7 @@ export function burnDown({ days, cycle, committed }: Pick<CycleReport, 'days' | 
     points,
     path: points.map(({ x, y }, at) => `${at === 0 ? 'M' : 'L'}${x} ${y}`).join(''),
     ideal: target && `M${toX(first.date)} ${toY(start)}L${toX(target)} ${toY(0)}`,
-    lines: Array.from({ length: scaleTop / step + 1 }, (_, at) => ({ y: toY(at * step), tasks: at * step })),
+    lines: Array.from({ length: scaleTop / step + 1 }, (_, at) => ({ y: toY(at * step), count: at * step })),
     marked: days.length <= MAX_MARKS,
     last: end,
   };

@@ -14,40 +14,56 @@ import { removeTaskFromCycle } from '../../../work/cycles/tasks/remove-task.js';
 import { readCyclePage } from '../../../work/cycles/tasks/tasks-of-page.js';
 import { updateCycle } from '../../../work/cycles/update-cycle.js';
 import { sumEstimates } from '../../../work/tasks/read/sum-estimates.js';
+import { findStages } from '../../../work/tasks/stages/find-stages.js';
 import { getProject } from '../../../work/projects/get-project.js';
 import { type FormError, page, type Page, type PageRequest, type PageResult, requireUser, type View } from '../../page.js';
 import type { Fields } from '../../server/read-form.js';
 import { velocityText } from '../../wording/estimate-text.js';
 import { membersIn, namesOf } from '../../wording/names.js';
-import { burnDown } from './burn-down.js';
+import { backPath } from '../projects/paths.js';
+import { backlogPeople, BacklogQuery, loadBacklog } from './backlog.js';
+import { burnDown, hasPoints } from './burn-down.js';
 import { loadTaskList } from '../projects/task-list.js';
 import { Box, CycleForm, cyclePath, withSchedule } from './form.js';
+
+const CycleQuery = BacklogQuery.extend({ burn: z.enum(['tasks', 'points']).catch('tasks') });
+type CycleQuery = z.output<typeof CycleQuery>;
+const NO_FILTER = CycleQuery.parse({});
 
 type Params = z.output<typeof CycleParams>;
 
 async function showCycle(
   { ctx, me }: Pick<PageRequest, 'ctx' | 'me'>,
   cycleId: string,
+  query: CycleQuery = NO_FILTER,
   refused: { problem?: FormError; given?: Fields } = {},
 ): Promise<View> {
   const user = requireUser({ me });
   const [shown, report] = await Promise.all([readCyclePage(ctx, cycleId), getReport(ctx, cycleId)]);
   const { cycle } = shown;
-  const [targets, members, project, planned, velocity] = await Promise.all([
+  const { burn, ...filter } = query;
+  const [targets, backlog, members, project, planned, velocity] = await Promise.all([
     loadTargets(ctx, shown),
+    shown.canWrite && cycle.status !== 'completed' ? loadBacklog(ctx, cycle, filter, cyclePath(cycleId)) : undefined,
     membersIn(ctx, user, [cycle]),
     cycle.project_id ? getProject(ctx, cycle.project_id) : null,
     cycle.status === 'planned' ? sumEstimates(ctx, { cycle_id: cycleId }) : undefined,
     cycle.status === 'completed' ? [] : findVelocity(ctx, cycle),
   ]);
+  const unit = burn === 'points' && hasPoints(report) ? 'points' : 'tasks';
   const { problem, given } = refused;
   const data = {
     ...(await loadTaskList(ctx, user, { tasks: shown.tasks, members, here: cyclePath(cycleId) })),
     ...shown,
+    backlog,
+    people: backlogPeople(user, members.get(cycle.team_id) ?? []),
+    stages: await findStages(ctx, [cycle.team_id]),
     report,
     estimate: report.estimate ?? planned,
     velocity: velocityText(velocity),
-    chart: burnDown(report),
+    chart: burnDown(report, unit),
+    unit,
+    hasPoints: hasPoints(report),
     targets,
     names: namesOf(user, members),
     projectName: project === null ? undefined : (JSON.parse(project) as { name: string }).name,
@@ -83,8 +99,8 @@ function button<Form extends z.ZodType>(
       if (typeof result !== 'string') return result;
       return { to: cyclePath(visit.params.cycle_id), notice: { kind: 'good', text: result } };
     },
-    onError: ({ params }, { message }) =>
-      Promise.resolve({ to: cyclePath(params.cycle_id), notice: { kind: 'bad', text: message } }),
+    onError: ({ params, form }, { message }) =>
+      Promise.resolve({ to: backPath(form['back'], cyclePath(params.cycle_id)), notice: { kind: 'bad', text: message } }),
   });
 }
 
@@ -92,6 +108,7 @@ const Nothing = z.object({});
 /** Check boxes: one is sent as a string, several as a list, none as nothing. */
 const Chosen = z.object({
   task_ids: z.preprocess((value) => (value === undefined ? [] : [value].flat()), AddTasks.shape.task_ids),
+  back: z.string().max(2_000).optional(),
 });
 
 const CompleteForm = CompleteCycle.extend({ include_parents: Box });
@@ -104,7 +121,8 @@ export const cyclePages: Page[] = [
     path: '/app/cycles/:cycle_id',
     access: 'cycle.read',
     params: CycleParams,
-    handle: (visit) => showCycle(visit, visit.params.cycle_id),
+    query: CycleQuery,
+    handle: (visit) => showCycle(visit, visit.params.cycle_id, visit.query),
   }),
   page({
     method: 'post',
@@ -116,7 +134,7 @@ export const cyclePages: Page[] = [
       await updateCycle(ctx, params.cycle_id, withSchedule(form));
       return { to: cyclePath(params.cycle_id), notice: { kind: 'good', text: 'Saved.' } };
     },
-    onError: (visit, problem) => showCycle(visit, visit.params.cycle_id, { problem, given: visit.form }),
+    onError: (visit, problem) => showCycle(visit, visit.params.cycle_id, NO_FILTER, { problem, given: visit.form }),
   }),
   button('start', Nothing, async ({ ctx, params }) => {
     await startCycle(ctx, params.cycle_id);
@@ -129,7 +147,8 @@ export const cyclePages: Page[] = [
   }),
   button('tasks', Chosen, async ({ ctx, params, form }) => {
     await addTasksToCycle(ctx, params.cycle_id, form.task_ids);
-    return form.task_ids.length === 1 ? 'The task is in the cycle.' : `${form.task_ids.length} tasks are in the cycle.`;
+    const text = form.task_ids.length === 1 ? 'The task is in the cycle.' : `${form.task_ids.length} tasks are in the cycle.`;
+    return { to: backPath(form.back, cyclePath(params.cycle_id)), notice: { kind: 'good', text } };
   }),
   button('remove', z.object({ task_id: TaskId }), async ({ ctx, params, form }) => {
     await removeTaskFromCycle(ctx, params.cycle_id, form.task_id);

@@ -61,6 +61,7 @@ export const figuresStatement = defineStatement({
         t.resolution is null and
           case when $2 then ct.outcome is not null else ct.removed_at is null and t.deleted_at is null and ${IS_LEAF} end as present,
         ct.outcome is not null or t.deleted_at is null and ${IS_LEAF} as counts,
+        (ct.outcome is not null or t.deleted_at is null) and t.estimate is not null as has_size,
         -- Each estimate counts, also that of a task with subtasks, which has no outcome.
         t.resolution is null and (ct.outcome is not null or ct.removed_at is null and t.deleted_at is null) as sized,
         case when ct.outcome is null then t.status = 'done' else ct.outcome = 'completed' end as finished
@@ -69,11 +70,12 @@ export const figuresStatement = defineStatement({
       ) t
       where ct.cycle_id = $1
     ), steps as (
-      select x.day, sum(x.step) as step from stays s cross join period p cross join lateral (values
+      select x.day, coalesce(sum(x.step) filter (where s.counts), 0) as step,
+        coalesce(sum(x.step * s.estimate) filter (where s.has_size), 0) as size from stays s cross join period p cross join lateral (values
         (greatest(s.entered, p.first), 1), (greatest(least(s.gone, s.done_on), s.entered, p.first), -1)) x(day, step)
-      where s.counts and (x.step = 1 or coalesce(s.gone, s.done_on) is not null) group by x.day
+      where (s.counts or s.has_size) and (x.step = 1 or coalesce(s.gone, s.done_on) is not null) group by x.day
     ), days as (
-      select p.first + n as day, sum(coalesce(s.step, 0)) over (order by n) as remaining
+      select p.first + n as day, sum(coalesce(s.step, 0)) over (order by n) as remaining, sum(coalesce(s.size, 0)) over (order by n) as size
       from period p cross join lateral generate_series(0, p.last - p.first) n left join steps s on s.day = p.first + n
     )
     select json_strip_nulls(json_build_object(
@@ -84,6 +86,7 @@ export const figuresStatement = defineStatement({
       'estimate', case when count(estimate) filter (where sized) > 0 then json_build_object('scope', sum(estimate) filter (where sized),
         'completed', coalesce(sum(estimate) filter (where sized and finished), 0),
         'without', count(*) filter (where present and not done and estimate is null)) end,
-      'days', (select coalesce(json_agg(json_build_object('date', day, 'remaining', remaining) order by day), '[]') from days))) as figures
+      'days', (select coalesce(json_agg(json_build_object('date', day, 'remaining', remaining,
+        'estimate', case when (select bool_or(has_size) from stays) then size end) order by day), '[]') from days))) as figures
     from stays`,
 });

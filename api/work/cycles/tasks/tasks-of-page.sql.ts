@@ -9,14 +9,3 @@ export const shownTasksStatement = defineStatement({
     select ${ROW_COLUMNS} from tasks t where t.cycle_id = $1 and t.deleted_at is null
     order by t.status = 'done', ${manualKey('t')}, t.created_at, t.task_id limit $2`,
 });
-
-/** $1 = team id, $2 = project id or null for all, $3 = row limit. The newest open tasks without a cycle. */
-export const backlogStatement = defineStatement({
-  name: 'backlog_for_cycle',
-  text: /* sql */ `
-    select ${ROW_COLUMNS} from (
-      select * from tasks b where b.team_id = $1 and ($2::uuid is null or b.project_id = $2) and b.deleted_at is null
-      order by b.created_at desc, b.task_id desc limit 1000
-    ) t
-    where t.cycle_id is null and t.status <> 'done' and not t.is_archived order by t.created_at desc, t.task_id desc limit $3`,
-});
