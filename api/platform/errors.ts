@@ -122,6 +122,16 @@ function invalidFieldsMessage(errors: FieldError[]): string {
 export const invalidFields = (errors: FieldError[]) =>
   new DomainError('VALIDATION_ERROR', invalidFieldsMessage(errors), { detail: { errors } });
 
+/** Returns what is wrong in one line, for a record that keeps no more: of invalid fields the reasons, and not only their names. */
+export function reasonOf({ message, detail }: Pick<DomainError, 'message' | 'detail'>): string {
+  if (typeof detail === 'string') return message;
+  const sentences = detail.errors.slice(0, MAX_NAMED_FIELDS).map(({ field, message: reason }) => {
+    const name = field.split('.').at(-1)?.slice(0, MAX_FIELD_LENGTH);
+    return reason.startsWith('must') ? `${name} ${reason}` : reason;
+  });
+  return sentences.join('; ');
+}
+
 /** A dependency is down; nothing was stored. */
 export const unavailable = (cause?: unknown) =>
   new DomainError('INTERNAL_ERROR', 'Service temporarily unavailable', {

@@ -1,4 +1,4 @@
-// Made by npm run client from the document with SHA-256 2511cafdc6b88f6d68064d35af0bfc959f3bbe7e7bd6607b112fc40303baad40.
+// Made by npm run client from the document with SHA-256 e89c80f23ebb008327a89cf92560bb9a97713cafb9595256bbbf516912b58f38.
 /** Operations that send a form with a file, those that send its bytes alone, and those that return bytes. */
 export const UPLOADS: readonly string[] = ['uploadFile'];
 export const STREAMS: readonly string[] = ['uploadBulkInput'];

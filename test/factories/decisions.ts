@@ -30,6 +30,7 @@ export interface World {
   project_id: string;
   cycle_id: string;
   stage_id: string;
+  field_id: string;
   task_id: string;
   other: string;
   parent: string;
@@ -47,6 +48,9 @@ export async function buildWorld(app: TestApp, team: TestTeam): Promise<World> {
   const { cycle_id } = await createCycle(app.as(team.manager), { name: 'Cycle of May', project_id });
   const stage = { team_id: team.team_id, name: 'In the dock', status: 'in_review' };
   const { stage_id } = (await app.as(team.admin).post('/api/stages', stage)).body;
+  const field = { team_id: team.team_id, name: 'How severe', field_type: 'select', entity_type: 'task' };
+  const options = [{ value: 'p1', label: 'Worse than bad' }];
+  const { field_id } = (await app.as(team.admin).post('/api/custom-fields', { ...field, options })).body;
   for (const [name, value] of Object.entries(SECRETS)) {
     const secret = { team_id: team.team_id, name, value, allowed_hosts: ['example.test'] };
     const { status } = await app.as(team.admin).post('/api/automations/secrets', secret);
@@ -60,12 +64,13 @@ export async function buildWorld(app: TestApp, team: TestTeam): Promise<World> {
     [project_id]: 'Apollo of the tests',
     [cycle_id]: 'Cycle of May',
     [stage_id]: 'In the dock',
+    p1: 'Worse than bad',
     ...Object.fromEntries(people.map(({ user_id, name }: { user_id: string; name: string }) => [user_id, name])),
     in_progress: 'In progress',
     in_review: 'In review',
     done: 'Done',
   };
-  return { app, team, project_id, cycle_id, stage_id, task_id, other, parent, words };
+  return { app, team, project_id, cycle_id, stage_id, field_id, task_id, other, parent, words };
 }
 
 const recurrence = { rule: 'FREQ=WEEKLY;BYDAY=MO', mode: 'on_schedule', timezone: 'Europe/Berlin', until: null, count: 77 };
@@ -86,7 +91,7 @@ const taskFields = ({ team, parent, project_id }: World, name: string) => ({
 
 /** Parameters of each action by its type: together they name every parameter that it has. */
 export function catalogue(world: World): Record<string, Params[]> {
-  const { team, task_id, other, project_id, cycle_id, stage_id } = world;
+  const { team, task_id, other, project_id, cycle_id, stage_id, field_id } = world;
   const user = team.member.user_id;
   const headers = {
     authorization: 'Bearer {{secret:TOKEN}}',
@@ -102,7 +107,7 @@ export function catalogue(world: World): Record<string, Params[]> {
     ],
     update_task: [
       { ...taskFields(world, 'new title'), task_id, actual_hours: 41.25, position: 7077, is_archived: true },
-      { task_id: other, stage_id },
+      { task_id: other, stage_id, custom_fields: { [field_id]: 'p1' } },
       { task_id: other, status: 'done', resolution: 'duplicate' },
     ],
     set_task_status: [

@@ -1,6 +1,6 @@
 import { fromDatabaseError } from '../../platform/database/database-errors.js';
 import type { Context } from '../../platform/context.js';
-import { DomainError, forbidden, invalid } from '../../platform/errors.js';
+import { DomainError, forbidden, invalid, reasonOf } from '../../platform/errors.js';
 import { agentContext, type ActingPlan } from './agent-context.js';
 import { canonicalJson } from '../../gate/staging/canonical.js';
 import type { Proposal } from './proposal.js';
@@ -63,7 +63,7 @@ export class Trial implements Trials {
     } catch (thrown) {
       const error = thrown instanceof DomainError ? thrown : fromDatabaseError(thrown);
       if (!error || error.status >= 500) throw thrown;
-      this.omitted.push({ index, reason: error.message });
+      this.omitted.push({ index, reason: reasonOf(error) });
     }
   }
 
@@ -113,7 +113,8 @@ export class Trial implements Trials {
   }
 
   private accept(key: string, proposed: number, action: PreparedAction, tried: Tried): void {
-    const { tool, spec, entityId, params } = action;
+    const { tool, spec, entityId } = action;
+    const params = { ...action.params, ...tried.resolved };
     const { performed, from, to, before, after, risk, reversible } = tried;
     const index = this.actions.length;
     this.actions.push({

@@ -2,7 +2,8 @@ import { defineStatement } from '../../../db/statement.js';
 
 /**
  * $1, $2 = places and item ids in pairs; $3, $4 = places and user ids. A place is a team, or the user of a personal automation, who sees what
- * their teams have. Only what belongs to the place. A cycle and a stage count as items.
+ * their teams have. Only what belongs to the place. Cycles, stages and custom fields
+ * count as items, and so does a value of a custom field: `<field id> <value>` has its label, or the name of the member.
  */
 export const namesOfTeamsStatement = defineStatement({
   name: 'names_of_teams',
@@ -15,6 +16,15 @@ export const namesOfTeamsStatement = defineStatement({
         where c.cycle_id = case when w.id ~* '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$' then w.id::uuid end
       union all select s.name, s.team_id from stages s
         where s.stage_id = case when w.id ~* '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$' then w.id::uuid end
+      union all select f.name, f.team_id from custom_fields f
+        where f.field_id = case when w.id ~* '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$' then w.id::uuid end
+      union all select coalesce(u.display_name, o.value ->> 'label', o.value ->> 'value'), f.team_id
+        from custom_fields f
+        left join jsonb_array_elements(f.options) o on o.value ->> 'value' = substr(w.id, 38)
+        left join memberships m on f.field_type = 'user' and m.team_id = f.team_id and m.user_id::text = substr(w.id, 38)
+        left join users u using (user_id)
+        where f.field_id = case when w.id ~* '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12} ' then left(w.id, 36)::uuid end
+          and (o.value is not null or m.user_id is not null)
       limit 1
     ) found
     where found.team_id = w.place or exists (select from memberships m where m.team_id = found.team_id and m.user_id = w.place)

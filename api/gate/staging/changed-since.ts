@@ -1,6 +1,7 @@
 import { defineStatement, run } from '../../../db/statement.js';
 import type { Context } from '../../platform/context.js';
 import { isUuid } from '../../platform/ids.js';
+import { customFieldsIn, readCustomValues } from './custom-values.js';
 import { canonicalJson, computeHash, hashText } from './canonical.js';
 
 /** A task or project that staged actions change. */
@@ -9,6 +10,8 @@ export interface StagedTarget {
   entity_id: string | null;
   /** Version before the first action on it; null if it has none. */
   expected_version: number | null;
+  /** The custom fields that it sets count beside the version, which they leave as it is. */
+  params?: Readonly<Record<string, unknown>> | null;
 }
 
 /** $1 = task ids, $2 = project ids. */
@@ -31,16 +34,35 @@ export async function readVersions(
   const [tasks, projects] = [listIds(targets, 'task'), listIds(targets, 'project').filter(isUuid)];
   if (tasks.length + projects.length === 0) return new Map();
   const rows = await run<{ id: string; version: number }>(ctx.db, statement, [tasks, projects]);
-  return new Map(rows.map(({ id, version }) => [id, version]));
+  const values = await readValueMarks(ctx, targets);
+  return new Map([...rows.map(({ id, version }): [string, number] => [id, version]), ...values]);
+}
+
+const toMark = (value: unknown): number =>
+  value === null ? 0 : computeHash('assent.value.v1\n', canonicalJson(value)).readUInt32BE();
+const listValueIds = ({ entity_id, params }: StagedTarget): string[] =>
+  entity_id === null ? [] : Object.keys(customFieldsIn(params ?? null)).map((field) => `${entity_id} ${field}`);
+
+/** Returns a number for each value of a custom field that an action sets, by the ids of task and field: another value has another one. */
+async function readValueMarks(ctx: Pick<Context, 'db'>, targets: readonly StagedTarget[]): Promise<[string, number][]> {
+  const marks: [string, number][] = [];
+  for (const { entity_id, params } of targets) {
+    const set = customFieldsIn(params ?? null);
+    if (entity_id === null || Object.keys(set).length === 0) continue;
+    const values = await readCustomValues(ctx, entity_id, set);
+    marks.push(...Object.entries(values).map(([field, value]): [string, number] => [`${entity_id} ${field}`, toMark(value)]));
+  }
+  return marks;
 }
 
 /** Whether a target is not what it was when its action was staged. */
 export const hasChanged = ({ entity_id, expected_version }: StagedTarget, versions: ReadonlyMap<string, number>): boolean =>
   expected_version !== null && entity_id !== null && versions.get(entity_id) !== expected_version;
 
-/** Returns the hash of what a reader has seen: the staged text, and the versions of its targets. */
+/** Returns the hash of what a reader has seen: the staged text, the versions of its targets, and the values that it sets. */
 export function seenHash(stagedHash: string, targets: readonly StagedTarget[], versions: ReadonlyMap<string, number>): string {
-  const ids = [...new Set(targets.flatMap(({ entity_id }) => (entity_id === null ? [] : [entity_id])))].sort();
+  const own = targets.flatMap(({ entity_id }) => (entity_id === null ? [] : [entity_id]));
+  const ids = [...new Set([...own, ...targets.flatMap(listValueIds)])].sort();
   const seen = ids.map((id) => [id, versions.get(id) ?? null]);
   return hashText(computeHash('assent.seen.v1\n', canonicalJson([stagedHash, seen])));
 }

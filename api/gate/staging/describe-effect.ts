@@ -1,4 +1,5 @@
 import { listTaskColumns } from '../../work/tasks/columns.js';
+import { CUSTOM_FIELDS, customFieldsIn } from './custom-values.js';
 import type { Target } from './read-target.js';
 
 type Fields = Record<string, unknown>;
@@ -45,7 +46,12 @@ export function differences(before: Readonly<Fields>, after: Readonly<Fields>): 
   const changed = Object.keys(after).filter(
     (field) => !DERIVED.has(field) && JSON.stringify(before[field]) !== JSON.stringify(after[field]),
   );
-  const of = (record: Readonly<Fields>): Fields => Object.fromEntries(changed.map((field) => [field, record[field] ?? null]));
+  const set = customFieldsIn(after);
+  const custom = Object.keys(set).filter((id) => JSON.stringify(customFieldsIn(before)[id]) !== JSON.stringify(set[id]));
+  const valueOf = (record: Readonly<Fields>, field: string): unknown =>
+    field === CUSTOM_FIELDS ? Object.fromEntries(custom.map((id) => [id, customFieldsIn(record)[id] ?? null])) : record[field];
+  const of = (record: Readonly<Fields>): Fields =>
+    Object.fromEntries(changed.map((field) => [field, valueOf(record, field) ?? null]));
   return { before: of(before), after: of(after) };
 }
 

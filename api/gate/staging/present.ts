@@ -1,5 +1,7 @@
 import { getAction } from '../work-actions/catalogue.js';
 import { withVisibleNames } from '../../platform/validation/invisible.js';
+import { isUuid } from '../../platform/ids.js';
+import { CUSTOM_FIELDS, customFieldsIn } from './custom-values.js';
 import { parseReference } from './references.js';
 import type { ActionLine, FieldLine } from './schema.js';
 import type { StagedAction } from './staged-action.js';
@@ -106,6 +108,10 @@ function toText(field: string, value: unknown, words: Words): string | null {
     return value.map((each) => toText(field, each, words) ?? 'none').join(', ') || null;
   if (typeof value === 'object') return withVisibleNames(JSON.stringify(value, null, 2));
   const text = toScalarText(value);
+  const custom = customFieldOf(field);
+  if (custom !== undefined) return withVisibleNames(getOwnEntry(words.names, `${custom} ${text}`) ?? text);
+  // A definition may name a stage: no id that others chose stands for it.
+  if (field === 'stage_id' && !isUuid(text)) return withVisibleNames(text);
   if (field === 'relation_type') return getOwnEntry(RELATIONS, text) ?? withVisibleNames(text);
   return Object.hasOwn(ID_FIELDS, field) ? getName(text, words) : withVisibleNames(text);
 }
@@ -116,24 +122,31 @@ function getKind(field: string, values: readonly unknown[], texts: readonly (str
   return Object.hasOwn(ID_FIELDS, field) ? 'id' : 'text';
 }
 
+const OF_CUSTOM_FIELD = `${CUSTOM_FIELDS} · `;
+/** Returns the id of the custom field that a line is about, or its key in a definition; undefined for any other line. */
+const customFieldOf = (field: string): string | undefined =>
+  field.startsWith(OF_CUSTOM_FIELD) ? field.slice(OF_CUSTOM_FIELD.length) : undefined;
+
 /** A parameter of ours in words. A key inside it is not ours, and stays as it is: two that differ must not look alike. */
-function getLabel(field: string): string {
+function getLabel(field: string, names: Names): string {
+  const custom = customFieldOf(field);
+  if (custom !== undefined) return getOwnEntry(names, custom) ?? custom;
   const [own = '', ...keys] = field.split(' · ');
   return [getOwnEntry(LABELS, own) ?? own.replaceAll('_', ' '), ...keys].join(' · ');
 }
 
 function buildLine(field: string, from: unknown, to: unknown, words: Words): FieldLine {
   const [before, after] = [toText(field, from, words), toText(field, to, words)];
-  const name = withVisibleNames(getLabel(field));
+  const name = withVisibleNames(getLabel(field, words.names));
   return { name, before, after, kind: getKind(field, [from, to], [before, after]) };
 }
 
 const isPlain = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** Takes an object of single values apart, such as the headers of a request. */
+/** Takes an object of single values apart, such as the headers of a request, and values of custom fields, some of which are lists. */
 const apart = ([name, value]: [string, unknown]): [string, unknown][] =>
-  isPlain(value) && Object.values(value).every((each) => typeof each !== 'object' || each === null)
+  isPlain(value) && (name === CUSTOM_FIELDS || Object.values(value).every((each) => typeof each !== 'object' || each === null))
     ? Object.entries(value).map(([key, each]): [string, unknown] => [`${name} · ${key}`, each])
     : [[name, value]];
 
@@ -154,9 +167,18 @@ function buildParams({ params, entity_id, title, secrets = {} }: Presented): [st
     .flatMap(apart);
 }
 
+/** Takes the custom fields of a record apart: each has a line. */
+function withFieldsApart(record: Presented['before']): Record<string, unknown> | null {
+  if (record === null || !Object.hasOwn(record, CUSTOM_FIELDS)) return record && { ...record };
+  const { [CUSTOM_FIELDS]: custom, ...others } = record;
+  return { ...others, ...Object.fromEntries(apart([CUSTOM_FIELDS, custom])) };
+}
+
 /** Every field that the action changes, and every parameter that it gives besides: one that it finds as wanted is no change. */
 function listFields(action: Presented, words: Words): FieldLine[] {
-  const { before, after, tool } = action;
+  const before = withFieldsApart(action.before);
+  const after = withFieldsApart(action.after);
+  const { tool } = action;
   const params = buildParams(action);
   const isUpdate = tool !== null && getAction(tool).kind === 'update';
   const effects = [...new Set([...Object.keys(before ?? {}), ...Object.keys(after ?? {})])];
@@ -241,7 +263,7 @@ export function presentActions(actions: readonly Presented[], names: Names): Act
   return actions.map((action) => presentOne(action, words));
 }
 
-/** Returns the ids that staged actions name, by what they name, each once. */
+/** Returns the ids that staged actions name, by what they name, each once: of a custom field also with each value, whose words are the team's. */
 export function idsIn(actions: readonly Presented[]): Record<'item' | 'user', string[]> {
   const found = { item: new Set<string>(), user: new Set<string>() };
   for (const { params, before, after } of actions) {
@@ -250,6 +272,11 @@ export function idsIn(actions: readonly Presented[]): Record<'item' | 'user', st
         const kind = getOwnEntry(ID_FIELDS, field);
         if (kind === undefined) continue;
         for (const id of [value].flat()) if (typeof id === 'string' && parseReference(id) === undefined) found[kind].add(id);
+      }
+      for (const [id, value] of Object.entries(customFieldsIn(record))) {
+        if (!isUuid(id)) continue;
+        found.item.add(id);
+        for (const each of [value].flat()) if (typeof each === 'string') found.item.add(`${id} ${each}`);
       }
     }
   }

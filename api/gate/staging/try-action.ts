@@ -3,6 +3,7 @@ import type { Risk } from '../contract/action-type.js';
 import { isReversible, getRisk, type Tool } from '../work-actions/catalogue.js';
 import { startsNext } from '../work-actions/risk.js';
 import { type Context, requireUser } from '../../platform/context.js';
+import { CUSTOM_FIELDS, customFieldsIn, readCustomValues } from './custom-values.js';
 import { createdFields, deletedFields, differences, named } from './describe-effect.js';
 import { countsTree, readBefore } from './read-before.js';
 import { readTarget, type Target } from './read-target.js';
@@ -25,6 +26,8 @@ interface ShownChange {
 
 /** What an action did. */
 export interface Tried extends ShownChange {
+  /** Parameters that named what the team names, with ids. */
+  resolved: Fields;
   performed: Performed;
   /** The target as it was; absent for most creations. */
   from: Target | undefined;
@@ -70,6 +73,13 @@ const buildEffect = (ctx: Context, { performed, from, to }: Outcome): Effect => 
   mentions: performed.mentions?.length ?? 0,
 });
 
+/** Returns a target whose record has the custom fields that parameters set. */
+async function withCustomValues(ctx: Context, id: string | null, params: Fields, target: Target): Promise<Target> {
+  const set = customFieldsIn(params);
+  if (id === null || Object.keys(set).length === 0) return target;
+  return { ...target, record: { ...target.record, [CUSTOM_FIELDS]: await readCustomValues(ctx, id, set) } };
+}
+
 /**
  * Performs an action in the open transaction, which the caller rolls back, and reads what it changes before and after.
  * @param acting context in which it is performed
@@ -85,21 +95,25 @@ export async function tryAction(
   check: (from: Target) => void = () => undefined,
 ): Promise<Tried> {
   const { tool, spec } = attempt;
-  const { entityId, params } = replaceReferences(attempt, (k) => made.get(k) as string, spec.references);
-  const from = await readBefore(ctx, { ...attempt, entityId, params }, countsTree(attempt));
-  if (from) check(from);
+  const { entityId, params: given } = replaceReferences(attempt, (k) => made.get(k) as string, spec.references);
+  const before = await readBefore(ctx, { ...attempt, entityId, params: given }, countsTree(attempt));
+  if (before) check(before);
+  const resolved = (await spec.resolve?.({ ...acting, db: ctx.db }, entityId ?? '', given as never)) ?? {};
+  const params = { ...given, ...resolved };
+  const from = before && (await withCustomValues(ctx, entityId, params, before));
   const performed = await spec.perform({ ...acting, notifyRelay: () => undefined }, entityId ?? '', params as never);
   const shown = entityId === null ? performed.made : { entity_type: spec.entity, entity_id: entityId };
   const after = shown && (await readTarget(ctx, shown.entity_type, shown.entity_id, spec.kind === 'restore'));
-  const to = after ?? from;
+  const to = after ? await withCustomValues(ctx, entityId, params, after) : from;
   if (!to) throw new Error(`${tool} left no row`);
   const outcome = { performed, from, to };
   const byReference = (fields: Fields | null): Record<string, unknown> | null => fields && named(fields, made);
-  const { before, after: then } = describe(attempt, outcome);
+  const { before: was, after: then } = describe(attempt, outcome);
   const effect = buildEffect(ctx, outcome);
   return {
     ...outcome,
-    before: byReference(before),
+    resolved,
+    before: byReference(was),
     after: byReference(then),
     risk: getRisk(tool, effect),
     reversible: isReversible(tool, effect),

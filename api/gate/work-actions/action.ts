@@ -89,6 +89,8 @@ export interface WorkAction<Tool extends string = string, Params = never> {
   /** Returns what takes it back. Null: nothing does. */
   undo: ((action: AppliedFields) => Inverse | null) | null;
   automation?: InAutomations;
+  /** Returns the parameters in which the team's own names are ids, so that what is staged says exactly what is done. @throws VALIDATION_ERROR no such name */
+  resolve?: (ctx: Context, id: string, params: Params) => Promise<Fields>;
   /** @param id of the target; empty for a creation @throws the errors of the operation */
   perform: (ctx: Context, id: string, params: Params) => Promise<Performed>;
 }

@@ -49,9 +49,12 @@ export function riskOfTaskUpdate(effect: Effect): Risk {
   const isLower = rank(after['priority']) < rank(before['priority']);
   const isEarlier = toText(after['due_date']) < toText(before['due_date']);
   const isCleared = CLEARABLE.some((field) => !isEmpty(before[field]) && isEmpty(after[field]));
+  const [were, are] = [before, after].map((fields) => (fields['custom_fields'] ?? {}) as Fields);
+  const losesValue = Object.keys(were ?? {}).some((id) => !isEmpty(were?.[id]) && isEmpty(are?.[id]));
   const isAssignment = changed('assigned_to') && assignmentMatters(before['assigned_to'], after['assigned_to'], effect.userId);
   const moves = changed('parent_task_id') || changed('recurrence') || changed('is_archived');
-  const matters = isLower || isEarlier || isCleared || isAssignment || moves || statusMatters(effect) || replacesText(effect);
+  const matters =
+    losesValue || isLower || isEarlier || isCleared || isAssignment || moves || statusMatters(effect) || replacesText(effect);
   return matters ? 'medium' : 'low';
 }
 

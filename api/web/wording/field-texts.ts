@@ -68,7 +68,7 @@ const COMMON: Readonly<Record<string, FieldText>> = {
   task_id: { label: 'Task', hint: 'The title of a task, its address, or a field of the event' },
   parent_task_id: { label: 'Parent task', hint: 'The title of a task' },
   cycle_id: { label: 'Cycle', hint: 'The name of a planned or active cycle' },
-  stage_id: { label: 'Stage', hint: 'The name of a stage of the team; it sets the status too' },
+  stage_id: { label: 'Stage', hint: 'A stage of the team; it sets the status too' },
   due_date: { label: 'Due', hint: 'A date, or words that count from the day of the run: in 3 days, next friday' },
   status: {
     label: 'Status',

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Context } from '../../../platform/context.js';
 import { conflict } from '../../../platform/errors.js';
+import { CUSTOM_FIELDS, customFieldsChanged } from '../../../gate/staging/custom-values.js';
 import { deletedFields, named } from '../../../gate/staging/describe-effect.js';
 import { countsTree, nestedTask, readBefore } from '../../../gate/staging/read-before.js';
 import { readTarget, type Target } from '../../../gate/staging/read-target.js';
@@ -21,6 +22,8 @@ type Made = ReadonlyMap<number, string>;
 
 const differs = (message: string) =>
   conflict(message, { detail: 'Nothing was written. Leave the action out, or ask for a new plan.' });
+
+const CHANGED = 'What the action would change is no longer what the plan shows';
 
 /** The fields of a target that the plan shows as they were. */
 function shownFields({ tool }: PlanAction, before: Fields, found: Target): Fields {
@@ -65,7 +68,7 @@ async function isAsShown(
   found: Target | undefined,
   made: Made,
 ): Promise<boolean> {
-  const { before } = action;
+  const before = action.before && Object.fromEntries(Object.entries(action.before).filter(([field]) => field !== CUSTOM_FIELDS));
   if (!found) return before === null || entityId !== null;
   if (before === null) return !(await nests(ctx, params));
   return isDeepStrictEqual(throughJson(named(shownFields(action, before, found), made)), before);
@@ -82,6 +85,7 @@ export async function checkShown(
   { all, chosen, made }: { all: readonly PlanAction[]; chosen: ReadonlySet<number>; made: Made },
 ): Promise<void> {
   const { action, spec, entityId, params } = due;
+  if (await customFieldsChanged(ctx, { entity_id: entityId, params, before: action.before })) throw differs(CHANGED);
   if (!needsLook(action, all, chosen)) return;
   const found = await readBefore(ctx, { tool: action.tool, spec, entityId, params }, countsTree(action));
   if (found && takesTree(action) && found.descendants !== shownTree(action)) {
@@ -89,5 +93,5 @@ export async function checkShown(
       `The number of subtasks has changed since the plan was staged: ${found.descendants}, not ${String(shownTree(action))}`,
     );
   }
-  if (!(await isAsShown(ctx, due, found, made))) throw differs('What the action would change is no longer what the plan shows');
+  if (!(await isAsShown(ctx, due, found, made))) throw differs(CHANGED);
 }

@@ -3,7 +3,7 @@ import { defineStatement, run } from '../../../../db/statement.js';
 import type { ActionResult } from '../../../../workflows/contracts/run-contract.js';
 import type { Services } from '../../../platform/context.js';
 import { fromDatabaseError } from '../../../platform/database/database-errors.js';
-import { DomainError } from '../../../platform/errors.js';
+import { DomainError, reasonOf } from '../../../platform/errors.js';
 import { type ActionFailure, ActionRefused } from '../../../gate/contract/action-refused.js';
 import { SecretUnreadable } from '../../secrets/vault.js';
 import { isRetryableCode, retryDelay } from '../record/rules.js';
@@ -24,7 +24,7 @@ export function toFailure(thrown: unknown): ActionFailure | undefined {
   if (!error) return { code: 'internal_error', message: 'Internal error' };
   if (error.status >= 500) return undefined;
   const reason = error.extra['reason'];
-  return { code: typeof reason === 'string' ? reason : error.code.toLowerCase(), message: error.message };
+  return { code: typeof reason === 'string' ? reason : error.code.toLowerCase(), message: reasonOf(error) };
 }
 
 /** $1 = run id, $2 = index, $3 = error (jsonb), $4 = seconds until the next attempt. */

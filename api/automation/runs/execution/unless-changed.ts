@@ -1,6 +1,7 @@
 import { run } from '../../../../db/statement.js';
 import type { Services } from '../../../platform/context.js';
 import { readVersions } from '../../../gate/staging/changed-since.js';
+import { customFieldsChanged } from '../../../gate/staging/custom-values.js';
 import { lockTargets } from '../../../gate/staging/lock-targets.js';
 import { announceGate, type OpenedGate } from '../approvals/asking/announce-gate.js';
 import { keepVersions } from '../staging/known-versions.js';
@@ -67,6 +68,8 @@ export async function unlessChanged(
   const ctx = systemContext(services, begun);
   const left = listRemaining(begun, gate, index);
   const stale = await lockTargets(ctx, left);
+  const due = left.find((step) => step.index === index);
+  if (due && (await customFieldsChanged(ctx, due))) stale.push({ index, expected: 0, found: 0 });
   if (stale.length > 0) {
     if (gate.reopened >= MAX_REOPENED) return { ...(await endInFailure(services.db, begun, index, CHANGED)), on_failure: 'stop' };
     const changed = left.flatMap(({ index, entity_id }) =>

@@ -127,12 +127,13 @@ function checkTeam({ team_id }: RunRow, teamId: string | undefined): void {
 /** What a member of the run's team is shown of a trial. */
 function toShown({ run, versions, titles }: Trial, step: StagedStep, entityId: string | null, tried: Tried): StagedStep {
   const { from, to, before, after, risk, reversible } = tried;
+  const params = { ...step.params, ...tried.resolved };
   checkTeam(run, to.team_id);
   const known = entityId === null ? to.title : (titles.get(entityId) ?? (from ?? to).title);
   if (entityId !== null) titles.set(entityId, known);
   if (entityId !== null && !versions.has(entityId)) versions.set(entityId, from?.version ?? null);
   const expected_version = entityId === null ? null : (versions.get(entityId) ?? null);
-  return { ...step, title: known, before, after, risk, reversible, expected_version };
+  return { ...step, params, title: known, before, after, risk, reversible, expected_version };
 }
 
 /** Checks both ends of a new relation: it also shows at its target. */

@@ -7,10 +7,10 @@ import type { User } from '../../../identity/auth/schema.js';
 import type { Context } from '../../../platform/context.js';
 import { newId } from '../../../platform/ids.js';
 import { readVersions, seenHash } from '../../../gate/staging/changed-since.js';
-import { findPlaces } from '../../../work/graph/item-place.js';
+import { namesAt } from '../../../automation/runs/names-at.js';
 import { searchItems } from '../../../work/search/search-items.js';
 import type { FormError, View } from '../../page.js';
-import { namesIn, stageNames } from '../../wording/names.js';
+import { namesIn } from '../../wording/names.js';
 import { splitMentions } from './mentions.js';
 import { listItemIds, type LineContext, lineContext, numbersIn, splitLines, findStaleTargets } from './plan-lines.js';
 
@@ -73,24 +73,21 @@ export async function conversationView(
   const { session, open, mentions, plans: byId } = conversation;
   const plans = Object.values(byId);
   const linked = new Set(session.linked_items.map(({ item_id }) => item_id));
-  const [found, members, stages, places, changes, versions] = await Promise.all([
+  const [found, members, [named], changes, versions] = await Promise.all([
     searchLinkable(ctx, query, linked),
     namesIn(ctx, me, me.teams),
-    stageNames(ctx, me),
-    findPlaces(ctx, [...new Set(plans.flatMap(listItemIds))]),
+    namesAt(ctx, [{ place: me.user_id, items: [...new Set(plans.flatMap(listItemIds))], users: [] }]),
     lastChanges(ctx, plans.flatMap(findStaleTargets)),
     readVersions(
       ctx,
       plans.flatMap(({ actions }) => actions),
     ),
   ]);
-  // A plan is shown to members of every team it touches, so that its items are theirs to read.
-  const titles = Object.fromEntries([...places.values()].map(({ item_id, title }) => [item_id, title]));
   const messages = session.messages.map((message) => ({
     ...message,
     parts: splitMentions(message.content, mentions.get(message.message_id) ?? []),
   }));
-  const cards = buildCards(plans, lineContext({ ...members, ...stages, ...titles }, me.user_id, changes), versions);
+  const cards = buildCards(plans, lineContext({ ...members, ...named }, me.user_id, changes), versions);
   const isEmpty = session.messages.length === 0;
   const data = {
     session: { ...session, messages },

@@ -1,10 +1,10 @@
 import { readSchedule, type WrittenSchedule } from '../../../automation/definitions/schedule/written-schedule.js';
 import { type FieldError, invalidFields } from '../../../platform/errors.js';
-import type { OwnWords } from '../../../automation/language/condition-fields.js';
 import type { Fields } from '../../server/read-form.js';
 import { type Draft, type DraftAction, TEXT_FIELDS } from './draft.js';
 import { conditionErrors, type ConditionForm, conditionForm, readConditionForm } from './condition-form.js';
-import { decodeParam, encodeParam, type FieldKind, paramFields } from './param-fields.js';
+import { CUSTOM_PARAM, type TeamWords } from './own-words.js';
+import { decodeParam, encodeParam, type FieldKind, type ParamField, paramFields } from './param-fields.js';
 
 /** A parameter in a form: its text as typed, in its own kind of field or as JSON. */
 interface FormParam {
@@ -35,7 +35,7 @@ export interface BuilderForm {
   rows: ConditionForm['rows'];
   steps: FormStep[];
   /** What the team of the form names itself, which rows of conditions offer. */
-  own?: OwnWords | undefined;
+  own?: TeamWords | undefined;
 }
 
 const STEP_FIELD = /^s(\d{1,2})\.(?:(type|name|if|on_failure|max_attempts)|(?:(k)\.)?([pju])\.(.+))$/s;
@@ -46,7 +46,7 @@ export const paramFieldName = (index: number, name: string, isJson: boolean): st
 const emptyStep = (): FormStep => ({ type: '', name: '', if: '', on_failure: '', max_attempts: '', params: [], aside: [] });
 
 /** Reads the fields that a browser sent. Unknown ones do not count. */
-export function readBuilderForm(given: Fields, own?: OwnWords): BuilderForm {
+export function readBuilderForm(given: Fields, own?: TeamWords): BuilderForm {
   const text = (name: string): string => (typeof given[name] === 'string' ? (given[name] as string) : '');
   const fields = Object.fromEntries(TEXT_FIELDS.map((name) => [name, text(name).replaceAll('\r\n', '\n')]));
   const steps: FormStep[] = [];
@@ -64,13 +64,37 @@ export function readBuilderForm(given: Fields, own?: OwnWords): BuilderForm {
   return { fields: { ...typed, condition }, rows, steps: steps.filter((step) => step.type !== ''), own };
 }
 
-const kindOf = (type: string, { name, isJson }: FormParam): FieldKind =>
-  isJson ? 'json' : (paramFields(type).find((field) => field.name === name)?.kind ?? 'json');
+/** Returns the parameters of an action as form fields: each custom field of the team in place of the one that holds them all. */
+export const fieldsOfStep = (type: string, own?: TeamWords): readonly ParamField[] =>
+  paramFields(type).flatMap((field) => (field.name === CUSTOM_PARAM ? (own?.params ?? []) : [field]));
 
-function decodeStep(step: FormStep, index: number, errors: FieldError[]): DraftAction {
+const kindOf = (type: string, { name, isJson }: FormParam, own: TeamWords | undefined): FieldKind =>
+  isJson ? 'json' : (fieldsOfStep(type, own).find((field) => field.name === name)?.kind ?? 'json');
+
+const OF_CUSTOM = `${CUSTOM_PARAM}.`;
+
+/** Puts the values of custom fields, each of which is one field of a form, into the parameter that holds them all. */
+function joinCustom(params: readonly [string, unknown][]): Record<string, unknown> {
+  const custom = params.flatMap(([name, value]) => (name.startsWith(OF_CUSTOM) ? [[name.slice(OF_CUSTOM.length), value]] : []));
+  const others = params.filter(([name]) => !name.startsWith(OF_CUSTOM));
+  return Object.fromEntries(custom.length === 0 ? others : [...others, [CUSTOM_PARAM, Object.fromEntries(custom) as unknown]]);
+}
+
+/** Keys and ids of fields; what is called otherwise stays in the one parameter, as JSON. */
+const KEY = /^[a-z0-9][\w-]{0,127}$/;
+
+/** Does the opposite: parameters as a form has them. */
+function splitCustom([name, value]: [string, unknown]): [string, unknown][] {
+  if (name !== CUSTOM_PARAM || typeof value !== 'object' || value === null || Array.isArray(value)) return [[name, value]];
+  const each = Object.entries(value);
+  const isPlain = each.length > 0 && each.every(([key]) => KEY.test(key));
+  return isPlain ? each.map(([key, one]): [string, unknown] => [`${OF_CUSTOM}${key}`, one]) : [[name, value]];
+}
+
+function decodeStep(step: FormStep, index: number, errors: FieldError[], own: TeamWords | undefined): DraftAction {
   const params: [string, unknown][] = [];
   for (const param of step.params) {
-    const read = decodeParam(kindOf(step.type, param), param.text, param.unit);
+    const read = decodeParam(kindOf(step.type, param, own), param.text, param.unit);
     if ('error' in read) {
       errors.push({ field: paramFieldName(index, param.name, param.isJson), message: read.error, type: 'custom' });
     } else if (read.value !== undefined) params.push([param.name, read.value]);
@@ -80,7 +104,7 @@ function decodeStep(step: FormStep, index: number, errors: FieldError[]): DraftA
     type: step.type,
     ...(step.name.trim() !== '' && { name: step.name }),
     ...(step.if.trim() !== '' && { if: step.if.replaceAll('\r\n', '\n') }),
-    params: Object.fromEntries(params),
+    params: joinCustom(params),
     ...(step.on_failure === 'stop' && { on_failure: 'stop' }),
     ...(attempts !== '' && { retry: { max_attempts: Number(attempts) } }),
   };
@@ -100,7 +124,7 @@ const orNull = (text: string): string | null => (text === '' ? null : text);
 export function toDraft({ fields, rows, steps, own }: BuilderForm, found: readonly FieldError[] = []): Draft {
   const wrong = Object.entries(conditionErrors({ text: fields.condition, rows }, fields.trigger_type, own));
   const errors: FieldError[] = [...found, ...wrong.map(([field, message]) => ({ field, message, type: 'custom' }))];
-  const actions = steps.map((step, index) => decodeStep(step, index, errors));
+  const actions = steps.map((step, index) => decodeStep(step, index, errors, own));
   const schedule = readTimes(fields);
   if ('problem' in schedule) errors.push({ field: 'schedule_cron', message: schedule.problem, type: 'custom' });
   if (errors.length > 0 || 'problem' in schedule) throw invalidFields(errors);
@@ -116,8 +140,8 @@ export function toDraft({ fields, rows, steps, own }: BuilderForm, found: readon
   };
 }
 
-function toStep({ type, name, if: onlyIf, params, on_failure, retry }: DraftAction): FormStep {
-  const fields = paramFields(type);
+function toStep({ type, name, if: onlyIf, params, on_failure, retry }: DraftAction, own: TeamWords | undefined): FormStep {
+  const fields = fieldsOfStep(type, own);
   return {
     type,
     name: name ?? '',
@@ -125,19 +149,21 @@ function toStep({ type, name, if: onlyIf, params, on_failure, retry }: DraftActi
     on_failure: on_failure ?? '',
     max_attempts: retry === undefined ? '' : String(retry.max_attempts),
     aside: [],
-    params: Object.entries(params).map(([key, value]) => {
-      const field = fields.find((each) => each.name === key);
-      const { kind, ...written } = encodeParam(field ?? { kind: 'json', options: [] }, value);
-      return { name: key, isJson: kind === 'json' && field?.kind !== 'json', ...written };
-    }),
+    params: Object.entries(params)
+      .flatMap(splitCustom)
+      .map(([key, value]) => {
+        const field = fields.find((each) => each.name === key);
+        const { kind, ...written } = encodeParam(field ?? { kind: 'json', options: [] }, value);
+        return { name: key, isJson: kind === 'json' && field?.kind !== 'json', ...written };
+      }),
   };
 }
 
 /** Returns a definition as a form. */
-export const toForm = (draft: Draft, own?: OwnWords): BuilderForm => ({
+export const toForm = (draft: Draft, own?: TeamWords): BuilderForm => ({
   fields: Object.fromEntries(TEXT_FIELDS.map((name) => [name, draft[name] ?? ''])) as BuilderForm['fields'],
   rows: conditionForm(draft.condition ?? '', draft.trigger_type, own).rows,
-  steps: draft.actions.map(toStep),
+  steps: draft.actions.map((action) => toStep(action, own)),
   own,
 });
 
@@ -149,9 +175,9 @@ export function withType(step: FormStep, type: string): FormStep {
   const names = paramFields(type).map(({ name }) => name);
   const filled = step.params.filter(({ text }) => text !== '');
   const all = [...filled, ...step.aside.filter(({ name }) => !filled.some((param) => param.name === name))];
-  const isTaken = ({ name }: FormParam): boolean => names.includes(name);
+  const isTaken = ({ name }: FormParam): boolean => names.includes(name.startsWith(OF_CUSTOM) ? CUSTOM_PARAM : name);
   return { ...step, type, params: all.filter(isTaken), aside: all.filter((param) => !isTaken(param)) };
 }
 
 /** Returns a new step of a type. */
-export const newStep = (type: string, params: Record<string, unknown> = {}): FormStep => toStep({ type, params });
+export const newStep = (type: string, params: Record<string, unknown> = {}): FormStep => toStep({ type, params }, undefined);

@@ -7,14 +7,14 @@ import { TRIGGERS } from '../../../automation/language/triggers.js';
 import type { User } from '../../../identity/auth/schema.js';
 import type { Context } from '../../../platform/context.js';
 import type { FormError, View } from '../../page.js';
-import { type BuilderForm, type FormStep, paramFieldName } from './builder-form.js';
+import { type BuilderForm, fieldsOfStep, type FormStep, paramFieldName } from './builder-form.js';
 import { showConditionRows } from './condition-form.js';
 import { checkOnSample, checkStepOnSample } from './condition.js';
 import { namePlace } from '../../wording/field-texts.js';
 import { isNeeded } from './missing-fields.js';
 import { type Choices, listChoices, MAX_CHOICES, namesFor, titlesIn, withNames } from './named-ids.js';
 import { checkTyped } from './schedule.js';
-import { paramFields, UNITS } from './param-fields.js';
+import { UNITS } from './param-fields.js';
 
 /** Empty fields that a step shows at once if it has none to begin with. */
 const FEW = 4;
@@ -65,14 +65,15 @@ function fieldErrors(problem: FormError | undefined, steps: readonly FormStep[])
 /** What the fields of a step depend on besides it. */
 interface Around {
   fields: BuilderForm['fields'];
+  own: BuilderForm['own'];
   errors: Readonly<Record<string, string>>;
   choices: Choices;
   titles: ReadonlyMap<string, string>;
 }
 
 /** Returns a step with a field for each parameter: those that are required, filled or looked for first, then the others. */
-function toStepView(step: FormStep, index: number, { fields: own, errors, choices, titles }: Around) {
-  const known = paramFields(step.type);
+function toStepView(step: FormStep, index: number, { fields: typedFields, own, errors, choices, titles }: Around) {
+  const known = fieldsOfStep(step.type, own);
   const unknown = step.params
     .filter(({ name }) => !known.some((field) => field.name === name))
     .map(({ name }) => ({
@@ -95,7 +96,7 @@ function toStepView(step: FormStep, index: number, { fields: own, errors, choice
       ...field,
       kind: isJson ? 'json' : field.kind,
       input,
-      isRequired: isNeeded(field, step.type, own),
+      isRequired: isNeeded(field, step.type, typedFields),
       text: isJson ? (typed?.text ?? '') : withNames(field.name, typed?.text ?? '', choices, titles),
       names: namesFor(field.name),
       unit: typed ? typed.unit || 'seconds' : DEFAULT_UNIT,
@@ -120,7 +121,7 @@ function toStepView(step: FormStep, index: number, { fields: own, errors, choice
     fields: [...fields.filter(isFirst), ...rest.slice(0, few)],
     more: rest.slice(few),
     error: errors[`s${index}`],
-    check: checkStepOnSample(own.trigger_type, step.if),
+    check: checkStepOnSample(typedFields.trigger_type, step.if),
     errors,
   };
 }
@@ -138,7 +139,7 @@ export async function showBuilder(ctx: Context, me: User, target: Target, shown:
   const { form, json, problem, focus = null, isActive = false, changeNote = '' } = shown;
   const errors = fieldErrors(problem, form.steps);
   const [choices, titles] = await Promise.all([listChoices(ctx, me, target.teamId), titlesIn(ctx, me, form)]);
-  const around = { fields: form.fields, errors, choices, titles };
+  const around = { fields: form.fields, own: form.own, errors, choices, titles };
   const { automation, template } = target;
   const data = {
     target,

@@ -5,7 +5,11 @@ import type { Member } from '../../../identity/teams/schema.js';
 import type { Context } from '../../../platform/context.js';
 import { listFields } from '../../../work/custom-fields/list-fields.js';
 import type { CustomFieldRecord } from '../../../work/custom-fields/schema.js';
+import type { ParamField } from './param-fields.js';
 import { findStages } from '../../../work/tasks/stages/find-stages.js';
+
+/** Choices that a hint lists. */
+const MAX_LISTED = 20;
 
 type Described = Pick<ConditionField, 'kind' | 'values' | 'texts'>;
 
@@ -34,17 +38,52 @@ function describe({ field_type, options }: CustomFieldRecord, members: readonly 
 const listTaskFields = async (ctx: Context, teamId: string): Promise<CustomFieldRecord[]> =>
   (await listFields(ctx, { team_id: teamId, entity_type: 'task' })).filter(({ is_archived }) => !is_archived);
 
-/** Returns the stages and custom fields of a team of the user, as conditions name them; undefined for a personal automation. */
-export async function readOwnWords(ctx: Context, me: User, teamId: string | null): Promise<OwnWords | undefined> {
+/** What a team names itself, as conditions and actions of the builder use it. */
+export interface TeamWords extends OwnWords {
+  /** Parameters of an action that sets custom fields, each with a field of the form. */
+  params: readonly ParamField[];
+}
+
+/** Parameter that sets values of custom fields, by their keys. */
+export const CUSTOM_PARAM = 'custom_fields';
+const INPUTS: Partial<Record<CustomFieldRecord['field_type'], Pick<ParamField, 'kind' | 'hint'>>> = {
+  number: { kind: 'number', hint: null },
+  boolean: { kind: 'flag', hint: null },
+  multi_select: { kind: 'list', hint: null },
+  date: { kind: 'text', hint: 'A date, such as 2026-12-01' },
+};
+
+/** Returns the form field of an action that sets a custom field. */
+function toParam({ key, name, field_type }: CustomFieldRecord, { values, texts = {} }: Described): ParamField {
+  const isOne = field_type === 'select' || field_type === 'user';
+  const { kind, hint }: Pick<ParamField, 'kind' | 'hint'> = INPUTS[field_type] ?? { kind: isOne ? 'choice' : 'text', hint: null };
+  const choices = Object.values(texts).slice(0, MAX_LISTED).join(', ');
+  return {
+    name: `${CUSTOM_PARAM}.${key}`,
+    label: name,
+    kind,
+    isRequired: false,
+    isDefaulted: false,
+    isMain: false,
+    hint: field_type === 'multi_select' ? `One on each line: ${choices}` : hint,
+    options: kind === 'flag' ? ['true', 'false'] : isOne ? (values ?? []) : [],
+    optionTexts: texts,
+  };
+}
+
+/** Returns the stages and custom fields of a team of the user, as conditions and actions name them; undefined for a personal automation. */
+export async function readOwnWords(ctx: Context, me: User, teamId: string | null): Promise<TeamWords | undefined> {
   if (teamId === null || !me.teams.some(({ team_id }) => team_id === teamId)) return undefined;
   const [stages, fields] = await Promise.all([findStages(ctx, [teamId]), listTaskFields(ctx, teamId)]);
   const members = fields.some(({ field_type }) => field_type === 'user') ? await listMembers(ctx, teamId) : [];
+  const described = fields.map((field) => ({ field, what: describe(field, members) }));
   return {
     stages: stages.map(({ name }) => name),
-    fields: fields.map((field) => ({
+    fields: described.map(({ field, what }) => ({
       path: `${CUSTOM_FIELDS}.${field.key}`,
       name: `task › ${field.name}`,
-      ...describe(field, members),
+      ...what,
     })),
+    params: described.map(({ field, what }) => toParam(field, what)),
   };
 }

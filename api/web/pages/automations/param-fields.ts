@@ -113,6 +113,7 @@ const MAIN = [
   'status',
   'priority',
   'due_date',
+  'stage_id',
   'user_ids',
   'role',
   'message',

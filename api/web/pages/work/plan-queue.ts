@@ -7,8 +7,8 @@ import type { User } from '../../../identity/auth/schema.js';
 import type { Context } from '../../../platform/context.js';
 import { readVersions, seenHash } from '../../../gate/staging/changed-since.js';
 import { withVisibleNames } from '../../../platform/validation/invisible.js';
-import { findPlaces } from '../../../work/graph/item-place.js';
-import { mapTeamNames, namesIn, stageNames } from '../../wording/names.js';
+import { namesAt } from '../../../automation/runs/names-at.js';
+import { mapTeamNames, namesIn } from '../../wording/names.js';
 import { listItemIds, lineContext, splitLines, type ShownLine, findStaleTargets } from '../agent/plan-lines.js';
 
 /** Applied plans that the page offers to take back. */
@@ -54,10 +54,9 @@ export async function buildCards(
 ): Promise<{ cards: Record<string, PlanCard>; applied: PlanCard[] }> {
   const applied = recent.filter(({ undone_by }) => undone_by === null);
   const all = [...waiting, ...applied];
-  const [members, stages, places, changes, versions] = await Promise.all([
+  const [members, [named], changes, versions] = await Promise.all([
     namesIn(ctx, me, all.some(({ team_id }) => team_id === null) ? me.teams : all),
-    stageNames(ctx, me),
-    findPlaces(ctx, [...new Set(all.flatMap(listItemIds))]),
+    namesAt(ctx, [{ place: me.user_id, items: [...new Set(all.flatMap(listItemIds))], users: [] }]),
     lastChanges(ctx, waiting.flatMap(findStaleTargets)),
     readVersions(
       ctx,
@@ -65,11 +64,7 @@ export async function buildCards(
     ),
   ]);
   // A plan is listed only to members of every team that it would change; an item of another team keeps its id.
-  const own = new Set(me.teams.map(({ team_id }) => team_id));
-  const titles = [...places.values()]
-    .filter(({ team_id }) => own.has(team_id))
-    .map(({ item_id, title }) => [item_id, title] as const);
-  const context = lineContext({ ...members, ...stages, ...Object.fromEntries(titles) }, me.user_id, changes);
+  const context = lineContext({ ...members, ...named }, me.user_id, changes);
   const teams = mapTeamNames(me);
   const buildCard = (plan: PendingPlan | PlanRecord): PlanCard => ({
     action_id: plan.action_id,

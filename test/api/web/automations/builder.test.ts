@@ -331,6 +331,46 @@ describe('editing', () => {
   });
 });
 
+it('offers the stages and custom fields of the team to an action that changes a task, by name', async () => {
+  const named = { team_id: team.team_id, name: 'In QA', status: 'in_review' };
+  const { stage_id } = (await app.as(team.manager).post('/api/stages', named)).body;
+  const other = await buildTeam(app);
+  await app.as(other.manager).post('/api/stages', { ...named, team_id: other.team_id, name: 'Secret stage' });
+  await createField(app, team, 'select', { name: 'Severity', options: [{ value: 'p1', label: 'Very high' }, { value: 'p2' }] });
+  await createField(app, team, 'number', { name: 'Points lost' });
+  await createField(app, team, 'multi_select', { name: 'Areas' });
+  await createField(app, other, 'text', { name: 'Secret field' });
+  const added = await browser.post(
+    NEW,
+    { ...readFields((await browser.get(start())).html), add_type: 'update_task', op: 'add' },
+    { from: start() },
+  );
+  expect(added.html).toMatch(/<select id="f-s1\.p\.stage_id"[^]*?<option>In QA<\/option>/);
+  expect(added.html).toMatch(/<select id="f-s1\.p\.custom_fields\.severity"[^]*?<option value="p1">Very high<\/option>/);
+  expect(added.html).not.toContain('Secret');
+
+  const params = {
+    's1.p.stage_id': 'In QA',
+    's1.p.custom_fields.severity': 'p1',
+    's1.p.custom_fields.points_lost': '3',
+    's1.p.custom_fields.areas': 'high\r\nlow',
+  };
+  const saved = await browser.post(NEW, { ...readFields(added.html), ...params, name: 'Moves', op: 'save' }, { from: start() });
+  expect(saved.status).toBe(303);
+  const id = idIn(saved);
+  expect((await row(id)).actions[1].params).toEqual({
+    stage_id,
+    custom_fields: { severity: 'p1', points_lost: 3, areas: ['high', 'low'] },
+  });
+  // The page of the automation, and the form again, say the same by name.
+  expect((await browser.get(`/app/automations/${id}`)).html).toContain('In QA');
+  const edit = `/app/automations/${id}/edit`;
+  const again = readFields((await browser.get(edit)).html);
+  expect(again).toMatchObject(params);
+  expect((await browser.post(edit, { ...again, op: 'save' }, { from: edit })).status).toBe(303);
+  expect((await row(id)).version).toBe(1);
+});
+
 describe('a condition as rows', () => {
   const page = () => start('blank');
   const send = (fields: Record<string, string>) => browser.post(NEW, fields, { from: page() });
