@@ -1,4 +1,4 @@
-// Made by npm run client from the document with SHA-256 e89c80f23ebb008327a89cf92560bb9a97713cafb9595256bbbf516912b58f38.
+// Made by npm run client from the document with SHA-256 bf5f2fe71c05c42f980397d39f46161e3ff87f724e5e859687f89711dff33ccc.
 /** Operations that send a form with a file, those that send its bytes alone, and those that return bytes. */
 export const UPLOADS: readonly string[] = ['uploadFile'];
 export const STREAMS: readonly string[] = ['uploadBulkInput'];
@@ -169,6 +169,7 @@ export const OPERATIONS = {
   approveRun: { method: 'POST', path: '/api/automations/runs/{run_id}/approve', takesKey: true },
   rejectRun: { method: 'POST', path: '/api/automations/runs/{run_id}/reject', takesKey: true },
   listDecisions: { method: 'GET', path: '/api/approvals', takesKey: false, rows: '' },
+  listDecided: { method: 'GET', path: '/api/approvals/decided', takesKey: false, rows: '' },
   readDecisionFigures: { method: 'GET', path: '/api/approvals/figures', takesKey: false },
   getDecision: { method: 'GET', path: '/api/approvals/{kind}/{id}', takesKey: false },
   decideMany: { method: 'POST', path: '/api/approvals/decide', takesKey: true },

@@ -1,21 +1,11 @@
 import type { User } from '../../identity/auth/schema.js';
 import type { Context } from '../../platform/context.js';
 import { listMembers } from '../../identity/teams/list-members.js';
-import { findStages } from '../../work/tasks/stages/find-stages.js';
 import type { Member } from '../../identity/teams/schema.js';
 
 /** Returns the names of the user's teams by id. */
 export const mapTeamNames = ({ teams }: User): Record<string, string> =>
   Object.fromEntries(teams.map(({ team_id, name }) => [team_id, name]));
-
-/** Returns the names of the stages of the user's teams by id. */
-export const stageNames = async (ctx: Context, { teams }: User): Promise<Record<string, string>> => {
-  const stages = await findStages(
-    ctx,
-    teams.map(({ team_id }) => team_id),
-  );
-  return Object.fromEntries(stages.map(({ stage_id, name }) => [stage_id, name]));
-};
 
 /** Returns the members of the user's teams that occur in the list, by team. */
 export async function membersIn(
