@@ -51,7 +51,9 @@ it('saves a new view from its bar, shows it as a list, and makes it the default'
     filters: { priority: ['urgent', 'high'] },
     sort: [{ field: 'due_date', direction: 'desc' }],
   });
-  expect((await follow(`/app/views/${view.view_id}/default`, {}, '/app/views')).html).toContain('Urgent is your default.');
+  const made = await follow(`/app/views/${view.view_id}/default`, {}, '/app/views');
+  expect(made.html).toContain('Views opens “Urgent” from now on');
+  expect(made.html).toMatch(/>Urgent<.*<span class="chip">opens first<\/span>/s);
   const guest = await signIn(app, team.guest);
   const theirs = await guest.get('/app/views');
   expect([
@@ -63,7 +65,51 @@ it('saves a new view from its bar, shows it as a list, and makes it the default'
   expect([seen.includes('Shown'), seen.includes('shared by')]).toEqual([true, true]);
   const stranger = await signIn(app, (await givenStranger()).admin);
   expect((await stranger.get(`/app/views/${view.view_id}`)).status).toBe(404);
-  expect((await follow(`/app/views/${view.view_id}/delete`, {}, '/app/views')).html).toContain('The view was deleted.');
+  expect((await follow(`/app/views/${view.view_id}/delete`, {}, '/app/views/new')).html).toContain('The view was deleted.');
+  expect((await browser.get('/app/views')).status).toBe(200);
+});
+
+it('Views opens the default, of tasks before others, and the list is one link away', async () => {
+  const create = async (name: string, entity_type: string) =>
+    (await app.as(team.member).post('/api/saved-views', { name, entity_type, team_id: team.team_id })).body.view_id as string;
+  const [plans, tasks] = [await create('Plans', 'project'), await create('Work', 'task')];
+  const opens = async () => {
+    const { status, headers } = await browser.get('/app/views');
+    return [status, headers.get('location')];
+  };
+  expect(await opens()).toEqual([200, null]);
+  await browser.post(`/app/views/${plans}/default`, {}, { from: '/app/views/new' });
+  expect(await opens()).toEqual([303, `/app/views/${plans}`]);
+  await browser.post(`/app/views/${tasks}/default`, {}, { from: '/app/views/new' });
+  expect(await opens()).toEqual([303, `/app/views/${tasks}`]);
+  const again = await follow(`/app/views/${plans}/default`, {}, '/app/views/new');
+  expect(again.html).toContain('“Plans” is your default of projects. Views opens “Work”, that of tasks.');
+  const { html } = await browser.get(`/app/views/${tasks}`);
+  expect(html).toContain('<p class="crumbs"><a href="/app/views?all=yes">Views</a>');
+  const list = (await browser.get('/app/views?all=yes')).html;
+  expect([...list.matchAll(/<span class="chip">([^<]+)</g)].map(([, text]) => text)).toEqual(['default', 'opens first']);
+  // A default is its owner's alone.
+  await app.as(team.member).patch(`/api/saved-views/${tasks}`, { is_shared: true });
+  expect((await (await signIn(app, team.admin)).get('/app/views')).status).toBe(200);
+});
+
+it('names the project of each task where these are of several, with a link', async () => {
+  const [pier, crane] = [await buildProject(app, team, { name: 'Pier <b>' }), await buildProject(app, team, { name: 'Crane' })];
+  await buildTask(app, team, pier, { title: 'Paint' });
+  const named = async (query = '') => {
+    const { html } = await browser.get(`/app/views/open-${team.team_id}${query}`);
+    return [...html.matchAll(/<a class="in-project" href="([^"]+)"[^>]*>([^<]+)</g)].map(([, href, name]) => [href, name]);
+  };
+  expect(await named()).toEqual([]);
+  await buildTask(app, team, crane, { title: 'Lift' });
+  expect(await named('?sort=title')).toEqual([
+    [`/app/projects/${crane.project_id}`, 'Crane'],
+    [`/app/projects/${pier.project_id}`, 'Pier &lt;b&gt;'],
+  ]);
+  expect(await named(`?project_id=${crane.project_id}`)).toEqual([]);
+  expect(await named('?group=project_id')).toEqual([]);
+  expect(await named('?columns=priority')).toEqual([]);
+  expect(await named('?columns=priority&columns=project_id')).toHaveLength(2);
 });
 
 it('begins with views that everyone has, which nobody changes and everyone may copy', async () => {

@@ -53,7 +53,7 @@ async function showCycle(
   const unit = burn === 'points' && hasPoints(report) ? 'points' : 'tasks';
   const { problem, given } = refused;
   const data = {
-    ...(await loadTaskList(ctx, user, { tasks: shown.tasks, members, here: cyclePath(cycleId) })),
+    ...(await loadTaskList(ctx, user, { tasks: shown.tasks, members, here: cyclePath(cycleId), isAcross: true })),
     ...shown,
     backlog,
     people: backlogPeople(user, members.get(cycle.team_id) ?? []),

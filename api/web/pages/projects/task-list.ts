@@ -5,6 +5,7 @@ import type { Context } from '../../../platform/context.js';
 import { listCycles } from '../../../work/cycles/list-cycles.js';
 import { mayHold } from '../../../work/cycles/rules.js';
 import type { Cycle } from '../../../work/cycles/schema.js';
+import { findPlaces } from '../../../work/graph/item-place.js';
 import { STATUS_CHOICES, TASK_PRIORITIES } from '../../../work/tasks/rules.js';
 import { findStages } from '../../../work/tasks/stages/find-stages.js';
 import { toPlaces } from '../../../work/tasks/stages/places.js';
@@ -46,15 +47,30 @@ interface ListedTasks {
   members: ReadonlyMap<string, readonly Member[]>;
   /** Path and query of the page. */
   here: string;
+  /** Rows name their projects, where these are several. */
+  isAcross?: true;
+}
+
+/** Returns the names of the projects of tasks by id; none where all tasks are of one. */
+async function nameProjects(ctx: Context, tasks: ListedTasks['tasks']): Promise<Record<string, string>> {
+  const ids = [...new Set(tasks.map(({ project_id }) => project_id))];
+  const places =
+    ids.length > 1
+      ? await findPlaces(
+          ctx,
+          ids.filter((id) => id !== null),
+        )
+      : [];
+  return Object.fromEntries([...places].map(([id, { title }]) => [id, title]));
 }
 
 /** Loads what `tasks/list.eta` shows of a list of tasks, and offers for those that are ticked. */
-export async function loadTaskList(ctx: Context, me: User, { tasks, members, here }: ListedTasks) {
+export async function loadTaskList(ctx: Context, me: User, { tasks, members, here, isAcross }: ListedTasks) {
   const writes = writableTeams(me);
   const mine = tasks.filter(({ team_id }) => writes.has(team_id));
   const teams = new Set(mine.map(({ team_id }) => team_id));
   const teamIds = new Set(tasks.map(({ team_id }) => team_id));
-  const [around, cycles, targets, stages] = await Promise.all([
+  const [around, cycles, targets, stages, projectNames] = await Promise.all([
     loadAround(
       ctx,
       me,
@@ -63,6 +79,7 @@ export async function loadTaskList(ctx: Context, me: User, { tasks, members, her
     loadCycles(ctx, mine),
     Promise.all([...teams].slice(0, MAX_TEAMS).map((teamId) => listTargets(ctx, teamId))),
     findStages(ctx, teamIds),
+    isAcross ? nameProjects(ctx, tasks) : {},
   ]);
   const people = [...members].flatMap(([teamId, some]) => (teams.has(teamId) ? some : []));
   return {
@@ -74,6 +91,7 @@ export async function loadTaskList(ctx: Context, me: User, { tasks, members, her
     targets: targets.flat(),
     members: [...new Map(people.map((one) => [one.user_id, one])).values()],
     stages,
+    projectNames,
     statuses: STATUS_CHOICES,
     // The stages of one team are none for tasks of another.
     statusPlaces: toPlaces(teamIds.size === 1 ? stages : []),

@@ -18,13 +18,13 @@ import { parseInput } from '../projects/form-fields.js';
 
 /** Fields of a record that a row of a list can show beside title and status, in the order of the form. */
 export const ROW_FIELDS: Readonly<Record<ViewEntity, readonly string[]>> = {
-  task: ['priority', 'due_date', 'assigned_to', 'tags', 'estimate', 'estimated_hours', 'created_at', 'updated_at'],
+  task: ['project_id', 'priority', 'due_date', 'assigned_to', 'tags', 'estimate', 'estimated_hours', 'created_at', 'updated_at'],
   project: ['start_date', 'end_date', 'created_at', 'updated_at'],
   work_item: ['type', 'created_at', 'updated_at'],
 };
 /** Those that a row shows for a view that names none. */
 const USUAL_FIELDS: Readonly<Record<ViewEntity, readonly string[]>> = {
-  task: ['priority', 'due_date', 'assigned_to', 'tags', 'estimate'],
+  task: ['project_id', 'priority', 'due_date', 'assigned_to', 'tags', 'estimate'],
   project: [],
   work_item: ['type'],
 };

@@ -102,7 +102,7 @@ async function showView({ ctx, me }: Pick<PageRequest, 'ctx' | 'me'>, viewId: st
   const saving = savingOf(user, saved, view, asked);
   const here = backPath(`${saving.base}${viewQuery(bar, { offset: isBoard ? undefined : offset || undefined })}`, saving.base);
   const taskRows = await tasksAmong(ctx, view, results);
-  const list = await loadTaskList(ctx, user, { tasks: Object.values(taskRows), members, here });
+  const list = await loadTaskList(ctx, user, { tasks: Object.values(taskRows), members, here, isAcross: true });
   const data = {
     ...list,
     ...filterData(shown, user, around, viewBar(user, view, shown, around.fields)),
