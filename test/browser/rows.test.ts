@@ -502,6 +502,31 @@ describe('rows and cards by keys', () => {
     await focusIs('Row 02');
   });
 
+  it('the bar of a view changes what is shown at once, and what is saved when that is asked for', async () => {
+    const view = { name: 'Of mine', entity_type: 'task', team_id: team.team_id, filters: { project_id: [projectId] } };
+    const { body } = await app.as(team.member).post('/api/saved-views', view);
+    const at = `/app/views/${body.view_id as string}`;
+    const filters = async () => (await db()('saved_views').where({ view_id: body.view_id }).first('filters')).filters;
+    await page.goto(at);
+    expect(await page.isVisible('text=Save to this view')).toBe(false);
+    await page.click('#f-priority');
+    await page.locator('.pick input[name=priority][value=low]').click();
+    await page.locator('#chips a', { hasText: 'Priority low' }).waitFor();
+    expect(await filters()).toEqual(view.filters);
+    await page.keyboard.press('Escape');
+    await page.click('text=Reset');
+    await page.waitForURL((url) => url.pathname === at && url.search === '');
+    expect(await page.locator('#chips a', { hasText: 'Priority low' }).count()).toBe(0);
+    await page.click('#f-priority');
+    await page.locator('.pick input[name=priority][value=low]').click();
+    await page.locator('#chips a', { hasText: 'Priority low' }).waitFor();
+    await page.keyboard.press('Escape');
+    await page.click('text=Save to this view');
+    await notice('View saved');
+    expect(await filters()).toEqual({ ...view.filters, priority: ['low'] });
+    expect(await page.isVisible('text=Save to this view')).toBe(false);
+  });
+
   it('hides the first steps for this reader until they are asked for', async () => {
     await page.goto('/app');
     await page.click('[data-hides=first-steps]');
