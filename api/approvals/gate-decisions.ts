@@ -5,6 +5,7 @@ import { webAddress } from '../platform/config.js';
 import { type Context, requireUser } from '../platform/context.js';
 import { mayApprove } from '../automation/runs/approvals/policy.js';
 import { describeGate, describeGates } from '../automation/runs/staging/describe-gates.js';
+import { countMissing } from '../gate/requirement/approvers-missing.js';
 import { isGivenEvent } from '../automation/language/triggers.js';
 import type { Decision, DecisionState } from './schema.js';
 import { gateRecordsStatement } from './waiting.sql.js';
@@ -53,8 +54,14 @@ export async function gateDecisions(ctx: Context, runIds: readonly string[], who
   const open = rows.filter(({ run_status }) => run_status === 'paused').map(({ run_id }) => run_id);
   const one = whole && only ? await describeGate(ctx, only.run_id) : undefined;
   const described = whole ? { ...(one && only && { [only.run_id]: one }) } : await describeGates(ctx, open);
+  const missing = await countMissing(
+    ctx,
+    rows.map(({ run_status, team_id, required_role: role, required_approvals: approvals, excluded }) => {
+      return { team_id: run_status === 'paused' ? team_id : null, role, approvals, excluded };
+    }),
+  );
   return new Map(
-    rows.map((row): [string, Decision] => {
+    rows.map((row, at): [string, Decision] => {
       const what = described[row.run_id];
       return [
         row.run_id,
@@ -87,6 +94,7 @@ export async function gateDecisions(ctx: Context, runIds: readonly string[], who
           seen_hash: what?.seen_hash ?? null,
           actions: what?.lines ?? null,
           behind: row.behind,
+          approvers_missing: missing[at] ?? 0,
           can_decide: canDecide(ctx, row),
           started_with_event: isGivenEvent(row.trigger_type),
           url: webAddress(ctx.config, `/app/approvals/gate/${row.run_id}`),

@@ -76,6 +76,7 @@ async function present(ctx: Context, plans: readonly PlanToDecide[]): Promise<De
       seen_hash: isOpen ? seenHash(plan.plan_hash, plan.actions, versions) : null,
       actions: presentActions(actions, names[at] ?? {}),
       behind: plan.behind,
+      approvers_missing: 0, // A team always has an admin, also behind it.
       can_decide: isOpen && plan.can_confirm,
       started_with_event: false,
       url: webAddress(ctx.config, `/app/approvals/plan/${plan.action_id}`),

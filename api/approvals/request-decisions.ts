@@ -1,6 +1,6 @@
 import type { Context } from '../platform/context.js';
 import { presentOperations } from '../gate/requests/present-operations.js';
-import { presentRequest, type RequestRow } from '../gate/requests/present-request.js';
+import { type CountedRequest, presentRequest, type RequestRow } from '../gate/requests/present-request.js';
 import type { ChangeRequest } from '../gate/requests/schema.js';
 import { findRequest, findReadableRequests } from '../gate/requests/read/read-request.js';
 import type { Decision, DecisionState } from './schema.js';
@@ -21,7 +21,7 @@ function listActions({ operations, revision }: ChangeRequest, isListed: boolean)
 }
 
 /** `isListed`: actions that are too long for a list are left out. */
-function present(ctx: Context, row: RequestRow, isListed = false): Decision {
+function present(ctx: Context, row: CountedRequest, isListed = false): Decision {
   const request = presentRequest(ctx, row);
   const last = request.decisions.findLast(({ revision }) => revision === request.revision);
   const hasEnded = request.status !== 'pending';
@@ -47,6 +47,7 @@ function present(ctx: Context, row: RequestRow, isListed = false): Decision {
     seen_hash: hasEnded ? null : request.request_hash,
     actions: listActions(request, isListed),
     behind: request.behind,
+    approvers_missing: request.approvers_missing,
     can_decide: request.can_decide,
     started_with_event: false,
     url: request.url,

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { GATE_ROLES } from '../automation/actions/rules.js';
 import { Id, StrictInt, Text, Timestamp } from '../platform/fields.js';
 import { byCursor } from '../platform/endpoint/pages.js';
+import { ApproversMissing } from '../gate/requirement/approvers-missing.js';
 import { ActionLine } from '../gate/staging/schema.js';
 
 export const DECISION_KINDS = ['gate', 'plan', 'request'] as const;
@@ -64,6 +65,7 @@ export const Decision = z
       .nullable()
       .meta({ description: 'Null in a list if they are too long for it: read the decision by its id' }),
     behind: z.array(z.string()).meta({ description: 'Users behind the cause; where `allow_self` is false they may not approve' }),
+    approvers_missing: ApproversMissing,
     can_decide: z.boolean(),
     started_with_event: z.boolean().meta({ description: 'Started manually or by a call, with an event of its own' }),
     url: z.string().meta({ description: 'Page of the decision' }),

@@ -1,6 +1,7 @@
 import type { Seat } from '../../platform/access/access.js';
 import { webAddress } from '../../platform/config.js';
 import { type Context, requireUser } from '../../platform/context.js';
+import { countMissing } from '../requirement/approvers-missing.js';
 import { canonicalJson, hashText } from '../staging/canonical.js';
 import { readContent } from './content.js';
 import { buildCode } from './decide/code.js';
@@ -44,6 +45,22 @@ export interface RequestRow extends Record<string, unknown> {
   seat: Seat | null;
 }
 
+/** A request with how many people would have to get the role so that enough can approve it; 0 once it waits no more. */
+export type CountedRequest = RequestRow & Pick<ChangeRequest, 'approvers_missing'>;
+
+/** Returns requests with how many approvers their team lacks, as the rule of their approval counts people. */
+export async function withMissing(ctx: Context, rows: readonly RequestRow[]): Promise<CountedRequest[]> {
+  const pending = rows.filter(({ status }) => status === 'pending');
+  const missing = await countMissing(
+    ctx,
+    pending.map(({ team_id, required_role: role, required_approvals: approvals, allow_self, self_ids, requested_by }) => {
+      return { team_id, role, approvals, excluded: allow_self ? [] : [requested_by, ...self_ids] };
+    }),
+  );
+  const found = new Map(pending.map(({ request_id }, at) => [request_id, missing[at] ?? 0]));
+  return rows.map((row) => ({ ...row, approvers_missing: found.get(row.request_id) ?? 0 }));
+}
+
 const toIso = (date: Date | null): string | null => date?.toISOString() ?? null;
 /** Longest arguments in a list, UTF-16 units of their text. */
 const MAX_LISTED = 500;
@@ -66,7 +83,7 @@ export interface EarlierRequest extends Record<string, unknown> {
 /** Returns a request as the API shows it to the caller. `isListed`: long arguments are left out. */
 export function presentRequest(
   ctx: Context,
-  row: RequestRow,
+  row: CountedRequest,
   { isListed = false, earlier = [] }: { isListed?: boolean; earlier?: readonly EarlierRequest[] } = {},
 ): ChangeRequest {
   const { title, reason, operations, editable, context, use_within_seconds } = readContent(row.canonical);
@@ -107,6 +124,7 @@ export function presentRequest(
     ended_at: toIso(row.ended_at),
     outcome: presentOutcome(row),
     earlier: earlier.map(({ request_id, status, at }) => ({ request_id, status, at: new Date(at).toISOString() })),
+    approvers_missing: row.approvers_missing,
     can_decide: row.status === 'pending' && mayApproveRequest(ctx, row),
     code: isRequester ? buildCode(ctx.config, row.request_id, row.revision) : null,
     url: webAddress(ctx.config, `/app/approvals/request/${row.request_id}`),

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { Flag, Id, StrictInt, Text, Timestamp, Title } from '../../platform/fields.js';
 import { byCursor } from '../../platform/endpoint/pages.js';
 import { RISKS } from '../contract/action-type.js';
+import { ApproversMissing } from '../requirement/approvers-missing.js';
 import { OperationInput } from '../staging/request-text.js';
 
 /** Roles that a request or a rule may require, lowest first. */
@@ -168,6 +169,7 @@ export const ChangeRequest = z
     earlier: z
       .array(z.object({ request_id: z.string(), status: z.enum(REQUEST_STATUSES), at: Timestamp }))
       .meta({ description: 'Requests of the last 7 days for one of the same operations, newest first, at most 10' }),
+    approvers_missing: ApproversMissing,
     can_decide: z.boolean(),
     code: z.string().nullable().meta({ description: 'Told to the requester only; an approver may have to type it' }),
     url: z.string().meta({ description: 'Page on which people decide' }),

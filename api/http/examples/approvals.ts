@@ -40,6 +40,7 @@ export const APPROVALS: Record<string, unknown> = {
     seen_hash: 'sha256:1b4f0e9851971998e732078544c96b36c3d01cedf7caa332359d6f1d83567014',
     actions: [line],
     behind: [ADA],
+    approvers_missing: 0,
     can_decide: true,
     started_with_event: false,
     url: `https://assent.example.com/app/approvals/gate/${RUN_ID}`,

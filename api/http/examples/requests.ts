@@ -41,6 +41,7 @@ const request = {
   ended_at: null,
   outcome: null,
   earlier: [],
+  approvers_missing: 0,
   can_decide: false,
   code: 'K7Q-M2D',
   url: `https://assent.example.com/app/approvals/request/${REQUEST_ID}`,

@@ -72,6 +72,7 @@ const approval = {
   team_id: TEAM_ID,
   project_id: PROJECT_ID,
   message: MESSAGE,
+  approvers_missing: 0,
   can_decide: true,
   expired: false,
   creator_left: false,

@@ -11,6 +11,13 @@ const listApprovers = (lowest: GateRole): string =>
 export const describeApprovers = (role: GateRole, count: number): string =>
   count === 1 ? listApprovers(role) : `${count} approvals, each from ${listApprovers(role)}`;
 
+/** Says that no yes is possible now: too few people of the team may give one, as the rule that decides counts them. */
+export function describeShortage(role: GateRole, approvals: number, missing: number): string {
+  const able = approvals - missing;
+  if (able > 0) return `Only ${able} of the ${approvals} approvals that it needs can be given now.`;
+  return `Nobody in the team can approve this now: it needs ${describeApprovers(role, approvals)} not behind it.`;
+}
+
 const lacksRole = (me: User | null, team_id: string | null, role: GateRole): boolean =>
   !hasRoleAtLeast((me?.teams.find((team) => team.team_id === team_id)?.role ?? null) as Seat | null, role);
 

@@ -10,7 +10,7 @@ import { changesText, summaryText } from './change-text.js';
 import { estimatesText } from './estimate-text.js';
 import { addsToQuestion, itemIn, wordQuestion } from './question.js';
 import { wordRisk } from './risk.js';
-import { cannotApproveReason, cannotDecideReason, describeApprovers } from './approver-text.js';
+import { cannotApproveReason, cannotDecideReason, describeApprovers, describeShortage } from './approver-text.js';
 
 /** Advice for a failure, by error code, where there is a general one. */
 const HELP: Readonly<Record<string, string>> = {
@@ -161,6 +161,7 @@ const COMMON = {
   estimates: estimatesText,
   device: deviceName,
   approvers: describeApprovers,
+  shortage: describeShortage,
   /** "medium risk: gives work to another user". */
   risk: wordRisk,
   initials,

@@ -2,6 +2,7 @@ import { run } from '../../../../db/statement.js';
 import { rolesFor, type Seat } from '../../../platform/access/access.js';
 import { type Context, requireUser } from '../../../platform/context.js';
 import type { CutPage } from '../../../platform/endpoint/endpoint.js';
+import { countMissing } from '../../../gate/requirement/approvers-missing.js';
 import { checkRunCursor } from '../record/check-run-cursor.js';
 import {
   approvalsAfterStatement,
@@ -12,7 +13,7 @@ import {
 import { mayApprove } from './policy.js';
 import type { ApprovalList, ListApprovals } from './schema.js';
 
-type Row = Omit<Approval, 'requested_at' | 'expires_at' | 'can_decide'> & {
+type Row = Omit<Approval, 'requested_at' | 'expires_at' | 'can_decide' | 'approvers_missing'> & {
   requested_at: Date;
   expires_at: Date;
   excluded: string[];
@@ -24,7 +25,7 @@ type Row = Omit<Approval, 'requested_at' | 'expires_at' | 'can_decide'> & {
 
 export type Approval = ApprovalList['approvals'][number];
 
-function present({ creator_id, excluded, seat, signed_in, total: _total, ...row }: Row, ctx: Context) {
+function presentOne({ creator_id, excluded, seat, signed_in, total: _total, ...row }: Row, ctx: Context, missing: number) {
   const gated = { team_id: row.team_id, creator_id };
   const gate = { required_role: row.required_role, excluded, signed_in };
   return {
@@ -32,14 +33,28 @@ function present({ creator_id, excluded, seat, signed_in, total: _total, ...row 
     approvals: row.approvals.map(({ user_id, at }) => ({ user_id, at: new Date(at).toISOString() })),
     requested_at: row.requested_at.toISOString(),
     expires_at: row.expires_at.toISOString(),
+    approvers_missing: missing,
     can_decide: mayApprove(ctx, gated, gate, seat),
   };
+}
+
+async function present(ctx: Context, rows: readonly Row[]): Promise<Approval[]> {
+  const missing = await countMissing(
+    ctx,
+    rows.map(({ team_id, required_role: role, required_approvals: approvals, excluded }) => ({
+      team_id,
+      role,
+      approvals,
+      excluded,
+    })),
+  );
+  return rows.map((row, at) => presentOne(row, ctx, missing[at] ?? 0));
 }
 
 /** Lists the gates that wait in the caller's teams and personal automations, oldest deadline first. */
 export async function listApprovals(ctx: Context, limit: number): Promise<ApprovalList> {
   const rows = await run<Row>(ctx.db, listApprovalsStatement, [requireUser(ctx), limit, rolesFor('automation.write')]);
-  return { approvals: rows.map((row) => present(row, ctx)), total: rows[0]?.total ?? 0 };
+  return { approvals: await present(ctx, rows), total: rows[0]?.total ?? 0 };
 }
 
 /**
@@ -52,7 +67,7 @@ export async function pageOfApprovals(ctx: Context, { limit, before }: ListAppro
   const rows = await (before === undefined
     ? run<Row>(ctx.db, listApprovalsStatement, values)
     : run<Row>(ctx.db, approvalsPageStatement, [...values, before]));
-  const approvals = rows.slice(0, limit).map((row) => present(row, ctx));
+  const approvals = await present(ctx, rows.slice(0, limit));
   const total = rows[0]?.total ?? 0;
   const body: ApprovalList = { approvals, total };
   return { body, count: approvals.length, more: rows.length > limit, last: approvals.at(-1)?.run_id, total };
@@ -68,14 +83,14 @@ export interface ApprovalPage {
 export async function listApprovalsAfter(ctx: Context, limit: number, after: string | null = null): Promise<ApprovalPage> {
   const values = [requireUser(ctx), limit + 1, rolesFor('automation.write'), after];
   const rows = await run<Row>(ctx.db, approvalsAfterStatement, values);
-  return { approvals: rows.slice(0, limit).map((row) => present(row, ctx)), hasMore: rows.length > limit };
+  return { approvals: await present(ctx, rows.slice(0, limit)), hasMore: rows.length > limit };
 }
 
 /** Returns the gates that runs wait at, as the list shows them, without those that the caller may not see. */
 export async function listApprovalsOfRuns(ctx: Context, runIds: readonly string[]): Promise<Approval[]> {
   if (runIds.length === 0) return [];
   const rows = await run<Row>(ctx.db, approvalsOfRunsStatement, [requireUser(ctx), runIds, rolesFor('automation.write')]);
-  return rows.map((row) => present(row, ctx));
+  return present(ctx, rows);
 }
 
 /** Returns the gate that a run waits at, as the list shows it; null if there is none or the caller may not see it. */

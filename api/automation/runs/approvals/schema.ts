@@ -4,6 +4,7 @@ import { byCursor } from '../../../platform/endpoint/pages.js';
 import { TriggerType } from '../../definitions/schema.js';
 import { RUN_STATUSES } from '../record/rules.js';
 import { GATE_ROLES } from '../../actions/rules.js';
+import { ApproversMissing } from '../../../gate/requirement/approvers-missing.js';
 
 /** Defaults to the gate that waits. If given, a decision about one gate never decides the next. */
 const GateIndex = z.int().min(0).max(49).nullish().meta({
@@ -68,6 +69,7 @@ export const ApprovalList = z
         required_role: z.enum(GATE_ROLES),
         required_approvals: z.int(),
         approvals: z.array(z.object({ user_id: z.string(), at: Timestamp })),
+        approvers_missing: ApproversMissing,
         can_decide: z
           .boolean()
           .meta({ description: 'You have the role, and the run is not your own where the gate forbids that' }),

@@ -2,7 +2,7 @@ import { run } from '../../../../db/statement.js';
 import { isAdmitted, rolesFor, SEATS } from '../../../platform/access/access.js';
 import { type Context, requireUser } from '../../../platform/context.js';
 import type { CutPage } from '../../../platform/endpoint/endpoint.js';
-import { presentRequest, type RequestRow } from '../present-request.js';
+import { presentRequest, type RequestRow, withMissing } from '../present-request.js';
 import type { ListRequests } from '../schema.js';
 import { countDecidableStatement, listRequestsStatement } from './read.sql.js';
 
@@ -20,7 +20,7 @@ export async function listRequests(ctx: Context, query: ListRequests): Promise<C
   if (decidable && !isAdmitted('request.decide', ctx.actor))
     return { body: { requests: [], next_cursor: null }, count: 0, more: false };
   const rows = await run<RequestRow & { found: number }>(ctx.db, listRequestsStatement, values);
-  const shown = rows.slice(0, limit);
+  const shown = await withMissing(ctx, rows.slice(0, limit));
   const requests = shown.map((row) => presentRequest(ctx, row, { isListed: true }));
   const hasMore = (rows[0]?.found ?? 0) > shown.length;
   const last = shown.at(-1)?.request_id;
