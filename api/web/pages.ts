@@ -25,6 +25,7 @@ import { cycleListPages } from './pages/cycles/list.js';
 import { cycleTimePages } from './pages/work/cycle-time.js';
 import { deprovisionPages } from './pages/admin/deprovision.js';
 import { fieldPages } from './pages/teams/fields.js';
+import { requestRulePages } from './pages/teams/request-rules.js';
 import { stagePages } from './pages/teams/stages.js';
 import { firstStepPages } from './pages/work/first-steps.js';
 import { homePages } from './pages/work/home.js';
@@ -116,6 +117,7 @@ export const PAGES: readonly Page[] = [
   ...notificationPages,
   ...teamPages,
   ...fieldPages,
+  ...requestRulePages,
   ...stagePages,
   ...secretPages,
   ...webhookListPages,

@@ -144,6 +144,8 @@ describe('the web app in a browser', () => {
     const received = { repo, event: HOSTILE, reason: HOSTILE, body_sha256: Buffer.alloc(32) };
     await db('forge_deliveries').insert({ ...received, delivery_id: 'x', outcome: 'failed' });
     await db('forge_deliveries').insert({ ...received, delivery_id: 'y', outcome: 'ignored' });
+    const rule = { team_id: team.team_id, position: 0, system: HOSTILE, name: HOSTILE, target: HOSTILE };
+    await db('request_rules').insert({ ...rule, require_code: true, is_denied: false });
     const cycle = await createCycle(app.as(team.manager), { ...project, name: HOSTILE, goal: HOSTILE, end_date: '2099-01-01' });
     const { cycle_id } = cycle;
     await app.as(team.manager).post(`/api/sprints/${cycle_id}/tasks`, { task_ids: [task.task_id] });
@@ -222,7 +224,11 @@ describe('the web app in a browser', () => {
     // Pages of a team that only its admins may open.
     const admin = await open(team.admin, look);
     const getWindow = (path: string) =>
-      outsidePaths.has(path) ? outside : /^\/app\/teams\/[^/]+\/(secrets|agent|webhooks|code-host)/.test(path) ? admin : inside;
+      outsidePaths.has(path)
+        ? outside
+        : /^\/app\/teams\/[^/]+\/(secrets|agent|webhooks|code-host|request-rules)/.test(path)
+          ? admin
+          : inside;
     const faults: string[] = [];
     for (const path of paths) {
       const { page } = getWindow(path);

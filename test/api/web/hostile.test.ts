@@ -105,6 +105,7 @@ async function writeEverywhere(text: string): Promise<void> {
   await db('deprovision_jobs').update({ reason: text });
   await db('saved_views').update({ name: text.slice(0, 100), columns: [text, `custom_field:${text}`] });
   await db('stages').update({ name: text.slice(0, 40) });
+  await db('request_rules').update({ system: text, name: text, target: text });
   await db('custom_fields').update({ name: text.slice(0, 80) });
   await db('custom_fields')
     .whereIn('field_type', ['select', 'multi_select'])
@@ -229,6 +230,15 @@ beforeAll(async () => {
   await app.services.db('agent_messages').insert({ ...message, action_id });
   const ofTeam = await buildSession(app, { team_id: team.team_id }, { kind: 'automation' });
   const plan = await staged(app, team.manager, comment, { session: ofTeam, source: 'automation', lifeHours: 168 });
+  await app.services.db('request_rules').insert({
+    team_id: team.team_id,
+    position: 0,
+    system: 'x',
+    name: 'x',
+    target: 'x',
+    require_code: true,
+    is_denied: false,
+  });
   const logged = {
     team_id: team.team_id,
     source: 'x',

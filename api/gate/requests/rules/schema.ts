@@ -5,7 +5,7 @@ import { AskedOperation, REQUEST_ROLES, RequestRequirement } from '../schema.js'
 export const RulesPath = z.object({ team_id: Id });
 
 /** Most rules of a team. */
-const MAX_RULES = 100;
+export const MAX_RULES = 100;
 const Pattern = (max: number) =>
   Text.max(max)
     .regex(/^[^*]*\*?$/, 'may have * only at its end')
@@ -22,6 +22,9 @@ const Rule = z.object({
   is_denied: z.boolean().default(false).meta({ description: 'Such a request is refused' }),
   max_use_seconds: z.int().min(30).max(86_400).nullable().default(null),
 });
+
+/** Fields of a rule, for a form. */
+export const RequestRuleFields = Rule.shape;
 
 export const SaveRequestRules = z.object({ rules: z.array(Rule).max(MAX_RULES) }).meta({ id: 'SaveRequestRules' });
 export type SaveRequestRules = z.output<typeof SaveRequestRules>;

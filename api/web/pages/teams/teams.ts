@@ -79,6 +79,7 @@ async function showTeam(
   const role = members.find(({ user_id }) => user_id === requireUser({ me }).user_id)?.role ?? null;
   const manages = isAllowed('member.manage', role);
   const leads = isAllowed('automation.take_over', role) && isAdmitted('automation.take_over', ctx.actor);
+  const readsRules = isAllowed('request_rule.read', role);
   const keepsSecrets = isAllowed('secret.list', role) && isAdmitted('secret.list', ctx.actor);
   const sendsEvents = isAllowed('webhook.read', role) && isAdmitted('webhook.read', ctx.actor);
   const bindsCode = isAllowed('forge.read', role) && isAdmitted('forge.read', ctx.actor);
@@ -102,6 +103,7 @@ async function showTeam(
       projects: projects.map((text) => JSON.parse(text) as { project_id: string; name: string; status: string }),
       movesData,
       manages,
+      readsRules,
       keepsSecrets,
       sendsEvents,
       bindsCode,
