@@ -50,7 +50,6 @@ async function present(ctx: Context, plans: readonly PlanToDecide[]): Promise<De
       const by = change?.user_name ? withVisibleNames(change.user_name) : null;
       return { ...action, changed: stale.has(action.index) ? { by, at: change?.timestamp ?? null } : null };
     });
-    const isOpen = plan.status === 'staged';
     return {
       kind: 'plan',
       id: plan.action_id,
@@ -73,11 +72,11 @@ async function present(ctx: Context, plans: readonly PlanToDecide[]): Promise<De
       decided_at: plan.decided_at,
       comment: plan.comment,
       staged_hash: plan.plan_hash,
-      seen_hash: isOpen ? seenHash(plan.plan_hash, plan.actions, versions) : null,
+      seen_hash: plan.status === 'staged' ? seenHash(plan.plan_hash, plan.actions, versions) : null,
       actions: presentActions(actions, names[at] ?? {}),
       behind: plan.behind,
       approvers_missing: 0, // A team always has an admin, also behind it.
-      can_decide: isOpen && plan.can_confirm,
+      can_decide: plan.status === 'staged' && plan.can_confirm,
       started_with_event: false,
       url: webAddress(ctx.config, `/app/approvals/plan/${plan.action_id}`),
     };
