@@ -66,7 +66,7 @@ export interface ActivityQuestion {
   /** Only the newest change that did this: who closed it? */
   what?: ActivityKind;
 }
-export type ActivityKind = 'closed' | 'reopened' | 'created' | 'assigned' | 'changed';
+export type ActivityKind = 'closed' | 'reopened' | 'created' | 'assigned' | 'moved' | 'changed';
 
 /**
  * One clause of a message. `unclear`: none that the grammar knows. `follows`: with those beside it, it says again what the message before
@@ -77,6 +77,9 @@ export type Clause = { written: string; follows?: true; replaces?: true } & (
   | { does: 'subtasks'; of: Target; tasks: readonly NewTask[] }
   /** `resolution`: why it is done that nobody completed. */
   | { does: 'status'; target: Target; status: Status; resolution?: Resolution }
+  /** Stages and fields by the names of the team; of several the person has to choose. */
+  | { does: 'stage'; target: Target; stages: readonly string[] }
+  | { does: 'field'; target: Target; fields: readonly string[]; value: string }
   | { does: 'assign'; target: Target; to: Assignee }
   | { does: 'unassign'; target: Target; from: Assignee | null }
   | { does: 'priority'; target: Target; priority: Priority }
@@ -138,7 +141,20 @@ export type BareClause = Bare<Clause>;
 /** A clause that sets one field. */
 export type FieldClause = Extract<
   Clause,
-  { does: 'priority' | 'unprioritize' | 'step' | 'describe' | 'estimate' | 'archive' | 'tag' | 'untag' | 'place' }
+  {
+    does:
+      | 'priority'
+      | 'unprioritize'
+      | 'step'
+      | 'describe'
+      | 'estimate'
+      | 'archive'
+      | 'tag'
+      | 'untag'
+      | 'place'
+      | 'stage'
+      | 'field';
+  }
 >;
 /** The clauses of one kind. */
 export type Does<D extends Clause['does']> = Extract<Clause, { does: D }>;

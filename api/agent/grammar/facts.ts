@@ -2,11 +2,11 @@ import { addTo } from '../../platform/calendar-days.js';
 import type { Duration, WrittenDate } from '../../platform/written-days.js';
 import type { ProposedAction } from '../plans/proposal.js';
 import type { Clause, Does, FieldClause, NewTask, Target } from './clauses.js';
-import { capital, named } from './doubts/naming.js';
+import { capital, named, quote } from './doubts/naming.js';
 import { Question, type Subject } from './subjects.js';
 import { type Assignee, type Priority, PRIORITIES } from './terms.js';
 import type { LinkedItem } from './tokens.js';
-import { PLURALS } from './words.js';
+import { findPriority, PLURALS } from './words.js';
 
 /** Facts of a task that a clause may build on. */
 export type Facts = Pick<LinkedItem, 'priority' | 'due' | 'tags'>;
@@ -34,9 +34,31 @@ export function fieldsOf(
       return { tags: [...new Set([...(facts.tags ?? []), clause.tag])] };
     case 'untag':
       return { tags: (facts.tags ?? []).filter((tag) => tag.toLowerCase() !== clause.tag.toLowerCase()) };
+    case 'stage':
+      return { stage_id: onlyName('stage', clause.stages) };
+    case 'field':
+      return { custom_fields: { [onlyName('field', clause.fields)]: clause.value.trim() } };
     case 'place':
       return { project_id: projectOf(clause.project) };
   }
+}
+
+/** @throws Question what is called as a stage is a priority too, or a linked project */
+export function checkStage({ stages }: Does<'stage'>, items: readonly LinkedItem[]): void {
+  const [name = ''] = stages;
+  const isProject = items.some(({ type, title }) => type === 'project' && title.toLowerCase() === name.toLowerCase());
+  const other = isProject ? 'a project' : findPriority(name.toLowerCase().split(' ')) && 'a priority';
+  if (other)
+    throw new Question(
+      `${capital(quote(name))} is a stage and ${other}. Write “change the stage to ${name}”, or name the other one.`,
+    );
+}
+
+/** @throws Question several have the name */
+function onlyName(what: string, names: readonly string[]): string {
+  const [name = '', ...others] = names;
+  if (others.length > 0) throw new Question(`Which ${what} do you mean: ${names.map(quote).join(' or ')}?`);
+  return name;
 }
 
 /** The fields of a new task beside its title, its project and its assignee. */

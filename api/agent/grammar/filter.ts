@@ -1,6 +1,7 @@
 import { readRange } from '../../platform/written-ranges.js';
 import { readPastRange } from './asking/past-range.js';
 import { phraseStems, stem } from './match.js';
+import { type OwnWords, readStage } from './sets/own-words.js';
 import type { PeopleIndex } from './people.js';
 import { isPersonal, readPerson, readPronounOfPerson } from './referents.js';
 import { OPEN } from './sets/is-meant.js';
@@ -85,6 +86,7 @@ export interface FilterReader {
   persons: readonly string[];
   today: string;
   isTag: (word: string) => boolean;
+  own?: OwnWords;
 }
 
 const longest = (
@@ -147,6 +149,7 @@ function readDays(words: readonly string[], at: number, { today }: FilterReader)
 }
 
 const READERS: readonly ((words: readonly string[], at: number, reader: FilterReader) => Found | undefined)[] = [
+  (words, at, { own }) => readStage(words, at, own),
   readDays,
   (words, at) => longest(words, at, MAX_PHRASE, readPhrase),
   readTag,
@@ -168,6 +171,7 @@ export function merge(before: TaskFilter, more: TaskFilter): TaskFilter | undefi
   if (differs('assignee') || differs('due') || differs('completed') || differs('tag') || differs('project') || differs('cycle'))
     return undefined;
   const merged = { ...before, ...more };
+  if (differs('stages')) merged.stages = union(before.stages, more.stages);
   if (differs('priorities')) merged.priorities = union(before.priorities, more.priorities);
   if (differs('resolutions')) merged.resolutions = union(before.resolutions, more.resolutions);
   // `unassigned` says open too, unless a state says more.

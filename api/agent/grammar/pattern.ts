@@ -3,6 +3,7 @@ import type { DateRange } from '../../platform/written-ranges.js';
 import { readCycleName } from './asking/cycle-name.js';
 import { readPastRange } from './asking/past-range.js';
 import type { Target } from './clauses.js';
+import { readFieldNames, readStages } from './sets/own-words.js';
 import { readPerson } from './referents.js';
 import { type Reading, wordsOf, writtenOf } from './reading.js';
 import { readTarget } from './target.js';
@@ -40,6 +41,10 @@ export interface Slots {
   W: DateRange;
   /** Cycle. */
   C: CycleName;
+  /** Names of the stages that it may mean. */
+  K: readonly string[];
+  /** Names of the custom fields that it may mean. */
+  F: readonly string[];
 }
 type Slot = keyof Slots;
 type Element = { words: ReadonlySet<string>; isOptional: boolean } | { slot: Slot };
@@ -53,7 +58,7 @@ export interface Pattern {
   anchors: readonly ReadonlySet<string>[];
 }
 
-const SLOT = /^[TUPSRDNHEXQGWC]$/;
+const SLOT = /^[TUPSRDNHEXQGWCKF]$/;
 
 /** Compiles a pattern. */
 export function pattern(text: string): Pattern {
@@ -97,6 +102,8 @@ const target = (reading: Reading, tokens: readonly Token[]): Taken | undefined =
   return read && { value: read.target, isKnown: read.isKnown };
 };
 
+const some = (names: readonly string[]): readonly string[] | undefined => (names.length === 0 ? undefined : [...new Set(names)]);
+
 const HOURS = new Set(['hour', 'hours', 'h', 'hrs']);
 const READERS: Readonly<Record<Slot, (reading: Reading, tokens: readonly Token[]) => Taken | undefined>> = {
   T: target,
@@ -131,6 +138,8 @@ const READERS: Readonly<Record<Slot, (reading: Reading, tokens: readonly Token[]
   },
   W: ({ today }, tokens) => known(tokens.length <= 7 ? readPastRange(wordsOf(tokens), today) : undefined),
   C: (_reading, tokens) => known(readCycleName(tokens)),
+  K: ({ own }, tokens) => known(some(readStages(own, wordsOf(tokens)).map(({ name }) => name))),
+  F: ({ own }, tokens) => known(some(readFieldNames(own, wordsOf(tokens)))),
 };
 /** Slots that are read only after everything else fits, because they take any tokens. */
 const LATE: ReadonlySet<Slot> = new Set<Slot>(['T', 'U', 'X']);

@@ -1,5 +1,6 @@
 import type { Beyond } from './beyond.js';
 import { indexSets, WordIndex } from './match.js';
+import { NO_OWN_WORDS, type OwnWords } from './sets/own-words.js';
 import type { PeopleIndex } from './people.js';
 import type { LinkedItem, NamedItem, Token, Tokenized } from './tokens.js';
 import { getWord, innerWords } from './words.js';
@@ -13,6 +14,8 @@ export interface Reading {
   sets: WordIndex<{ title: string }>;
   /** Whether a linked task, or one of a linked project, has a tag. */
   isTag: (word: string) => boolean;
+  /** What the teams name themselves. */
+  own: OwnWords;
   people: PeopleIndex;
   /** Names of the members that `he` or `she` can mean here. */
   persons: readonly string[];
@@ -31,6 +34,7 @@ export interface Readers {
   items: readonly LinkedItem[];
   people: PeopleIndex;
   today: string;
+  own?: OwnWords;
   beyond?: Beyond;
 }
 
@@ -60,13 +64,14 @@ function tagReader(items: () => readonly LinkedItem[]): Reading['isTag'] {
 }
 
 /** Prepares the reading of a message. */
-export function openReading(message: Tokenized, { items, people, today, beyond }: Readers): Reading {
+export function openReading(message: Tokenized, { items, people, today, own = NO_OWN_WORDS, beyond }: Readers): Reading {
   const index = new WordIndex(items);
   return {
     message: { ...message, tokens: withRivals(message.tokens, items) },
     index,
     sets: indexSets(items),
     isTag: tagReader(() => [...items, ...(beyond?.coveredTasks?.items ?? [])]),
+    own,
     people,
     persons: [],
     isAsked: false,

@@ -12,6 +12,7 @@ import type { Asked, Outcome, TaskSet } from './outcome.js';
 import { swapped } from './sets/swap.js';
 import {
   checkDeletion,
+  checkStage,
   dayOf,
   type Facts,
   fieldsOf,
@@ -108,6 +109,7 @@ export class Resolver {
         if (clause.target) this.before = this.finder.find(clause.target, this.before);
         return undefined;
       default:
+        if (clause.does === 'stage') checkStage(clause, this.world.items);
         return this.onTasks(clause.target, 'task.update', (subject) => {
           const facts = this.factsOf(subject);
           if (this.kept.keeps(clause, subject.item, facts)) return null;

@@ -1,3 +1,4 @@
+import type { OwnWords } from './sets/own-words.js';
 import type { Beyond } from './beyond.js';
 import type { Target } from './clauses.js';
 import { list, named, namedApart, quote } from './doubts/naming.js';
@@ -22,6 +23,8 @@ export interface RuleWorld {
   people: PeopleIndex;
   /** YYYY-MM-DD where the person is. */
   today: string;
+  /** What the teams name themselves. */
+  own?: OwnWords;
   /** What is not linked, as far as it was looked up. */
   beyond?: Beyond;
 }

@@ -48,6 +48,8 @@ export interface TaskFilter {
   /** The cycle that they are in, which only the database knows. */
   cycle?: CycleName;
   resolutions?: readonly Resolution[];
+  /** Names of stages, in lower case. */
+  stages?: readonly string[];
   priorities?: readonly Priority[];
   isOverdue?: true;
   isBlocked?: true;

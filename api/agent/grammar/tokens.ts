@@ -8,6 +8,8 @@ export interface LinkedItem {
   /** Of a task: what people call it, HAR-12. */
   key?: string | null;
   status: string;
+  /** Of a task: name of its stage. */
+  stage?: string | null;
   /** Of a task that is done: why, if nobody completed it. */
   resolution?: string | null;
   team_id: string;

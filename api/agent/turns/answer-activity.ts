@@ -100,6 +100,7 @@ const IS_KIND: Readonly<Record<ActivityKind, (line: ActivityLine) => boolean>> =
   reopened: ({ changes }) => changes?.['status']?.from === 'done',
   created: ({ action }) => action === 'create',
   assigned: ({ changes }) => changes?.['assigned_to'] !== undefined,
+  moved: ({ changes }) => changes?.['status'] !== undefined || changes?.['stage_id'] !== undefined,
   changed: () => true,
 };
 

@@ -1,7 +1,7 @@
 import type { TurnView } from '../../../workflows/contracts/turn-contract.js';
 import { type Context, inTransaction, type Services, serviceContext } from '../../platform/context.js';
 import { toDomainError } from '../../platform/database/database-errors.js';
-import { DomainError } from '../../platform/errors.js';
+import { DomainError, reasonOf } from '../../platform/errors.js';
 import type { LinkedItem } from '../grammar/tokens.js';
 import type { ProposedAction } from '../plans/proposal.js';
 import { MAX_ACTIONS } from '../plans/schema.js';
@@ -52,7 +52,7 @@ async function propose(
     return { content: [planWords(staged), ...notes].join('\n\n'), plan };
   } catch (error) {
     if (!(error instanceof DomainError) || error.status >= 500) throw error;
-    return { content: `That cannot be done: ${error.message}. ${NOT_STAGED}` };
+    return { content: `That cannot be done: ${reasonOf(error)}. ${NOT_STAGED}` };
   }
 }
 

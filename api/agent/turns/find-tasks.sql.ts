@@ -10,6 +10,7 @@ const columns = (
   user: string,
   roles: string,
 ): string => /* sql */ `t.task_id as id, e.key || '-' || t.number as key, t.title, t.status, t.resolution, t.priority,
+  (select s.name from stages s where s.stage_id = t.stage_id) as stage,
   left(t.due_date, 10) as due, (t.completed_at at time zone ${timezone})::date::text as completed, t.assigned_to, u.display_name as assignee,
   p.name as project_title, t.tags, ${isBlockedSql(user, roles)} as is_blocked`;
 
@@ -29,7 +30,7 @@ const EXAMINED = `places as materialized (${places('$1::uuid', '$2::text[]', '$3
  * $6 = priorities or null, $7 = first due date or null, $8 = last due date or null, $9 = only without a due date, $10 = assignees or null for
  * any, $11 = only without an assignee, $12 = patterns that title, project name and tags match together, $13 = only blocked ones, $14 = first day of
  * completion or null, $15 = last one or null, $16 = why they are done (`completed`, or a resolution) or null for any, $17 = project id or null, $18 = cycle id or
- * null, $19 = row limit.
+ * null, $19 = names of stages in lower case or null, $20 = row limit.
  */
 export const findTasksStatement = defineStatement({
   name: 'rules_find_tasks',
@@ -44,7 +45,8 @@ where not t.is_archived and ($5::text[] is null or t.status = any($5)) and ($6::
   and ($14::text is null or (t.completed_at at time zone $4)::date::text >= $14) and ($15::text is null or (t.completed_at at time zone $4)::date::text <= $15)
   and ($16::text[] is null or coalesce(t.resolution, 'completed') = any($16))
   and ($17::uuid is null or t.project_id = $17) and ($18::uuid is null or t.cycle_id = $18)
-order by t.due_date nulls last, t.created_at, t.task_id limit $19`,
+  and ($19::text[] is null or exists (select from stages s where s.stage_id = t.stage_id and lower(s.name) = any($19)))
+order by t.due_date nulls last, t.created_at, t.task_id limit $20`,
 });
 
 /**

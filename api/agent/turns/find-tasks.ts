@@ -85,6 +85,7 @@ export async function findTasks(
     filter.resolutions ?? (meansCompleted(filter) ? ['completed'] : null),
     asking.place?.projectId ?? null,
     asking.place?.cycleId ?? null,
+    filter.stages ?? null,
     MAX_COUNTED + 1,
   ];
   const found = await run<FoundTask>(ctx.db, findTasksStatement, values);

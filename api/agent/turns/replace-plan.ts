@@ -1,6 +1,6 @@
 import { defineStatement, run } from '../../../db/statement.js';
 import type { Context } from '../../platform/context.js';
-import { DomainError } from '../../platform/errors.js';
+import { DomainError, reasonOf } from '../../platform/errors.js';
 import { supersedePlans } from '../plans/decisions/close-plans.js';
 import { discardPlan } from '../plans/decisions/discard-plan.js';
 import { NOT_STAGED } from './answer-words.js';
@@ -48,6 +48,6 @@ export async function discardWaiting(ctx: Context, turn: ClaimedTurn, waiting: s
     return { content: 'The plan is discarded. Nothing was changed.' };
   } catch (error) {
     if (!(error instanceof DomainError) || error.status >= 500) throw error;
-    return { content: `That cannot be done: ${error.message}.` };
+    return { content: `That cannot be done: ${reasonOf(error)}.` };
   }
 }

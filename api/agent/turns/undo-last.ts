@@ -1,6 +1,6 @@
 import { defineStatement, run } from '../../../db/statement.js';
 import type { Context } from '../../platform/context.js';
-import { DomainError } from '../../platform/errors.js';
+import { DomainError, reasonOf } from '../../platform/errors.js';
 import { undoPlan } from '../plans/decisions/undo-plan.js';
 import { NOT_STAGED, planWords } from './answer-words.js';
 import type { ClaimedTurn } from './claim-turn.js';
@@ -29,6 +29,6 @@ export async function undoLast(ctx: Context, { session_id, token_id }: ClaimedTu
     return { content: planWords({ plan, omitted }), plan: { action_id: plan.action_id, changes: plan.actions.length } };
   } catch (error) {
     if (!(error instanceof DomainError) || error.status >= 500) throw error;
-    return { content: `That cannot be done: ${error.message}. ${NOT_STAGED}` };
+    return { content: `That cannot be done: ${reasonOf(error)}. ${NOT_STAGED}` };
   }
 }

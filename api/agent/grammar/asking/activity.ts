@@ -77,6 +77,17 @@ const OF_KIND: readonly (readonly [what: ActivityKind, asked: readonly Pattern[]
     patterns('who has? assigned|reassigned T', 'who has? assigned|reassigned T to P', 'when was|were T assigned|reassigned'),
   ],
   [
+    'moved',
+    patterns(
+      'why is|are|was|were T still|already|now? in|at? S',
+      'why is|are|was|were T still|already|now? in|at? K',
+      'who has? moved T [to|into|in S]',
+      'who has? moved T to|into|in K',
+      'since when is|are T in|at? S',
+      'since when is|are T in|at? K',
+    ),
+  ],
+  [
     'changed',
     patterns(
       'who has? last? changed|updated|edited|touched|modified|renamed T last?',

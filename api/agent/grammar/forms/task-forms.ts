@@ -1,6 +1,7 @@
 import { type Form, SAME, say, state } from './form.js';
 import { OTHER, RELATE } from './item-forms.js';
 import { HOLD_FORMS, SPEECH_FORMS } from './speech-forms.js';
+import { OWN_FORMS } from './own-forms.js';
 import { OPEN_FORMS } from './open-forms.js';
 import type { Target } from '../clauses.js';
 import type { Slots } from '../pattern.js';
@@ -291,5 +292,7 @@ const DUE: readonly Form[] = [
   ),
 ];
 
+const FIRST = [...HOLD_FORMS, ...OWN_FORMS];
+
 /** All forms, in the order in which they are tried. */
-export const FORMS: readonly Form[] = [HOLD_FORMS, ASSIGN, STATUS, PRIORITY, SPEECH_FORMS, DUE, OTHER, RELATE, OPEN_FORMS].flat();
+export const FORMS: readonly Form[] = [FIRST, ASSIGN, STATUS, PRIORITY, SPEECH_FORMS, DUE, OTHER, RELATE, OPEN_FORMS].flat();

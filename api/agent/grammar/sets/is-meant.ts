@@ -7,6 +7,8 @@ export interface FilteredTask {
   id: string;
   title: string;
   status: string;
+  /** Name of its stage. */
+  stage?: string | null;
   /** Why it is done, if nobody completed it. */
   resolution?: string | null;
   project_title?: string | null;
@@ -49,6 +51,7 @@ export function isMeant(task: FilteredTask, filter: TaskFilter, people: readonly
   const { priorities, due, completed, words, tag, project } = filter;
   return (
     hasStatus(task, filter) &&
+    (!filter.stages || filter.stages.includes(task.stage?.toLowerCase() ?? '')) &&
     (!priorities || priorities.some((priority) => priority === task.priority)) &&
     (!filter.isOverdue || (task.status !== 'done' && task.due != null && task.due < today)) &&
     (!filter.isBlocked || task.is_blocked === true) &&

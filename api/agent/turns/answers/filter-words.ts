@@ -12,7 +12,8 @@ export function filterWords(filter: TaskFilter): string {
   const named = [...(words ?? []), ...(project ?? [])];
   return [
     isOpen ? 'Open tasks' : 'Tasks',
-    !isOpen && states && `that are ${states.join(' or ')}`,
+    !isOpen && states && !filter.stages && `that are ${states.join(' or ')}`,
+    filter.stages && `in the stage ${filter.stages.map(quote).join(' or ')}`,
     priorities && `of ${priorities.join(' or ')} priority`,
     filter.isOverdue && 'that are overdue',
     filter.isBlocked && 'that are blocked',

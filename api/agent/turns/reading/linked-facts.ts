@@ -19,12 +19,13 @@ export const isBlockedSql = (user: string, roles: string): string => /* sql */ `
 const statement = defineStatement({
   name: 'linked_facts',
   text: /* sql */ `
-    select t.task_id as item_id, e.key || '-' || t.number as key, p.name as project_title, t.priority, left(t.due_date, 10) as due, u.display_name as assignee, t.assigned_to, t.resolution, t.tags,
+    select t.task_id as item_id, e.key || '-' || t.number as key, p.name as project_title, t.priority, left(t.due_date, 10) as due, u.display_name as assignee, t.assigned_to, t.resolution,
+      (select s.name from stages s where s.stage_id = t.stage_id) as stage, t.tags,
       ${isBlockedSql('$3::uuid', '$4::text[]')} as is_blocked, null::int as open_tasks
     from tasks t join projects p using (project_id) join teams e on e.team_id = t.team_id
     left join users u on u.user_id = t.assigned_to where t.task_id = any($1::text[])
     union all
-    select p.project_id::text, null, null, null, p.end_date::text, null, null, null, '{}', false, (select count(*)::int from (
+    select p.project_id::text, null, null, null, p.end_date::text, null, null, null, null, '{}', false, (select count(*)::int from (
       select from tasks t where t.project_id = p.project_id and t.deleted_at is null and t.status <> 'done' limit ${MAX_COUNTED}) few)
     from projects p where p.project_id = any($2::uuid[])`,
 });
@@ -40,6 +41,7 @@ export interface LinkedFacts extends Record<string, unknown> {
   assignee: string | null;
   assigned_to: string | null;
   resolution: string | null;
+  stage: string | null;
   tags: string[];
   is_blocked: boolean;
   /** Of a project. */
@@ -77,6 +79,7 @@ export const toLinkedItem = (
     assigned_to: facts.assigned_to,
     assignee: facts.assignee,
     resolution: facts.resolution,
+    stage: facts.stage,
     tags: facts.tags,
     is_blocked: facts.is_blocked,
   }),

@@ -4,6 +4,7 @@ import { PeopleIndex } from '../../../../api/agent/grammar/people.js';
 import { nearest } from '../../../../api/agent/grammar/sets/near.js';
 import { isMeant } from '../../../../api/agent/grammar/sets/is-meant.js';
 import type { Asked, Outcome } from '../../../../api/agent/grammar/outcome.js';
+import type { OwnWords } from '../../../../api/agent/grammar/sets/own-words.js';
 import { Beyond } from '../../../../api/agent/grammar/beyond.js';
 import { WordIndex } from '../../../../api/agent/grammar/match.js';
 import { resolve, subjectsOf } from '../../../../api/agent/grammar/resolve.js';
@@ -104,9 +105,24 @@ const WORLDS: Readonly<Record<string, readonly WorldTask[]>> = {
     task('p8', 'Investigate slow reports', 'done', 'low', '2026-11-18', 'mia', { completed: '2026-11-24' }),
     { type: 'project', id: 'prj', title: 'Payments', status: 'active', team_id: 'team', project_id: 'prj' },
   ],
+  roc: [
+    task('r12', 'Login crash', 'in_progress', 'high', null, 'bo', { key: 'ROC-12' }),
+    task('r16', 'Rotate the keys', 'in_review', 'medium', null, 'mia', { key: 'ROC-16', stage: 'Code review' }),
+    task('r22', 'Dark mode', 'in_review', 'low', null, 'uma', { key: 'ROC-22', stage: 'In QA' }),
+  ],
   many: Array.from({ length: 50 }, (_, n) =>
     task(`m${n}`, `Order part ${n} of the machine and test it`, 'todo', 'low', null, null),
   ),
+};
+/** What the team of the world `roc` names itself. */
+const OWN: OwnWords = {
+  stages: [
+    { name: 'Backlog', status: 'todo' },
+    { name: 'Code review', status: 'in_review' },
+    { name: 'In QA', status: 'in_review' },
+    { name: 'Ready to deploy', status: 'done' },
+  ],
+  fields: ['Severity', 'Story size'],
 };
 const member = (user_id: string, name: string) => ({ user_id, team_id: 'team', names: [user_id, name] });
 const MEMBERS = [
@@ -182,7 +198,14 @@ function interpret(world: string, messages: readonly string[], others: Others): 
   const beyond = new Beyond(new Set(others.covered ? ['prj'] : []));
   const covered = (others.covered ?? []).map((each) => ({ ...each, isLinked: false as const }));
   if (others.covered) beyond.cover({ items: covered, isCut: false });
-  const rules = { items, userId: 'ada', people: others.people ?? people, today: TODAY, beyond };
+  const rules = {
+    items,
+    ...(world === 'roc' && { own: OWN }),
+    userId: 'ada',
+    people: others.people ?? people,
+    today: TODAY,
+    beyond,
+  };
   const answers = messages
     .slice(1)
     .map((_message, at) => answered(world, interpretSafely(world, messages.slice(0, at + 1), others)));
@@ -194,7 +217,10 @@ function interpret(world: string, messages: readonly string[], others: Others): 
 
 const shownParams = (params: Readonly<Record<string, unknown>>): string =>
   Object.entries(params)
-    .map(([name, value]) => `${name}=${Array.isArray(value) ? value.join('+') : String(value)}`)
+    .map(
+      ([name, value]) =>
+        `${name}=${Array.isArray(value) ? value.join('+') : typeof value === 'object' && value !== null ? JSON.stringify(value) : String(value)}`,
+    )
     .join(',');
 
 function shownActivity({ asked, of }: Extract<Asked, { does: 'activity' }>): string {

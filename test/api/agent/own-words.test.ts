@@ -1,0 +1,65 @@
+/** Stages and custom fields in messages to the rules, on PostgreSQL: by the names of the team, and of no other. */
+import { createField } from '../../factories/custom-fields.js';
+import { buildTeam } from '../../factories/people.js';
+import { useHarbor } from './harbor.js';
+
+const harbor = useHarbor();
+
+const addStage = async (name: string, status = 'in_review', where = harbor.team): Promise<string> =>
+  (await harbor.app.as(where.manager).post('/api/stages', { team_id: where.team_id, name, status })).body.stage_id;
+
+it('moves a task to a stage, and lists and moves what is in one', async () => {
+  const [qa, ready] = [await addStage('In QA'), await addStage('Ready to deploy')];
+  const keys = await harbor.addTask('Rotate the keys', { stage_id: qa });
+  await harbor.addTask('Paint the crane', { status: 'in_review' });
+  const say = await harbor.begin();
+  const asked = await say('what is in QA?');
+  expect(asked.content).toContain('Rotate the keys');
+  expect(asked.content).not.toContain('Paint the crane');
+  expect((await say('how many tasks are in QA?')).content).toContain('1 task');
+  const { actions } = await say('move everything in QA to Ready to deploy');
+  expect(actions).toMatchObject([{ entity_id: keys, params: { stage_id: ready } }]);
+  expect((await say('move the keys to ready to deploy')).actions).toMatchObject([
+    { entity_id: keys, params: { stage_id: ready } },
+  ]);
+});
+
+it('sets a custom field, and says what its values are', async () => {
+  const { field_id } = await createField(harbor.app, harbor.team, 'select', { name: 'Severity' });
+  const keys = await harbor.addTask('Rotate the keys');
+  const say = await harbor.begin(keys);
+  const { actions } = await say('set the severity to High');
+  expect(actions).toMatchObject([{ entity_id: keys, params: { custom_fields: { [field_id]: 'high' } } }]);
+  const wrong = await say('set the severity of the keys to enormous');
+  expect(wrong).toMatchObject({ actions: [], content: expect.stringContaining('must be one of high, low') });
+});
+
+it('asks where a name means several things, and knows no name of another team', async () => {
+  const other = await buildTeam(harbor.app);
+  await addStage('Secret stage', 'in_review', other);
+  await createField(harbor.app, other, 'text', { name: 'Secret field' });
+  await addStage('Harbor');
+  await createField(harbor.app, harbor.team, 'text', { name: 'Severity' });
+  await createField(harbor.app, harbor.team, 'text', { name: 'severity' });
+  const say = await harbor.begin({ item_type: 'task', item_id: await harbor.addTask('Rotate the keys') }, harbor.linked);
+  expect((await say('move the keys to Harbor')).content).toContain('is a stage and a project');
+  expect((await say('set the severity of the keys to high')).content).toContain('Which field do you mean');
+  for (const words of ['move the keys to Secret stage', 'set the secret field of the keys to x']) {
+    const answer = await say(words);
+    expect([words, answer.actions]).toEqual([words, []]);
+  }
+});
+
+it('tells who moved a task to its state, and when', async () => {
+  const qa = await addStage('In QA');
+  const keys = await harbor.addTask('Rotate the keys');
+  await harbor.app.as(harbor.team.member).patch(`/api/tasks/${keys}`, { stage_id: qa });
+  await harbor.app.as(harbor.team.member).patch(`/api/tasks/${keys}`, { priority: 'urgent' });
+  const say = await harbor.begin(keys);
+  for (const words of ['Why is it in review?', 'why is the keys in QA?', 'who moved the keys?']) {
+    expect([words, (await say(words)).content]).toEqual([
+      words,
+      expect.stringMatching(/changed status from to do to in review.* “Rotate the keys” on /),
+    ]);
+  }
+});
