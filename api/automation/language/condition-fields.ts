@@ -70,7 +70,8 @@ export function listConditionFields(triggerType: string, { stages, fields }: Own
   const sample = TRIGGERS.find(({ key }) => key === triggerType)?.sample_payload ?? {};
   const own = 'task' in sample ? fields : [];
   return [...listLeaves(sample, 'event', MAX_STEPS), ...own, ...BESIDE].map((field) => {
-    if (STAGE_PATHS.includes(field.path)) return { ...field, kind: 'text', values: stages, texts: toTexts(stages) };
+    if (STAGE_PATHS.includes(field.path))
+      return { ...field, kind: 'text', ...(stages.length > 0 && { values: stages, texts: toTexts(stages) }) };
     const values = VALUES[field.path] ?? (triggerType.startsWith('task.') ? VALUES_OF_CHANGES[field.path] : undefined);
     return values ? { ...field, values } : field;
   });

@@ -8,6 +8,8 @@ import type { CustomFieldRecord } from '../../../work/custom-fields/schema.js';
 import type { ParamField } from './param-fields.js';
 import { findStages } from '../../../work/tasks/stages/find-stages.js';
 
+/** Custom fields that a step shows at once. */
+const SHOWN_AT_ONCE = 6;
 /** Choices that a hint lists. */
 const MAX_LISTED = 20;
 
@@ -54,7 +56,7 @@ const INPUTS: Partial<Record<CustomFieldRecord['field_type'], Pick<ParamField, '
 };
 
 /** Returns the form field of an action that sets a custom field. */
-function toParam({ key, name, field_type }: CustomFieldRecord, { values, texts = {} }: Described): ParamField {
+function toParam({ key, name, field_type }: CustomFieldRecord, { values, texts = {} }: Described, isMain: boolean): ParamField {
   const isOne = field_type === 'select' || field_type === 'user';
   const { kind, hint }: Pick<ParamField, 'kind' | 'hint'> = INPUTS[field_type] ?? { kind: isOne ? 'choice' : 'text', hint: null };
   const choices = Object.values(texts).slice(0, MAX_LISTED).join(', ');
@@ -64,7 +66,7 @@ function toParam({ key, name, field_type }: CustomFieldRecord, { values, texts =
     kind,
     isRequired: false,
     isDefaulted: false,
-    isMain: false,
+    isMain,
     hint: field_type === 'multi_select' ? `One on each line: ${choices}` : hint,
     options: kind === 'flag' ? ['true', 'false'] : isOne ? (values ?? []) : [],
     optionTexts: texts,
@@ -84,6 +86,6 @@ export async function readOwnWords(ctx: Context, me: User, teamId: string | null
       name: `task › ${field.name}`,
       ...what,
     })),
-    params: described.map(({ field, what }) => toParam(field, what)),
+    params: described.map(({ field, what }, at) => toParam(field, what, at < SHOWN_AT_ONCE)),
   };
 }

@@ -381,6 +381,10 @@ describe('a condition as rows', () => {
   };
 
   it('offers the stages and fields of the team by name, and keeps a value that is no longer one of them', async () => {
+    // Without stages their names are a text, as in a personal automation.
+    const none = { ...readFields((await browser.get(page())).html), trigger_type: 'task.stage_changed' };
+    const typed = await press({ ...none, 'c0.field': 'event.task.stage', 'c0.value': 'Later', op: 'show' });
+    expect(typed.fields['condition']).toBe('event.task.stage == "Later"');
     const named = { team_id: team.team_id, name: 'In QA', status: 'in_review' };
     const { stage_id } = (await app.as(team.manager).post('/api/stages', named)).body;
     const other = await buildTeam(app);
