@@ -242,10 +242,10 @@ describe('rows and cards by keys', () => {
     await page.goto('/app');
     await page.click('[aria-label="Tick Third"]');
     await add('First', '2019-02-01');
-    await page.waitForSelector('#tasks li:first-child:has-text("First")');
+    await page.waitForSelector('#tasks li.group:first-child + li:has-text("First")');
     const { task_id } = await taskOf('Third');
     await app.as(team.admin).patch(`/api/tasks/${task_id as string}`, { due_date: '2019-01-01' });
-    await page.waitForSelector('#tasks li:first-child:has-text("Third")');
+    await page.waitForSelector('#tasks li.group:first-child + li:has-text("Third")');
     const ticked = page.locator('#tasks input:checked');
     expect([await ticked.count(), await ticked.getAttribute('aria-label')]).toEqual([1, 'Tick Third']);
     await press('Escape');

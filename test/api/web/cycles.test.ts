@@ -57,7 +57,8 @@ it('plans a cycle, fills it from the backlog, starts it, shows its burn-down and
   expect(active).toContain(`<option value="${next.cycle_id}">Cycle 2</option>`);
   expect(active).toContain('1 open task moves on. The figures are frozen; this cannot be undone.');
   const task = (await browser.get(`/app/items/${second}`)).html;
-  expect([task.includes(`href="${path}">Cycle 1</a>`), task.includes('changed cycle ')]).toEqual([true, true]);
+  const link = `href="${path}">Show<span class="unseen"> Cycle 1</span></a>`;
+  expect([task.includes(link), task.includes('changed cycle ')]).toEqual([true, true]);
   await post('complete', { rollover_to: next.cycle_id });
   expect((await taskRow(second)).cycle_id).toBe(next.cycle_id);
   const list = (await browser.get('/app/cycles')).html;
