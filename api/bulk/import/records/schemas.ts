@@ -55,7 +55,7 @@ const snapshot = CycleSnapshot.extend({
   carried_over: Count,
   points: z.object({ committed: Sum, completed: Sum }),
   estimate: z.object({ scope: Count, completed: Count, without: Count }).optional(),
-  days: z.array(z.object({ date: z.iso.date(), remaining: Count })).max(366),
+  days: z.array(z.object({ date: z.iso.date(), remaining: Count, estimate: Count.optional() })).max(366),
 });
 
 /** The state of a cycle, set after its tasks are in it. */
