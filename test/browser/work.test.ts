@@ -368,6 +368,23 @@ describe('the page of a task', () => {
     ]);
   });
 
+  it('leaves the focus of keys at the last field where the page hears of the change before its answer', async () => {
+    const { page } = window;
+    await open();
+    await page.evaluate(`document.addEventListener('followed', () => { document.body.dataset.followed = ''; })`);
+    await page.route('**/app/items/*/task', async (route) => {
+      const response = await route.fetch();
+      await page.waitForSelector('body[data-followed]');
+      await route.fulfill({ response });
+    });
+    await page.focus('#i-tags');
+    await page.keyboard.type('quay');
+    await page.keyboard.press('Tab');
+    await page.waitForSelector('.notice:has-text("Tags changed")');
+    await page.waitForSelector('#i-tags:focus');
+    await page.unroute('**/app/items/*/task');
+  });
+
   it('lays a message over the page: nothing moves, and its button or Escape takes it away', async () => {
     const { page } = window;
     await open();

@@ -3,13 +3,18 @@
 (() => {
   const { fieldsOf, isBox, isChanged } = globalThis.assentForms;
   const FORM = 'form[data-saves]';
+  let keyed = null;
   const CONTROL = `${FORM} :is(select, textarea, input:not([type=hidden]))`;
   const stateOf = (field) => (isBox(field) ? String(field.checked) : field.value);
   const partOf = (field) => (isBox(field) ? `${field.name} ${field.value}` : field.name);
 
   const isUnsaved = (form) => [...form.elements].some((field) => field.name && field.type !== 'hidden' && isChanged(field));
+  const lastOf = (form) => [...form.elements].findLast((one) => one.matches(CONTROL));
   const mark = () => {
     for (const form of document.querySelectorAll(FORM)) form.classList.toggle('unsaved', isUnsaved(form));
+    /* Keys that had come to a button which is not shown any more go on from the last field. */
+    const { activeElement: active } = document;
+    if (keyed && active.matches(`${FORM} button`) && !active.checkVisibility()) lastOf(active.form).focus();
   };
   for (const event of ['DOMContentLoaded', 'input', 'change', 'followed']) document.addEventListener(event, mark);
 
@@ -41,7 +46,6 @@
     }
   };
 
-  let keyed = null;
   let sent = new Map();
   let later = [];
   let held = '';
@@ -91,7 +95,7 @@
   const heldBy = (active) => {
     if (active?.matches(CONTROL)) return active.id;
     const isKeyed = keyed && active?.matches(`${FORM} button`);
-    return isKeyed ? [...active.form.elements].findLast((one) => one.matches(CONTROL)).id : '';
+    return isKeyed ? lastOf(active.form).id : '';
   };
   /* What is changed until the answer comes stays. */
   document.addEventListener('htmx:before:swap', () => {
