@@ -43,14 +43,24 @@ const labels = new Map<string, string>(availableActions().map(({ type, label }) 
 const getStatus = (line: Line): FieldLine | undefined =>
   findWorkAction(line.type)?.tool === 'task.set_status' ? line.fields.find(({ name }) => name === 'status') : undefined;
 
+const isShort = (text: string | null): boolean => (text ?? '').length <= MAX_VALUE && !/\n/.test(text ?? '');
+
+/** "POST to hooks.example.com": where a request goes is what its decision is about. */
+function getRequest({ type, fields }: Line): string | undefined {
+  if (type !== 'http_request') return undefined;
+  const read = (field: string): string => fields.find(({ name }) => name === field)?.after ?? '';
+  const url = read('url');
+  return URL.canParse(url) && isShort(new URL(url).host) ? `${read('method')} to ${new URL(url).host}` : undefined;
+}
+
 function getVerb(line: Line): string {
   const status = getStatus(line);
   if (status) return status.after === 'done' ? 'Close' : 'Change status of';
+  const request = getRequest(line);
+  if (request) return request;
   const label = labels.get(line.type);
   return findWorkAction(line.type)?.words.verb ?? (label && line.title !== null ? `${label}:` : (label ?? line.verb));
 }
-
-const isShort = (text: string | null): boolean => (text ?? '').length <= MAX_VALUE && !/\n/.test(text ?? '');
 
 /** Returns the fields as people chose them: what says why nobody completes a task is part of its status. */
 function asChosen(fields: readonly FieldLine[]): readonly FieldLine[] {

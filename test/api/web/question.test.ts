@@ -72,6 +72,13 @@ it.each([
 
 it('an action without a target is its label; nothing to do is no question', () => {
   expect(question([line({ type: 'http_request', title: null, fields: [] })])?.text).toBe('Send an HTTP request');
+  const request = (url: string) =>
+    question([line({ type: 'http_request', title: null, fields: [field('method', null, 'POST'), field('url', null, url)] })])
+      ?.text;
+  expect(request('https://user:pass@hooks.example.com:8443/a?b=c')).toBe('POST to hooks.example.com:8443');
+  expect(request('https://example.com.evil.test/')).toBe('POST to example.com.evil.test');
+  expect(request('https://{{secrets.host}}/a')).toBe('POST to {{secrets.host}}');
+  expect(request(`https://${'a.'.repeat(40)}example.com`)).toBe('Send an HTTP request');
   expect(question([])).toBeUndefined();
 });
 
