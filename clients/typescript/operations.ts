@@ -1,4 +1,4 @@
-// Made by npm run client from the document with SHA-256 6c1b58f62a41e884bd6e245a509b832c4fd57b0dc271fbc3a8bae3a2ed846ec0.
+// Made by npm run client from the document with SHA-256 4b9bf4a667928bf23880acc41821b834b0ded6a5026ea65d636a0871ffb436e3.
 /** Operations that send a form with a file, those that send its bytes alone, and those that return bytes. */
 export const UPLOADS: readonly string[] = ['uploadFile'];
 export const STREAMS: readonly string[] = ['uploadBulkInput'];

@@ -41,6 +41,7 @@ export const taskEvents = {
     of: { 'task.updated': (payload) => changedTo(payload, 'stage_id') !== undefined },
     trigger: 'A task moves to another stage, or out of one',
     past: 'A task moved to another stage, or out of one',
+    webhook: true,
     sample: {
       type: 'task.updated',
       task: { ...TASK, status: 'in_review', stage_id: STAGE },
