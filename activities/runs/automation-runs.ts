@@ -87,10 +87,14 @@ async function start(row: Dispatch, link: RowLink<Dispatch>, services: Services)
  * if the one that claimed it is lost, restarts the run under the next incarnation.
  */
 async function startAgain(row: Dispatch, link: RowLink<Dispatch>, services: Services): Promise<void> {
-  const open = await readOpenRun(services, row.run_id);
-  if (open?.incarnation !== getStartIncarnation(row)) return;
-  const found = await freeRun(link.client, open);
+  const isOwn = (run: OpenRun | undefined): run is OpenRun => run?.incarnation === getStartIncarnation(row);
+  const before = await readOpenRun(services, row.run_id);
+  if (!isOwn(before)) return;
+  const found = await freeRun(link.client, before);
   if (found === 'carried') return;
+  // The execution may have claimed and ended the run between the two.
+  const open = await readOpenRun(services, row.run_id);
+  if (!isOwn(open)) return;
   if (open.claimed_by === null) await link.start(row, services, { workflowIdReusePolicy: 'ALLOW_DUPLICATE' });
   else if (await restartRun(services.db, open, found.free)) services.notifyRelay();
 }
