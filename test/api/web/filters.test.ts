@@ -189,7 +189,7 @@ describe('filters of tasks', () => {
     };
     expect(await columns(`stage_id=${weld}&stage_id=${test}`)).toEqual(['Weld', 'Test']);
     expect(await columns(`stage_id=${weld}&not=stage_id`)).toEqual(['To do', 'In progress', 'In review', 'Test', 'Done']);
-    expect((await browser.get(`${base}/board?stage_id=${weld}`)).html).toContain('<bdi>In Weld</bdi>');
+    expect((await browser.get(`${base}/board?stage_id=${weld}`)).html).toContain('<bdi>Stage: Weld</bdi>');
     const query = `stage_id=${weld}`;
     const saved = await browser.post(
       `${base}/views?show=all&${query}&sort=manual_order`,

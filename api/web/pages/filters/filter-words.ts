@@ -41,7 +41,7 @@ const LEADS: Readonly<Record<Excludable, readonly [wanted: string, leftOut: stri
   show: ['', 'Not '],
   assigned_to: ['Assigned to ', 'Not assigned to '],
   priority: ['Priority ', 'Priority not '],
-  stage_id: ['In ', 'Not in '],
+  stage_id: ['Stage: ', 'Stage not: '],
   project_id: ['In ', 'Not in '],
   created_by: ['Created by ', 'Not created by '],
   cycle_id: ['In ', 'Not in '],
