@@ -116,6 +116,7 @@ const MAIN = [
   'stage_id',
   'user_ids',
   'role',
+  'allow_self_approval',
   'message',
   'content',
   'method',

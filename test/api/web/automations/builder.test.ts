@@ -355,7 +355,11 @@ it('offers the stages and custom fields of the team to an action that changes a 
     's1.p.custom_fields.points_lost': '3',
     's1.p.custom_fields.areas': 'high\r\nlow',
   };
-  const saved = await browser.post(NEW, { ...readFields(added.html), ...params, name: 'Moves', op: 'save' }, { from: start() });
+  const save = (more: object) =>
+    browser.post(NEW, { ...readFields(added.html), ...params, ...more, name: 'Moves', op: 'save' }, { from: start() });
+  const both = await save({ 's1.p.status': 'todo' });
+  expect([both.status, both.html.includes('choose a stage or a status, not both')]).toEqual([422, true]);
+  const saved = await save({});
   expect(saved.status).toBe(303);
   const id = idIn(saved);
   expect((await row(id)).actions[1].params).toEqual({
