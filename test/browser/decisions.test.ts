@@ -58,6 +58,46 @@ const getStatus = async (at: number) =>
   (await app.services.db('automation_runs').where({ run_id: runs[at]?.run_id }).first()).status;
 const notice = (text: string) => page.locator('.notice', { hasText: text }).waitFor();
 
+it('text that is typed decides nothing: neither after Reject… was opened, nor where no field has the focus', async () => {
+  await page.goto('/app/approvals');
+  const card = page.locator('article', { hasText: 'Fix the crane' });
+  const isUndecided = async () => {
+    expect(await page.locator('article', { hasText: 'Fix the crane' }).locator('button:has-text("Approve"):focus').count()).toBe(
+      0,
+    );
+    expect(await getStatus(0)).toBe('paused');
+  };
+  await card.locator('summary:has-text("Reject…")').click();
+  await page.keyboard.type('Not yet tested. Why today? ');
+  await isUndecided();
+  expect(await card.locator('textarea[name=reason]').inputValue()).toBe('Not yet tested. Why today? ');
+  await card.locator('summary:has-text("Reject…")').click();
+  await card.locator('summary:has-text("Add a comment")').click();
+  await page.keyboard.type('yes ');
+  expect(await card.locator('textarea[name=comment]').inputValue()).toBe('yes ');
+  // A letter right before it, the space bar, or a letter after it.
+  await page.goto('/app/approvals');
+  await press('j');
+  await focusIs('Fix the crane');
+  await page.keyboard.type('hardly');
+  await isUndecided();
+  for (const typed of ['y ', 'yes', 'y. ']) {
+    await page.waitForTimeout(1_100);
+    await press('y');
+    await page.locator('article:has-text("Fix the crane") button:has-text("Approve"):focus').waitFor();
+    await page.keyboard.type(typed.slice(1));
+    await isUndecided();
+    await focusIs('Fix the crane');
+  }
+  // While the reason is open, y is no way to a yes.
+  await page.waitForTimeout(1_100);
+  await card.locator('summary:has-text("Reject…")').click();
+  await page.locator('textarea[name=reason]:focus').waitFor();
+  await card.locator('header a').focus();
+  await press('y', 'Enter');
+  expect(await getStatus(0)).toBe('paused');
+});
+
 it('j and k go from card to card, x ticks, y and Enter approve, n, a reason and Enter reject; the next card is in focus', async () => {
   await page.goto('/app/approvals');
   expect((await page.textContent('#queue > article h2'))?.replace(/\s+/g, ' ').trim()).toBe(

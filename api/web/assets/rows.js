@@ -62,7 +62,7 @@
     else if (row?.matches(ROWS)) turn(step);
     return all.length > 0;
   };
-  globalThis.assentRows = { ROWS, current, rowsAround, focusRow };
+  globalThis.assentRows = { ROWS, current, rowsAround, focusRow, linkOf };
 
   /* A task knows the list that it was opened from, for this tab and this user. */
   const remember = (link) => {
@@ -104,74 +104,12 @@
     else say(step > 0 ? 'This is the last task of the list' : 'This is the first task of the list');
     return true;
   };
-  /* The decision that the keys act on: the card in focus, else the only one of the page. A key alone decides nothing: it puts the focus where Enter
-     does, and says so. */
-  const formOf = (card) => card?.querySelector('form:has([data-decides])');
-  const decision = () => {
-    const all = [...document.querySelectorAll('main article')].filter(formOf);
-    return current() ?? (all.length === 1 ? all[0] : null);
-  };
-  const textOf = (element) => {
-    const copy = element.cloneNode(true);
-    /* The word for an arrow stays: a text has no icon. */
-    for (const one of copy.querySelectorAll('.unseen:not(.change > *)')) one.remove();
-    return copy.textContent.replace(/\s+/g, ' ').trim();
-  };
-  let hint = null;
-  const explain = (form, text) => {
-    hint?.remove();
-    hint = Object.assign(document.createElement('p'), { className: 'hint', textContent: text });
-    form.append(hint);
-    say(text);
-  };
-  const startDecision = (key) => {
-    const card = decision();
-    const form = formOf(card);
-    const button = form?.querySelector(`[data-decides=${key}]:enabled`);
-    if (!button) {
-      const here = document.querySelector('main [data-decides]');
-      if (here) say(card ? 'This one is not decided here: press o to open it' : 'Put the focus on a card first, by j or k');
-      return Boolean(here);
-    }
-    const { code, reason: why } = form.elements;
-    if (why) delete why.dataset.rejects;
-    const reason = key === 'n' ? why : null;
-    const field = (key === 'y' && code && code.value === '' && code) || reason || button;
-    for (let around = field.closest('details'); around; around = around.parentElement.closest('details')) around.open = true;
-    field.focus({ preventScroll: true });
-    (field === button ? card : field).scrollIntoView({ block: 'nearest' });
-    const enter = `press Enter to ${textOf(button).toLowerCase()}: ${textOf(card.querySelector('h1, h2, h3'))}`;
-    if (reason) explain(form, `Type a reason if you like, then ${enter} Shift Enter adds a line.`);
-    else if (field === code) explain(form, `Type the code, then ${enter}`);
-    else explain(form, `P${enter.slice(1)}`);
-    if (reason) reason.dataset.rejects = '';
-    return true;
-  };
-  document.addEventListener('focusout', ({ target, relatedTarget }) => {
-    if (!hint || target.form !== hint.parentElement || hint.parentElement.contains(relatedTarget)) return;
-    hint.remove();
-    hint = null;
-    delete target.dataset.rejects;
-  });
-  document.addEventListener('keydown', (event) => {
-    const card = event.target.closest?.('main article');
-    if (event.isComposing || event.ctrlKey || event.metaKey || event.altKey || !hint || !card?.contains(hint)) return;
-    if (event.key === 'Escape') {
-      event.preventDefault();
-      (linkOf(card) ?? document.getElementById('main')).focus({ preventScroll: true });
-    } else if (event.key === 'Enter' && !event.shiftKey && !event.repeat && 'rejects' in event.target.dataset) {
-      event.preventDefault();
-      formOf(card).querySelector('[data-decides=n]').click();
-    }
-  });
   const STEPS = { j: 1, k: -1 };
   const press = (element) => {
     element?.click();
     return Boolean(element);
   };
   const ACTS = {
-    y: () => startDecision('y'),
-    n: () => startDecision('n'),
     o: () => press(linkOf(current())),
     e: () => press(current()?.querySelector('[data-reads]')),
     u: () => {

@@ -129,9 +129,19 @@ describe('files', () => {
     const addresses = [...html.matchAll(/(?:href|src)="(\/app\/assets\/[^"]+)"/g)].map(([, address]) => address as string);
     expect(new Set(addresses.map((address) => address.replace(/\.[0-9a-f]{16}\./, '.')))).toEqual(
       new Set(
-        ['logo.svg', 'pico.css', 'app.css', 'htmx.js', 'app.js', 'keys.js', 'rows.js', 'ticks.js', 'undo.js', 'kept.js'].map(
-          (name) => `/app/assets/${name}`,
-        ),
+        [
+          'logo.svg',
+          'pico.css',
+          'app.css',
+          'htmx.js',
+          'app.js',
+          'keys.js',
+          'rows.js',
+          'decisions.js',
+          'ticks.js',
+          'undo.js',
+          'kept.js',
+        ].map((name) => `/app/assets/${name}`),
       ),
     );
     for (const address of addresses) {

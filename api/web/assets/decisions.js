@@ -1,0 +1,108 @@
+/* Decisions by keys. A key alone decides nothing, and neither does text that is typed where no field has the focus: y puts the focus on a button that only
+   Enter presses, and any other key takes it away again. Without this file decisions have their buttons. */
+(() => {
+  const { current, linkOf } = globalThis.assentRows;
+  const say = (text) => document.dispatchEvent(new CustomEvent('say', { detail: text }));
+  /* The decision that the keys act on: the card in focus, else the only one of the page. */
+  const formOf = (card) => card?.querySelector('form:has([data-decides])');
+  const decision = () => {
+    const all = [...document.querySelectorAll('main article')].filter(formOf);
+    return current() ?? (all.length === 1 ? all[0] : null);
+  };
+  const textOf = (element) => {
+    const copy = element.cloneNode(true);
+    /* The word for an arrow stays: a text has no icon. */
+    for (const one of copy.querySelectorAll('.unseen:not(.change > *)')) one.remove();
+    return copy.textContent.replace(/\s+/g, ' ').trim();
+  };
+  let hint = null;
+  const explain = (form, text) => {
+    hint?.remove();
+    hint = Object.assign(document.createElement('p'), { className: 'hint', textContent: text });
+    form.append(hint);
+    say(text);
+  };
+  /* The button that y has put the focus on. */
+  let armed = null;
+  const startDecision = (key) => {
+    const card = decision();
+    const form = formOf(card);
+    if (key === 'y' && form?.querySelector('details.reject[open]')) {
+      say('The reason for rejecting is open: close it first, or press n');
+      return true;
+    }
+    const button = form?.querySelector(`[data-decides=${key}]:enabled`);
+    if (!button) {
+      const here = document.querySelector('main [data-decides]');
+      if (here) say(card ? 'This one is not decided here: press o to open it' : 'Put the focus on a card first, by j or k');
+      return Boolean(here);
+    }
+    const { code, reason: why } = form.elements;
+    if (why) delete why.dataset.rejects;
+    const reason = key === 'n' ? why : null;
+    const field = (key === 'y' && code && code.value === '' && code) || reason || button;
+    for (let around = field.closest('details'); around; around = around.parentElement.closest('details')) around.open = true;
+    field.focus({ preventScroll: true });
+    (field === button ? card : field).scrollIntoView({ block: 'nearest' });
+    const enter = `press Enter to ${textOf(button).toLowerCase()}: ${textOf(card.querySelector('h1, h2, h3'))}`;
+    if (reason) explain(form, `Type a reason if you like, then ${enter} Shift Enter adds a line.`);
+    else if (field === code) explain(form, `Type the code, then ${enter}`);
+    else explain(form, `P${enter.slice(1)}`);
+    if (reason) reason.dataset.rejects = '';
+    armed = field === button ? button : null;
+    return true;
+  };
+  document.addEventListener('focusout', ({ target, relatedTarget }) => {
+    if (target === armed) armed = null;
+    if (!hint || target.form !== hint.parentElement || hint.parentElement.contains(relatedTarget)) return;
+    hint.remove();
+    hint = null;
+    delete target.dataset.rejects;
+  });
+  document.addEventListener('keydown', (event) => {
+    const card = event.target.closest?.('main article');
+    if (event.isComposing || event.ctrlKey || event.metaKey || event.altKey || !hint || !card?.contains(hint)) return;
+    if (event.key === 'Escape') {
+      event.preventDefault();
+      backToCard(card);
+    } else if (event.key === 'Enter' && !event.shiftKey && !event.repeat && 'rejects' in event.target.dataset) {
+      event.preventDefault();
+      formOf(card).querySelector('[data-decides=n]').click();
+    }
+  });
+  const backToCard = (card) => (linkOf(card) ?? document.getElementById('main')).focus({ preventScroll: true });
+  /* Text that goes to no field ends with a letter that is a key, sooner or later: what follows another letter at once is no key. */
+  const TYPING_MS = 1_000;
+  const MOVES = ['j', 'k', 'x'];
+  let typedAt = -TYPING_MS;
+  document.addEventListener(
+    'keydown',
+    (event) => {
+      if (event.target !== armed || event.ctrlKey || event.metaKey || event.altKey) return;
+      if (event.key !== ' ' && (event.key.length !== 1 || event.key === 'y')) return;
+      event.preventDefault();
+      typedAt = performance.now();
+      backToCard(event.target.closest('main article'));
+      say('Nothing was decided: only Enter presses the button');
+    },
+    true,
+  );
+  document.addEventListener('key', (event) => {
+    const key = event.detail;
+    const isTyped = performance.now() - typedAt < TYPING_MS;
+    if (key !== 'y' && key !== 'n') {
+      if (!MOVES.includes(key)) typedAt = performance.now();
+    } else if (isTyped) {
+      typedAt = performance.now();
+      event.preventDefault();
+    } else if (startDecision(key)) event.preventDefault();
+  });
+  /* Who opens a field types into it. */
+  document.addEventListener('click', (event) => {
+    const opened = event.target.closest?.('main details:is(.reject, .comment) > summary')?.parentElement;
+    if (!opened || event.defaultPrevented) return;
+    event.preventDefault();
+    opened.open = !opened.open;
+    if (opened.open) opened.querySelector('textarea')?.focus({ preventScroll: true });
+  });
+})();
