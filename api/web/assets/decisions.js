@@ -23,7 +23,7 @@
     say(text);
   };
   /* The button that y has put the focus on. */
-  let armed = null;
+  let reached = null;
   const startDecision = (key) => {
     const card = decision();
     const form = formOf(card);
@@ -49,11 +49,11 @@
     else if (field === code) explain(form, `Type the code, then ${enter}`);
     else explain(form, `P${enter.slice(1)}`);
     if (reason) reason.dataset.rejects = '';
-    armed = field === button ? button : null;
+    reached = field === button ? button : null;
     return true;
   };
   document.addEventListener('focusout', ({ target, relatedTarget }) => {
-    if (target === armed) armed = null;
+    if (target === reached) reached = null;
     if (!hint || target.form !== hint.parentElement || hint.parentElement.contains(relatedTarget)) return;
     hint.remove();
     hint = null;
@@ -78,7 +78,7 @@
   document.addEventListener(
     'keydown',
     (event) => {
-      if (event.target !== armed || event.ctrlKey || event.metaKey || event.altKey) return;
+      if (event.target !== reached || event.ctrlKey || event.metaKey || event.altKey) return;
       if (event.key !== ' ' && (event.key.length !== 1 || event.key === 'y')) return;
       event.preventDefault();
       typedAt = performance.now();
