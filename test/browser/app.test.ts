@@ -364,7 +364,7 @@ describe('the web app in a browser', () => {
     expect(await page.evaluate('document.activeElement.textContent')).toBe('Skip to content');
     await focusOn('Reject…');
     await page.keyboard.press('Enter');
-    await page.keyboard.press('Tab');
+    expect(await page.evaluate('document.activeElement.name')).toBe('reason');
     await page.keyboard.type('Not on a Friday');
     await focusOn('Reject:');
     await page.keyboard.press('Enter');
