@@ -124,12 +124,14 @@ export const invalidFields = (errors: FieldError[]) =>
 
 /** Returns what is wrong in one line, for a record that keeps no more: of invalid fields the reasons, and not only their names. */
 export function reasonOf({ message, detail }: Pick<DomainError, 'message' | 'detail'>): string {
-  if (typeof detail === 'string') return message;
+  // A text that quotes what was given may be cut within a character, which PostgreSQL stores as little as a NUL.
+  const store = (text: string): string => text.toWellFormed().replaceAll('\0', '\ufffd');
+  if (typeof detail === 'string') return store(message);
   const sentences = detail.errors.slice(0, MAX_NAMED_FIELDS).map(({ field, message: reason }) => {
     const name = field.split('.').at(-1)?.slice(0, MAX_FIELD_LENGTH);
     return reason.startsWith('must') ? `${name} ${reason}` : reason;
   });
-  return sentences.join('; ');
+  return store(sentences.join('; '));
 }
 
 /** A dependency is down; nothing was stored. */

@@ -24,7 +24,7 @@ export const StageName = Text.max(MAX_NAME).nullish().meta({
 
 /** Values of custom fields by the key, the name or the id of the field. */
 export const FieldValues = z
-  .record(z.string().max(MAX_NAME), FieldValue)
+  .record(Text.max(MAX_NAME), FieldValue)
   .refine((values) => Object.keys(values).length <= MAX_VALUES, `must have at most ${MAX_VALUES} entries`)
   .meta({
     description: 'Values of custom fields of the task by the key of each; `null` clears one',
@@ -37,7 +37,7 @@ interface Named {
 }
 
 const fold = (text: string): string => text.trim().toLowerCase();
-const quote = (text: string): string => `“${text.trim().slice(0, 60)}”`;
+const quote = (text: string): string => `“${text.trim().slice(0, 60).toWellFormed()}”`;
 const wrong = (field: string, message: string): FieldError => ({ field: `body.${field}`, message, type: 'custom' });
 
 /** @throws VALIDATION_ERROR the team has no stage of this name */

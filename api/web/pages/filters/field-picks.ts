@@ -31,7 +31,7 @@ function nameFieldValue(own: readonly CustomFieldRecord[], value: string, { name
     case 'date':
       return /^\d{4}-\d{2}-\d{2}$/.test(value) ? day(value) : value;
     case 'user':
-      return names[value] ?? 'a former member';
+      return (Object.hasOwn(names, value) ? names[value] : undefined) ?? 'a former member';
     default:
       return value;
   }

@@ -155,7 +155,7 @@ export function fromViewFilters(filters: ViewFilters, entity: ViewEntity): Filte
   if (entity === 'task') given.show = isOpen && !not.includes('show') ? undefined : (given.show ?? [ALL]);
   const fields = Object.entries({ ...not_custom_fields, ...custom_fields }).filter(([, values]) => values.length > 0);
   if (fields.length > 0) given.fields = Object.fromEntries(fields.map(([key, values]) => [key, values.map(String)]));
-  for (const [key] of fields) if (!(custom_fields[key] ?? []).length) not.push(fieldParam(key));
+  for (const [key] of fields) if (!Object.hasOwn(custom_fields, key) || !custom_fields[key]?.length) not.push(fieldParam(key));
   return { ...given, not: not.length > 0 ? not : undefined };
 }
 

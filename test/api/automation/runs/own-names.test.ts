@@ -64,6 +64,18 @@ const approve = (run: TestRun, body: object = {}) =>
 const taskNow = async () => (await app.as(team.member).get(`/api/tasks/${task.task_id}?include=custom_fields`)).body;
 const setSeverity = (value: unknown) => setFields(app, team, [{ field: severity, task_id: task.task_id, value }]);
 
+it('an unknown name that is cut within a character is refused, before a gate and without one', async () => {
+  const name = `${'a'.repeat(59)}😀`;
+  for (const params of [{ stage_id: name }, { custom_fields: { [name]: 'x' } }]) {
+    const gated = await openedRun([GATE, change(params)]);
+    expect((await linesOf(gated))?.[0]?.refused).toContain(`${'a'.repeat(59)}\ufffd”`);
+    const plain = await openedRun([change(params)]);
+    await perform(plain, 0);
+    const { status, error } = await getStep(plain, 0);
+    expect([status, error.message]).toEqual(['failed', expect.stringContaining(`${'a'.repeat(59)}\ufffd”`)]);
+  }
+});
+
 it('shows names and does what it shows', async () => {
   const run = await openedRun([GATE, change({ stage_id: 'in qa', custom_fields: { severity: 'very high' } })]);
   expect(await linesOf(run)).toEqual([{ fields: ['Severity: null → Very high', 'stage: Code review → In QA'], refused: null }]);
