@@ -64,6 +64,21 @@ const approve = (run: TestRun, body: object = {}) =>
 const taskNow = async () => (await app.as(team.member).get(`/api/tasks/${task.task_id}?include=custom_fields`)).body;
 const setSeverity = (value: unknown) => setFields(app, team, [{ field: severity, task_id: task.task_id, value }]);
 
+it('a task under the id of a stage or of a field lends it no name', async () => {
+  for (const task_id of [qa, severity.field_id])
+    await app
+      .as(team.member)
+      .post('/api/tasks', {
+        task_id,
+        title: 'Harmless',
+        project_id: (await db()('tasks').where({ task_id: task.task_id }).first()).project_id,
+      });
+  const run = await openedRun([GATE, change({ stage_id: 'In QA', custom_fields: { severity: 'p1' } })]);
+  const fields = (await linesOf(run))?.[0]?.fields.join();
+  expect(fields).toContain('In QA');
+  expect(fields).not.toContain('Harmless');
+});
+
 it('an unknown name that is cut within a character is refused, before a gate and without one', async () => {
   const name = `${'a'.repeat(59)}😀`;
   for (const params of [{ stage_id: name }, { custom_fields: { [name]: 'x' } }]) {
