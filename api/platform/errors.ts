@@ -1,3 +1,5 @@
+import { storable } from './fields.js';
+
 /** Error codes of the envelope with their HTTP status. */
 const STATUS_OF = {
   INVALID_REQUEST: 400,
@@ -124,14 +126,13 @@ export const invalidFields = (errors: FieldError[]) =>
 
 /** Returns what is wrong in one line, for a record that keeps no more: of invalid fields the reasons, and not only their names. */
 export function reasonOf({ message, detail }: Pick<DomainError, 'message' | 'detail'>): string {
-  // A text that quotes what was given may be cut within a character, which PostgreSQL stores as little as a NUL.
-  const store = (text: string): string => text.toWellFormed().replaceAll('\0', '\ufffd');
-  if (typeof detail === 'string') return store(message);
+  // What quotes a given text may be cut within a character.
+  if (typeof detail === 'string') return storable(message);
   const sentences = detail.errors.slice(0, MAX_NAMED_FIELDS).map(({ field, message: reason }) => {
     const name = field.split('.').at(-1)?.slice(0, MAX_FIELD_LENGTH);
     return reason.startsWith('must') ? `${name} ${reason}` : reason;
   });
-  return store(sentences.join('; '));
+  return storable(sentences.join('; '));
 }
 
 /** A dependency is down; nothing was stored. */

@@ -19,6 +19,9 @@ export const NewTaskId = z
   .regex(TASK_ID, 'must begin with a letter, digit or _, and hold only letters, digits and . _ : @ - (at most 128 characters)')
   .refine((value) => !RESERVED_TASK_IDS.includes(value), 'is reserved');
 
+/** Returns text that PostgreSQL can store: NUL and half characters become U+FFFD. */
+export const storable = (text: string): string => text.toWellFormed().replaceAll('\0', '\ufffd');
+
 /** Text that PostgreSQL and JSON can store: no NUL, no lone surrogates. Lengths count code points. */
 export const Text = z
   .string()

@@ -1,3 +1,4 @@
+import { storable } from '../../../platform/fields.js';
 import type { RunnerJob } from '../../../../db/models/runner-job.js';
 import { defineStatement, run } from '../../../../db/statement.js';
 import type { RunnerIdentity } from '../../../platform/access/actor.js';
@@ -35,9 +36,6 @@ const advanceStatement = defineStatement({
       lease_until = clock_timestamp() + make_interval(secs => $6)
     where job_id = $1 returning ${SHALL_STOP} as cancel, is_log_truncated as truncated, log_received::float8 as next_offset`,
 });
-
-/** Returns text that PostgreSQL can store: NUL and half characters become U+FFFD. */
-export const storable = (text: string): string => text.toWellFormed().replaceAll('\0', '\ufffd');
 
 /** Returns the beginning of a text that has at most `most` bytes, cut between two characters. */
 function cutTo(text: string, most: number): string {

@@ -3,7 +3,8 @@ import { type FieldError, invalidFields } from '../../../platform/errors.js';
 import type { Fields } from '../../server/read-form.js';
 import { type Draft, type DraftAction, TEXT_FIELDS } from './draft.js';
 import { conditionErrors, type ConditionForm, conditionForm, readConditionForm } from './condition-form.js';
-import { CUSTOM_PARAM, type TeamWords } from './own-words.js';
+import { CUSTOM_FIELDS as CUSTOM_PARAM } from '../../../gate/staging/custom-values.js';
+import type { TeamWords } from './own-words.js';
 import { decodeParam, encodeParam, type FieldKind, type ParamField, paramFields } from './param-fields.js';
 
 /** A parameter in a form: its text as typed, in its own kind of field or as JSON. */

@@ -1,4 +1,5 @@
 import { type ConditionField, CUSTOM_FIELDS, type OwnWords } from '../../../automation/language/condition-fields.js';
+import { CUSTOM_FIELDS as CUSTOM_PARAM } from '../../../gate/staging/custom-values.js';
 import type { User } from '../../../identity/auth/schema.js';
 import { listMembers } from '../../../identity/teams/list-members.js';
 import type { Member } from '../../../identity/teams/schema.js';
@@ -46,8 +47,6 @@ export interface TeamWords extends OwnWords {
   params: readonly ParamField[];
 }
 
-/** Parameter that sets values of custom fields, by their keys. */
-export const CUSTOM_PARAM = 'custom_fields';
 const INPUTS: Partial<Record<CustomFieldRecord['field_type'], Pick<ParamField, 'kind' | 'hint'>>> = {
   number: { kind: 'number', hint: null },
   boolean: { kind: 'flag', hint: null },

@@ -1,3 +1,6 @@
+/** Words a list of values of which any counts: `A, B or C`. */
+export const EITHER = new Intl.ListFormat('en', { type: 'disjunction' });
+
 export type Choice = [value: string, name: string];
 
 /** What a list can be narrowed by, as the form offers it. */

@@ -1,6 +1,6 @@
 import type { CustomFieldRecord } from '../../../work/custom-fields/schema.js';
 import { FIELD_TYPE_RULES } from '../../../work/custom-fields/field-types.js';
-import { type Choice, type Pick, withChosen } from './choices.js';
+import { type Choice, EITHER, type Pick, withChosen } from './choices.js';
 import { fieldParam } from './field-params.js';
 import type { Filters } from './filters.js';
 
@@ -15,7 +15,6 @@ export interface FieldNames {
   day: (date: string) => string;
 }
 
-const EITHER = new Intl.ListFormat('en', { type: 'disjunction' });
 const YES_OR_NO: Choice[] = [
   ['true', 'Yes'],
   ['false', 'No'],

@@ -2,6 +2,7 @@ import { VIEWER } from '../../../work/saved-views/schema.js';
 import { NONE } from '../../../work/tasks/filters.js';
 import { DUE_NAMES } from '../../wording/due-names.js';
 import { capitalize } from '../../wording/plain-message.js';
+import { EITHER } from './choices.js';
 import { fieldParam } from './field-params.js';
 import { describeField, type FieldNames } from './field-picks.js';
 import { ALL, EXCLUDABLE, type Excludable, type Filters, isLeftOut, toQuery } from './filters.js';
@@ -47,7 +48,6 @@ const LEADS: Readonly<Record<Excludable, readonly [wanted: string, leftOut: stri
   cycle_id: ['In ', 'Not in '],
   tag: ['', 'Not '],
 };
-const EITHER = new Intl.ListFormat('en', { type: 'disjunction' });
 
 /** Returns the values of each filter in words: `not Milo or Gita`. Filters without values are absent. */
 export function nameValues(given: Filters, about: FilterNames): Partial<Record<Excludable, string>> {

@@ -6,6 +6,7 @@ import { MANUAL_ORDER } from '../../../work/saved-views/sort-fields.js';
 import { VIEWER, type ViewFilters } from '../../../work/saved-views/schema.js';
 import { MAX_FILTER_VALUES, NONE } from '../../../work/tasks/filters.js';
 import { STATUS_CHOICES, TASK_PRIORITIES, TASK_STATUSES } from '../../../work/tasks/rules.js';
+import { EITHER } from './choices.js';
 import { fieldParam, keyOf, readFieldValues } from './field-params.js';
 
 /** Orders that the list of a project offers, with the direction that people mean. */
@@ -99,12 +100,7 @@ export const TaskFilters = z.object({
   // A list that is not grouped as its address says would be taken for one.
   group: z.preprocess(
     (value) => (value === '' ? undefined : value),
-    z
-      .enum(
-        GROUP_NAMES,
-        `A list of tasks is grouped by ${new Intl.ListFormat('en', { type: 'disjunction' }).format(GROUP_NAMES)}`,
-      )
-      .optional(),
+    z.enum(GROUP_NAMES, `A list of tasks is grouped by ${EITHER.format(GROUP_NAMES)}`).optional(),
   ),
 });
 export type TaskFilters = z.output<typeof TaskFilters>;

@@ -25,14 +25,21 @@ interface FieldedItem {
 
 const hasFields = (type: string): type is FieldEntity => type === 'task' || type === 'project';
 
+type SetFields = Extract<Undo, { kind: 'set_fields' }>;
+type Entity = Pick<SetFields, 'type' | 'id'>;
+type Values = ReadonlyMap<string, FieldWithValue['value']>;
+
+/** Returns the values of an item by field. */
+const readValues = async (ctx: Context, { type, id }: Entity): Promise<Values> =>
+  new Map((await listValues(ctx, { entity_type: type, entity_id: id })).map(({ field_id, value }) => [field_id, value]));
+
 /** Fields of a task or project with its values: those that can be set, and archived ones that have a value. */
 export async function loadFields(ctx: Context, { item_id, type, team_id }: FieldedItem): Promise<FieldWithValue[]> {
   if (!hasFields(type)) return [];
-  const [fields, values] = await Promise.all([
+  const [fields, valueByField] = await Promise.all([
     listFields(ctx, { team_id, entity_type: type }),
-    listValues(ctx, { entity_type: type, entity_id: item_id }),
+    readValues(ctx, { type, id: item_id }),
   ]);
-  const valueByField = new Map(values.map(({ field_id, value }) => [field_id, value]));
   return fields
     .map((field) => ({
       ...field,
@@ -84,16 +91,9 @@ function checkRequired(changed: readonly Changed[]): void {
   );
 }
 
-type SetFields = Extract<Undo, { kind: 'set_fields' }>;
-
 /** Writes values of an item's fields, and returns what takes that back. @throws the errors of `setValues` */
-async function writeValues(
-  ctx: Context,
-  { type, id }: Pick<SetFields, 'type' | 'id'>,
-  given: [string, FieldWithValue['value']][],
-) {
+async function writeValues(ctx: Context, { type, id }: Entity, before: Values, given: [string, FieldWithValue['value']][]) {
   const entity = { entity_type: type, entity_id: id };
-  const before = new Map((await listValues(ctx, entity)).map(({ field_id, value }) => [field_id, value]));
   const written = await setValues(
     ctx,
     given.map(([field_id, value]) => ({ field_id, ...entity, value })),
@@ -129,7 +129,8 @@ export async function saveFields(
       field.field_id,
       typedValue(field, typed),
     ]);
-    const undo = await writeValues(ctx, { type: item.type as FieldEntity, id: item.item_id }, given);
+    const entity = { type: item.type as FieldEntity, id: item.item_id };
+    const undo = await writeValues(ctx, entity, await readValues(ctx, entity), given);
     return { names: changed.map(({ field }) => field.name), undo };
   } catch (error) {
     return refuseAt(changed, error);
@@ -142,14 +143,13 @@ export async function saveFields(
  */
 export function revertFields(ctx: Context, { type, id, values }: SetFields): Promise<SetFields> {
   return inTransaction(ctx, async (ctx) => {
-    const now = new Map(
-      (await listValues(ctx, { entity_type: type, entity_id: id })).map(({ field_id, value }) => [field_id, value]),
-    );
+    const now = await readValues(ctx, { type, id });
     const hasChanged = values.some(([field, left]) => formText(now.get(field) ?? null) !== formText(left));
     if (hasChanged) throw conflict('The field has changed since');
     return writeValues(
       ctx,
       { type, id },
+      now,
       values.map(([field, , before]) => [field, before]),
     );
   });

@@ -6,7 +6,7 @@ import { listFields } from '../../../work/custom-fields/list-fields.js';
 import type { CustomFieldRecord } from '../../../work/custom-fields/schema.js';
 import { findPlaces } from '../../../work/graph/item-place.js';
 import { listProjects } from '../../../work/projects/list-projects.js';
-import { GROUP_FIELDS, hasCustomFields, parseCustomKey, type ViewEntity } from '../../../work/saved-views/rules.js';
+import { GROUP_FIELDS, hasCustomFields, parseCustomKey, toCustomKey, type ViewEntity } from '../../../work/saved-views/rules.js';
 import type { SavedViewRecord } from '../../../work/saved-views/schema.js';
 import { SORT_FIELDS } from '../../../work/saved-views/sort-fields.js';
 import { findStages } from '../../../work/tasks/stages/find-stages.js';
@@ -144,7 +144,7 @@ export function viewBar(me: User, view: SavedViewRecord, bar: Bar, fields: reado
   const { entity_type: entity } = view;
   const isBoard = view.layout === 'board' && entity === 'task';
   const open = fields.filter(({ is_archived }) => !is_archived);
-  const custom = [...new Map(open.map(({ key, name }) => [`custom_field:${key}`, name]))];
+  const custom = [...new Map(open.map(({ key, name }) => [toCustomKey(key), name]))];
   const nameOf = (field: string) =>
     fields.find(({ key }) => key === parseCustomKey(field))?.name ?? capitalize(nameSortField(field));
   const group = bar.group ? [bar.group] : [];
