@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { findSeat } from '../../platform/access/seats.js';
 import type { Context } from '../../platform/context.js';
 import { hasChanged, type StagedTarget } from './changed-since.js';
+import { CUSTOM_FIELDS, customFieldsIn, readCustomValues } from './custom-values.js';
 import { readTarget, type Target } from './read-target.js';
 import type { ActionFailure } from '../contract/action-refused.js';
 
@@ -13,6 +14,24 @@ interface Step extends StagedTarget {
   before: Readonly<Record<string, unknown>> | null;
   after: Readonly<Record<string, unknown>> | null;
   params: Readonly<Record<string, unknown>> | null;
+}
+
+/** Whether a step sets custom fields: the version of their task does not count them, so they are read as they are now. */
+const setsFields = ({ entity_id, params }: StagedTarget): boolean =>
+  entity_id !== null && Object.keys(customFieldsIn(params ?? null)).length > 0;
+
+/**
+ * Returns a step with the custom fields that a yes would change now: those that it was to change, with their present values, and those that it found as it
+ * wants them and that are not so any more.
+ */
+function withPresentFields<S extends Step>(step: S, record: Readonly<Record<string, unknown>> | undefined): S {
+  if (!setsFields(step) || !record || !(CUSTOM_FIELDS in record)) return step;
+  const [now, wanted] = [customFieldsIn(record), customFieldsIn(step.params)];
+  const was = customFieldsIn(step.before);
+  const ids = Object.keys(wanted).filter((id) => id in was || !isDeepStrictEqual(now[id], wanted[id]));
+  if (ids.length === 0) return step;
+  const of = (values: Readonly<Record<string, unknown>>) => Object.fromEntries(ids.map((id) => [id, values[id] ?? null]));
+  return { ...step, before: { ...step.before, [CUSTOM_FIELDS]: of(now) }, after: { ...step.after, [CUSTOM_FIELDS]: of(wanted) } };
 }
 
 /** Changed targets that one page reads. */
@@ -28,11 +47,20 @@ export async function readChanged(
   versions: ReadonlyMap<string, number>,
 ): Promise<ReadonlyMap<string, PresentTarget>> {
   const stale = new Map(
-    steps.filter((step) => hasChanged(step, versions)).map((step) => [step.entity_id as string, step.entity_type]),
+    steps
+      .filter((step) => hasChanged(step, versions) || setsFields(step))
+      .map((step) => [step.entity_id as string, step.entity_type]),
   );
-  const found = await Promise.all(
-    [...stale].slice(0, MAX_READ).map(async ([id, type]) => [id, await readTarget(ctx, type as 'task' | 'project', id)] as const),
-  );
+  const read = async (id: string, type: string | null) => {
+    const target = await readTarget(ctx, type as 'task' | 'project', id);
+    const set = Object.assign(
+      {},
+      ...steps.filter(({ entity_id }) => entity_id === id).map(({ params }) => customFieldsIn(params ?? null)),
+    );
+    if (!target || Object.keys(set).length === 0) return [id, target] as const;
+    return [id, { ...target, record: { ...target.record, [CUSTOM_FIELDS]: await readCustomValues(ctx, id, set) } }] as const;
+  };
+  const found = await Promise.all([...stale].slice(0, MAX_READ).map(([id, type]) => read(id, type)));
   const teams = [...new Set(found.flatMap(([, target]) => (target ? [target.team_id] : [])))];
   const seats = new Map(await Promise.all(teams.map(async (id) => [id, await findSeat(ctx, id)] as const)));
   return new Map(found.flatMap(([id, target]) => (target && seats.get(target.team_id) ? [[id, target]] : [])));
@@ -65,10 +93,12 @@ const IN_TRASH: ActionFailure = { code: 'invalid_request', message: 'It is in th
  */
 export function withPresentValues<S extends Step>(steps: readonly S[], present: ReadonlyMap<string, PresentTarget>): S[] {
   const set = new Set<string>();
-  return steps.map((step) => {
-    const { record, in_trash = false } = present.get(step.entity_id ?? '') ?? {};
+  return steps.map((staged) => {
+    const { record, in_trash = false } = present.get(staged.entity_id ?? '') ?? {};
+    const step = set.has(`${staged.entity_id} ${CUSTOM_FIELDS}`) ? staged : withPresentFields(staged, record);
     const { before } = step;
-    const isLeft = (field: string): boolean => record !== undefined && field in record && !set.has(`${step.entity_id} ${field}`);
+    const isLeft = (field: string): boolean =>
+      field !== CUSTOM_FIELDS && record !== undefined && field in record && !set.has(`${step.entity_id} ${field}`);
     const shown =
       before && Object.fromEntries(Object.entries(before).map(([field, was]) => [field, isLeft(field) ? record?.[field] : was]));
     const regained = before === null ? {} : listRegained(step, record, isLeft);

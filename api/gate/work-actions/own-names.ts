@@ -47,14 +47,17 @@ async function resolveStage(ctx: Context, teamId: string, name: string): Promise
   throw invalidFields([wrong('stage_id', `No stage of the team is called ${quote(name)}`)]);
 }
 
-/** Finds a field by its id, else by its key, else by its name. @throws VALIDATION_ERROR none, or several of the name */
+/**
+ * Finds a field by its id, else by its key, else by its name. An id is never a name: what was staged by it would be done to another field, once its own is
+ * gone and another is called so.
+ * @throws VALIDATION_ERROR none, or several of the name
+ */
 function findField(fields: readonly CustomFieldRecord[], given: string): CustomFieldRecord {
-  const [found, another] =
-    [
-      fields.filter(({ field_id }) => field_id === given.toLowerCase()),
-      fields.filter(({ key }) => key === given),
-      fields.filter(({ name }) => fold(name) === fold(given)),
-    ].find((some) => some.length > 0) ?? [];
+  const [found, another] = isUuid(given)
+    ? fields.filter(({ field_id }) => field_id === given.toLowerCase())
+    : ([fields.filter(({ key }) => key === given), fields.filter(({ name }) => fold(name) === fold(given))].find(
+        (some) => some.length > 0,
+      ) ?? []);
   const place = `custom_fields.${given}`;
   if (found && another) throw invalidFields([wrong(place, `Several fields are called ${quote(given)}: use the key of one`)]);
   if (found) return found;

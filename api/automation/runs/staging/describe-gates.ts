@@ -116,16 +116,10 @@ export async function describeGates(
     const steps = staged === null || staged_hash === null ? undefined : readSteps(ctx, row.run_id, { staged, staged_hash });
     return steps && staged_hash !== null ? [{ ...row, staged_hash, steps }] : [];
   });
-  const [names, versions] = await Promise.all([
-    namesAt(
-      ctx,
-      gates.map(({ team_id, creator_id, steps }) => collectWanted(team_id ?? creator_id, steps, creator_id)),
-    ),
-    readVersions(
-      ctx,
-      gates.flatMap(({ steps }) => steps),
-    ),
-  ]);
+  const versions = await readVersions(
+    ctx,
+    gates.flatMap(({ steps }) => steps),
+  );
   const changes = await listChanges(ctx, gates, versions);
   const since = await listSinceStart(
     ctx,
@@ -136,12 +130,17 @@ export async function describeGates(
     gates.flatMap(({ steps }) => steps),
     versions,
   );
+  const shown = gates.map(({ steps }) => withPresentValues(steps, present));
+  const names = await namesAt(
+    ctx,
+    gates.map(({ team_id, creator_id }, at) => collectWanted(team_id ?? creator_id, shown[at] ?? [], creator_id)),
+  );
   return Object.fromEntries(
     gates.map(({ run_id, gate_index, creator_id, staged_hash, steps, waiting }, at): [string, DescribedGate] => [
       run_id,
       {
         gate_index,
-        lines: presentSteps(withPresentValues(steps, present), names[at] ?? {}, changes),
+        lines: presentSteps(shown[at] ?? [], names[at] ?? {}, changes),
         staged_hash,
         seen_hash: seenHash(staged_hash, steps, versions),
         actor: names[at]?.[creator_id] ?? null,

@@ -66,13 +66,11 @@ const setSeverity = (value: unknown) => setFields(app, team, [{ field: severity,
 
 it('a task under the id of a stage or of a field lends it no name', async () => {
   for (const task_id of [qa, severity.field_id])
-    await app
-      .as(team.member)
-      .post('/api/tasks', {
-        task_id,
-        title: 'Harmless',
-        project_id: (await db()('tasks').where({ task_id: task.task_id }).first()).project_id,
-      });
+    await app.as(team.member).post('/api/tasks', {
+      task_id,
+      title: 'Harmless',
+      project_id: (await db()('tasks').where({ task_id: task.task_id }).first()).project_id,
+    });
   const run = await openedRun([GATE, change({ stage_id: 'In QA', custom_fields: { severity: 'p1' } })]);
   const fields = (await linesOf(run))?.[0]?.fields.join();
   expect(fields).toContain('In QA');
@@ -161,6 +159,30 @@ it('a value that changes after the page was read, or after the yes, is asked abo
   expect((await approve(run)).status).toBe(200);
   expect(await perform(run)).toMatchObject({ outcome: 'succeeded' });
   expect(await taskNow()).toMatchObject({ custom_fields: { severity: 'p1' } });
+});
+
+it('a card shows the values of custom fields that a yes would replace now, also of one that was as wanted', async () => {
+  const points = await createField(app, team, 'number', { name: 'Points lost' });
+  const set = (field: TestField, value: unknown) => setFields(app, team, [{ field, task_id: task.task_id, value }]);
+  await set(points, 3);
+  const run = await openedRun([
+    { ...GATE, params: { role: 'manager' } },
+    change({ custom_fields: { severity: 'p2', 'Points lost': 3 } }),
+  ]);
+  expect((await linesOf(run))?.[0]?.fields).toContain('Severity: null → p2');
+  await setSeverity('p1');
+  await set(points, 5);
+  expect((await linesOf(run))?.[0]?.fields).toEqual(['Points lost: 5 → 3', 'Severity: Very high → p2']);
+});
+
+it('an id of a field that is gone is not the name of another one', async () => {
+  const { field_id } = severity;
+  const run = await openedRun([GATE, change({ custom_fields: { severity: 'p1' } })]);
+  await app.as(team.manager).delete(`/api/custom-fields/${field_id}`);
+  await createField(app, team, 'text', { name: field_id });
+  expect((await approve(run)).status).toBe(200);
+  expect(await perform(run)).not.toMatchObject({ outcome: 'succeeded' });
+  expect(await db()('custom_field_values').where({ entity_id: task.task_id })).toEqual([]);
 });
 
 it('two fields of one name are a question for the key of one', async () => {
