@@ -2,6 +2,7 @@ import type { Browser } from 'playwright-core';
 import { givePasswords } from '../api/web/browser.js';
 import { buildProject, buildTask, buildTeam, type TestTeam } from '../factories/people.js';
 import { startApp, type TestApp } from '../support/app.js';
+import { until } from '../support/worker.js';
 import { findFaults, launch, openWindow, signInPage, type Window } from './chromium.js';
 
 // A title and a text are edited where they stand.
@@ -173,6 +174,17 @@ describe('a text', () => {
     await page.click('.in-place-bar >> text=Cancel');
     await page.click('.in-place-bar >> text=Discard');
     expect([await page.locator('.in-place-bar').count(), (await stored()).description]).toEqual([0, TEXT]);
+  });
+
+  it('that Escape left keeps the focus at what is offered for it when something else of the task changes', async () => {
+    const page = await open();
+    await page.click('[data-edits=i-description] [data-edit]');
+    await page.keyboard.type(' and half a thought');
+    await page.keyboard.press('Escape');
+    await page.waitForSelector('.in-place-bar button:focus');
+    await app.as(team.manager).patch(`/api/tasks/${taskId}`, { priority: 'urgent' });
+    await until(async () => (await page.inputValue('#i-priority')) === 'urgent');
+    expect(await focused('textContent')).toBe('Continue');
   });
 
   it('is not edited by selecting words, and its links lead where they say', async () => {

@@ -2,10 +2,10 @@
 (() => {
   const { isChanged } = globalThis.assentForms;
 
-  /* What a reader sees of an element, apart from times that pass and what each rendering has of its own. */
+  /* What a reader sees of an element, apart from times that pass, what each rendering has of its own, and what is said of text that is not saved. */
   const sign = (element) => {
     const copy = element.cloneNode(true);
-    for (const own of copy.querySelectorAll('[name=_csrf], [name=version], [data-news]')) own.remove();
+    for (const own of copy.querySelectorAll('[name=_csrf], [name=version], [data-news], .in-place-bar')) own.remove();
     for (const time of copy.querySelectorAll('time')) time.textContent = time.dateTime;
     const values = [...copy.querySelectorAll('[value], [href], [selected]')].map((one) =>
       [one.getAttribute('value'), one.getAttribute('href'), one.hasAttribute('selected')].join(' '),
