@@ -71,6 +71,16 @@ it('text that is typed decides nothing: neither after Reject… was opened, nor 
   await page.keyboard.type('Not yet tested. Why today? ');
   await isUndecided();
   expect(await card.locator('textarea[name=reason]').inputValue()).toBe('Not yet tested. Why today? ');
+  // On a phone the field is above the bar of places.
+  await page.setViewportSize({ width: 390, height: 700 });
+  await page.goto('/app/approvals');
+  await card.locator('summary:has-text("Reject…")').click();
+  const bottom = ({ y, height }: { y: number; height: number }): number => y + height;
+  const field = await card.locator('textarea[name=reason]').boundingBox();
+  expect(bottom(field ?? { y: Infinity, height: 0 })).toBeLessThan(620);
+  await page.setViewportSize({ width: 1280, height: 720 });
+  await page.goto('/app/approvals');
+  await card.locator('summary:has-text("Reject…")').click();
   await card.locator('summary:has-text("Reject…")').click();
   await card.locator('summary:has-text("Add a comment")').click();
   await page.keyboard.type('yes ');

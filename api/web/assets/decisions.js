@@ -103,6 +103,8 @@
     if (!opened || event.defaultPrevented) return;
     event.preventDefault();
     opened.open = !opened.open;
-    if (opened.open) opened.querySelector('textarea')?.focus({ preventScroll: true });
+    if (!opened.open) return;
+    opened.querySelector('textarea')?.focus({ preventScroll: true });
+    opened.scrollIntoView({ block: 'nearest' });
   });
 })();
