@@ -28,6 +28,7 @@ const sources = (): Record<string, string> => {
     'app.js': own('app.js'),
     'keys.js': own('keys.js'),
     'rows.js': own('rows.js'),
+    'peek.js': own('peek.js'),
     'decisions.js': own('decisions.js'),
     'ticks.js': own('ticks.js'),
     'undo.js': own('undo.js'),

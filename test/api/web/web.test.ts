@@ -137,6 +137,7 @@ describe('files', () => {
           'app.js',
           'keys.js',
           'rows.js',
+          'peek.js',
           'decisions.js',
           'ticks.js',
           'undo.js',
