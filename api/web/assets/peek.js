@@ -18,6 +18,11 @@
   /* A part as text: nothing in it can be pressed, changed or found by its id but its links. */
   const copy = (part) => {
     const made = document.importNode(part, true);
+    for (const tick of made.querySelectorAll('button.tick')) {
+      const box = Object.assign(document.createElement('input'), { type: 'checkbox', checked: tick.ariaChecked === 'true' });
+      box.ariaLabel = tick.ariaLabel;
+      tick.replaceWith(box);
+    }
     for (const one of made.querySelectorAll('form, button, details, textarea, .acts, input:not([type=checkbox])')) one.remove();
     for (const box of made.querySelectorAll('input')) box.disabled = true;
     for (const one of [made, ...made.querySelectorAll('[id], [data-task]')]) {
