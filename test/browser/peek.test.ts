@@ -50,7 +50,7 @@ describe('a task shown beside its list', () => {
     await page.keyboard.press('p');
     await page.waitForSelector('#palette-results [role=option]');
     await page.keyboard.type('urgent');
-    await page.waitForSelector('#palette-results [role=option]:first-child:has-text("Urgent")');
+    await page.waitForSelector('#palette-results [role=option][aria-selected=true]:has-text("Urgent")');
     await page.keyboard.press('Enter');
     await page.waitForSelector('.peek .chip:has-text("Urgent")');
     expect(await focused()).toContain('Paint the <b>quay</b>');
