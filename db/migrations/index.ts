@@ -53,6 +53,7 @@ const MIGRATIONS: Record<string, Knex.Migration> = {
   '0131_pull_request_links': sqlMigration('0131_pull_request_links.sql'),
   '0132_names_of_task_event': sqlMigration('0132_names_of_task_event.sql'),
   '0134_decided_subjects': decidedSubjects,
+  '0141_expected_assignees': sqlMigration('0141_expected_assignees.sql'),
 };
 
 /** Names in order. The service needs all of them (`db/schema/check-schema.ts`). */

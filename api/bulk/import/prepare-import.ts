@@ -12,6 +12,7 @@ import { findInput } from './find-input.js';
 import { type ImportJob, readImport } from './import-batch.js';
 import { ChunkWriter } from './prepare/chunks.js';
 import { findMembers } from './prepare/find-members.js';
+import { Strangers } from './prepare/strangers.js';
 import { findStagesByName } from './prepare/find-stages-by-name.js';
 import { makeWorkFolder, removeWorkFolder } from './prepare/row-file.js';
 import { sortInput } from './prepare/sort-input.js';
@@ -68,14 +69,17 @@ async function prepare(services: Services, found: ImportJob, job: ClaimedJob, ke
   const { project_id } = found.options;
   const getMemberName = isForeign(format) ? await findMembers(ctx, team_id) : () => undefined;
   const getStage = isForeign(format) ? await findStagesByName(ctx, team_id) : () => undefined;
+  const strangers = new Strangers();
+  const addStranger = strangers.add.bind(strangers);
   const folder = await makeWorkFolder(services.config, job_id, attempt);
   const rows = new SortedRows(folder);
   try {
     const { total, errors, notes } = await sortInput(
       rows,
-      { format, open, place: { team_id, project_id, getMemberName, getStage } },
+      { format, open, place: { team_id, project_id, getMemberName, addStranger, getStage } },
       assertStillRunning,
     );
+    for (const { line, message } of strangers.notes()) notes.add(line, 'task', message);
     const files = await rows.sorted(
       (ids) => takeNumbers(ctx, team_id, ids),
       ({ line }) => errors.add(line, 'task', 'parent_task_id forms a cycle, or the task is nested too deep'),

@@ -5,6 +5,7 @@ import type { AuditAction } from '../../platform/changes/audit-actions.js';
 import type { Seat } from '../../platform/access/access.js';
 import type { Context } from '../../platform/context.js';
 import { conflict, notFound } from '../../platform/errors.js';
+import { assignExpected } from '../../work/tasks/write/expect-assignee.js';
 import { recordChange } from '../../platform/changes/record-change.js';
 import { readMember } from './read-members.js';
 import type { Member } from './schema.js';
@@ -24,7 +25,8 @@ const closeInvitations = defineStatement({
 });
 
 /**
- * Adds a user to a team that the caller locked (lockTeam) and records it; a pending invitation counts as accepted.
+ * Adds a user to a team that the caller locked (lockTeam) and records it; a pending invitation counts as accepted. The
+ * member gets the tasks that imports kept for their address.
  * @throws RESOURCE_CONFLICT is a member already | RESOURCE_NOT_FOUND deprovisioned concurrently
  */
 export async function createMembership(
@@ -52,5 +54,6 @@ export async function createMembership(
     details: { user_id: userId, role, ...words.details },
     event: { type: 'team.member_added', payload: { member } },
   });
+  await assignExpected(ctx, team_id, userId);
   return member;
 }

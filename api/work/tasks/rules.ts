@@ -33,6 +33,10 @@ export type TaskPriority = (typeof TASK_PRIORITIES)[number];
 /** The largest estimate of a task; the check of the column says the same. */
 export const MAX_POINTS = 999;
 
+/** Tasks of a team that wait for the same person to join, who gets them then in one transaction; and those that wait for others. */
+export const MAX_EXPECTED = 500;
+export const MAX_EXPECTED_OF_TEAM = 10_000;
+
 /** Maximum nesting of subtasks; a task without a parent is level 1. */
 export const MAX_SUBTASK_DEPTH = 20;
 

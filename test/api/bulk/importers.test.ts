@@ -96,7 +96,7 @@ it('takes the CSV of Jira', async () => {
       '1 Columns that were left out: Environment, Custom field (Severity)',
       '2 Files are not part of the export. Attachments left out: 1',
       '5 The due date “someday” has an unknown form',
-      '5 The assignee “Nobody Known” is no member of the team',
+      '5 The file assigns 1 task to “Nobody Known”, who is no member of the team: import it again when they have joined, and let it take the fields of the file',
       '5 A related issue is neither in the file nor in the team, or it is in the trash',
     ]),
   );

@@ -11,6 +11,7 @@ import {
   getStatus,
   toTags,
   getTitle,
+  toAddress,
 } from './values.js';
 
 /** Projects, and cycles, that one foreign file may name. */
@@ -105,20 +106,20 @@ export class ForeignImporter {
     const { start = null, end = null } = cycle;
     const inOrder = start === null || end === null || start <= end;
     const dates = inOrder ? { start_date: start, end_date: end } : {};
-    const record = { entity: 'cycle', cycle_id, name: getTitle(cycle.name) || cycle.key, ...dates, is_shared: true };
+    const name = getTitle(cycle.name) || cycle.key;
+    const record = { entity: 'cycle', cycle_id, name, ...dates, is_shared: true };
     return { cycle_id, records: this.once(line, record, cycle_id) };
   }
 
-  private readAssignee({ assignees }: ForeignIssue, notes: string[]): string | null {
-    for (const name of assignees) {
-      const member = this.place.getMemberName(name);
-      if (member === undefined) notes.push(`The assignee ${shown(name)} is no member of the team`);
-      else {
-        if (assignees.length > 1) notes.push('A task has one assignee; the first who is a member was taken');
-        return member;
-      }
-    }
-    return null;
+  /** Without a member among them, the first waits for the person with this address to join. */
+  private readAssignee({ assignees, line }: ForeignIssue, notes: string[]): Record<string, string | null> {
+    const member = assignees.map((name) => this.place.getMemberName(name)).find((found) => found !== undefined);
+    const [first] = assignees;
+    if (member === undefined && first !== undefined) this.place.addStranger(first, line);
+    if (assignees.length > 1)
+      notes.push(`A task has one assignee; the first${member === undefined ? '' : ' who is a member'} was taken`);
+    const expected = member === undefined && first !== undefined ? toAddress(first) : null;
+    return { assigned_to: member ?? null, expected_assignee: expected };
   }
 
   private toRelations({ key, links }: ForeignIssue, notes: string[]): ImportRecord[] {
@@ -164,7 +165,7 @@ export class ForeignImporter {
       description,
       ...this.readStatus(issue, notes),
       priority: priority ?? 'medium',
-      assigned_to: this.readAssignee(issue, notes),
+      ...this.readAssignee(issue, notes),
       due_date: issue.due ?? null,
       tags,
       estimated_hours: this.amount(issue.hours, MAX_HOURS, notes),

@@ -21,6 +21,8 @@ export interface ImportPlace {
   project_id: string | null;
   /** Returns the id of the member with this email address, name or user name; undefined if there is none, or more than one. */
   getMemberName: (name: string) => string | undefined;
+  /** Is told of a task whose assignee is no member. */
+  addStranger: (name: string, line: number) => void;
   /** Returns the stage of the team with this name, in any case. */
   getStage: (name: string) => Pick<Stage, 'stage_id' | 'status'> | undefined;
 }

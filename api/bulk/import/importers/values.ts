@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { normaliseDate } from '../../../platform/dates.js';
+import { MAIL_ADDRESS } from '../../../platform/fields.js';
 import type { StatusChoice, TaskPriority } from '../../../work/tasks/rules.js';
 import type { ImportRecord } from './record.js';
 
@@ -163,4 +164,12 @@ export function toDescription(text: string, origin: string): { description: stri
   const room = MAX_DESCRIPTION - Array.from(foot).length;
   const short = cut(whole, room);
   return { description: `${short}${foot}`, rest: short === whole ? undefined : whole };
+}
+
+const MAX_ADDRESS = 254;
+
+/** Returns the name of an assignee as an email address, in lower case; null if it is none. */
+export function toAddress(name: string): string | null {
+  const address = name.trim().toLowerCase();
+  return address.length <= MAX_ADDRESS && address.isWellFormed() && MAIL_ADDRESS.test(address) ? address : null;
 }

@@ -12,6 +12,7 @@ import { CreateNote } from '../../../work/items/notes/schema.js';
 import { CreateProject } from '../../../work/projects/schema.js';
 import { RELATION_TYPES } from '../../../work/relations/rules.js';
 import { CreateTask, UpdateTask } from '../../../work/tasks/schema.js';
+import { toAddress } from '../importers/values.js';
 
 /**
  * Records of an import: the fields of the routes that create them, with ids of the file. An id is a reference, in whatever form; the import
@@ -84,6 +85,8 @@ const task = CreateTask.extend({
   project_id: Ref.nullish(),
   parent_task_id: Ref.nullish(),
   assigned_to: Ref.nullish(),
+  /** Address of a person who gets the task when they join; importers of other products' files set it. */
+  expected_assignee: Text.transform(toAddress).nullish(),
   cycle_id: Ref.nullish(),
   actual_hours: UpdateTask.shape.actual_hours.nullable(),
   position: UpdateTask.shape.position,

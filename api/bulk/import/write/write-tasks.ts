@@ -1,6 +1,7 @@
 import { DomainError } from '../../../platform/errors.js';
 import { newId } from '../../../platform/ids.js';
 import { findStages } from '../../../work/tasks/stages/find-stages.js';
+import { expectAssignees } from '../../../work/tasks/write/expect-assignee.js';
 import { byTaskId, type Draft, type NewTask, writeNewTasks } from '../../../work/tasks/write/write-new-tasks.js';
 import type { Batch, Row, Write } from './batch.js';
 import { knownItems, type KnownRecord } from './known-ids.js';
@@ -56,7 +57,14 @@ async function sortRows({ ctx, refs, team_id }: Batch, rows: readonly Row<'task'
 }
 
 const buildDraft = ({ row: { record }, id, place }: NewRow, index: number, number: number | undefined): Draft => {
-  const { series_id: _series, occurrence_index: _occurrence, cycle_id: _cycle, fields: _fields, ...task } = record;
+  const {
+    series_id: _series,
+    occurrence_index: _occurrence,
+    cycle_id: _cycle,
+    fields: _fields,
+    expected_assignee: _who,
+    ...task
+  } = record;
   const fields: NewTask = { ...task, ...place, recurrence: remaining(record), task_id: id, number };
   return { index, fields };
 };
@@ -115,6 +123,14 @@ function placed(batch: Batch, places: TaskPlaces, fresh: SortedRows['fresh']): N
   });
 }
 
+/** Keeps who gets tasks of the file when they join. */
+function expectThem({ ctx, team_id }: Batch, tasks: readonly Pick<NewRow, 'row' | 'id'>[]): Promise<void> {
+  const expected = tasks.flatMap(({ row: { record }, id }) =>
+    record.expected_assignee == null ? [] : [{ task_id: id, email: record.expected_assignee }],
+  );
+  return expectAssignees(ctx, team_id, expected);
+}
+
 /** Writes tasks whose parents have been written before. */
 export const writeTasks: Write = async (batch, rows) => {
   const { refs } = batch;
@@ -133,6 +149,7 @@ export const writeTasks: Write = async (batch, rows) => {
       if (await settleTask(batch, places, row, found, ref)) updated.push({ row, id: found.id });
     }
     await storeFields(batch, created);
+    await expectThem(batch, [...created, ...updated]);
     await joinCycles(batch, [...created, ...updated]);
     open = repeated;
   }
