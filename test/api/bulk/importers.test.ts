@@ -249,3 +249,23 @@ it('a file of ours keeps the stages that the team has, with their status, and no
     ['done', null],
   ]);
 });
+
+it('starts a cycle whose dates include today, unless another one is active, and says so', async () => {
+  const day = (shift: number) => new Date(Date.now() + shift * 86_400_000).toISOString();
+  const line = (id: string, cycle: number, first: number, last: number) =>
+    `${id},Engineering,${id} title,Todo,${cycle},Sprint ${cycle},${day(first)},${day(last)}`;
+  const head = 'ID,Team,Title,Status,Cycle Number,Cycle Name,Cycle Start,Cycle End';
+  const lines = [line('E-1', 1, -20, -8), line('E-2', 2, -2, 9), line('E-3', 3, -1, 5), line('E-4', 4, 10, 20)];
+  const job = await importText(app, manager, team, [head, ...lines].join('\n'), { format: 'linear_csv' });
+  const cycles = (await manager.get(`/api/sprints?team_id=${team.team_id}`)).body as { name: string; status: string }[];
+  expect(Object.fromEntries(cycles.map(({ name, status }) => [name, status]))).toEqual({
+    'Sprint 1': 'planned',
+    'Sprint 2': 'active',
+    'Sprint 3': 'planned',
+    'Sprint 4': 'planned',
+  });
+  expect(job.notes.map(({ message }: { message: string }) => message)).toEqual([
+    'The cycle “Sprint 2” was started: its dates include today',
+    expect.stringContaining('The cycle stays planned: '),
+  ]);
+});

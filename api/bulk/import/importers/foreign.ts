@@ -71,6 +71,13 @@ const toOrigin = ({ origin, creator = '' }: ForeignIssue): string => {
 /** States of work that nobody has planned; tasks have one state for what is not begun. */
 const NOT_PLANNED = /^\s*(backlog|triage|icebox)\s*$/i;
 
+/** A cycle whose dates include today is started when its tasks are in, unless another one is active. */
+function stateOf({ start_date = null, end_date = null }: { start_date?: string | null; end_date?: string | null }) {
+  const today = new Date().toISOString().slice(0, 10);
+  const isNow = start_date !== null && end_date !== null && start_date <= today && today <= end_date;
+  return isNow ? { status: 'active' } : {};
+}
+
 /** Creates tasks, and what they need, from the issues of one foreign file. */
 export class ForeignImporter {
   private readonly named = new Set<string>();
@@ -107,7 +114,7 @@ export class ForeignImporter {
     const inOrder = start === null || end === null || start <= end;
     const dates = inOrder ? { start_date: start, end_date: end } : {};
     const name = getTitle(cycle.name) || cycle.key;
-    const record = { entity: 'cycle', cycle_id, name, ...dates, is_shared: true };
+    const record = { entity: 'cycle', cycle_id, name, ...dates, ...stateOf(dates), is_shared: true };
     return { cycle_id, records: this.once(line, record, cycle_id) };
   }
 

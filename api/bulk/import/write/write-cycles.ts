@@ -11,6 +11,7 @@ import { UpdateCycle } from '../../../work/cycles/schema.js';
 import type { Context } from '../../../platform/context.js';
 import type { RecordOf } from '../records/schemas.js';
 import type { Row, Write } from './batch.js';
+import { shown } from '../importers/foreign.js';
 import { createdByJob } from './created-by-job.js';
 import { given } from './given.js';
 import { knownRecords } from './known-ids.js';
@@ -76,7 +77,7 @@ async function complete(
 
 /** Starts or completes cycles that this import has created. */
 export const setCycleStates: Write = async (batch, rows) => {
-  const { ctx, refs, result } = batch;
+  const { ctx, refs, result, isForeign } = batch;
   const typed = rows as unknown as Row<'cycle_state'>[];
   await refs.load(
     ['cycle'],
@@ -89,9 +90,10 @@ export const setCycleStates: Write = async (batch, rows) => {
     if (!created.has(id)) continue;
     const { record } = row;
     const set = await withSavepoint(ctx, async (ctx) => {
-      if (record.status === 'active') await startCycle(ctx, id);
-      else await complete(ctx, id, record);
+      if (record.status === 'active') return startCycle(ctx, id);
+      return complete(ctx, id, record);
     });
     if (set instanceof Refusal) result.noted(row, `The cycle stays planned: ${set.message}`);
+    else if (set && isForeign) result.noted(row, `The cycle ${shown(set.name)} was started: its dates include today`);
   }
 };
