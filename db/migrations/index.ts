@@ -18,6 +18,7 @@ import * as schemaCompatibility from './0101_schema_compatibility.js';
 import * as numberTasks from './0112_number_tasks.js';
 import * as tasksOfStage from './0126_tasks_of_stage.js';
 import * as decidedSubjects from './0134_decided_subjects.js';
+import * as waitingSubjects from './0136_waiting_subjects.js';
 import { sqlMigration } from './sql-files.js';
 
 /** The numbers continue after those of version 0.1.0, which asks whether the newest name is at least its own. */
@@ -53,6 +54,7 @@ const MIGRATIONS: Record<string, Knex.Migration> = {
   '0131_pull_request_links': sqlMigration('0131_pull_request_links.sql'),
   '0132_names_of_task_event': sqlMigration('0132_names_of_task_event.sql'),
   '0134_decided_subjects': decidedSubjects,
+  '0136_waiting_subjects': waitingSubjects,
   '0141_expected_assignees': sqlMigration('0141_expected_assignees.sql'),
 };
 
