@@ -163,22 +163,6 @@
     document.querySelector('[data-ticked]').textContent = ticked === 0 ? 'Ticked ones' : `${ticked} ticked`;
   });
 
-  /* A card stays where it is when another user has decided it: it says so, and offers nothing any more. */
-  document.addEventListener('htmx:after:swap', () => {
-    const news = document.getElementById('news');
-    if (!news || !('whole' in news.dataset)) return;
-    const waiting = news.dataset.waiting.split(' ');
-    for (const card of document.querySelectorAll('#queue > article, #queue .alike > article')) {
-      if (card.classList.contains('gone') || waiting.includes(card.id.replace(/^(gate|plan|request)-/, ''))) continue;
-      card.classList.add('gone');
-      for (const control of card.querySelectorAll('button, input, textarea')) control.disabled = true;
-      const note = document.createElement('p');
-      note.className = 'aside';
-      note.textContent = 'Decided or closed meanwhile.';
-      card.append(note);
-    }
-  });
-
   /* Parts that follow changes ask again when one of theirs comes, at most every four seconds. Without a stream they ask every ten seconds, with one every
      minute, for what only time changes. A hidden page has no stream: a browser has six connections to a host for all its pages. */
   const GAP = 4_000;

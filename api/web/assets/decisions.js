@@ -107,4 +107,26 @@
     opened.querySelector('textarea')?.focus({ preventScroll: true });
     opened.scrollIntoView({ block: 'nearest' });
   });
+
+  /* A card stays where it is when another user has decided it: it says so, and offers nothing any more. What is typed there can still be copied. */
+  const close = (card) => {
+    if (card.classList.contains('gone')) return;
+    const focus = document.activeElement;
+    card.classList.add('gone');
+    for (const field of card.querySelectorAll('textarea')) field.readOnly = true;
+    for (const control of card.querySelectorAll('button, input')) control.disabled = true;
+    const note = document.createElement('p');
+    note.className = 'aside';
+    note.textContent = 'Decided or closed meanwhile.';
+    card.append(note);
+    if (card.contains(focus) && !focus.matches('textarea')) backToCard(card);
+  };
+  globalThis.assentDecisions = { close };
+  document.addEventListener('htmx:after:swap', () => {
+    const news = document.getElementById('news');
+    if (!news || !('whole' in news.dataset)) return;
+    const waiting = news.dataset.waiting.split(' ');
+    for (const card of document.querySelectorAll('#queue > article, #queue .alike > article'))
+      if (!waiting.includes(card.id.replace(/^(gate|plan|request)-/, ''))) close(card);
+  });
 })();

@@ -5,7 +5,7 @@
   /* What a reader sees of an element, apart from times that pass, what each rendering has of its own, and what is said of text that is not saved. */
   const sign = (element) => {
     const copy = element.cloneNode(true);
-    for (const own of copy.querySelectorAll('[name=_csrf], [name=version], [data-news], .in-place-bar')) own.remove();
+    for (const own of copy.querySelectorAll('[name=_csrf], [name=version], [data-news], .in-place-bar, [data-count], .hint')) own.remove();
     for (const time of copy.querySelectorAll('time')) time.textContent = time.dateTime;
     const values = [...copy.querySelectorAll('[value], [href], [selected]')].map((one) =>
       [one.getAttribute('value'), one.getAttribute('href'), one.hasAttribute('selected')].join(' '),
@@ -25,12 +25,14 @@
     for (const [at, one] of [...newer.querySelectorAll('details')].entries()) one.open ||= opened[at] ?? false;
     if (shown.matches('details')) newer.open ||= shown.open;
     const focusable = 'a, button, summary';
+    /* What a yes would do has changed: Enter must not say yes to what nobody has read. */
+    const isYes = shown.contains(document.activeElement) && document.activeElement.matches('[data-decides]');
     const focus = shown.contains(document.activeElement)
       ? [...shown.querySelectorAll(focusable)].indexOf(document.activeElement)
       : -1;
     shown.replaceWith(newer);
     globalThis.htmx?.process(newer);
-    if (focus >= 0) newer.querySelectorAll(focusable)[focus]?.focus();
+    if (focus >= 0) newer.querySelectorAll(focusable)[isYes ? 0 : focus]?.focus();
   };
   const update = (shown, newer) => {
     if (sign(shown) === sign(newer)) return false;
@@ -102,11 +104,17 @@
     }
     return has;
   };
-  /* Of a list in which something is typed, only the other entries are replaced. */
+  /* Of a list in which something is typed, only the other entries are replaced. What waits for a yes no more goes, unless its reader is at it. */
   const mergeList = (shown, newer) => {
     let [has, last] = [false, null];
     /* Entries leave the newer list when they are put. */
     const entries = [...newer.children];
+    for (const own of 'entries' in shown.dataset ? [...shown.children] : []) {
+      if (entries.some(({ id }) => id === own.id) || own.classList.contains('gone')) continue;
+      has = true;
+      if (isBusy(own) || own.contains(document.activeElement)) globalThis.assentDecisions.close(own);
+      else own.remove();
+    }
     for (const entry of entries) {
       const own = entry.id && shown.querySelector(`:scope > #${CSS.escape(entry.id)}`);
       if (own) {
@@ -129,7 +137,7 @@
     for (const part of document.querySelectorAll('[data-part]')) {
       const newer = page.getElementById(part.id);
       if (!newer) continue;
-      has = (isBusy(part) ? mergeList(part, newer) : update(part, newer)) || has;
+      has = (isBusy(part) || 'entries' in part.dataset ? mergeList(part, newer) : update(part, newer)) || has;
     }
     for (const form of document.querySelectorAll('form[data-merges]')) {
       const newer = page.getElementById(form.id);
@@ -139,30 +147,30 @@
     /* What is deleted is what is shown. */
     const [version, newVersion] = [document, page].map((one) => one.querySelector('form.delete [name=version]'));
     if (version && newVersion && !document.querySelector('[data-news]')) version.value = newVersion.value;
-    if (has) mark.textContent = `${by} changed the task`;
+    if (has) mark.textContent = mark.dataset.says ?? `${by} changed the task`;
     document.dispatchEvent(new Event('followed'));
   };
 
-  let isAsking = false;
+  const asking = new Set();
   const ask = async (mark) => {
-    isAsking = true;
+    asking.add(mark.id);
     try {
       const answer = await fetch(`${mark.dataset.followsPage}?live`);
       if (!answer.ok || answer.redirected) return;
       const page = new DOMParser().parseFromString(await answer.text(), 'text/html');
-      const newMark = page.querySelector('[data-follows-page]');
+      const newMark = page.getElementById(mark.id);
       /* A form that was sent meanwhile has replaced the page. */
       if (newMark && mark.isConnected) apply(page, mark, newMark);
     } catch {
       /* The next change asks again. */
     } finally {
-      isAsking = false;
+      asking.delete(mark.id);
     }
   };
   document.addEventListener(
     'live',
     ({ target }) => {
-      if (target.matches?.('[data-follows-page]') && !isAsking) void ask(target);
+      if (target.matches?.('[data-follows-page]') && !asking.has(target.id)) void ask(target);
     },
     true,
   );

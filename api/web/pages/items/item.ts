@@ -22,6 +22,7 @@ import { Typed, Version } from '../projects/form-fields.js';
 import { itemPath } from '../projects/paths.js';
 import { saveFields } from './field-form.js';
 import { again, itemView, trashedView } from './show-item.js';
+import { loadWaiting } from './waiting.js';
 
 /**
  * Where an item is, for the form of its fields.
@@ -84,6 +85,19 @@ export const itemPages: Page[] = [
       // Opening a task marks its notifications as read, but not while impersonating, nor when the page asks by itself.
       if (!person.impersonated_by && query.live === undefined) await markNotifications(ctx, { item_id: params.item_id });
       return view;
+    },
+  }),
+  // What waits about the task, which its page asks for when something may have changed.
+  page({
+    method: 'get',
+    path: '/app/items/:item_id/waiting',
+    access: 'item.read',
+    params: WorkItemParams,
+    query: z.object({ live: z.unknown().optional() }),
+    async handle({ ctx, me, params: { item_id } }) {
+      await getWorkItem(ctx, item_id);
+      const data = { approvals: await loadWaiting(ctx, requireUser({ me }), item_id), base: itemPath(item_id) };
+      return { view: 'items/waiting', title: 'Waits for approval', isFragment: true, data };
     },
   }),
   // Clients choose ids of tasks, so one may be the name of another task: what texts link has an address of its own, and so has what people type.

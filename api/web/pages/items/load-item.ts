@@ -29,6 +29,7 @@ import { getTask } from '../../../work/tasks/read/get-task.js';
 import type { Task } from '../../../work/tasks/schema.js';
 import { renderTexts } from '../../wording/markdown.js';
 import { loadFields } from './field-form.js';
+import { loadWaiting } from './waiting.js';
 import { namesIn, mapTeamNames } from '../../wording/names.js';
 
 /** Entries of each list of the page; the API has the others. */
@@ -172,7 +173,7 @@ export async function loadItem(ctx: Context, me: User, itemId: string) {
   const item = JSON.parse(json) as z.output<typeof WholeWorkItem>;
   const seat = (me.teams.find(({ team_id }) => team_id === item.team_id)?.role ?? null) as Seat | null;
   const projectId = item.type === 'project' ? null : item.project_id;
-  const [{ relations, groups, original }, activity, runs, task, comments, inside, file, names, places, fields, people] =
+  const [{ relations, groups, original }, activity, runs, task, comments, inside, file, names, places, fields, people, waiting] =
     await Promise.all([
       loadRelations(ctx, itemId),
       listActivity(ctx, { entity_id: itemId, limit: ACTIVITY }),
@@ -186,6 +187,7 @@ export async function loadItem(ctx: Context, me: User, itemId: string) {
       projectId === null ? undefined : findPlaces(ctx, [projectId]),
       loadFields(ctx, item),
       loadPeople(ctx, item),
+      item.type === 'task' ? loadWaiting(ctx, me, itemId) : undefined,
     ]);
   const text = item.content ?? item.description ?? '';
   const written = comments.flatMap((comment) => [comment, ...(comment.replies as CommentRecord[])]);
@@ -211,6 +213,7 @@ export async function loadItem(ctx: Context, me: User, itemId: string) {
     fields,
     activity,
     runs,
+    approvals: waiting,
     inside,
     file,
     names,

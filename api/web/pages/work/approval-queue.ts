@@ -1,18 +1,12 @@
 import { z } from 'zod';
-import { getPlansToDecide } from '../../../agent/plans/waiting/get-plan.js';
-import { listWaiting, type Waiting as WaitingId } from '../../../approvals/list-decisions.js';
-import { readRequests } from '../../../gate/requests/read/read-request.js';
+import { listWaiting } from '../../../approvals/list-decisions.js';
 import type { User } from '../../../identity/auth/schema.js';
 import type { Context } from '../../../platform/context.js';
 import { type Approval, listApprovalsOfRuns } from '../../../automation/runs/approvals/list-approvals.js';
-import { describeRuns } from '../../../automation/runs/describe-runs.js';
-import { describeGates } from '../../../automation/runs/staging/describe-gates.js';
-import { namesIn, mapTeamNames } from '../../wording/names.js';
 import type { View } from '../../page.js';
-import { numbersIn, showGates, type ShownLine } from '../agent/plan-lines.js';
-import { actionableApprovals } from './actionable-approvals.js';
-import { buildRequestCards, type RequestCard } from '../requests/request-card.js';
-import { buildCards, type PlanCard, readApplied } from './plan-queue.js';
+import type { ShownLine } from '../agent/plan-lines.js';
+import { type Entry, listIds, readEntries } from './decision-entries.js';
+import { readApplied } from './plan-queue.js';
 
 const PAGE_SIZE = 50;
 /** Gates of one automation above which they fold into one group. */
@@ -32,22 +26,6 @@ export const QueueFilter = z.object({
 });
 type Filter = z.output<typeof QueueFilter>;
 
-/** A gate of a run, a plan of the agent or a change request, with its lines where they fit a list. */
-interface Entry {
-  kind: WaitingId['kind'];
-  id: string;
-  gate?: Approval;
-  card?: PlanCard;
-  request?: RequestCard;
-  lines: readonly ShownLine[] | undefined;
-  isMine: boolean;
-  /** What the box of many decisions sends; undefined where it is decided by itself only. */
-  tick: string | undefined;
-  requestedAt: string;
-  /** Gates of one automation fold together. */
-  group: string;
-}
-
 /** Address of the queue with these filters. */
 function buildAddress(filter: Filter): string {
   const given = (['team', 'kind', 'risk', 'after'] as const).flatMap((name): [string, string][] =>
@@ -65,15 +43,8 @@ const buildQuery = ({ team, kind, after }: Filter, state: 'pending' | 'expired',
   ...(after !== undefined && state === 'pending' && { before: after }),
 });
 
-const listIds = (rows: readonly WaitingId[], kind: WaitingId['kind']): string[] =>
-  rows.flatMap((row) => (row.kind === kind ? [row.id] : []));
-
 const findHighestRisk = (lines: readonly ShownLine[]): 'low' | 'medium' | 'high' =>
   (['high', 'medium'] as const).find((risk) => lines.some((line) => line.risk === risk)) ?? 'low';
-
-/** Whether many may be decided at a glance: of low or medium risk, unchanged, by one approval. */
-const isPlain = (lines: readonly ShownLine[]): boolean =>
-  lines.every(({ risk, changed, refused, isStale }) => risk !== 'high' && changed === null && refused === null && !isStale);
 
 /** Puts what alike gates have in common where the first of them stands. */
 function grouped(entries: readonly Entry[]): { title: string | null; entries: Entry[] }[] {
@@ -97,84 +68,17 @@ async function readExpired(ctx: Context, filter: Filter): Promise<Approval[]> {
   return listApprovalsOfRuns(ctx, listIds(rows, 'gate'));
 }
 
-function toEntry(request: RequestCard): Entry {
-  const { request_id: id, requirement, isMine, lines, isEdited } = request;
-  const isOne = requirement.approvals === 1 && !requirement.code && !isEdited && isPlain(lines);
-  return {
-    kind: 'request',
-    id,
-    request,
-    lines,
-    isMine,
-    tick: isMine && isOne ? `request ${id} ${request.request_hash}` : undefined,
-    requestedAt: request.created_at,
-    group: id,
-  };
-}
-
-/** Reads the entries of a page with everything that their cards show. */
-async function readEntries(ctx: Context, me: User, rows: readonly WaitingId[]) {
-  const [gates, plans, requests, recent] = await Promise.all([
-    listApprovalsOfRuns(ctx, listIds(rows, 'gate')),
-    getPlansToDecide(ctx, listIds(rows, 'plan')),
-    readRequests(ctx, listIds(rows, 'request')),
-    readApplied(ctx),
-  ]);
-  const runs = gates.map(({ run_id }) => run_id);
-  const [names, about, described, shown] = await Promise.all([
-    namesIn(ctx, me, [...gates, ...requests]),
-    describeRuns(ctx, gates),
-    describeGates(ctx, runs).then(showGates),
-    buildCards(ctx, me, plans, recent),
-  ]);
-  const mine = new Set(actionableApprovals(me, gates));
-  const ofGate = (gate: Approval): Entry => {
-    const what = described[gate.run_id];
-    const isOne = what !== undefined && gate.required_approvals === 1 && !gate.creator_left && isPlain(what.lines);
-    return {
-      kind: 'gate',
-      id: gate.run_id,
-      gate,
-      lines: what?.lines,
-      isMine: mine.has(gate),
-      tick: isOne && mine.has(gate) ? `gate ${gate.run_id} ${what.staged_hash}` : undefined,
-      requestedAt: gate.requested_at,
-      group: gate.automation_id,
-    };
-  };
-  const ofPlan = (card: PlanCard): Entry => ({
-    kind: 'plan',
-    id: card.action_id,
-    card,
-    lines: card.lines,
-    isMine: card.canConfirm,
-    tick: card.canConfirm && isPlain(card.lines) ? `plan ${card.action_id} ${card.plan_hash}` : undefined,
-    requestedAt: card.created_at,
-    group: card.action_id,
-  });
-  const byId = new Map<string, Entry>([
-    ...gates.map((gate) => [gate.run_id, ofGate(gate)] as const),
-    ...Object.entries(shown.cards).map(([id, card]) => [id, ofPlan(card)] as const),
-    ...buildRequestCards(me.user_id, requests).map((request) => [request.request_id, toEntry(request)] as const),
-  ]);
-  const entries = rows.flatMap(({ id }) => byId.get(id) ?? []);
-  const numbers = await numbersIn(
-    ctx,
-    entries.flatMap(({ lines }) => lines ?? []),
-  );
-  return { entries, names, about, described, numbers, applied: shown.applied };
-}
-
 /**
  * The queue: what the user may decide, then the plans of their own conversations, then what waits for others, each nearest deadline first. Nothing moves while it is open: a page that looks
  * for news only counts what was asked for since.
  */
 export async function queueView(ctx: Context, me: User, filter: Filter): Promise<View> {
-  const [{ rows, next }, expired] = await Promise.all([
+  const [{ rows, next }, expired, recent] = await Promise.all([
     listWaiting(ctx, buildQuery(filter, 'pending', PAGE_SIZE)),
     filter.live === undefined ? readExpired(ctx, filter) : [],
+    readApplied(ctx),
   ]);
-  const { entries, ...shown } = await readEntries(ctx, me, rows);
+  const { entries, ...shown } = await readEntries(ctx, me, rows, recent);
   const wanted = entries.filter(({ lines }) => filter.risk === undefined || (lines && findHighestRisk(lines) === filter.risk));
   const since = filter.since ?? Date.now();
   const data = {
@@ -190,7 +94,6 @@ export async function queueView(ctx: Context, me: User, filter: Filter): Promise
     filter,
     since,
     teams: me.teams,
-    teamNames: mapTeamNames(me),
     hasFilter: filter.team !== undefined || filter.kind !== undefined || filter.risk !== undefined,
     pages: {
       address: buildAddress(filter),
