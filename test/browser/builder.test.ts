@@ -123,3 +123,21 @@ it('adds people of a list by name', async () => {
   await page.selectOption('[data-append]', options[2] as string);
   expect(await page.inputValue('[name="s1.p.user_ids"]')).toBe(`${options[1]}\n${options[2]}`);
 });
+
+it('the form of a custom field asks for choices only where its type has some', async () => {
+  await page.context().clearCookies();
+  await signIn(team.manager);
+  await page.goto(`${app.url}/app/teams/${team.team_id}/fields`);
+  const isShown = () => page.isVisible('#f-options');
+  expect(await isShown()).toBe(false);
+  await page.selectOption('#f-field_type', 'multi_select');
+  expect(await isShown()).toBe(true);
+  await page.fill('#f-name', 'Severity');
+  await page.fill('#f-options', 'high');
+  await page.selectOption('#f-field_type', 'text');
+  expect(await isShown()).toBe(false);
+  // What is left in it is not dropped in silence.
+  await page.click('text=Create field');
+  await page.waitForSelector('#h-options');
+  expect(await isShown()).toBe(true);
+});

@@ -3,6 +3,7 @@ import { dueAfterUpdate } from '../../../platform/events/due-people.sql.js';
 import { hasSubscriber } from '../../../platform/events/has-subscriber.sql.js';
 import { eventType, kindOfChange } from '../../../platform/changes/make-change.sql.js';
 import { listTaskColumns } from '../columns.js';
+import { misplacedStageSql } from './misplaced-resolution.js';
 
 const SET = listTaskColumns('update')
   .map((name) => `${name} = (v.wanted).${name}`)
@@ -38,14 +39,14 @@ const statement = (name: string, waiting: boolean): Statement => {
     text: /* sql */ `
 with before as materialized (
   -- The row, and the row with the new fields applied; keys come from the closed schema only.
-  select c.*, t.task, stage.status as stage_status,
+  select c.*, t.task, stage.name as stage_name, stage.status as stage_status,
     jsonb_populate_record(t.task, case when stage.status is null then c.fields else jsonb_build_object('status', stage.status) || c.fields end) as wanted
   from jsonb_to_recordset($1::jsonb) as c(task_id text, fields jsonb, version integer, beside jsonb, who jsonb)
   cross join lateral (
     select t as task from tasks t where t.task_id = c.task_id and t.deleted_at is null ${noSeries} for update ${skip}
   ) t
   left join lateral (
-    select s.status from stages s where s.stage_id = (c.fields->>'stage_id')::uuid and s.team_id = (t.task).team_id for key share ${skip}
+    select s.name, s.status from stages s where s.stage_id = (c.fields->>'stage_id')::uuid and s.team_id = (t.task).team_id for key share ${skip}
   ) stage on true
 ), verdict as materialized (
   select b.*, seat.role as seat, b.version is not null and b.version <> (b.task).version as stale,
@@ -73,7 +74,8 @@ with before as materialized (
   returning t.task_id, t.title, t.team_id, t.project_id, t.version, v.who, v.fields, v.beside, task_json(v.task)::jsonb as was,
     task_json(t)::jsonb as now
 ), recorded as (${RECORDED})
-select v.task_id, v.seat, v.stale, v.assignee_ok, v.resolution_ok, v.stage_ok, coalesce(u.version, (v.task).version) as version,
+select v.task_id, v.seat, v.stale, v.assignee_ok, v.resolution_ok, ${misplacedStageSql("v.fields->>'status'", "v.fields->>'resolution'")},
+  coalesce(u.version, (v.task).version) as version,
   u.version is not null and ((v.wanted).series_id is not null or (v.wanted).recurrence is not null
     or ${hasSubscriber('task.updated', '(v.task).team_id', "(v.who->>'user_id')::uuid")}) as notify
 from recorded cross join verdict v left join updated u on u.task_id = v.task_id`,

@@ -6,7 +6,7 @@ import { invalid, notFound } from '../../../platform/errors.js';
 import { checkTreeSize } from '../recurrence/check-tree-size.js';
 import type { Differences } from '../../../platform/changes/record-change.js';
 import { coalesceWrites } from '../../../platform/database/batching/coalesce-writes.js';
-import { misplacedResolution, misplacedStage } from './misplaced-resolution.js';
+import { misplacedResolution, type MisplacedStage, misplacedStage } from './misplaced-resolution.js';
 import { lockMoveTarget } from './lock-move-target.js';
 import { moveSubtasks } from './move-subtasks.js';
 import type { UpdateTask } from '../schema.js';
@@ -19,7 +19,8 @@ interface Outcome extends Record<string, unknown> {
   stale: boolean;
   assignee_ok: boolean;
   resolution_ok: boolean;
-  stage_ok: boolean;
+  /** Why the stage is refused; null if it is not. */
+  misplaced: MisplacedStage | null;
   version: number;
   /** Whether outbox rows were written. */
   notify: boolean;
@@ -43,8 +44,8 @@ const buildInput = (ctx: Context, { taskId, fields, version, beside = null }: Ch
   who: callerJson(ctx),
 });
 
-const passed = ({ seat, stale, assignee_ok, resolution_ok, stage_ok }: Outcome): boolean =>
-  isAllowed('task.write', seat) && !stale && assignee_ok && resolution_ok && stage_ok;
+const passed = ({ seat, stale, assignee_ok, resolution_ok, misplaced }: Outcome): boolean =>
+  isAllowed('task.write', seat) && !stale && assignee_ok && resolution_ok && misplaced === null;
 
 /**
  * Waits for locks, and throws the reason if the change is rejected.
@@ -62,7 +63,7 @@ async function writeAlone(ctx: Context, change: Change): Promise<number> {
   }
   if (!outcome.assignee_ok) throw invalid('assigned_to must be a member of the project’s team');
   if (!outcome.resolution_ok) throw misplacedResolution();
-  if (!outcome.stage_ok) throw misplacedStage();
+  if (outcome.misplaced) throw misplacedStage(outcome.misplaced);
   return outcome.version;
 }
 

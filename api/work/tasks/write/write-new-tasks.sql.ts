@@ -2,6 +2,7 @@ import { defineStatement, type Statement } from '../../../../db/statement.js';
 import { hasSubscriber } from '../../../platform/events/has-subscriber.sql.js';
 import { eventType, kindOfChange } from '../../../platform/changes/make-change.sql.js';
 import { declareColumn, initialValue, INSERTED_COLUMNS } from '../columns.js';
+import { misplacedStageSql } from './misplaced-resolution.js';
 
 /** Included only if needed: it costs time even if no item has a parent. */
 const DEPTH_OK = /* sql */ `case when g.parent_task_id is null then true else (
@@ -15,7 +16,8 @@ const DEPTH_OK = /* sql */ `case when g.parent_task_id is null then true else (
 
 /** A stage brings its status, and goes with no resolution. */
 const STAGED = /* sql */ `coalesce(stage.status, ${initialValue('g', 'status')}) as new_status,
-    g.stage_id is null or stage.status = coalesce(g.status, stage.status) and g.resolution is null as stage_ok`;
+    g.stage_id is null or stage.status = coalesce(g.status, stage.status) and g.resolution is null as stage_ok,
+    stage.name as stage_name, stage.status as stage_status`;
 
 /** Trace of a created task. */
 const CHANGE = /* sql */ `make_change(team_id => m.team_id, project_id => m.project_id,
@@ -85,7 +87,7 @@ with given as materialized (
     select t.project_id = g.project_id as here from tasks t where t.task_id = g.parent_task_id and t.deleted_at is null limit 1
   ) parent on true
   left join lateral (
-    select s.status from stages s where s.stage_id = g.stage_id and s.team_id = place.team_id ${lock}
+    select s.name, s.status from stages s where s.stage_id = g.stage_id and s.team_id = place.team_id ${lock}
   ) stage on true
 ), key as (
   insert into item_keys (item_id, item_type)
@@ -104,7 +106,8 @@ with given as materialized (
 ), recorded as (
   select record_changes_of(array_agg($1::jsonb->v.caller), array_agg(${CHANGE})) as ids from made m join verdict v on v.id = m.task_id
 )
-select v.index, v.id as task_id, v.project_found, v.seat, v.assignee_ok, v.parent_found, v.parent_ok, v.depth_ok, v.stage_ok, v.taken,
+select v.index, v.id as task_id, v.project_found, v.seat, v.assignee_ok, v.parent_found, v.parent_ok, v.depth_ok, v.taken,
+  ${misplacedStageSql('v.status', 'v.resolution')},
   m.json::text as created, old.replay, old.json as stored, (select cardinality(ids) from recorded) as recorded,
   m.task_id is not null and (v.recurrence is not null or ${hasSubscriber('task.created', 'v.team_id', 'v.user_id')}) as notify
 from verdict v left join made m on m.task_id = v.id

@@ -8,7 +8,7 @@ import type { WriteRequest } from '../../../platform/database/batching/coalesce-
 import type { TaskColumn } from '../columns.js';
 import { MAX_SUBTASK_DEPTH } from '../rules.js';
 import type { CreateTask, Task } from '../schema.js';
-import { misplacedResolution, misplacedStage } from './misplaced-resolution.js';
+import { misplacedResolution, type MisplacedStage, misplacedStage } from './misplaced-resolution.js';
 import { createTasksOfManyStatement, createTasksStatement } from './write-new-tasks.sql.js';
 
 /** Fields of a new task. Those beyond the schema are set by a recurring series, or by an import. */
@@ -39,7 +39,8 @@ interface Outcome {
   parent_found: boolean;
   parent_ok: boolean | null;
   depth_ok: boolean;
-  stage_ok: boolean;
+  /** Why the stage is refused; null if it is not. */
+  misplaced: MisplacedStage | null;
   taken: boolean;
   /** Record as JSON text if inserted now. */
   created: string | null;
@@ -71,7 +72,7 @@ function settle(outcome: Outcome): TaskCreation | undefined {
   if (!outcome.parent_found) throw notFound('Parent task');
   if (!outcome.parent_ok) throw invalid('parent_task_id must be a task of the same project');
   if (!outcome.depth_ok) throw invalid(`Subtasks can be nested at most ${MAX_SUBTASK_DEPTH} deep`);
-  if (!outcome.stage_ok) throw misplacedStage();
+  if (outcome.misplaced) throw misplacedStage(outcome.misplaced);
   return outcome.created === null ? undefined : { created: true, taskId, json: outcome.created };
 }
 

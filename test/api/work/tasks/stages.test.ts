@@ -20,6 +20,7 @@ const list = async () => {
   return body.map(({ name, position }: { name: string; position: number }) => `${name} ${position}`);
 };
 const refusal = { status: 422, body: { detail: { errors: [{ field: 'body.stage_id' }] } } };
+const refusedFor = (message: string) => ({ status: 422, body: { detail: { errors: [{ field: 'body.stage_id', message }] } } });
 const isSound = async () => {
   const verdicts = await checkInvariants({ services: world.app.services });
   expect(verdicts.filter(({ name, violations }) => name !== 'outbox_empty' && violations.length > 0)).toEqual([]);
@@ -104,15 +105,20 @@ it('422 for a stage of another team, an unknown one, one of another status, and 
     .post('/api/stages', { team_id: other.team_id, name: 'In QA', status: 'in_review' });
   const { task_id } = await world.make();
   const foreign = await patch(task_id, { stage_id: theirs.body.stage_id });
-  expect(foreign).toMatchObject(refusal);
+  expect(foreign).toMatchObject(refusedFor('The team of the task has no such stage'));
   expect((await patch(task_id, { stage_id: '019a9f00-0000-7000-8000-000000000099' })).body.detail).toEqual(foreign.body.detail);
   expect(await patch(task_id, { stage_id: 'nonsense' })).toMatchObject(refusal);
-  expect(await patch(task_id, { stage_id: qa, status: 'done' })).toMatchObject(refusal);
-  expect(await patch(task_id, { stage_id: released, resolution: 'canceled' })).toMatchObject(refusal);
+  expect(await patch(task_id, { stage_id: qa, status: 'done' })).toMatchObject(
+    refusedFor('The stage “In QA” belongs to the status In review, but this sets Done'),
+  );
+  const closed = refusedFor('A task that is closed as canceled is in no stage, but this sets “Released”');
+  expect(await patch(task_id, { stage_id: released, resolution: 'canceled' })).toMatchObject(closed);
   const create = (fields: object) => world.member.post('/api/tasks', { title: 'x', ...world.project, ...fields });
-  expect(await create({ stage_id: theirs.body.stage_id })).toMatchObject(refusal);
-  expect(await create({ stage_id: qa, status: 'todo' })).toMatchObject(refusal);
-  expect(await create({ stage_id: released, status: 'done', resolution: 'canceled' })).toMatchObject(refusal);
+  expect(await create({ stage_id: theirs.body.stage_id })).toMatchObject(refusedFor('The team of the task has no such stage'));
+  expect(await create({ stage_id: qa, status: 'todo' })).toMatchObject(
+    refusedFor('The stage “In QA” belongs to the status In review, but this sets To do'),
+  );
+  expect(await create({ stage_id: released, status: 'done', resolution: 'canceled' })).toMatchObject(closed);
   expect((await create({ stage_id: released })).body.data).toMatchObject({ status: 'done', stage_id: released });
   const bulk = await world.member.post('/api/tasks/bulk', [
     { title: 'a', ...world.project, stage_id: qa },

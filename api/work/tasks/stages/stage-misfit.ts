@@ -1,0 +1,22 @@
+import { TASK_RESOLUTIONS } from '../rules.js';
+
+/** What is set together with a stage. */
+export interface StagedFields {
+  status?: unknown;
+  resolution?: unknown;
+}
+
+const wordStatus = (status: string): string =>
+  status === 'todo' ? 'To do' : status.charAt(0).toUpperCase() + status.slice(1).replaceAll('_', ' ');
+
+/** Says why a stage cannot be set together with a status or a resolution; undefined if it can. Pure. */
+export function wordStageMisfit(
+  stage: { name: string; status: string },
+  { status, resolution }: StagedFields,
+): string | undefined {
+  const name = `“${stage.name}”`;
+  if (TASK_RESOLUTIONS.some((one) => one === resolution))
+    return `A task that is closed as ${String(resolution)} is in no stage, but this sets ${name}`;
+  if (typeof status !== 'string' || status === stage.status) return undefined;
+  return `The stage ${name} belongs to the status ${wordStatus(stage.status)}, but this sets ${wordStatus(status)}`;
+}
