@@ -25,6 +25,7 @@
     cycle: 'Cycle…',
     project: 'Move to project…',
     tag: 'Tag…',
+    field: 'Field, or one of its values…',
   };
   const placeholder = input.placeholder;
   /* What one row, card or page says of its task: version and id. Ticked rows come first, then the one in focus, the one under the pointer, then the page's own task. */
@@ -90,7 +91,9 @@
       change.append(field);
     }
     if (change) htmx.process(change);
-    status.textContent = results.firstElementChild?.dataset.said ?? '';
+    const { said = '', hint } = results.firstElementChild?.dataset ?? {};
+    status.textContent = said;
+    if (hint) input.placeholder = hint;
     /* Enter creates a task only for those who asked for one. */
     choose(options().find((one) => !('unasked' in one.dataset)));
     isStale = false;

@@ -13,10 +13,10 @@ export const TASK_ACTS = [
   { act: 'cycle', key: 'C', does: 'Move to cycle', icon: 'cycle' },
   { act: 'project', key: 'P', does: 'Move to project', icon: 'board' },
   { act: 'tag', key: 'l', does: 'Add tag', icon: 'plus' },
+  { act: 'field', key: 'f', does: 'Set a custom field', icon: 'tools' },
 ] as const satisfies readonly { act: string; key: string; does: string; icon: IconName }[];
 /** What a chooser of the palette can be open for. One for the original of a duplicate follows the choice of that status. */
 export const CHOOSERS = [...TASK_ACTS.map(({ act }) => act), 'duplicate'] as const;
-export type TaskAct = (typeof CHOOSERS)[number];
 
 interface Key {
   /** Keys that are pressed one after the other, as they are printed. */

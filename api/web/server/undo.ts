@@ -13,7 +13,12 @@ export type Changed = [id: string, version: number];
  */
 export type ChangedTask = Changed | [...Changed, from: string, hasFields: 0 | 1];
 
-type FieldValue = CustomFieldValue['value'];
+export type FieldValue = CustomFieldValue['value'];
+/** Values of custom fields as the change left them, and as they were before. */
+export type FieldChanges = [fieldId: string, left: FieldValue, before: FieldValue][];
+
+/** A task with new values of custom fields: its id and version, these, and the rest of a changed task. */
+export type ValuedTask = [id: string, version: number, values: FieldChanges, ...rest: [] | [from: string, hasFields: 0 | 1]];
 
 /** What takes back a change that a form has just made. */
 export type Undo =
@@ -23,13 +28,9 @@ export type Undo =
   | { kind: 'trash_tasks'; tasks: Changed[] }
   | { kind: 'restore_tasks'; ids: string[] }
   | { kind: 'revert_project'; project: Changed }
-  /** Values of custom fields as the change left them, and as they were before. */
-  | {
-      kind: 'set_fields';
-      type: 'task' | 'project';
-      id: string;
-      values: [fieldId: string, left: FieldValue, before: FieldValue][];
-    }
+  | { kind: 'set_fields'; type: 'task' | 'project'; id: string; values: FieldChanges }
+  /** Tasks with new values of custom fields; version 0: only those changed. */
+  | { kind: 'revert_fields'; tasks: ValuedTask[] }
   | { kind: 'restore_project'; id: string }
   | { kind: 'delete_relation'; relationId: string }
   | { kind: 'create_relation'; relation: CreateRelation }

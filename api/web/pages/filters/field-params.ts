@@ -7,14 +7,19 @@ import { MAX_FILTER_VALUES } from '../../../work/tasks/filters.js';
 const PREFIX = 'cf_';
 const Value = Text.max(2_000);
 
+/** The parameter of a custom field: what a filter, a bar and a chooser call it. */
+export type FieldParam = `${typeof PREFIX}${string}`;
+
 /** Returns the parameter of a custom field. */
-export const fieldParam = (key: string): string => `${PREFIX}${key}`;
+export const fieldParam = (key: string): FieldParam => `${PREFIX}${key}`;
 
 /** Returns the key of the custom field of a parameter; undefined for another parameter. */
 export const keyOf = (name: string): string | undefined => {
   const key = name.startsWith(PREFIX) ? name.slice(PREFIX.length) : '';
   return KEY.test(key) ? key : undefined;
 };
+
+export const FieldParam = z.custom<FieldParam>((name) => typeof name === 'string' && keyOf(name) !== undefined);
 
 /** Puts the parameters of custom fields into one, `fields`, which the schema reads. */
 export const withFields = <T extends z.ZodType>(schema: T) =>

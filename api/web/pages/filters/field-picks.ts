@@ -1,5 +1,6 @@
 import type { CustomFieldRecord } from '../../../work/custom-fields/schema.js';
 import { FIELD_TYPE_RULES } from '../../../work/custom-fields/field-types.js';
+import { nameFieldValue, YES_OR_NO } from '../../wording/field-value.js';
 import { type Choice, EITHER, type Pick, withChosen } from './choices.js';
 import { fieldParam } from './field-params.js';
 import type { Filters } from './filters.js';
@@ -15,33 +16,18 @@ export interface FieldNames {
   day: (date: string) => string;
 }
 
-const YES_OR_NO: Choice[] = [
-  ['true', 'Yes'],
-  ['false', 'No'],
-];
-
 /** Returns the words of a value of a custom field. */
-function nameFieldValue(own: readonly CustomFieldRecord[], value: string, { names, day }: FieldNames): string {
-  const label = own.flatMap(({ options }) => options).find((option) => option.value === value)?.label;
-  if (label !== undefined) return label;
-  switch (own[0]?.field_type) {
-    case 'boolean':
-      return YES_OR_NO.find(([one]) => one === value)?.[1].toLowerCase() ?? value;
-    case 'date':
-      return /^\d{4}-\d{2}-\d{2}$/.test(value) ? day(value) : value;
-    case 'user':
-      return (Object.hasOwn(names, value) ? names[value] : undefined) ?? 'a former member';
-    default:
-      return value;
-  }
-}
+const nameValueOf = (own: readonly CustomFieldRecord[], value: string, about: FieldNames): string =>
+  own[0]
+    ? nameFieldValue({ field_type: own[0].field_type, options: own.flatMap(({ options }) => options) }, value, about)
+    : value;
 
 const nameField = (key: string, own: readonly CustomFieldRecord[]): string => own[0]?.name ?? key.replaceAll('_', ' ');
 
 /** Says which values a custom field has, or has not: `Severity is high or low`. */
 export function describeField(key: string, values: readonly string[], isNot: boolean, about: FieldNames): string {
   const own = about.fields.filter((field) => field.key === key);
-  const words = EITHER.format(values.map((value) => nameFieldValue(own, value, about)));
+  const words = EITHER.format(values.map((value) => nameValueOf(own, value, about)));
   return `${nameField(key, own)} is ${isNot ? 'not ' : ''}${words}`;
 }
 
@@ -65,7 +51,7 @@ export function listFieldPicks(
   return [...keys].map((key): Pick => {
     const own = about.fields.filter((field) => field.key === key);
     const chosen = given[key] ?? [];
-    const nameOf = (value: string) => nameFieldValue(own, value, about);
+    const nameOf = (value: string) => nameValueOf(own, value, about);
     const choices = choicesOf(own, members);
     return {
       name: fieldParam(key),

@@ -4,11 +4,11 @@ import { listFields } from '../../../work/custom-fields/list-fields.js';
 import type { FieldEntity } from '../../../work/custom-fields/rules.js';
 import type { CustomFieldRecord, CustomFieldValue } from '../../../work/custom-fields/schema.js';
 import { listValues } from '../../../work/custom-fields/values/list-values.js';
-import { setValues } from '../../../work/custom-fields/values/set-values.js';
+import { changeValues } from '../../../work/custom-fields/values/set-values.js';
 import { type Context, inTransaction } from '../../../platform/context.js';
 import { toDomainError } from '../../../platform/database/database-errors.js';
 import { conflict, type FieldError, invalidFields } from '../../../platform/errors.js';
-import type { Undo } from '../../server/undo.js';
+import type { FieldChanges, Undo } from '../../server/undo.js';
 import type { Fields } from '../../server/read-form.js';
 
 /** A field of an item's team, with the item's value. */
@@ -92,18 +92,14 @@ function checkRequired(changed: readonly Changed[]): void {
 }
 
 /** Writes values of an item's fields, and returns what takes that back. @throws the errors of `setValues` */
-async function writeValues(ctx: Context, { type, id }: Entity, before: Values, given: [string, FieldWithValue['value']][]) {
+async function writeValues(ctx: Context, { type, id }: Entity, given: [string, FieldWithValue['value']][]): Promise<SetFields> {
   const entity = { entity_type: type, entity_id: id };
-  const written = await setValues(
+  const written = await changeValues(
     ctx,
     given.map(([field_id, value]) => ({ field_id, ...entity, value })),
   );
-  const values = written.map(({ field_id, value }): SetFields['values'][number] => [
-    field_id,
-    value,
-    before.get(field_id) ?? null,
-  ]);
-  return { kind: 'set_fields' as const, type, id, values };
+  const values = written.map(({ record: { field_id, value }, before }): FieldChanges[number] => [field_id, value, before]);
+  return { kind: 'set_fields', type, id, values };
 }
 
 /**
@@ -130,7 +126,7 @@ export async function saveFields(
       typedValue(field, typed),
     ]);
     const entity = { type: item.type as FieldEntity, id: item.item_id };
-    const undo = await writeValues(ctx, entity, await readValues(ctx, entity), given);
+    const undo = await writeValues(ctx, entity, given);
     return { names: changed.map(({ field }) => field.name), undo };
   } catch (error) {
     return refuseAt(changed, error);
@@ -143,14 +139,13 @@ export async function saveFields(
  */
 export function revertFields(ctx: Context, { type, id, values }: SetFields): Promise<SetFields> {
   return inTransaction(ctx, async (ctx) => {
-    const now = await readValues(ctx, { type, id });
-    const hasChanged = values.some(([field, left]) => formText(now.get(field) ?? null) !== formText(left));
-    if (hasChanged) throw conflict('The field has changed since');
-    return writeValues(
+    const undone = await writeValues(
       ctx,
       { type, id },
-      now,
       values.map(([field, , before]) => [field, before]),
     );
+    const hasChanged = values.some(([, left], at) => formText(undone.values[at]?.[2] ?? null) !== formText(left));
+    if (hasChanged) throw conflict('The field has changed since');
+    return undone;
   });
 }

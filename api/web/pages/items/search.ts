@@ -9,7 +9,7 @@ import type { ProjectRecord } from '../../../work/projects/schema.js';
 import { searchItems } from '../../../work/search/search-items.js';
 import { findTaskRows } from '../../../work/tasks/read/find-task-rows.js';
 import { ITEM_TYPES } from '../../../work/graph/item-place.js';
-import { CHOOSERS } from '../../navigation/keys.js';
+import { TaskAct } from '../projects/task-action.js';
 import { loadTaskActions } from '../projects/task-actions.js';
 import { findDestinations } from '../../navigation/find-destinations.js';
 import { page, type Page, requireUser } from '../../page.js';
@@ -42,7 +42,7 @@ const PaletteQuery = Query.extend({
   task: TaskId.optional().catch(undefined),
   tasks: ClampedInt(1, 100, 1).catch(1),
   /** The chooser that is open. */
-  act: z.enum(CHOOSERS).optional().catch(undefined),
+  act: TaskAct.optional().catch(undefined),
 });
 
 /** Finds for a query; of tasks also what their rows show. */

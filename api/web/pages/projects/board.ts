@@ -25,6 +25,7 @@ import { projectPath } from './paths.js';
 import { loadProject, loadTeam } from './project.js';
 import { Choice, valueOf } from './stage-choices.js';
 import { loadAround } from './around-tasks.js';
+import { loadRowFields } from './row-fields.js';
 import { countPlaces } from './stage-groups.js';
 import { MAX_LINE, quickAdd } from './quick-add.js';
 import { writableTeams } from './task-list.js';
@@ -63,8 +64,13 @@ export function toColumns(tasks: readonly TaskRow[], writes: ReadonlySet<string>
   });
 }
 
-/** The ids of the tasks on a board. */
-const idsOn = (columns: readonly Column[]): string[] => columns.flatMap(({ cards }) => cards.map(({ task_id }) => task_id));
+/** Loads what the cards of a board show of their tasks beside their own fields. */
+async function loadCards(ctx: Context, me: User, columns: readonly Column[]) {
+  const cards = columns.flatMap((column) => column.cards);
+  const ids = cards.map(({ task_id }) => task_id);
+  const [around, { pills }] = await Promise.all([loadAround(ctx, me, ids), loadRowFields(ctx, cards)]);
+  return { around, pills };
+}
 
 /** The filters of a board, whose columns are the statuses, and the stages: all of them, or those that are wanted. */
 const BoardFilters = withFields(TaskFilters.omit({ show: true, group: true }));
@@ -111,7 +117,7 @@ async function showProjectBoard(
   const data = {
     ...around,
     columns,
-    around: await loadAround(ctx, me, idsOn(columns)),
+    ...(await loadCards(ctx, me, columns)),
     base: projectPath(projectId),
     query,
     here: `${projectPath(projectId)}/board${query}`,
@@ -145,7 +151,7 @@ async function showCycleBoard(ctx: Context, me: User, cycleId: string): Promise<
     cycle,
     teamName,
     columns,
-    around: await loadAround(ctx, me, idsOn(columns)),
+    ...(await loadCards(ctx, me, columns)),
     isManual: true,
     isCut: more,
     names,

@@ -7,9 +7,10 @@ import { placeTask } from '../../../work/tasks/order/place-task.js';
 import { updateTask } from '../../../work/tasks/write/update-task.js';
 import { type Notice, page, type Page, requireUser } from '../../page.js';
 import { notFound } from '../../../platform/errors.js';
-import { CHOOSERS, TASK_ACTS, type TaskAct } from '../../navigation/keys.js';
+import { TASK_ACTS } from '../../navigation/keys.js';
 import type { Fields } from '../../server/read-form.js';
-import type { Changed, Undo } from '../../server/undo.js';
+import type { Changed, ChangedTask, Undo, ValuedTask } from '../../server/undo.js';
+import { FieldParam } from '../filters/field-params.js';
 import { changeTicked } from './change-ticked.js';
 import { type ButtonChange, CHANGED_BY_BUTTON, describeChange } from './describe-change.js';
 import { closeTicked, undoClosed } from './duplicates.js';
@@ -17,6 +18,7 @@ import { describeLeft, type EachResult, eachTask } from './each-task.js';
 import { Ticked, Version } from './form-fields.js';
 import { backPath, itemPath } from './paths.js';
 import { Choice, fieldsOf, nameChoice } from './stage-choices.js';
+import { TaskAct } from './task-action.js';
 import { loadTaskActions } from './task-actions.js';
 
 /** Tasks that one form changes. */
@@ -62,11 +64,21 @@ async function toNotice(
   return { kind: left === '' ? 'good' : 'bad', text, undo };
 }
 
+/** Returns what takes back the change of some tasks. */
+function undoChanged(tasks: readonly (ChangedTask | ValuedTask)[]): Undo {
+  const isValued = (task: ChangedTask | ValuedTask): task is ValuedTask => Array.isArray(task[2]);
+  if (!tasks.some(isValued)) return { kind: 'revert_tasks', tasks: tasks as ChangedTask[] };
+  return {
+    kind: 'revert_fields',
+    tasks: tasks.map((task) => (isValued(task) ? task : [task[0], task[1], [], ...(task.slice(2) as [])])),
+  };
+}
+
 async function noticeOfChange(ctx: Context, rows: Changed[], form: Fields): Promise<Notice> {
   const found = await changeTicked(ctx, rows, form);
   // A task that had the values already keeps its version, so there is nothing to take back.
   const tasks = found.done.flatMap(({ result }) => (result === undefined ? [] : [result]));
-  const undo = tasks.length > 0 ? ({ kind: 'revert_tasks', tasks } as const) : undefined;
+  const undo = tasks.length > 0 ? undoChanged(tasks) : undefined;
   return toNotice(ctx, found, { changed: 'changed', same: found.done.length - tasks.length, undo });
 }
 
@@ -98,10 +110,10 @@ async function trashTicked(ctx: Context, rows: Changed[]): Promise<Notice> {
 /** `priority:high`: what a button of the palette changes. */
 const Change = z
   .string()
-  .max(200)
-  .regex(/^[a-z_]+:./)
+  .max(5_200)
+  .regex(/^[a-z0-9_]+:./)
   .transform((text): unknown => ({ field: text.slice(0, text.indexOf(':')), value: text.slice(text.indexOf(':') + 1) }))
-  .pipe(z.object({ field: z.enum(CHANGED_BY_BUTTON), value: z.string() }));
+  .pipe(z.object({ field: z.union([z.enum(CHANGED_BY_BUTTON), FieldParam]), value: z.string() }));
 
 const teamsOf = ({ teams }: User): string[] => teams.map(({ team_id }) => team_id);
 
@@ -118,6 +130,7 @@ const Move = z
 const MAX_QUERY = 500;
 /** What can be typed where the choices depend on it. */
 const HINTS: Partial<Record<TaskAct, string>> = {
+  field: 'A field, or one of its values',
   due: 'A day, such as next friday',
   tag: 'A tag',
   estimate: 'Points, such as 4',
@@ -127,12 +140,12 @@ const HINTS: Partial<Record<TaskAct, string>> = {
 /** `status:3:task-id`: what a row asks to choose, of which task, and the version that the row showed. */
 const Pick = z
   .string()
-  .regex(/^[a-z]+:\d+:./)
+  .regex(/^[a-z0-9_]+:\d+:./)
   .transform((text): unknown => {
     const [act, version] = text.split(':') as [string, string];
     return { act, version, task_id: text.slice(act.length + version.length + 2) };
   })
-  .pipe(z.object({ act: z.enum(CHOOSERS), version: Version, task_id: TaskId }));
+  .pipe(z.object({ act: TaskAct, version: Version, task_id: TaskId }));
 
 export const bulkTaskPages: Page[] = [
   page({
@@ -144,11 +157,11 @@ export const bulkTaskPages: Page[] = [
       const { act, version, task_id: taskId } = pick;
       const found = await loadTaskActions(ctx, requireUser({ me }), { taskId, count: 1, q, act });
       if (found === null) throw notFound('Task');
-      const title = TASK_ACTS.find((one) => one.act === act)?.does ?? 'Duplicate of';
+      const title = found.does ?? TASK_ACTS.find((one) => one.act === act)?.does ?? 'Duplicate of';
       const data = {
         act,
         q,
-        hint: HINTS[act],
+        hint: found.hint ?? HINTS[act],
         taskId,
         version,
         heading: found.title,

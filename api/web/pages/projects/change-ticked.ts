@@ -8,8 +8,9 @@ import { readTaskStates, type TaskState } from '../../../work/tasks/read/read-st
 import { UpdateTask } from '../../../work/tasks/schema.js';
 import { updateTask } from '../../../work/tasks/write/update-task.js';
 import type { Fields } from '../../server/read-form.js';
-import type { Changed, ChangedTask } from '../../server/undo.js';
+import type { Changed, ChangedTask, ValuedTask } from '../../server/undo.js';
 import { type EachResult, eachTask } from './each-task.js';
+import { type Planned, planFields, readFieldChanges, setFields } from './field-changes.js';
 import { parseInput, readChoice, readPoints, splitTags } from './form-fields.js';
 
 /** Says in a form that the task gets no assignee, no due date or no estimate; an empty value leaves the field as it is. */
@@ -24,6 +25,8 @@ interface TickedChange {
   remove: string[];
   /** The new cycle; null for none, undefined for the one that it is in. */
   cycle: string | null | undefined;
+  /** Values of custom fields. */
+  fields: ReturnType<typeof readFieldChanges>;
 }
 
 const textIn = (form: Fields, name: string): string => {
@@ -40,11 +43,12 @@ function readChange(form: Fields): TickedChange {
   });
   const [add, remove] = [splitTags(textIn(form, 'add_tag')), splitTags(textIn(form, 'remove_tag'))];
   const cycle = textIn(form, 'cycle');
-  if (given.length === 0 && add.length === 0 && remove.length === 0 && cycle === '')
+  const fields = readFieldChanges(form);
+  if (given.length === 0 && add.length === 0 && remove.length === 0 && cycle === '' && fields.length === 0)
     throw invalid('Choose what to change in the ticked tasks');
   parseInput(UpdateTask, { tags: [...add, ...remove] });
   const to = cycle === '' ? undefined : cycle === BACKLOG ? null : cycle;
-  return { patch: parseInput(UpdateTask, readChoice(Object.fromEntries(given))), add, remove, cycle: to };
+  return { patch: parseInput(UpdateTask, readChoice(Object.fromEntries(given))), add, remove, cycle: to, fields };
 }
 
 /**
@@ -109,31 +113,45 @@ function rankMove(states: ReadonlyMap<string, TaskState>, id: string): number {
   return !above ? 1 : states.has(above) ? 0 : 2;
 }
 
+/** What takes back the change of a ticked task. */
+type TickedResult = ChangedTask | ValuedTask | undefined;
+
+/** Changes a task and its custom fields, both or neither. */
+function changeValued(ctx: Context, [id]: Changed, values: Planned, change: (ctx: Context) => Promise<ChangedTask | undefined>) {
+  return inTransaction(ctx, async (ctx): Promise<TickedResult> => {
+    const changed = await change(ctx);
+    const set = await setFields(ctx, id, values);
+    if (set.length === 0) return changed;
+    const [, version, ...rest] = changed ?? ([id, 0] as Changed);
+    return [id, version, set, ...rest];
+  });
+}
+
 /**
  * Changes the ticked tasks, of whatever projects and teams, each by itself. The result of a task is what takes it back.
  * @throws INVALID_REQUEST nothing to change | VALIDATION_ERROR | the errors of `checkCycle`
  */
-export async function changeTicked(
-  ctx: Context,
-  rows: Changed[],
-  form: Fields,
-): Promise<EachResult<Changed, ChangedTask | undefined>> {
-  const change = readChange(form);
-  if (typeof change.cycle === 'string') await checkCycle(ctx, change.cycle);
-  const { project_id, ...fields } = change.patch;
+export async function changeTicked(ctx: Context, rows: Changed[], form: Fields): Promise<EachResult<Changed, TickedResult>> {
+  const wanted = readChange(form);
+  const { cycle } = wanted;
+  if (typeof cycle === 'string') await checkCycle(ctx, cycle);
+  const { project_id, ...fields } = wanted.patch;
   const isMoved = project_id !== undefined;
-  const isLookedUp = isMoved || change.cycle !== undefined || change.add.length + change.remove.length > 0;
+  const isLookedUp = isMoved || cycle !== undefined || wanted.add.length + wanted.remove.length + wanted.fields.length > 0;
   const ids = rows.map(([id]) => id);
   const states = isLookedUp ? await readTaskStates(ctx, ids) : new Map<string, TaskState>();
+  const plan = await planFields(ctx, wanted.fields, states.values());
   const rank = (id: string): number => (isMoved ? rankMove(states, id) : 1);
   return eachTask(
     ctx,
     rows.toSorted(([one], [other]) => rank(one) - rank(other)),
     async (row) => {
       const state = states.get(row[0]);
-      const tags = state && changeTags(state.tags, change);
-      const patch = { ...(rank(row[0]) === 0 ? fields : change.patch), ...(tags && { tags }) };
-      return changeTask(ctx, row, state, { ...change, patch });
+      const tags = state && changeTags(state.tags, wanted);
+      const patch = { ...(rank(row[0]) === 0 ? fields : wanted.patch), ...(tags && { tags }) };
+      const change = (ctx: Context) => changeTask(ctx, row, state, { cycle, patch });
+      const values = state ? plan(state) : [];
+      return values.length === 0 ? change(ctx) : changeValued(ctx, row, values, change);
     },
     // Each locks both projects.
     isMoved ? 1 : undefined,

@@ -7,10 +7,14 @@ import type { ProjectRecord } from '../../../work/projects/schema.js';
 import { getTask } from '../../../work/tasks/read/get-task.js';
 import { TASK_RESOLUTIONS } from '../../../work/tasks/rules.js';
 import type { Task } from '../../../work/tasks/schema.js';
+import { findTaskFields } from '../../../work/custom-fields/find-task-fields.js';
+import { nameFieldValue } from '../../wording/field-value.js';
 import { createFormatter } from '../../wording/formatter.js';
 import { type Choice, nameChoice } from './stage-choices.js';
 import { BACKLOG, NOTHING } from './change-ticked.js';
 import { describeClosed } from './duplicates.js';
+import { readChosen } from './field-changes.js';
+import { type FieldParam, fieldParam } from '../filters/field-params.js';
 
 /** Fields that one button of the palette changes. */
 export const CHANGED_BY_BUTTON = [
@@ -26,7 +30,7 @@ export const CHANGED_BY_BUTTON = [
   'remove_tag',
 ] as const;
 export interface ButtonChange {
-  field: (typeof CHANGED_BY_BUTTON)[number];
+  field: (typeof CHANGED_BY_BUTTON)[number] | FieldParam;
   value: string;
 }
 
@@ -44,6 +48,16 @@ function sayOpenSubtasks({ subtasks }: Shown, plural: (count: number, noun: stri
 async function nameAssignee(ctx: Context, me: User, { team_id }: Task, userId: string): Promise<string> {
   if (userId === me.user_id) return 'you';
   return (await listMembers(ctx, team_id)).find(({ user_id }) => user_id === userId)?.display_name ?? 'a member';
+}
+
+/** Says which value a custom field has got: `Severity is now S1`. */
+async function wordField(ctx: Context, me: User, { team_id }: Task, { field, value }: { field: FieldParam; value: string }) {
+  const own = (await findTaskFields(ctx, [team_id])).find(({ key }) => fieldParam(key) === field);
+  const text = readChosen(value)?.to;
+  if (!own || !text) return `${own?.name ?? 'The field'} is cleared`;
+  const members = own.field_type === 'user' ? await listMembers(ctx, team_id) : [];
+  const names = Object.fromEntries(members.map(({ user_id, display_name }) => [user_id, display_name]));
+  return `${own.name} is now ${nameFieldValue(own, text, { names, day: createFormatter(me).day })}`;
 }
 
 /** Says what a button has made of a task: `Assigned to Mia`. The change has succeeded, so what it names is there. */
@@ -73,6 +87,8 @@ async function wordChange(ctx: Context, me: User, task: Shown, { field, value }:
       return describeClosed(ctx, me, value);
     case 'cycle':
       return value === BACKLOG ? 'Moved to the backlog' : `Moved to ${(await readCycle(ctx, 'cycle.read', value)).name}`;
+    default:
+      return wordField(ctx, me, task, { field, value });
   }
 }
 

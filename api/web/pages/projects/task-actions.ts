@@ -9,44 +9,29 @@ import { chosenValue, TASK_PRIORITIES, TASK_RESOLUTIONS } from '../../../work/ta
 import { findStages } from '../../../work/tasks/stages/find-stages.js';
 import { type Stage, toPlaces } from '../../../work/tasks/stages/places.js';
 import type { Task } from '../../../work/tasks/schema.js';
-import type { IconName } from '../../icons.js';
 import { isNamed, matching } from '../../navigation/find-destinations.js';
-import { TASK_ACTS, type TaskAct } from '../../navigation/keys.js';
+import { TASK_ACTS } from '../../navigation/keys.js';
 import { createFormatter } from '../../wording/formatter.js';
+import { keyOf } from '../filters/field-params.js';
 import { suggestTargets } from '../items/relation-target.js';
 import { BACKLOG, NOTHING } from './change-ticked.js';
+import { fieldActions } from './field-actions.js';
 import { projectActions, tagActions } from './place-choices.js';
 import { valueOf } from './stage-choices.js';
+import type { TaskAct, TaskAction } from './task-action.js';
 import { loadCycles } from './task-list.js';
 
 /** Actions that are shown at once beside pages and items; a chooser of one kind shows all of them. */
 const MAX_SHOWN = 6;
-
-/** A change that the palette makes of tasks, or a kind of change, which opens its chooser. */
-interface TaskAction {
-  label: string;
-  icon: IconName;
-  /** Other words that find it. */
-  words: string;
-  act: TaskAct;
-  /** `field:value` as the form sends it; absent: opens the chooser of `act`, or of `opens`. */
-  change?: string;
-  opens?: TaskAct;
-  /** What it belongs to. */
-  of?: string;
-  /** The task has this value. */
-  isCurrent?: boolean;
-  /** The day or the points that the query says in words. */
-  isTyped?: boolean;
-  /** The query names it by other words than its own. */
-  isOther?: boolean;
-}
 
 /** What the palette does with tasks. */
 export interface TaskActions {
   /** `“Fix the crane”`, or `3 tasks`. */
   title: string;
   actions: TaskAction[];
+  /** Of the chooser of a custom field: what it does, and what can be typed in it. */
+  does?: string | undefined;
+  hint?: string | undefined;
 }
 
 /** The first of the tasks that an action is for, their number, and which chooser is open. */
@@ -223,6 +208,12 @@ function openActions(task: Task, me: User): TaskAction[] {
   ];
 }
 
+/** Returns what the palette offers of custom fields, unless the chooser of something else is open. */
+const fieldsFor = (ctx: Context, me: User, task: Task, wanted: Omit<Wanted, 'taskId'>): ReturnType<typeof fieldActions> =>
+  wanted.act === undefined || wanted.act === 'field' || keyOf(wanted.act) !== undefined
+    ? fieldActions(ctx, me, task, wanted)
+    : Promise.resolve({ actions: [] });
+
 /**
  * Returns what the palette does with tasks, the first of which says what is offered: the choosers without a query, else the changes that match it.
  * Null if it is none that the user may change.
@@ -235,7 +226,10 @@ export async function loadTaskActions(ctx: Context, me: User, { taskId, count, q
   const first = openActions(task, me);
   if (act === 'done' || act === 'mine') return { title, actions: first.filter((one) => one.act === act) };
   if (act === 'duplicate') return { title, actions: await duplicateActions(ctx, me, task, q) };
-  if (act === undefined && q === '') return { title, actions: first };
+  const fields = await fieldsFor(ctx, me, task, { q, act, count });
+  // What a team does not have is not offered.
+  const open = fields.actions.length > 0 ? first : first.filter((one) => one.act !== 'field');
+  if (act === undefined && q === '') return { title, actions: open };
   // Many projects and tags have names that people search for: they are changes only of a query that says so.
   const [stages, assignees, cycles, projects, tags] = await Promise.all([
     act === undefined || act === 'status' ? findStages(ctx, [task.team_id]) : [],
@@ -253,16 +247,13 @@ export async function loadTaskActions(ctx: Context, me: User, { taskId, count, q
     ...cycles,
     ...projects,
     ...tags,
+    ...fields.actions,
   ];
   const shown = count > 1 ? all.map((one) => ({ ...one, isCurrent: false })) : all;
-  if (act !== undefined)
-    return {
-      title,
-      actions: matching(
-        q,
-        shown.filter((one) => one.act === act),
-      ),
-    };
-  const found = matching(q, [...first, ...shown]).slice(0, MAX_SHOWN);
+  if (act !== undefined) {
+    const own = act === 'field' ? fields.actions : shown.filter((one) => one.act === act);
+    return { ...fields, title, actions: matching(q, own) };
+  }
+  const found = matching(q, [...open, ...shown]).slice(0, MAX_SHOWN);
   return { title, actions: found.map((one) => ({ ...one, isOther: !one.isTyped && !isNamed(q, one.label) })) };
 }

@@ -12,6 +12,7 @@ import { toPlaces } from '../../../work/tasks/stages/places.js';
 import type { TaskRow } from '../../../work/tasks/read/task-row.js';
 import { loadAround } from './around-tasks.js';
 import { listTargets } from './place-choices.js';
+import { loadRowFields } from './row-fields.js';
 
 /** Cycles of one state that a team's tasks can be moved to. */
 const MAX_CYCLES = 100;
@@ -49,6 +50,8 @@ interface ListedTasks {
   here: string;
   /** Rows name their projects, where these are several. */
   isAcross?: true;
+  /** Keys of the custom fields that a view names. */
+  named?: readonly string[] | undefined;
 }
 
 /** Returns the names of the projects of tasks by id; none where all tasks are of one. */
@@ -65,12 +68,12 @@ async function nameProjects(ctx: Context, tasks: ListedTasks['tasks']): Promise<
 }
 
 /** Loads what `tasks/list.eta` shows of a list of tasks, and offers for those that are ticked. */
-export async function loadTaskList(ctx: Context, me: User, { tasks, members, here, isAcross }: ListedTasks) {
+export async function loadTaskList(ctx: Context, me: User, { tasks, members, here, isAcross, named }: ListedTasks) {
   const writes = writableTeams(me);
   const mine = tasks.filter(({ team_id }) => writes.has(team_id));
   const teams = new Set(mine.map(({ team_id }) => team_id));
   const teamIds = new Set(tasks.map(({ team_id }) => team_id));
-  const [around, cycles, targets, stages, projectNames] = await Promise.all([
+  const [around, cycles, targets, stages, projectNames, fields] = await Promise.all([
     loadAround(
       ctx,
       me,
@@ -80,10 +83,12 @@ export async function loadTaskList(ctx: Context, me: User, { tasks, members, her
     Promise.all([...teams].slice(0, MAX_TEAMS).map((teamId) => listTargets(ctx, teamId))),
     findStages(ctx, teamIds),
     isAcross ? nameProjects(ctx, tasks) : {},
+    loadRowFields(ctx, tasks, named),
   ]);
   const people = [...members].flatMap(([teamId, some]) => (teams.has(teamId) ? some : []));
   return {
     here,
+    ...fields,
     writes,
     tickable: mine.length,
     around,

@@ -21,7 +21,7 @@ import { staleVersion } from '../../../work/tasks/write/stale-version.js';
 import { trashTask } from '../../../work/tasks/write/trash-task.js';
 import { type Notice, page, type Page } from '../../page.js';
 import { HOME } from '../../server/safe-path.js';
-import { type Changed, type ChangedTask, type Undo, UNDO_MINUTES, unpackUndo } from '../../server/undo.js';
+import { type Changed, type ChangedTask, type Undo, UNDO_MINUTES, unpackUndo, type ValuedTask } from '../../server/undo.js';
 import { plainMessage } from '../../wording/plain-message.js';
 import { revertFields } from '../items/field-form.js';
 import { backPath } from './paths.js';
@@ -42,7 +42,7 @@ interface Undone {
  * Undoes one by one, and says what was not and why. What a failure of ours has left can be undone from there.
  * @throws the error of a single item
  */
-async function undoEach<T extends string | ChangedTask, R>(
+async function undoEach<T extends string | ChangedTask | ValuedTask, R>(
   ctx: Context,
   items: readonly T[],
   act: (item: T) => Promise<R>,
@@ -115,6 +115,15 @@ function revertDuplicate(ctx: Context, task: ChangedTask, { original, before }: 
   });
 }
 
+/** Gives a task back the values of its custom fields, and its earlier values, both or neither. Returns what takes that back. */
+function revertValues(ctx: Context, [id, version, values, ...rest]: ValuedTask): Promise<ValuedTask> {
+  return inTransaction(ctx, async (ctx) => {
+    const [, left, ...others] = version > 0 ? await revertChanged(ctx, [id, version, ...rest]) : ([id, 0] as Changed);
+    const undone = values.length > 0 ? (await revertFields(ctx, { kind: 'set_fields', type: 'task', id, values })).values : [];
+    return [id, left, undone, ...others];
+  });
+}
+
 async function readVersions(ctx: Context, ids: string[]): Promise<Undo> {
   const states = await readTaskStates(ctx, ids);
   return { kind: 'trash_tasks', tasks: [...states.values()].map(({ task_id, version }): Changed => [task_id, version]) };
@@ -136,6 +145,11 @@ async function trashMade(ctx: Context, task: ChangedTask): Promise<string> {
 const UNDO: Undoing = {
   revert_tasks: (ctx, { kind, tasks }) =>
     undoEach(ctx, tasks, (task) => revertChanged(ctx, task), {
+      toUndo: (some) => ({ kind, tasks: some }),
+      toReverse: (some) => ({ kind, tasks: some }),
+    }),
+  revert_fields: (ctx, { kind, tasks }) =>
+    undoEach(ctx, tasks, (one) => revertValues(ctx, one), {
       toUndo: (some) => ({ kind, tasks: some }),
       toReverse: (some) => ({ kind, tasks: some }),
     }),

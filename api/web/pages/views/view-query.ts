@@ -35,6 +35,10 @@ export function columnsOf({ entity_type, columns }: Pick<SavedViewRecord, 'entit
   return hasOwn ? columns : [...USUAL_FIELDS[entity_type], ...columns];
 }
 
+/** Returns the keys of the custom fields that a view names as columns; undefined for one that names no column. */
+export const namedFields = ({ columns }: Pick<SavedViewRecord, 'columns'>): string[] | undefined =>
+  columns.length === 0 ? undefined : columns.flatMap((column) => parseCustomKey(column) ?? []);
+
 const Columns = UpdateSavedView.shape.columns.unwrap();
 const Mark = z.literal('yes').optional().catch(undefined);
 const statuses = [ALL, ...new Set(Object.values(STATUSES_OF).flat())] as [string, ...string[]];

@@ -23,7 +23,7 @@ import { countHeads, inStages } from '../projects/stage-groups.js';
 import { loadTaskList, writableTeams } from '../projects/task-list.js';
 import { isNew, listReadyViews, NEW_VIEWS, ShownViewParams } from './ready-views.js';
 import { loadViewAround, teamsOf, viewBar } from './view-bar.js';
-import { applyBar, type Bar, barIn, columnsOf, differs, toBar, viewQuery, ViewQuery } from './view-query.js';
+import { applyBar, type Bar, barIn, columnsOf, differs, namedFields, toBar, viewQuery, ViewQuery } from './view-query.js';
 
 /** Rows of a list, and cards of a board: a board has no pages. */
 const ROWS = 100;
@@ -102,7 +102,13 @@ async function showView({ ctx, me }: Pick<PageRequest, 'ctx' | 'me'>, viewId: st
   const saving = savingOf(user, saved, view, asked);
   const here = backPath(`${saving.base}${viewQuery(bar, { offset: isBoard ? undefined : offset || undefined })}`, saving.base);
   const taskRows = await tasksAmong(ctx, view, results);
-  const list = await loadTaskList(ctx, user, { tasks: Object.values(taskRows), members, here, isAcross: true });
+  const list = await loadTaskList(ctx, user, {
+    tasks: Object.values(taskRows),
+    members,
+    here,
+    isAcross: true,
+    named: namedFields(view),
+  });
   const data = {
     ...list,
     ...filterData(shown, user, around, viewBar(user, view, shown, around.fields)),

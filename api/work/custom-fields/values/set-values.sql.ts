@@ -23,8 +23,8 @@ const change = (entityType: 'task' | 'project'): string => /* sql */ `
 
 /**
  * $1 = caller (jsonb), $2 = values (jsonb array of ValueInput) of existing fields and live items, all locked, each pair once; $3 = caller id.
- * A value without a column clears. Writes an audit entry and a line of activity for each value that differs. Returns the records as JSON,
- * in the order of the request.
+ * A value without a column clears. Writes an audit entry and a line of activity for each value that differs. Returns the records as JSON
+ * with the earlier values, in the order of the request.
  */
 export const setValuesStatement = defineStatement({
   name: 'set_custom_field_values',
@@ -62,8 +62,9 @@ export const setValuesStatement = defineStatement({
     select json_build_object('value_id', v.value_id, 'field_id', i.field_id, 'key', i.key, 'entity_type', i.entity_type,
       'entity_id', i.entity_id, 'value', case when not i.clears then custom_field_json(v) end,
       'updated_by', coalesce(v.updated_by, $3::uuid),
-      'updated_at', to_char(coalesce(v.updated_at, now()) at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')) as record
-    from input i left join lateral (
+      'updated_at', to_char(coalesce(v.updated_at, now()) at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')) as record, b.value as before
+    from input i left join previous b on b.field_id = i.field_id and b.entity_id = i.entity_id
+    left join lateral (
       select w.* from written w where w.field_id = i.field_id and w.entity_id = i.entity_id
       union all
       select o.* from custom_field_values o where not i.clears and o.field_id = i.field_id and o.entity_id = i.entity_id

@@ -129,6 +129,17 @@ async function checkUsers(ctx: Context, wanted: readonly ValueWrite[]): Promise<
  * value that does not fit the field
  */
 export async function setValues(ctx: Context, items: readonly SetCustomFieldValue[], isList = true): Promise<CustomFieldValue[]> {
+  return (await changeValues(ctx, items, isList)).map(({ record }) => record);
+}
+
+/** A value as it was set, and what was there before, read under the same lock. */
+interface ChangedValue extends Record<string, unknown> {
+  record: CustomFieldValue;
+  before: CustomFieldValue['value'];
+}
+
+/** Does what `setValues` does, and says of each value what it replaced. @throws the errors of `setValues` */
+export async function changeValues(ctx: Context, items: readonly SetCustomFieldValue[], isList = true): Promise<ChangedValue[]> {
   const getPlace = (at: number) => (isList ? `body.${at}` : 'body');
   checkUnique(items, getPlace);
   // Before any lock: a stranger must not hold rows of another team, however briefly.
@@ -142,7 +153,6 @@ export async function setValues(ctx: Context, items: readonly SetCustomFieldValu
     const inputs = wanted.map(buildInput);
     await checkUsers(ctx, wanted);
     const values = [JSON.stringify(callerJson(ctx)), JSON.stringify(inputs), requireUser(ctx)];
-    const rows = await run<{ record: CustomFieldValue }>(ctx.db, setValuesStatement, values);
-    return rows.map(({ record }) => record);
+    return run<ChangedValue>(ctx.db, setValuesStatement, values);
   });
 }

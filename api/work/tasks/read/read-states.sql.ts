@@ -4,7 +4,7 @@ import { defineStatement } from '../../../../db/statement.js';
 export const taskStatesStatement = defineStatement({
   name: 'task_states',
   text: /* sql */ `
-    select t.task_id, t.version, t.tags, t.cycle_id, t.parent_task_id
+    select t.task_id, t.team_id, t.version, t.tags, t.cycle_id, t.parent_task_id
     from tasks t join memberships m on m.team_id = t.team_id and m.user_id = $2 and m.role = any($3::text[])
     where t.task_id = any((select $1::text[])::text[]) and t.deleted_at is null`,
 });
