@@ -5,7 +5,8 @@
   /* What a reader sees of an element, apart from times that pass, what each rendering has of its own, and what is said of text that is not saved. */
   const sign = (element) => {
     const copy = element.cloneNode(true);
-    for (const own of copy.querySelectorAll('[name=_csrf], [name=version], [data-news], .in-place-bar, [data-count], .hint')) own.remove();
+    for (const own of copy.querySelectorAll('[name=_csrf], [name=version], [data-news], .in-place-bar, [data-count], .hint'))
+      own.remove();
     for (const time of copy.querySelectorAll('time')) time.textContent = time.dateTime;
     const values = [...copy.querySelectorAll('[value], [href], [selected]')].map((one) =>
       [one.getAttribute('value'), one.getAttribute('href'), one.hasAttribute('selected')].join(' '),

@@ -15,6 +15,8 @@ import { namesIn } from '../../wording/names.js';
 import { wordDiff } from '../../wording/word-diff.js';
 import { page, type Page, requireUser } from '../../page.js';
 import { showLines } from '../agent/plan-lines.js';
+import { sayCondition } from './condition-form.js';
+import { readOwnWords } from './own-words.js';
 
 /** Runs that the page shows; the list of runs has all. */
 const RECENT_RUNS = 8;
@@ -68,17 +70,19 @@ export const automationPages: Page[] = [
         namesIn(ctx, person, [automation]),
       ]);
       const hasAddress = automation.trigger_type === 'webhook';
-      const [about, project, warnings, hook] = await Promise.all([
+      const [about, project, warnings, hook, own] = await Promise.all([
         describeRuns(ctx, runs),
         findProjectName(ctx, automation),
         rights.mayChange ? listWarnings(ctx, automation) : [],
         hasAddress ? findHook(ctx, automation_id) : undefined,
+        readOwnWords(ctx, person, automation.team_id),
       ]);
       const team = person.teams.find(({ team_id }) => team_id === automation.team_id);
       const shown = { automation, hasAddress, hook, steps, runs, about, names, project, warnings, ...rights };
       const data = {
         ...shown,
         trigger: describeTrigger(automation),
+        sayCondition: (text: string) => sayCondition(text, automation.trigger_type, own),
         stages: splitStages(automation.actions),
         team: team?.name ?? 'Personal',
         needsEvent: !['manual', 'schedule'].includes(automation.trigger_type),

@@ -91,6 +91,20 @@ const toOption = ({ path, name }: ConditionField) => ({ path, label: name ?? lab
 const listValues = ({ values = [], texts = {} }: Partial<ConditionField> = {}) =>
   values.map((value) => ({ value, text: texts[value] ?? value.replaceAll('_', ' ') }));
 
+/** Returns a condition in words, such as `task › status is Done and task › title contains "crane"`; null where rows cannot say it. */
+export function sayCondition(text: string, triggerType: string, own?: OwnWords): string | null {
+  const known = listConditionFields(triggerType, own);
+  const { join, rows } = readConditionRows(text, known) ?? { rows: [] };
+  if (rows.length === 0) return null;
+  const said = rows.map((row) => {
+    const field = known.find(({ path }) => path === row.field);
+    const named = listValues(field).find(({ value }) => value === row.value)?.text;
+    const value = named ?? (row.value === '' ? '' : JSON.stringify(row.value));
+    return `${field?.name ?? labelOf(row.field)} ${COMPARISONS[row.comparison]} ${value}`.trim();
+  });
+  return said.join(join === 'any' ? ' or ' : ' and ');
+}
+
 /** Returns the rows as the page shows them, at least one; null where the condition stays a text. */
 export function showConditionRows(form: ConditionForm, triggerType: string, own?: OwnWords) {
   if (!form.rows) return null;

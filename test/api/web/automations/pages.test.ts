@@ -85,7 +85,9 @@ describe('the page', () => {
     const id = await create(team.member, { condition: "event.task.status == 'done'", actions: [COMMENT, GATE, assign] });
     const run = await buildRun(app, team, { automation: { automation_id: id } });
     const { html } = await (await signIn(app, team.guest)).get(pathOf(id));
-    expect(html).toContain('only if <code>event.task.status == &#39;done&#39;</code>');
+    expect(html).toContain(
+      'only if <bdi>task › status is done</bdi> <small class="aside"><code>event.task.status == &#39;done&#39;</code></small>',
+    );
     expect(html).toContain('Close it?');
     expect(html).toContain(
       'Waits for approval by <strong>an admin</strong>, for 3 d at most. Nobody behind the run may approve it.',
