@@ -141,3 +141,14 @@ it('the form of a custom field asks for choices only where its type has some', a
   await page.waitForSelector('#h-options');
   expect(await isShown()).toBe(true);
 });
+
+it('keeps the other fields of a gate open when a step is added', async () => {
+  await page.goto(`${app.url}${BLANK}`);
+  await page.click('#step-0 details.more-fields > summary');
+  await addStep('notify', 1);
+  expect(await page.isVisible('#step-0 details.more-fields[open] .param')).toBe(true);
+  expect(await page.isVisible('#step-1 details.more-fields[open] .param')).toBe(false);
+  await page.click('#step-0 details.more-fields > summary');
+  await addStep('notify', 2);
+  expect(await page.isVisible('#step-0 details.more-fields[open] .param')).toBe(false);
+});

@@ -6,6 +6,7 @@ import { newId } from '../../platform/ids.js';
 import { recordChange } from '../../platform/changes/record-change.js';
 import { assertActionsAllowed } from '../secrets/assert-actions-allowed.js';
 import { checkDefinition } from './check-definition.js';
+import { checkStages } from './check-stages.js';
 import { resolveScope } from './resolve-scope.js';
 import { getAutomation } from './get-automation.js';
 import { lockActiveCaller } from './ownership/present-creator.js';
@@ -40,7 +41,7 @@ async function checkLimit(ctx: Context, teamId: string | null): Promise<void> {
 /**
  * Creates an automation in a team, in a project, or for the caller alone. `automation_id` is chosen by imports only.
  * @throws RESOURCE_NOT_FOUND team or project | PERMISSION_DENIED non-member or guest; protected, or a secret that only admins may
- * use, below admin | INVALID_REQUEST trigger, condition, action, time zone, scope, or too many automations
+ * use, below admin | INVALID_REQUEST trigger, condition, action, stage, time zone, scope, or too many automations
  */
 export function createAutomation(ctx: Context, input: CreateAutomation, automation_id = newId()): Promise<SavedAutomation> {
   return inTransaction(ctx, async (ctx) => {
@@ -56,6 +57,7 @@ export function createAutomation(ctx: Context, input: CreateAutomation, automati
       team_id: scope.team_id,
     });
     await assertActionsAllowed(ctx, scope.team_id, actions);
+    await checkStages(ctx, scope.team_id, actions);
     const is_protected = input.is_protected ?? false;
     const is_active = input.is_active ?? true;
     await checkProtection(ctx, { team_id: scope.team_id, is_protected: false }, is_protected);

@@ -5,6 +5,7 @@ import { invalid } from '../../platform/errors.js';
 import { findSeat } from '../../platform/access/seats.js';
 import { assertActionsAllowed } from '../secrets/assert-actions-allowed.js';
 import { checkDefinition } from './check-definition.js';
+import { checkStages } from './check-stages.js';
 import { teamOfProject } from '../../work/projects/team-of-project.js';
 import { getAutomation } from './get-automation.js';
 import { lockAutomation } from './lock-automation.js';
@@ -76,6 +77,7 @@ function nextState(before: Automation, input: UpdateAutomation) {
 async function save(ctx: Context, before: Automation, input: UpdateAutomation): Promise<Automation> {
   const fields = nextState(before, input);
   await assertActionsAllowed(ctx, before.team_id, fields.actions);
+  if (input.actions !== undefined) await checkStages(ctx, before.team_id, fields.actions);
   if (fields.is_active ?? before.is_active) await requirePresentCreator(ctx, before);
   return saveDefinition(ctx, before, fields, {
     change_note: input.change_note ?? null,

@@ -6,6 +6,7 @@ import { findConnections } from '../../integrations/connections/connections.js';
 import { missingSecrets } from '../secrets/vault.js';
 import { outboundTypes } from '../actions/registry.js';
 import { secretHandles } from '../actions/secret-handles.js';
+import { warnOfStages } from './check-stages.js';
 import { shortGates } from './short-gates.js';
 import { warnOfPaths } from './template-paths.js';
 import { findSecretHandles } from '../language/template.js';
@@ -77,5 +78,6 @@ export const findWarnings = async (ctx: Context, saved: SavedDefinition): Promis
   ...(await ofConnections(ctx, saved)),
   ...(await shortGates(ctx, saved)),
   ...warnOfPaths(saved.trigger_type, saved.actions),
+  ...(await warnOfStages(ctx, saved.team_id, saved.actions)),
   ...warnOfLoops(saved),
 ];

@@ -40,9 +40,18 @@ const fold = (text: string): string => text.trim().toLowerCase();
 const quote = (text: string): string => `“${text.trim().slice(0, 60).toWellFormed()}”`;
 const wrong = (field: string, message: string): FieldError => ({ field: `body.${field}`, message, type: 'custom' });
 
+/** Returns the stage of an id or a name; undefined if none has it. */
+export const findStageNamed = <S extends { stage_id: string; name: string }>(
+  stages: readonly S[],
+  given: string,
+): S | undefined =>
+  isUuid(given)
+    ? stages.find(({ stage_id }) => stage_id === given.toLowerCase())
+    : stages.find(({ name }) => fold(name) === fold(given));
+
 /** @throws VALIDATION_ERROR the team has no stage of this name */
 async function resolveStage(ctx: Context, teamId: string, name: string): Promise<string> {
-  const found = (await findStages(ctx, [teamId])).find((stage) => fold(stage.name) === fold(name));
+  const found = findStageNamed(await findStages(ctx, [teamId]), name);
   if (found) return found.stage_id;
   throw invalidFields([wrong('stage_id', `No stage of the team is called ${quote(name)}`)]);
 }

@@ -56,6 +56,15 @@
   });
   showChoices();
 
+  /* What is unfolded of a step is so after its buttons too. A toggle does not bubble. */
+  document.addEventListener(
+    'toggle',
+    ({ target }) => {
+      if (target.matches?.('#builder details.more-fields')) target.previousElementSibling.value = target.open ? 'yes' : '';
+    },
+    true,
+  );
+
   /* Another row of the condition has the focus as soon as it is there. */
   const fieldsOfRows = () => [...document.querySelectorAll('.condition-row select[name$=".field"]')];
   let rowsBefore = Infinity;

@@ -2,6 +2,10 @@
 export const TASK_STATUSES = ['todo', 'in_progress', 'in_review', 'done'] as const;
 export type TaskStatus = (typeof TASK_STATUSES)[number];
 
+/** What people call a status of a work item: “In review”. */
+export const wordStatus = (status: string): string =>
+  status === 'todo' ? 'To do' : status.charAt(0).toUpperCase() + status.slice(1).replaceAll('_', ' ');
+
 /** Why a task is done that nobody completed (docs/decisions/work.md#closed-without-completion). */
 export const TASK_RESOLUTIONS = ['canceled', 'duplicate'] as const;
 export type TaskResolution = (typeof TASK_RESOLUTIONS)[number];

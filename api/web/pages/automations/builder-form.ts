@@ -5,6 +5,7 @@ import { type Draft, type DraftAction, TEXT_FIELDS } from './draft.js';
 import { conditionErrors, type ConditionForm, conditionForm, readConditionForm } from './condition-form.js';
 import { CUSTOM_FIELDS as CUSTOM_PARAM } from '../../../gate/staging/custom-values.js';
 import type { TeamWords } from './own-words.js';
+import { joinStage, splitStage, STAGE, withStages } from './stage-choice.js';
 import { decodeParam, encodeParam, type FieldKind, type ParamField, paramFields } from './param-fields.js';
 
 /** A parameter in a form: its text as typed, in its own kind of field or as JSON. */
@@ -24,6 +25,8 @@ export interface FormStep {
   if: string;
   on_failure: string;
   max_attempts: string;
+  /** Its other fields are unfolded: any text. */
+  open: string;
   params: FormParam[];
   /** What was typed for another action, before this one was chosen: it comes back with that one, and is not saved. */
   aside: FormParam[];
@@ -39,12 +42,21 @@ export interface BuilderForm {
   own?: TeamWords | undefined;
 }
 
-const STEP_FIELD = /^s(\d{1,2})\.(?:(type|name|if|on_failure|max_attempts)|(?:(k)\.)?([pju])\.(.+))$/s;
+const STEP_FIELD = /^s(\d{1,2})\.(?:(type|name|if|on_failure|max_attempts|open)|(?:(k)\.)?([pju])\.(.+))$/s;
 
 /** Returns the name of a parameter's field: `s0.p.title`, or `s0.j.title` where it holds JSON; `s0.u.title` is that of its unit. `s0.k.p.title` is kept aside. */
 export const paramFieldName = (index: number, name: string, isJson: boolean): string => `s${index}.${isJson ? 'j' : 'p'}.${name}`;
 
-const emptyStep = (): FormStep => ({ type: '', name: '', if: '', on_failure: '', max_attempts: '', params: [], aside: [] });
+const emptyStep = (): FormStep => ({
+  type: '',
+  name: '',
+  if: '',
+  on_failure: '',
+  max_attempts: '',
+  open: '',
+  params: [],
+  aside: [],
+});
 
 /** Reads the fields that a browser sent. Unknown ones do not count. */
 export function readBuilderForm(given: Fields, own?: TeamWords): BuilderForm {
@@ -65,9 +77,9 @@ export function readBuilderForm(given: Fields, own?: TeamWords): BuilderForm {
   return { fields: { ...typed, condition }, rows, steps: steps.filter((step) => step.type !== ''), own };
 }
 
-/** Returns the parameters of an action as form fields: each custom field of the team in place of the one that holds them all. */
+/** Returns the parameters of an action as form fields: each custom field of the team in place of the one that holds them all, and its stages as statuses. */
 export const fieldsOfStep = (type: string, own?: TeamWords): readonly ParamField[] =>
-  paramFields(type).flatMap((field) => (field.name === CUSTOM_PARAM ? (own?.params ?? []) : [field]));
+  paramFields(type).flatMap((field) => (field.name === CUSTOM_PARAM ? (own?.params ?? []) : [withStages(field, type, own)]));
 
 const kindOf = (type: string, { name, isJson }: FormParam, own: TeamWords | undefined): FieldKind =>
   isJson ? 'json' : (fieldsOfStep(type, own).find((field) => field.name === name)?.kind ?? 'json');
@@ -101,11 +113,18 @@ function decodeStep(step: FormStep, index: number, errors: FieldError[], own: Te
     } else if (read.value !== undefined) params.push([param.name, read.value]);
   }
   const attempts = step.max_attempts.trim();
+  const split = splitStage(step.type, params, own);
+  if (split.params.filter(([name]) => name === STAGE).length > 1)
+    errors.push({
+      field: paramFieldName(index, STAGE, false),
+      message: 'Choose a stage once: here or as the status',
+      type: 'custom',
+    });
   return {
-    type: step.type,
+    type: split.type,
     ...(step.name.trim() !== '' && { name: step.name }),
     ...(step.if.trim() !== '' && { if: step.if.replaceAll('\r\n', '\n') }),
-    params: joinCustom(params),
+    params: joinCustom(split.params),
     ...(step.on_failure === 'stop' && { on_failure: 'stop' }),
     ...(attempts !== '' && { retry: { max_attempts: Number(attempts) } }),
   };
@@ -149,14 +168,13 @@ function toStep({ type, name, if: onlyIf, params, on_failure, retry }: DraftActi
     if: onlyIf ?? '',
     on_failure: on_failure ?? '',
     max_attempts: retry === undefined ? '' : String(retry.max_attempts),
+    open: '',
     aside: [],
-    params: Object.entries(params)
-      .flatMap(splitCustom)
-      .map(([key, value]) => {
-        const field = fields.find((each) => each.name === key);
-        const { kind, ...written } = encodeParam(field ?? { kind: 'json', options: [] }, value);
-        return { name: key, isJson: kind === 'json' && field?.kind !== 'json', ...written };
-      }),
+    params: joinStage(type, Object.entries(params).flatMap(splitCustom), own).map(([key, value]) => {
+      const field = fields.find((each) => each.name === key);
+      const { kind, ...written } = encodeParam(field ?? { kind: 'json', options: [] }, value);
+      return { name: key, isJson: kind === 'json' && field?.kind !== 'json', ...written };
+    }),
   };
 }
 

@@ -14,7 +14,8 @@ import { namePlace } from '../../wording/field-texts.js';
 import { isNeeded } from './missing-fields.js';
 import { type Choices, listChoices, MAX_CHOICES, namesFor, titlesIn, withNames } from './named-ids.js';
 import { checkTyped } from './schedule.js';
-import { UNITS } from './param-fields.js';
+import { STAGE, withLostStage } from './stage-choice.js';
+import { type ParamField, UNITS } from './param-fields.js';
 
 /** Empty fields that a step shows at once if it has none to begin with. */
 const FEW = 4;
@@ -74,12 +75,12 @@ interface Around {
 /** Returns a step with a field for each parameter: those that are required, filled or looked for first, then the others. */
 function toStepView(step: FormStep, index: number, { fields: typedFields, own, errors, choices, titles }: Around) {
   const known = fieldsOfStep(step.type, own);
-  const unknown = step.params
+  const unknown: ParamField[] = step.params
     .filter(({ name }) => !known.some((field) => field.name === name))
     .map(({ name }) => ({
       name,
       label: name,
-      kind: 'json' as const,
+      kind: 'json',
       isRequired: false,
       isDefaulted: false,
       isMain: false,
@@ -88,12 +89,14 @@ function toStepView(step: FormStep, index: number, { fields: typedFields, own, e
       optionTexts: {},
     }));
   const sent = new Map(step.params.map((param) => [param.name, param]));
-  const fields = [...known, ...unknown].map((field) => {
+  // A team chooses a stage as the status; only what is no such choice has a field of its own.
+  const isApart = ({ name }: { name: string }): boolean => name !== STAGE || !own || (sent.get(STAGE)?.text ?? '') !== '';
+  const fields = [...known, ...unknown].filter(isApart).map((field) => {
     const typed = sent.get(field.name);
     const isJson = typed?.isJson ?? false;
     const input = paramFieldName(index, field.name, isJson);
     return {
-      ...field,
+      ...(typed ? withLostStage(field, typed.text) : field),
       kind: isJson ? 'json' : field.kind,
       input,
       isRequired: isNeeded(field, step.type, typedFields),
@@ -102,7 +105,7 @@ function toStepView(step: FormStep, index: number, { fields: typedFields, own, e
       unit: typed ? typed.unit || 'seconds' : DEFAULT_UNIT,
       unitInput: `s${index}.u.${field.name}`,
       units: Object.keys(UNITS),
-      error: errors[input],
+      error: errors[input] ?? (field.groups && !sent.has(STAGE) ? errors[paramFieldName(index, STAGE, false)] : undefined),
     };
   });
   const isFirst = ({ text, isRequired, isMain, error }: (typeof fields)[number]): boolean =>

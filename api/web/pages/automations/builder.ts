@@ -22,6 +22,7 @@ import { describeClashes, looserGates, rebaseDraft } from './rebase.js';
 import { readOwnWords } from './own-words.js';
 import { type Shown, showBuilder, type Target } from './builder-view.js';
 import { blankDraft, type Draft, DRAFT_FIELDS, draftOf, parseDraft, readDraft, versionDraft, writeDraft } from './draft.js';
+import { withFirstStages } from './stage-choice.js';
 import { automationPath, VersionField } from './switches.js';
 import { TEMPLATES } from './templates.js';
 
@@ -151,7 +152,8 @@ const newPages: Page[] = [
       const draft = chosen?.draft ?? blankDraft();
       const schedule_timezone = draft.schedule_timezone ?? createFormatter(person).timeZone;
       const own = await readOwnWords(ctx, person, target.teamId);
-      return showBuilder(ctx, person, target, { form: toForm({ ...draft, schedule_timezone }, own) });
+      const filled = chosen?.usesStages ? withFirstStages(draft, own) : draft;
+      return showBuilder(ctx, person, target, { form: toForm({ ...filled, schedule_timezone }, own) });
     },
   }),
   page({

@@ -26,12 +26,6 @@ function recipientProblem(step: FormStep): string | undefined {
   return people !== '' && role !== '' ? 'Name people or choose a role, not both' : undefined;
 }
 
-/** Says that a stage and a status are one choice: of two that do not fit, the gate would show a refusal. */
-function stageProblem(step: FormStep): string | undefined {
-  const isBoth = textOf(step, 'stage_id') !== '' && textOf(step, 'status') !== '';
-  return isBoth ? 'A stage has its status: choose a stage or a status, not both' : undefined;
-}
-
 function listMissing(step: FormStep, index: number, fields: BuilderForm['fields']): FieldError[] {
   const found = paramFields(step.type)
     .filter((field) => isNeeded(field, step.type, fields) && textOf(step, field.name) === '')
@@ -40,11 +34,9 @@ function listMissing(step: FormStep, index: number, fields: BuilderForm['fields'
       message: isDefaulted ? `${label} is required: the events of this trigger have none` : `${label} is required`,
       type: 'custom',
     }));
-  const problems = { user_ids: step.type === NOTIFY ? recipientProblem(step) : undefined, stage_id: stageProblem(step) };
-  const wrong = Object.entries(problems).flatMap(([name, message]) =>
-    message === undefined ? [] : [{ field: paramFieldName(index, name, false), message, type: 'custom' }],
-  );
-  return [...found, ...wrong];
+  const recipients = step.type === NOTIFY ? recipientProblem(step) : undefined;
+  if (recipients === undefined) return found;
+  return [...found, { field: paramFieldName(index, 'user_ids', false), message: recipients, type: 'custom' }];
 }
 
 /** Returns what is wrong with empty fields of a form that is to be saved. */

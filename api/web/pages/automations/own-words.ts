@@ -8,6 +8,7 @@ import { listFields } from '../../../work/custom-fields/list-fields.js';
 import type { CustomFieldRecord } from '../../../work/custom-fields/schema.js';
 import type { ParamField } from './param-fields.js';
 import { findStages } from '../../../work/tasks/stages/find-stages.js';
+import type { Stage } from '../../../work/tasks/stages/places.js';
 
 /** Custom fields that a step shows at once. */
 const SHOWN_AT_ONCE = 6;
@@ -43,6 +44,8 @@ const listTaskFields = async (ctx: Context, teamId: string): Promise<CustomField
 
 /** What a team names itself, as conditions and actions of the builder use it. */
 export interface TeamWords extends OwnWords {
+  /** Its stages, of which `stages` has the names. */
+  places: readonly Stage[];
   /** Parameters of an action that sets custom fields, each with a field of the form. */
   params: readonly ParamField[];
 }
@@ -80,6 +83,7 @@ export async function readOwnWords(ctx: Context, me: User, teamId: string | null
   const described = fields.map((field) => ({ field, what: describe(field, members) }));
   return {
     stages: stages.map(({ name }) => name),
+    places: stages,
     fields: described.map(({ field, what }) => ({
       path: `${CUSTOM_FIELDS}.${field.key}`,
       name: `task › ${field.name}`,

@@ -20,6 +20,8 @@ export interface ParamField {
   options: readonly string[];
   /** Words of the options that have some. */
   optionTexts: Readonly<Record<string, string>>;
+  /** The options under the headings of a list, where it has some. */
+  groups?: readonly { label: string; options: readonly string[] }[];
 }
 
 /** A text that a form holds for a parameter, or why it holds none. */

@@ -7,6 +7,8 @@ export interface AutomationTemplate {
   /** What it is for, in one sentence. */
   text: string;
   draft: Draft;
+  /** The status that it sets is a stage where the team has one within it. */
+  usesStages?: true;
 }
 
 const gate = (message: string, params: Record<string, unknown> = {}): DraftAction => ({
@@ -18,9 +20,11 @@ const template = (
   key: string,
   text: string,
   draft: Pick<Draft, 'name' | 'trigger_type' | 'actions'> & Partial<Draft>,
+  more: Pick<AutomationTemplate, 'usesStages'> = {},
 ): AutomationTemplate => ({
   key,
   text,
+  ...more,
   draft: { description: null, condition: null, schedule_cron: null, schedule_timezone: null, project_id: null, ...draft },
 });
 
@@ -42,6 +46,17 @@ export const TEMPLATES: readonly AutomationTemplate[] = [
     condition: 'has(event.task) && event.task != null && event.task.status == "todo"',
     actions: [{ type: 'set_task_status', params: { task_id: TASK_ID, status: 'in_progress' } }],
   }),
+  template(
+    'review-on-pull-request',
+    'Move the task to the first stage of In review, such as Code review, when its pull request is opened; to In review itself if the team has none.',
+    {
+      name: 'Review the task of a pull request',
+      trigger_type: 'forge.pr_opened',
+      condition: 'has(event.task) && event.task != null && event.task.status in ["todo", "in_progress"]',
+      actions: [{ type: 'set_task_status', params: { task_id: TASK_ID, status: 'in_review' } }],
+    },
+    { usesStages: true },
+  ),
   template('announce-finished', 'Tell the whole team of a finished task, after a manager approves.', {
     name: 'Announce finished tasks',
     trigger_type: 'task.completed',

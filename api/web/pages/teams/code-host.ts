@@ -27,7 +27,7 @@ export const codeHostPath = (teamId: string) => `/app/teams/${teamId}/code-host`
 /** Deliveries that the page shows. */
 const MAX_DELIVERIES = 25;
 /** Templates of automations that move a task by what happens to its code. */
-const MOVES = new Set(['start-on-push', 'close-on-merge']);
+const MOVES = new Set(['start-on-push', 'review-on-pull-request', 'close-on-merge']);
 /** Projects to choose from. */
 const MAX_PROJECTS = 500;
 

@@ -1,13 +1,10 @@
-import { TASK_RESOLUTIONS } from '../rules.js';
+import { TASK_RESOLUTIONS, wordStatus } from '../rules.js';
 
 /** What is set together with a stage. */
 export interface StagedFields {
   status?: unknown;
   resolution?: unknown;
 }
-
-const wordStatus = (status: string): string =>
-  status === 'todo' ? 'To do' : status.charAt(0).toUpperCase() + status.slice(1).replaceAll('_', ' ');
 
 /** Says why a stage cannot be set together with a status or a resolution; undefined if it can. Pure. */
 export function wordStageMisfit(

@@ -345,20 +345,29 @@ it('offers the stages and custom fields of the team to an action that changes a 
     { ...readFields((await browser.get(start())).html), add_type: 'update_task', op: 'add' },
     { from: start() },
   );
-  expect(added.html).toMatch(/<select id="f-s1\.p\.stage_id"[^]*?<option>In QA<\/option>/);
+  // One select, as wherever a status is set.
+  const choices = new RegExp(
+    `<optgroup label="In review"><option value="in_review">In review</option><option value="${stage_id}">In QA<`,
+  );
+  expect(added.html).toMatch(choices);
+  expect(added.html).not.toContain('f-s1.p.stage_id');
   expect(added.html).toMatch(/<select id="f-s1\.p\.custom_fields\.severity"[^]*?<option value="p1">Very high<\/option>/);
   expect(added.html).not.toContain('Secret');
 
   const params = {
-    's1.p.stage_id': 'In QA',
+    's1.p.status': stage_id,
     's1.p.custom_fields.severity': 'p1',
     's1.p.custom_fields.points_lost': '3',
     's1.p.custom_fields.areas': 'high\r\nlow',
   };
   const save = (more: object) =>
     browser.post(NEW, { ...readFields(added.html), ...params, ...more, name: 'Moves', op: 'save' }, { from: start() });
-  const both = await save({ 's1.p.status': 'todo' });
-  expect([both.status, both.html.includes('choose a stage or a status, not both')]).toEqual([422, true]);
+  const both = await save({ 's1.p.status': 'todo', 's1.p.stage_id': 'in qa' });
+  const misfit = 'The stage “In QA” belongs to the status In review, but this sets To do';
+  expect(both.status).toBe(400);
+  expect(both.html).toMatch(new RegExp(`aria-describedby="h-s1.p.stage_id"[^]*?class="wrong">${misfit}`));
+  const twice = await save({ 's1.p.stage_id': 'In QA' });
+  expect([twice.status, twice.html.includes('Choose a stage once')]).toEqual([422, true]);
   const saved = await save({});
   expect(saved.status).toBe(303);
   const id = idIn(saved);
@@ -373,6 +382,56 @@ it('offers the stages and custom fields of the team to an action that changes a 
   expect(again).toMatchObject(params);
   expect((await browser.post(edit, { ...again, op: 'save' }, { from: edit })).status).toBe(303);
   expect((await row(id)).version).toBe(1);
+});
+
+it('sets the status of a task to a stage, which is saved as the action that changes fields', async () => {
+  const named = { team_id: team.team_id, name: 'In QA', status: 'in_review' };
+  const { stage_id } = (await app.as(team.manager).post('/api/stages', named)).body;
+  const from = `${NEW}?team=${team.team_id}&template=close-on-merge`;
+  const fields = { ...readFields((await browser.get(from)).html), 's1.p.status': stage_id };
+  const id = idIn(await browser.post(NEW, { ...fields, op: 'save' }, { from }));
+  const task_id = '{{event.task.task_id}}';
+  expect((await row(id)).actions[1]).toMatchObject({ type: 'update_task', params: { task_id, stage_id } });
+  const edit = `/app/automations/${id}/edit`;
+  const again = readFields((await browser.get(edit)).html);
+  expect(again).toMatchObject({ 's1.type': 'update_task', 's1.p.status': stage_id });
+  // Another status takes the place of the stage.
+  expect((await browser.post(edit, { ...again, 's1.p.status': 'todo', op: 'save' }, { from: edit })).status).toBe(303);
+  expect((await row(id)).actions[1].params).toEqual({ task_id, status: 'todo' });
+});
+
+it('refuses a stage beside a status that contradicts it over the API, by the stages of now', async () => {
+  const named = { team_id: team.team_id, name: 'In QA', status: 'in_review' };
+  const { stage_id } = (await app.as(team.manager).post('/api/stages', named)).body;
+  const as = app.as(team.member);
+  const actions = (params: object) => [{ type: 'update_task', params }];
+  const post = (params: object, more: object = {}) =>
+    as.post('/api/automations', {
+      team_id: team.team_id,
+      name: 'x',
+      trigger_type: 'task.created',
+      ...more,
+      actions: actions(params),
+    });
+  const message = 'actions[0].params.stage_id: The stage “In QA” belongs to the status In review, but this sets In progress';
+  for (const given of [stage_id, ' in qa']) {
+    expect(await post({ stage_id: given, status: 'in-progress' })).toMatchObject({ status: 400, body: { message } });
+  }
+  expect((await post({ stage_id, status: 'done', resolution: 'canceled' })).status).toBe(400);
+  // What fits, what only a run knows, and what has no team is saved; a stage that does not exist yet is warned of.
+  expect((await post({ stage_id, status: 'in_review' })).body.warnings).toEqual([]);
+  expect((await post({ stage_id, status: '{{event.task.status}}' })).status).toBe(201);
+  expect((await post({ stage_id, status: 'todo' }, { team_id: null })).status).toBe(201);
+  const early = (await post({ stage_id: 'Ready', status: 'todo' })).body;
+  expect(early.warnings).toEqual(['actions[0].params.stage_id: the team has no stage “Ready” yet']);
+  const path = `/api/automations/${early.automation_id}`;
+  expect(await as.patch(path, { actions: actions({ stage_id: 'In QA', status: 'in_progress' }) })).toMatchObject({
+    status: 400,
+    body: { message },
+  });
+  // An action that was saved before its stage came is no reason to refuse another change.
+  await app.as(team.manager).post('/api/stages', { ...named, name: 'Ready' });
+  expect((await as.patch(path, { name: 'y' })).status).toBe(200);
 });
 
 describe('a condition as rows', () => {
@@ -495,10 +554,35 @@ describe('the check of a condition', () => {
 });
 
 describe('templates', () => {
-  it('are eleven, each with its page', async () => {
-    expect(TEMPLATES).toHaveLength(11);
+  it('are twelve, each with its page', async () => {
+    expect(TEMPLATES).toHaveLength(12);
     const { html } = await browser.get(`${NEW}?team=${team.team_id}`);
     for (const { key } of TEMPLATES) expect(html).toContain(`template=${key}"`);
+  });
+
+  it('one moves a task to a stage where the team has one within the status, and keeps it in sight for another team', async () => {
+    for (const [name, status] of [
+      ['Ready', 'done'],
+      ['Code review', 'in_review'],
+      ['In QA', 'in_review'],
+    ])
+      await app.as(team.manager).post('/api/stages', { team_id: team.team_id, name, status });
+    const { stage_id } = (await app.as(team.guest).get(`/api/stages?team_id=${team.team_id}`)).body.find(
+      (stage: { name: string }) => stage.name === 'Code review',
+    );
+    const from = start('review-on-pull-request');
+    const { html } = await browser.get(from);
+    expect(readFields(html)).toMatchObject({ 's0.type': 'update_task', 's0.p.status': stage_id });
+    // Where a manager has the same form for another team, the choice does not go in silence.
+    const personal = await browser.post(NEW, { ...readFields(html), team_id: 'personal', op: 'save' }, { from });
+    expect([personal.status, personal.html.includes('A stage that the team does not have')]).toEqual([400, true]);
+  });
+
+  it('keeps open what was unfolded of a step, wherever the step goes', async () => {
+    const fields = readFields((await browser.get(start('urgent-tasks'))).html);
+    const opened = { ...fields, 's1.open': 'yes', op: 'up:1' };
+    const again = readFields((await browser.post(NEW, opened, { from: start('urgent-tasks') })).html);
+    expect([0, 1, 2].map((n) => again[`s${n}.open`])).toEqual(['yes', '', '']);
   });
 
   it.each(TEMPLATES.map(({ key, draft }) => [key, draft] as const))(
