@@ -47,6 +47,22 @@ describe('keys and the palette', () => {
     expect(window.complaints).toEqual([]);
   });
 
+  it('lists first the tasks that were opened last, without the one that is open', async () => {
+    await page.goto('/app/projects');
+    await page.click('main a[href^="/app/projects/"]:has-text("Apollo")');
+    await page.click('#tasks a:has-text("Paint the quay")');
+    await page.waitForSelector('h1:has-text("Paint the quay")');
+    await page.keyboard.press('Control+k');
+    await page.waitForSelector('#palette-results [role=option]');
+    expect(await page.locator('#palette-results [aria-label="Opened last"]').count()).toBe(0);
+    await page.goto('/app/teams');
+    await page.keyboard.press('Control+k');
+    await page.waitForSelector('#palette-results [aria-label="Opened last"] [aria-selected=true]:has-text("Paint the quay")');
+    await page.keyboard.press('Enter');
+    await page.waitForSelector('h1:has-text("Paint the quay")');
+    expect(window.complaints).toEqual([]);
+  });
+
   it('opens what the query finds, also when Enter comes before the answer', async () => {
     await page.keyboard.press('Control+k');
     await page.waitForSelector('#palette-results [role=option]');

@@ -3,6 +3,7 @@
 (() => {
   const OFF = 'assent-single-keys-off';
   const PROJECT = 'assent-project';
+  const RECENT = 'assent-recent';
   /* Time for the second of two keys, and for the next letter of a query, ms. */
   const PAIR_MS = 1500;
   const TYPING_MS = 120;
@@ -58,6 +59,11 @@
     return here ?? localStorage.getItem(PROJECT) ?? '';
   };
   document.addEventListener('DOMContentLoaded', project);
+  /* The pages of tasks that were opened last, by their ids: the service says what they are, to those who may read them. */
+  const MOST_RECENT = 7;
+  const recent = () => (localStorage.getItem(RECENT) ?? '').split(',').filter(Boolean);
+  const opened = location.pathname.match(/^\/app\/items\/([^/]+)$/)?.[1];
+  if (opened) localStorage.setItem(RECENT, [opened, ...recent().filter((one) => one !== opened)].slice(0, MOST_RECENT).join(','));
   /* Answers may overtake each other: only that to the newest query counts. */
   let asked = 0;
   let timer;
@@ -72,6 +78,8 @@
       query.set('tasks', String(Math.min(tasks.length, 100)));
     }
     if (kind !== '') query.set('act', kind);
+    const others = recent().filter((one) => one !== opened);
+    if (input.value === '' && others.length > 0) query.set('recent', others.map(decodeURIComponent).join(','));
     const answer = await fetch(`/app/palette?${query}`).catch(() => null);
     if (mine !== asked) return;
     /* Signed out meanwhile: the page says so. */

@@ -111,6 +111,25 @@ describe('the palette', () => {
   });
   afterAll(() => app.close());
 
+  it('shows tasks that were opened last only to those who may read them, and only without a query', async () => {
+    const own = await buildTeam(app);
+    await givePasswords(app);
+    const project = await buildProject(app, own);
+    const task = await buildTask(app, own, project, { title: 'Recount the buoys' });
+    const gone = await buildTask(app, own, project, { title: 'Sink the buoys' });
+    await app.services.db('tasks').where({ task_id: gone.task_id }).update({ deleted_at: new Date() });
+    const member = await signIn(app, own.guest);
+    const stranger = await signIn(app, team.admin);
+    const recent = [gone.task_id, task.task_id, 'no-such-task', project.project_id].join(',');
+    const { html } = await member.get(`/app/palette?recent=${recent}`);
+    expect(html).toContain('aria-label="Opened last"');
+    expect([html.includes('Recount the buoys'), html.includes('Sink the buoys')]).toEqual([true, false]);
+    expect((await member.get(`/app/palette?q=quay&recent=${recent}`)).html).not.toContain('Opened last');
+    expect((await stranger.get(`/app/palette?recent=${recent}`)).html).not.toContain('Opened last');
+    for (const odd of ['%00', 'a'.repeat(3_000), ','.repeat(40), '%F0'])
+      expect((await member.get(`/app/palette?recent=${odd}`)).status).toBe(200);
+  });
+
   it('is a part of a page with pages, actions and items, and keeps the notice for the page', async () => {
     const project = await buildProject(app, team, { name: 'Lighthouse' });
     await buildTask(app, team, project, { title: '<b>Lighthouse</b> lamp' });

@@ -41,6 +41,13 @@ const PaletteQuery = Query.extend({
   /** The first of the tasks that an action would change, and their number. */
   task: TaskId.optional().catch(undefined),
   tasks: ClampedInt(1, 100, 1).catch(1),
+  /** Tasks whose pages this browser opened last, the newest first. */
+  recent: z
+    .string()
+    .max(2_000)
+    .transform((text) => text.split(','))
+    .pipe(z.array(TaskId).max(SHOWN_IN_PALETTE))
+    .catch([]),
   /** The chooser that is open. */
   act: TaskAct.optional().catch(undefined),
 });
@@ -50,6 +57,16 @@ async function find(ctx: Context, query: string, limit: number) {
   const found = query === '' ? undefined : await searchItems(ctx, { query, limit });
   const ids = found?.results.flatMap(({ item_type, item_id }) => (item_type === 'task' ? [item_id] : [])) ?? [];
   return { found, taskRows: await findTaskRows(ctx, ids) };
+}
+
+/** Returns the tasks of a browser's last pages that the caller may still read, in their order. */
+async function findRecent(ctx: Context, { teams }: User, ids: readonly string[]) {
+  const rows = await findTaskRows(ctx, ids);
+  return ids.flatMap((id) => {
+    const row = rows[id];
+    const team_name = teams.find(({ team_id }) => team_id === row?.team_id)?.name;
+    return row ? [{ row, result: { item_type: 'task', item_id: id, title: row.title, team_name } }] : [];
+  });
 }
 
 /** Beside what is typed: the item that names another, and the type of what it can name. */
@@ -131,12 +148,18 @@ export const searchPages: Page[] = [
       const tasks = taskId === undefined ? null : await loadTaskActions(ctx, user, { taskId, count, q, act });
       const here = backPath(query.back, '/app');
       if (act !== undefined) {
-        const data = { tasks, act, here, pages: [], actions: [], items: [], taskRows: {}, creates: undefined };
+        const data = { tasks, act, here, pages: [], actions: [], items: [], recent: [], taskRows: {}, creates: undefined };
         return { view: 'items/palette', title: 'Palette', isFragment: true, data };
       }
-      const [{ found, taskRows }, creates] = await Promise.all([find(ctx, q, SHOWN_IN_PALETTE), taskToCreate(ctx, user, query)]);
+      const [{ found, taskRows }, creates, recent] = await Promise.all([
+        find(ctx, q, SHOWN_IN_PALETTE),
+        taskToCreate(ctx, user, query),
+        findRecent(ctx, user, q === '' ? query.recent : []),
+      ]);
       const { pages, actions } = findDestinations(user, q);
-      const data = { tasks, act, here, pages, actions, items: found?.results ?? [], taskRows, creates };
+      const rows = { ...taskRows, ...Object.fromEntries(recent.map(({ row }) => [row.task_id, row])) };
+      const opened = recent.map(({ result }) => result);
+      const data = { tasks, act, here, pages, actions, items: found?.results ?? [], recent: opened, taskRows: rows, creates };
       return { view: 'items/palette', title: 'Palette', isFragment: true, data };
     },
   }),
