@@ -3,7 +3,7 @@ import { availableActions } from '../../automation/actions/registry.js';
 import type { User } from '../../identity/auth/schema.js';
 import { plainText } from '../../platform/plain-text.js';
 import { howOften, ruleInWords } from '../../work/tasks/recurrence/describe-rule.js';
-import { getChoice, wordStatus, type TaskResolution, type TaskStatus } from '../../work/tasks/rules.js';
+import { formatStatus, getChoice, type TaskResolution, type TaskStatus } from '../../work/tasks/rules.js';
 import { TRIGGER_TEXT } from '../../automation/language/triggers.js';
 import type { ActivityChanges } from '../../work/activity-feed/schema.js';
 import { changesText, summaryText } from './change-text.js';
@@ -141,11 +141,11 @@ interface Placed {
 }
 /** Where a task is, as its team says it: the name of its stage, else "In review" or "Canceled". */
 const formatPlace = (task: Placed, stages: readonly { stage_id: string; name: string }[] = []): string =>
-  stages.find(({ stage_id }) => stage_id === task.stage_id)?.name ?? wordStatus(getChoice(task));
+  stages.find(({ stage_id }) => stage_id === task.stage_id)?.name ?? formatStatus(getChoice(task));
 
 /** What is the same for every reader. */
 const COMMON = {
-  formatStatus: wordStatus,
+  formatStatus,
   /** The status of a task as people choose it: `canceled` of one that nobody completed. */
   choice: getChoice,
   formatPlace,
@@ -210,13 +210,13 @@ export function createFormatter(me: User | null, now: Date = new Date()) {
     today: dayIn.format(now),
     /** What a line of activity tells, with short values: "changed status from In review to Done, cycle". */
     buildSummary: (line: Parameters<typeof summaryText>[0], names: Record<string, string>): string =>
-      summaryText(line, names, { formatStatus: wordStatus, day: formatDay }),
+      summaryText(line, names, { formatStatus, day: formatDay }),
     /** The same of changes alone: "priority from urgent to low". */
     changesText: (changes: ActivityChanges, names: Record<string, string>): string =>
-      changesText(changes, names, { formatStatus: wordStatus, day: formatDay }),
+      changesText(changes, names, { formatStatus, day: formatDay }),
     /** What a decision would change, in one line. */
     adds: addsToQuestion,
-    question: (lines: Parameters<typeof wordQuestion>[0] = []) => wordQuestion(lines, wordStatus),
+    question: (lines: Parameters<typeof wordQuestion>[0] = []) => wordQuestion(lines, formatStatus),
     notYourRequest: (request: Parameters<typeof cannotApproveReason>[1]): string => cannotApproveReason(me, request),
     notYours: (gate: Parameters<typeof cannotDecideReason>[1]): string => cannotDecideReason(me, gate),
     /** "20 Nov 2026, 17:51". */

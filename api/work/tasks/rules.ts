@@ -2,10 +2,6 @@
 export const TASK_STATUSES = ['todo', 'in_progress', 'in_review', 'done'] as const;
 export type TaskStatus = (typeof TASK_STATUSES)[number];
 
-/** What people call a status of a work item: “In review”. */
-export const wordStatus = (status: string): string =>
-  status === 'todo' ? 'To do' : status.charAt(0).toUpperCase() + status.slice(1).replaceAll('_', ' ');
-
 /** Why a task is done that nobody completed (docs/decisions/work.md#closed-without-completion). */
 export const TASK_RESOLUTIONS = ['canceled', 'duplicate'] as const;
 export type TaskResolution = (typeof TASK_RESOLUTIONS)[number];
@@ -17,6 +13,10 @@ export type StatusChoice = (typeof STATUS_CHOICES)[number];
 /** Returns the choice that a task shows, unless it is in a stage. */
 export const getChoice = ({ status, resolution }: { status: TaskStatus; resolution?: TaskResolution | null }): StatusChoice =>
   resolution ?? status;
+
+/** A status, a resolution or a priority in words: "In review". */
+export const formatStatus = (status: string): string =>
+  status === 'todo' ? 'To do' : status.charAt(0).toUpperCase() + status.slice(1).replaceAll('_', ' ');
 
 const isResolution = (choice: StatusChoice): choice is TaskResolution => TASK_RESOLUTIONS.some((one) => one === choice);
 

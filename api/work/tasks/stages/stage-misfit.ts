@@ -1,4 +1,4 @@
-import { TASK_RESOLUTIONS, wordStatus } from '../rules.js';
+import { formatStatus, TASK_RESOLUTIONS } from '../rules.js';
 
 /** What is set together with a stage. */
 export interface StagedFields {
@@ -15,5 +15,5 @@ export function wordStageMisfit(
   if (TASK_RESOLUTIONS.some((one) => one === resolution))
     return `A task that is closed as ${String(resolution)} is in no stage, but this sets ${name}`;
   if (typeof status !== 'string' || status === stage.status) return undefined;
-  return `The stage ${name} belongs to the status ${wordStatus(stage.status)}, but this sets ${wordStatus(status)}`;
+  return `The stage ${name} belongs to the status ${formatStatus(stage.status)}, but this sets ${formatStatus(status)}`;
 }

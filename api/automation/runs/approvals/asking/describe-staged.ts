@@ -1,3 +1,4 @@
+import { formatStatus } from '../../../../work/tasks/rules.js';
 import type { ActionLine } from '../../../../gate/staging/schema.js';
 
 /** Actions that an email shows; the page of the decision shows all. */
@@ -12,7 +13,13 @@ const cut = (text: string | null): string =>
       ? text
       : `${text.slice(0, MAX_VALUE_LENGTH)}… (cut: ${text.length} characters)`;
 
-function getValue({ before, after }: ActionLine['fields'][number], isDeletion: boolean): string {
+/** Fields of a task whose values are codes. */
+const CODED = ['status', 'resolution', 'priority'];
+const inWords = (name: string, value: string | null): string | null =>
+  value !== null && CODED.includes(name) ? formatStatus(value) : value;
+
+function getValue(field: ActionLine['fields'][number], isDeletion: boolean): string {
+  const [before, after] = [inWords(field.name, field.before), inWords(field.name, field.after)];
   if (isDeletion) return cut(before);
   if (before !== null && before === after) return `${cut(after)} (as it is)`;
   return before === null ? cut(after) : `${cut(before)} → ${cut(after)}`;
