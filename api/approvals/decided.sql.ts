@@ -5,6 +5,8 @@ import { STATUS } from '../gate/requests/columns.sql.js';
 const MORE = 100;
 /** Bytes of a gate's text of which the headline is made. */
 const MAX_TEXT = 16_000;
+/** Characters of the reason of a failure; the page of the run shows all. */
+const MAX_FAILURE = 300;
 
 const COLUMNS = 'd.decision_id, d.kind, d.team_id, d.state, d.requested_at, d.decided_by, d.subject_id, d.gate_index';
 /** SQL: the newest rows of the log before $6 that a condition finds, in the order of its index. */
@@ -15,6 +17,8 @@ const newest = (condition: string, order: string): string => /* sql */ `
 const SUBJECTS = /* sql */ `
       select r.automation_name as title, g.message, coalesce(r.triggered_by, r.creator_id) as requested_by, r.creator_id,
         case when octet_length(g.staged) <= ${MAX_TEXT} then g.staged end as staged, g.staged_hash, r.status, r.skip_reason as closed_reason, null as outcome,
+        case when r.status = 'failed' then left(coalesce((select a.error->>'message' from run_actions a
+          where a.run_id = r.run_id and a.status = 'failed' order by a.index limit 1), r.error->>'message'), ${MAX_FAILURE}) end as failure,
         case d.state when 'rejected' then case when g.decision = 'rejected' then g.reason end
           when 'approved' then (select p.comment from gate_approvals p
             where p.run_id = g.run_id and p.gate_index = g.gate_index and p.user_id = d.decided_by) end as comment,
@@ -22,12 +26,12 @@ const SUBJECTS = /* sql */ `
       from automation_runs r join gates g on g.run_id = r.run_id and g.gate_index = d.gate_index
       where d.kind = 'gate' and r.run_id = d.subject_id and case when r.team_id is null then r.creator_id = $1 else r.team_id = d.team_id end
       union all
-      select p.summary, null, p.owner_id, null, null, null, p.status, p.closed_reason, null, p.comment, array[]::uuid[]
+      select p.summary, null, p.owner_id, null, null, null, p.status, p.closed_reason, null, null, p.comment, array[]::uuid[]
       from agent_plans p where d.kind = 'plan' and p.action_id = d.subject_id
         and case when p.team_id is null then p.owner_id = $1 else p.team_id = d.team_id and d.role = any($2::text[]) end
         and p.team_ids <@ (select array_agg(m.team_id) || array[]::uuid[] from memberships m where m.user_id = $1)
       union all
-      select r.title, null, r.requested_by, null, null, null, ${STATUS}, r.closed_reason, r.outcome,
+      select r.title, null, r.requested_by, null, null, null, ${STATUS}, r.closed_reason, r.outcome, null,
         (select c.comment from change_request_decisions c
           where c.request_id = r.request_id and c.user_id = d.decided_by order by c.revision desc limit 1),
         array(select c.user_id from change_request_decisions c

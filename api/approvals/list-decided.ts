@@ -3,6 +3,7 @@ import { isAdmitted, rolesFor } from '../platform/access/access.js';
 import { webAddress } from '../platform/config.js';
 import { type Context, requireUser } from '../platform/context.js';
 import type { CutPage } from '../platform/endpoint/endpoint.js';
+import { ENTITY_PAGES } from '../platform/changes/entity-pages.js';
 import { lowestIdAt } from '../platform/ids.js';
 import { decidedStatement } from './decided.sql.js';
 import { listReadable, requireScopeToRead } from './list-decisions.js';
@@ -16,23 +17,23 @@ type Found = Omit<Decided, 'id' | 'requested_at' | 'decided_at' | 'url'> & {
   creator_id: string | null;
   staged: string | null;
   staged_hash: string | null;
+  failure: string | null;
 };
 /** `bound`: what is older than this row of the log was not examined. The only row of an empty page has nothing else. */
 type Row = { bound: string | null } & (Found | { decision_id: null }) & Record<string, unknown>;
 
 /** A decision that has ended; of a gate with the text that was shown, unless it is too long for a list. */
 export interface DecidedEntry extends Decided {
+  /** Why its run failed. */
+  failure: string | null;
   tail: { place: string; creator_id: string; staged: string; staged_hash: string } | null;
 }
 
 /** Above every id of the log. */
 const NO_END = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
 
-const PAGES: Readonly<Record<DecisionKind, `/app/${string}`>> = {
-  gate: '/app/runs/',
-  plan: '/app/approvals/plan/',
-  request: '/app/approvals/request/',
-};
+/** What a decision of each kind is about. */
+const ENTITIES = { gate: 'automation_run', plan: 'agent_plan', request: 'change_request' } as const;
 
 function present({ config }: Context, row: Found): DecidedEntry {
   const { subject_id: id, creator_id, staged, staged_hash, requested_at, decided_at, ...entry } = row;
@@ -42,7 +43,7 @@ function present({ config }: Context, row: Found): DecidedEntry {
     id,
     requested_at: requested_at.toISOString(),
     decided_at: decided_at.toISOString(),
-    url: webAddress(config, `${PAGES[entry.kind]}${id}`),
+    url: webAddress(config, `${ENTITY_PAGES[ENTITIES[entry.kind]]}${id}`),
     tail: hasText ? { place: entry.team_id ?? creator_id, creator_id, staged, staged_hash } : null,
   };
 }

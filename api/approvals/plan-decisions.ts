@@ -45,6 +45,7 @@ async function present(ctx: Context, plans: readonly PlanToDecide[]): Promise<De
   ]);
   return plans.map((plan, at): Decision => {
     const stale = new Set(plan.stale.map(({ index }) => index));
+    const isStaged = plan.status === 'staged';
     const actions = plan.actions.map((action) => {
       const change = changes.get(action.entity_id ?? '');
       const by = change?.user_name ? withVisibleNames(change.user_name) : null;
@@ -72,11 +73,11 @@ async function present(ctx: Context, plans: readonly PlanToDecide[]): Promise<De
       decided_at: plan.decided_at,
       comment: plan.comment,
       staged_hash: plan.plan_hash,
-      seen_hash: plan.status === 'staged' ? seenHash(plan.plan_hash, plan.actions, versions) : null,
+      seen_hash: isStaged ? seenHash(plan.plan_hash, plan.actions, versions) : null,
       actions: presentActions(actions, names[at] ?? {}),
       behind: plan.behind,
       approvers_missing: 0, // A team always has an admin, also behind it.
-      can_decide: plan.status === 'staged' && plan.can_confirm,
+      can_decide: isStaged && plan.can_confirm,
       started_with_event: false,
       url: webAddress(ctx.config, `/app/approvals/plan/${plan.action_id}`),
     };

@@ -49,3 +49,26 @@ it('filters, and shows a guest no change request', async () => {
   expect(await rows(manager, 'person=nobody&kind=x&until=x&after=x&team=x')).toBe(2);
   expect(await rows(guest, '')).toBe(1);
 });
+
+it('says why a run failed, cut and with what hides in it written out', async () => {
+  const { run_id } = await buildRun(app, team, { actions: [GATE] as never[] });
+  await app.as(team.manager).post(`/api/automations/runs/${run_id}/approve`, {});
+  const end = (error: object | null) =>
+    app.services
+      .db('automation_runs')
+      .where({ run_id })
+      .update({ status: 'failed', finished_at: new Date(), error: error && JSON.stringify(error) });
+  await end({ code: 'x', message: `<b>No\u202E</b> answer. ${'long '.repeat(100)}END` });
+  const { html } = await manager.get(PATH);
+  expect(html).toMatch(/The run failed: (&lt;b&gt;)?No/);
+  expect(html).not.toMatch(/<b>No|END|\u202E/);
+  expect((await manager.get(`/app/runs/${run_id}`)).html).toContain('answer. long');
+  await end(null);
+  expect((await manager.get(PATH)).html).toContain('The run failed</bdi>.');
+  await app.services
+    .db('run_actions')
+    .where({ run_id })
+    .update({ status: 'failed', error: JSON.stringify({ code: 'y', message: 'The host is gone.' }) });
+  expect((await manager.get(PATH)).html).toContain('The run failed: The host is gone</bdi>.');
+  expect((await manager.get(`/app/runs/${run_id}`)).html).toMatch(/class="notice bad">[\s\S]*?The host is gone/);
+});

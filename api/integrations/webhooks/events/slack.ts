@@ -1,3 +1,4 @@
+import { ENTITY_PAGES, findPagePath } from '../../../platform/changes/entity-pages.js';
 import { type Config, webAddress } from '../../../platform/config.js';
 import { DELIVERED_EVENTS } from './samples.js';
 
@@ -15,19 +16,6 @@ const PAST: ReadonlyMap<string, string> = new Map(
 const MAX_TEXT = 300;
 /** Fields whose change a line tells: the others are ids or long texts. */
 const SHOWN = ['status', 'resolution', 'priority', 'due_date', 'title', 'name'];
-/** Page of an entity by its type. */
-const PAGES: Readonly<Record<string, `/${string}`>> = {
-  task: '/app/items/',
-  note: '/app/items/',
-  project: '/app/projects/',
-  cycle: '/app/cycles/',
-  automation_run: '/app/runs/',
-  change_request: '/app/approvals/request/',
-  agent_plan: '/app/approvals/plan/',
-  bulk_job: '/app/bulk/',
-  runner_job: '/app/runners/jobs/',
-};
-
 /** Slack reads three characters as syntax; escaped, no text can name a channel or a person, or open a link. */
 const escapeText = (text: string): string =>
   text
@@ -64,8 +52,8 @@ const wordChanges = (changes: Fields): string[] =>
 function linkOf(config: Config, { entity_type, entity_id, object }: Fields): string | undefined {
   const url = (object as Fields | null)?.['url'];
   if (typeof url === 'string' && /^https?:\/\/[^\s|<>]+$/.test(url)) return url;
-  const of = entity_type === 'comment' ? { page: PAGES['task'], id: (object as Fields | null)?.['task_id'] } : undefined;
-  const { page, id } = of ?? { page: PAGES[String(entity_type)], id: entity_id };
+  const of = entity_type === 'comment' ? { page: ENTITY_PAGES.task, id: (object as Fields | null)?.['task_id'] } : undefined;
+  const { page, id } = of ?? { page: findPagePath(String(entity_type)), id: entity_id };
   return page !== undefined && typeof id === 'string' ? webAddress(config, `${page}${encodeURIComponent(id)}`) : undefined;
 }
 

@@ -10,6 +10,7 @@ import { countByDay } from '../../../audit/log/read-stats.js';
 import { ListEntries } from '../../../audit/log/schema.js';
 import { isAllowed, type Seat } from '../../../platform/access/access.js';
 import { FEATURES, SEVERITIES } from '../../../platform/changes/change-kinds.js';
+import { findPagePath } from '../../../platform/changes/entity-pages.js';
 import { zoneNamed } from '../../../platform/time-zones.js';
 import { dayRange } from '../../wording/day-range.js';
 import { createFormatter } from '../../wording/formatter.js';
@@ -89,19 +90,11 @@ interface EntryPage {
   has_more: boolean;
 }
 
-/** Pages of entities, by type; the others are work items. */
-const PAGES: Readonly<Record<string, string>> = {
-  automation_run: '/app/runs/',
-  agent_plan: '/app/approvals/plan/',
-  change_request: '/app/approvals/request/',
-  cycle: '/app/cycles/',
-};
-
 /** Returns what an entry calls its entity, or else the name that it has now, and the page of it. */
 function getSubject({ details, entity_type }: Entry, found: Subject | undefined) {
   const { title, name } = (details ?? {}) as Record<string, unknown>;
   const subject = [title, name, found?.name].find((text) => typeof text === 'string');
-  const href = found?.is_open ? `${PAGES[entity_type] ?? '/app/items/'}${encodeURIComponent(found.page_id)}` : undefined;
+  const href = found?.is_open ? `${findPagePath(entity_type) ?? '/app/items/'}${encodeURIComponent(found.page_id)}` : undefined;
   return { subject, href };
 }
 

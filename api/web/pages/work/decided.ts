@@ -5,6 +5,8 @@ import { describeTails } from '../../../automation/runs/staging/describe-gates.j
 import type { User } from '../../../identity/auth/schema.js';
 import type { ActionLine } from '../../../gate/staging/schema.js';
 import type { Context } from '../../../platform/context.js';
+import { plainText } from '../../../platform/plain-text.js';
+import { withVisibleNames } from '../../../platform/validation/invisible.js';
 import { zoneNamed } from '../../../platform/time-zones.js';
 import { page, type Page, requireUser, type View } from '../../page.js';
 import { createFormatter } from '../../wording/formatter.js';
@@ -57,9 +59,10 @@ const OUTCOMES: Readonly<Record<string, string>> = {
 };
 
 /** What came of a yes, in words. */
-function nameOutcome({ kind, state, status, outcome }: DecidedEntry): string | null {
+function nameOutcome({ kind, state, status, outcome, failure }: DecidedEntry): string | null {
   if (state !== 'approved' || kind === 'plan') return null;
-  if (kind === 'gate') return OF_RUN[status] ?? null;
+  if (kind === 'gate')
+    return failure ? `${OF_RUN['failed']}: ${withVisibleNames(plainText(failure)).replace(/\.$/, '')}` : (OF_RUN[status] ?? null);
   return `${OF_REQUEST[status] ?? 'Withdrawn before its use'}${OUTCOMES[outcome ?? ''] ?? ''}`;
 }
 
