@@ -1,7 +1,7 @@
 import { run } from '../../../db/statement.js';
 import { type Context, requireUser } from '../../platform/context.js';
 import { aboutRunsStatement } from './describe-runs.sql.js';
-import { type Facts, factsOfRuns } from './event-facts.js';
+import { type Facts, factsOfRuns, findSource } from './event-facts.js';
 import { quotedEvents } from './quoted-events.js';
 
 /** Distinguishes one run from another. */
@@ -9,6 +9,8 @@ interface AboutRun {
   facts: Facts;
   /** The facts in one line; null if there are none. */
   subject: string | null;
+  /** Page on the code host that it is about. */
+  source: string | null;
   /** User who started the run, or whose change caused it. */
   triggered_by: string | null;
   /** The automation acts in this user's name. */
@@ -48,17 +50,20 @@ export async function describeRuns(
     rows.map((row) => ({ ...row, event: events.get(row.run_id) ?? {} })),
   );
   return Object.fromEntries(
-    rows.map(({ run_id, creator_id, triggered_by, duration_ms, is_finished, gate_expires_at }, at): [string, AboutRun] => [
-      run_id,
-      {
-        facts: recognized[at]?.facts ?? {},
-        subject: recognized[at]?.subject ?? null,
-        triggered_by,
-        creator_id,
-        gate_expires_at: gate_expires_at?.toISOString() ?? null,
-        duration_ms,
-        is_finished,
-      },
-    ]),
+    rows.map(
+      ({ run_id, creator_id, trigger_type, triggered_by, duration_ms, is_finished, gate_expires_at }, at): [string, AboutRun] => [
+        run_id,
+        {
+          facts: recognized[at]?.facts ?? {},
+          subject: recognized[at]?.subject ?? null,
+          source: findSource({ trigger_type, event: events.get(run_id) ?? {} }),
+          triggered_by,
+          creator_id,
+          gate_expires_at: gate_expires_at?.toISOString() ?? null,
+          duration_ms,
+          is_finished,
+        },
+      ],
+    ),
   );
 }

@@ -47,6 +47,16 @@ function getSubject(facts: Facts): string | null {
   return [place, title].filter(Boolean).join(' · ') || null;
 }
 
+const MAX_LINK_LENGTH = 500;
+
+/** Returns the page on the code host that a run is about, such as its pull request; null of an event that its caller gave, and unless it is https. */
+export function findSource({ trigger_type, event }: Pick<Recognizable, 'trigger_type' | 'event'>): string | null {
+  const { url } = event;
+  if (isGivenEvent(trigger_type) || typeof url !== 'string' || url.length > MAX_LINK_LENGTH || !URL.canParse(url)) return null;
+  const { protocol, href } = new URL(url);
+  return protocol === 'https:' ? href : null;
+}
+
 interface Recognizable {
   team_id: string | null;
   creator_id: string;

@@ -6,7 +6,7 @@ import { quotedStatement } from './quoted-events.sql.js';
 type Json = Record<string, unknown>;
 
 /** What a list knows of an event: by what people recognize it. */
-const PATHS = [...FACT_FIELDS, 'project_id', 'task.task_id', 'project.project_id'];
+const PATHS = [...FACT_FIELDS, 'project_id', 'task.task_id', 'project.project_id', 'url'];
 
 /** Returns the events of runs by run id, as far as people recognize them by it. */
 export async function quotedEvents(ctx: Pick<Context, 'db'>, runIds: readonly string[]): Promise<Map<string, Json>> {

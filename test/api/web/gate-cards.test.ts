@@ -72,6 +72,8 @@ it('a manual start that names a task by another title shows the title of the dat
   const mails = await listMails(app.services, team.manager.email);
   expect(mails).toHaveLength(1);
   expect(JSON.stringify(mails)).toContain('Rotate the keys');
+  // Values read as on the page.
+  expect(JSON.stringify(mails)).toContain('status: To do → Done');
   expect(JSON.stringify(mails)).not.toContain('Typo in footer');
 });
 
@@ -168,6 +170,34 @@ it('names of another team’s tasks and users stay unknown', async () => {
     expect(card).not.toContain('Not yours');
     expect(card).toContain(hidden.task_id);
   }
+});
+
+it('a pull request is a link to it: of a delivery, and by https only', async () => {
+  const url = 'https://forge.example/acme/rocket/pull/41?a="b"';
+  const event = { repo: 'acme/rocket', pr_number: 41, title: 'Harden the cookie' };
+  const show = async (fields: object) => {
+    const run = await buildRun(app, team, { actions: gated(), fields: { trigger_type: 'forge.pr_merged', ...fields } });
+    return (await browser.get(`/app/approvals/gate/${run.run_id}`)).html;
+  };
+  const link =
+    '<a href="https://forge.example/acme/rocket/pull/41?a=%22b%22" rel="noopener noreferrer">acme/rocket #41 · Harden the cookie</a>';
+  expect(await show({ event: { ...event, url } })).toContain(link);
+  const others = ['http://forge.example/', 'javascript:alert(1)', '//forge.example', `https://x/${'a'.repeat(600)}`, 7];
+  for (const one of others)
+    expect(await show({ event: { ...event, url: one } })).not.toMatch(/<a href="[^"]*"[^>]*>acme\/rocket/);
+  expect(await show({ event: { ...event, url }, trigger_type: 'manual' })).not.toContain('forge.example');
+});
+
+it('a gate that cannot be staged stands there without its actions, and keeps no other from being shown', async () => {
+  const close = { type: 'set_task_status', params: { task_id: task.task_id, status: 'done' } };
+  const broken = await buildRun(app, team, { actions: gated(close), expiresIn: 600 });
+  const actions = JSON.stringify([GATE, null]);
+  await db()('automation_versions').where({ automation_id: broken.automation_id }).update({ actions });
+  const run = await buildRun(app, team, { actions: gated(close), expiresIn: 700 });
+  const { html } = await browser.get('/app/approvals');
+  expect(buildCard(html, run.run_id)).toContain('Runs if approved');
+  expect(buildCard(html, broken.run_id)).not.toContain('Runs if approved');
+  expect(html).toContain(`id="gate-${broken.run_id}"`);
 });
 
 describe('a task that changes while its gate waits', () => {

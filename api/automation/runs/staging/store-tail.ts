@@ -61,12 +61,17 @@ export async function stageAtFirstSight(ctx: Context, runIds: readonly string[])
   const end = Date.now() + BUDGET_MS;
   for (const { run_id, gate_index } of unstaged) {
     if (Date.now() > end) return;
-    await ctx.db.transaction(async (db) => {
+    const staging = ctx.db.transaction(async (db) => {
       if (runIds.length > 1 && (await run(db, freeStatement, [run_id])).length === 0) return;
       const row = await lockRun(db, run_id);
       // Another transaction may have staged it meanwhile.
       const [left] = await run<{ gate_index: number }>(db, unstagedStatement, [[run_id]]);
       if (row && left?.gate_index === gate_index) await storeTail({ ...ctx, db }, row, gate_index);
+    });
+    // One that cannot be staged must not keep the others of a list from being shown: it stands there without its actions.
+    await staging.catch((err: unknown) => {
+      if (runIds.length === 1) throw err;
+      ctx.log.error({ err, run_id }, 'a gate could not be staged');
     });
   }
 }
