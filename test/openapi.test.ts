@@ -140,9 +140,9 @@ describe('the document', () => {
       ),
     );
     const isUser = (property: string) =>
-      /^(?!group_|retried_|not_)\w+_by$|^(user|actor|author|owner|creator|requester|person)_id$/.test(property);
+      /^(?!group_|retried_|not_)\w+_by$|^(user|actor|author|owner|creator|requester|person|lead)_id$/.test(property);
     const names =
-      'approved_by author_id changed_by created_by decided_by deleted_by enabled_by impersonated_by owner_id pinned_by redeemed_by requested_by triggered_by undone_by updated_by user_id';
+      'approved_by author_id changed_by created_by decided_by deleted_by enabled_by impersonated_by lead_id owner_id pinned_by redeemed_by requested_by triggered_by undone_by updated_by user_id';
     expect([...new Set(found.map(([property]) => property).filter(isUser))].toSorted()).toEqual(names.split(' '));
     const items = found.filter(([property]) => property === 'item_type').map(([, name]) => name);
     // What an agent or a relation links, and what a search finds; everything else says `entity_type`.

@@ -52,6 +52,7 @@ import { savedViewRoutes } from '../work/saved-views/routes.js';
 import { searchRoutes } from '../work/search/routes.js';
 import { secretRoutes } from '../automation/secrets/routes.js';
 import { taskRoutes } from '../work/tasks/routes.js';
+import { projectUpdateRoutes } from '../work/projects/updates/routes.js';
 import { stageRoutes } from '../work/tasks/stages/routes.js';
 import { invitationRoutes } from '../identity/teams/invitations/routes.js';
 import { teamRoutes } from '../identity/teams/routes.js';
@@ -76,6 +77,7 @@ export const ENDPOINTS: Endpoint[] = [
   ...teamRoutes,
   ...invitationRoutes,
   ...projectRoutes,
+  ...projectUpdateRoutes,
   ...taskRoutes,
   ...stageRoutes,
   ...customFieldRoutes,

@@ -1,4 +1,4 @@
-// Made by npm run client from the document with SHA-256 4b9bf4a667928bf23880acc41821b834b0ded6a5026ea65d636a0871ffb436e3.
+// Made by npm run client from the document with SHA-256 f0589ea929b20966eb4bd04282748cc2c7197884552d180d2649d98380791ea2.
 /** Operations that send a form with a file, those that send its bytes alone, and those that return bytes. */
 export const UPLOADS: readonly string[] = ['uploadFile'];
 export const STREAMS: readonly string[] = ['uploadBulkInput'];
@@ -50,6 +50,10 @@ export const OPERATIONS = {
   updateProject: { method: 'PATCH', path: '/api/projects/{project_id}', takesKey: false },
   replaceProject: { method: 'PUT', path: '/api/projects/{project_id}', takesKey: false },
   deleteProject: { method: 'DELETE', path: '/api/projects/{project_id}', takesKey: false },
+  listProjectUpdates: { method: 'GET', path: '/api/projects/{project_id}/updates', takesKey: false, rows: '' },
+  createProjectUpdate: { method: 'POST', path: '/api/projects/{project_id}/updates', takesKey: true },
+  updateProjectUpdate: { method: 'PATCH', path: '/api/project-updates/{update_id}', takesKey: false },
+  deleteProjectUpdate: { method: 'DELETE', path: '/api/project-updates/{update_id}', takesKey: false },
   listTasks: { method: 'GET', path: '/api/tasks', takesKey: false, rows: '' },
   listMyTasks: { method: 'GET', path: '/api/tasks/my', takesKey: false, rows: '' },
   createTask: { method: 'POST', path: '/api/tasks', takesKey: true },

@@ -55,6 +55,8 @@ const MIGRATIONS: Record<string, Knex.Migration> = {
   '0132_names_of_task_event': sqlMigration('0132_names_of_task_event.sql'),
   '0134_decided_subjects': decidedSubjects,
   '0136_waiting_subjects': waitingSubjects,
+  '0139_project_lead': sqlMigration('0139_project_lead.sql'),
+  '0140_project_updates': sqlMigration('0140_project_updates.sql'),
   '0141_expected_assignees': sqlMigration('0141_expected_assignees.sql'),
 };
 

@@ -12,6 +12,10 @@ export class Project extends BaseModel {
   declare status: 'active' | 'archived' | 'completed';
   declare start_date: string | null;
   declare end_date: string | null;
+  declare lead_id: string | null;
+  /** That of the newest update; null without one. */
+  declare health: 'on_track' | 'at_risk' | 'off_track' | null;
+  declare health_at: Date | null;
   declare created_by: string;
   declare created_at: Date;
   declare updated_at: Date;

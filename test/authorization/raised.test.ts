@@ -90,6 +90,7 @@ it('covers every ability that asks for a role below admin and has a route', () =
     'plan.undo',
     'project.read',
     'project.write',
+    'project_update.write',
     'relation.write',
     'request.cancel',
     'request.create',

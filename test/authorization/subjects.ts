@@ -131,6 +131,19 @@ const comment: Build = async (world, wish) => {
   return subject;
 };
 
+/** In the trash with its project. */
+const projectUpdate: Build = async (world, wish) => {
+  const { id: project_id } = await project(world, wish);
+  const subject = { ...basis(wish, uuidv7()), project_id };
+  await insert(
+    world,
+    `insert into project_updates (update_id, project_id, team_id, health, content, author_id)
+      values (:id, :project_id, :team_id, 'at_risk', :canary, :author)`,
+    { ...subject, author: wish.author },
+  );
+  return subject;
+};
+
 const team: Build = async (world, wish) => {
   const subject = basis(wish, wish.tenant.team_id);
   await insert(world, 'update teams set name = :canary where team_id = :id', { ...subject });
@@ -563,6 +576,7 @@ export const SUBJECTS = {
   project,
   task,
   comment,
+  project_update: projectUpdate,
   customField,
   stage,
   savedView,

@@ -159,6 +159,16 @@ const projects: Row[] = [
       reference: { foreign: 400, unknown: 400, garbage: 400, respelt: 400 },
       why: 'the team of a project never changes',
     },
+    {
+      route: `${method} /api/projects/:project_id`,
+      by: 'lead_id',
+      subject: 'project',
+      names: 'user_id',
+      kinds: LIVE,
+      send: (s) => ({ params: { project_id: s.id }, body: { name: 'Gemini', lead_id: s.user_id } }),
+      reference: { foreign: 400, unknown: 400, garbage: 400, respelt: 400 },
+      why: 'a lead outside of the team is refused like an assignee',
+    },
   ]),
   {
     route: 'DELETE /api/projects/:project_id',
@@ -166,6 +176,38 @@ const projects: Row[] = [
     kinds: TRASHABLE,
     send: (s) => ({ params: { project_id: s.id } }),
   },
+  {
+    route: 'GET /api/projects/:project_id/updates',
+    subject: 'project',
+    kinds: TRASHABLE,
+    send: (s) => ({ params: { project_id: s.id } }),
+  },
+  {
+    route: 'POST /api/projects/:project_id/updates',
+    subject: 'project',
+    kinds: TRASHABLE,
+    send: (s) => ({ params: { project_id: s.id }, body: { health: 'on_track', content: 'Fine' } }),
+  },
+  ...(['PATCH', 'DELETE'] as const).flatMap((method): Row[] => [
+    {
+      route: `${method} /api/project-updates/:update_id`,
+      by: 'one’s own',
+      subject: 'project_update',
+      author: 'caller',
+      kinds: TRASHABLE,
+      send: (s) => ({ params: { update_id: s.id }, ...(method === 'PATCH' && { body: { content: 'Better words' } }) }),
+    },
+    {
+      route: `${method} /api/project-updates/:update_id`,
+      by: 'another’s',
+      subject: 'project_update',
+      author: 'colleague',
+      kinds: ['own'],
+      send: (s) => ({ params: { update_id: s.id }, ...(method === 'PATCH' && { body: { content: 'Better words' } }) }),
+      lowest: method === 'PATCH' ? 'nobody' : 'manager',
+      why: 'editing is the author’s alone, deleting the author’s or a manager’s',
+    },
+  ]),
 ];
 
 const activity: Row[] = [

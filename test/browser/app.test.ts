@@ -90,6 +90,8 @@ describe('the web app in a browser', () => {
     const leaving = `/api/admin/users/${team.guest.user_id}/deprovision`;
     const { job_id } = (await app.as(team.manager).post(leaving, { reason: HOSTILE })).body;
     await app.as(team.manager).post(`/api/tasks/${task.task_id}/comments`, { content: `${HOSTILE}\n\n| a |\n|:-:|\n| b |` });
+    await app.as(team.manager).patch(`/api/projects/${project.project_id}`, { lead_id: team.manager.user_id });
+    await app.as(team.manager).post(`/api/projects/${project.project_id}/updates`, { health: 'off_track', content: HOSTILE });
     const field = { team_id: team.team_id, name: HOSTILE.slice(0, 80), entity_type: 'task' };
     const choices = [{ value: HOSTILE.slice(0, 80) }, { value: 'x' }];
     for (const [field_type, options] of [

@@ -277,7 +277,7 @@ it('a project and a note are edited in the same way', async () => {
   await page.keyboard.type('Port');
   await page.keyboard.press('Enter');
   await said('Name changed');
-  expect([await page.textContent('h1'), await page.isVisible('text=Edit the project')]).toEqual(['Port', true]);
+  expect([await page.textContent('h1'), await page.isVisible('text=Edit name and description')]).toEqual(['Port', true]);
   const { body } = await app.as(team.member).post('/api/notes', { team_id: team.team_id, title: 'Minutes', content: 'Few' });
   await page.goto(`/app/items/${(body as { note_id: string }).note_id}`);
   await page.click('#part-text .prose');

@@ -17,6 +17,7 @@ const KEPT: Record<string, string> = {
   tasks: 'in the trash with the projects, until its retention ends',
   task_series: 'in the trash with the projects, until its retention ends',
   relations: 'in the trash with the projects, until its retention ends',
+  project_updates: 'in the trash with the projects, until its retention ends',
   comments: 'in the trash with the projects, until its retention ends',
   conversations: 'in the trash with the projects, until its retention ends',
   custom_field_values: 'in the trash with the projects, until its retention ends',

@@ -82,6 +82,7 @@ it('written events have the fields of their type', async () => {
   await as.delete(`/api/tasks/${task.task_id}`);
   await as.post(`/api/trash/task/${task.task_id}/restore`);
   await as.patch(`/api/projects/${project.project_id}`, { name: 'Renamed' });
+  await as.post(`/api/projects/${project.project_id}/updates`, { health: 'on_track', content: 'Fine' });
   const events = await db()('outbox').where({ kind: 'event', team_id: team.team_id }).orderBy('outbox_id');
   expect(events.map(({ subject }) => subject)).toEqual([
     'task.created',
@@ -90,6 +91,7 @@ it('written events have the fields of their type', async () => {
     'task.deleted',
     'task.restored',
     'project.updated',
+    'project.update_posted',
   ]);
   for (const { subject, payload, actor_id } of events) {
     expect(payloadSchema(subject).safeParse(payload).error).toBeUndefined();

@@ -6,6 +6,7 @@ const FIELDS: Readonly<Record<string, (value: string | null) => string>> = {
   status: (value) => `is already ${STATUS_WORDS[value ?? ''] ?? value}`,
   priority: (value) => `is already ${value?.toLowerCase()}`,
   assigned_to: (value) => (value === null ? 'is assigned to nobody already' : 'is already assigned to this member'),
+  lead_id: (value) => (value === null ? 'has no lead already' : 'is already led by this member'),
   due_date: (value) => (value === null ? 'has no due date already' : `is already due ${value.slice(0, 10)}`),
   end_date: (value) => (value === null ? 'has no end date already' : `already ends on ${value.slice(0, 10)}`),
   title: () => 'already has this title',

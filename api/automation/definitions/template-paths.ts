@@ -5,6 +5,7 @@ import { didYouMean, nearest } from '../../platform/validation/suggestions.js';
 import { Cycle } from '../../work/cycles/schema.js';
 import { forgeFieldNames } from '../../integrations/forge/rules.js';
 import { ProjectRecord } from '../../work/projects/schema.js';
+import { ProjectUpdateRecord } from '../../work/projects/updates/schema.js';
 import { Relation } from '../../work/relations/schema.js';
 import { JobRecord } from '../runners/record/job-schema.js';
 import { Task } from '../../work/tasks/schema.js';
@@ -23,6 +24,7 @@ type Fields = Readonly<Record<string, unknown>>;
 const RECORDS: Readonly<Record<string, object>> = {
   task: { ...Task.shape, name: null },
   project: ProjectRecord.shape,
+  update: ProjectUpdateRecord.shape,
   comment: CommentRecord.shape,
   cycle: Cycle.shape,
   relation: Relation.shape,

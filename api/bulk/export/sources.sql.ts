@@ -71,7 +71,7 @@ export const SOURCES: Record<Entity, Source> = {
   projects: source(
     'project',
     [
-      ...of('p', 'project_id name description status start_date end_date'),
+      ...of('p', 'project_id name description status start_date end_date lead_id'),
       FIELDS('f.fields'),
       ...of('p', 'team_id created_by'),
       ...times('p', 'created_at', 'updated_at'),

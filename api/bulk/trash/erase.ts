@@ -76,6 +76,12 @@ export async function eraseItems(ctx: Context, itemIds: string[]): Promise<void>
   for (const step of [...ITEM_STEPS, eraseKeysStatement]) await run(ctx.db, step, [itemIds]);
 }
 
+/** $1 = ids of projects, whose names the notices of their updates quote. */
+const eraseNoticesStatement = defineStatement({
+  name: 'erase_notices_of_projects',
+  text: 'delete from notifications where item_id = any($1)',
+});
+
 const someTasksStatement = defineStatement({
   name: 'some_tasks_of_project',
   text: `select task_id as id from tasks where project_id = $1 order by task_id limit ${BATCH}`,
@@ -113,6 +119,7 @@ export async function eraseProject(ctx: Context, project: Project, cause: Cause)
   const automations = await endAutomationsIn(ctx, { project_id });
   await deleteCyclesOfProject(ctx, project_id);
   await unlinkItems(ctx, [project_id]);
+  await run(ctx.db, eraseNoticesStatement, [[project_id]]);
   await Project.query(ctx.db).deleteById(project_id);
   await run(ctx.db, eraseKeysStatement, [[project_id]]);
   const change: Change = {

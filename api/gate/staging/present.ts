@@ -36,6 +36,7 @@ const LABELS: Readonly<Record<string, string>> = {
   target_id: 'related item',
   relation_type: 'relation',
   assigned_to: 'assigned to',
+  lead_id: 'lead',
   user_ids: 'to',
   role: 'to all with at least the role',
   is_archived: 'archived',
@@ -63,6 +64,7 @@ const ID_FIELDS: Readonly<Record<string, 'item' | 'user'>> = {
   source_id: 'item',
   target_id: 'item',
   assigned_to: 'user',
+  lead_id: 'user',
   user_ids: 'user',
   mentions: 'user',
 };

@@ -7,6 +7,7 @@ export const PROJECT_ID = '019a9f00-0000-7000-8000-000000000005';
 export const TASK_ID = '019a9f00-0000-7000-8000-000000000006';
 const SUBTASK_ID = '019a9f00-0000-7000-8000-000000000007';
 const COMMENT_ID = '019a9f00-0000-7000-8000-000000000008';
+const UPDATE_ID = '019a9f00-0000-7000-8000-000000000015';
 const STAGE_ID = '019a9f00-0000-7000-8000-000000000014';
 const BINDING_ID = '019a9f00-0000-7000-8000-000000000009';
 const AUDIT_ID = '019a9f00-0000-7000-8000-000000000010';
@@ -20,6 +21,9 @@ const project = {
   status: 'active',
   start_date: '2026-11-01',
   end_date: null,
+  lead_id: MAX,
+  health: 'at_risk',
+  health_at: AT,
   created_by: ADA,
   created_at: AT,
 };
@@ -150,6 +154,17 @@ export const WORK: Record<string, unknown> = {
       { user_id: MAX, display_name: 'Max Olsen' },
     ],
   },
+  ProjectUpdate: {
+    update_id: UPDATE_ID,
+    project_id: PROJECT_ID,
+    health: 'at_risk',
+    content: 'The antenna comes two weeks late.',
+    author_id: MAX,
+    created_at: AT,
+    updated_at: AT,
+    edited: false,
+  },
+  DeletedProjectUpdate: { success: true, update_id: UPDATE_ID },
   DeletedComment: { success: true, comment_id: COMMENT_ID },
   TrashEntry: {
     entity_type: 'task',

@@ -51,6 +51,7 @@ const READERS: Readonly<Record<LiveEntity, Reader | null>> = {
   notification: { ability: 'notification.list', scope: 'automations:read', seat: OWN },
   outbox_row: null,
   project: { ability: 'project.read', scope: 'projects:read' },
+  project_update: { ability: 'project.read', scope: 'projects:read' },
   relation: { ability: 'item.read', scope: 'graph:read' },
   request_rules: { ability: 'request_rule.read', scope: 'requests:read' },
   runner: { ability: 'runner.read', scope: 'automations:read' },

@@ -13,6 +13,7 @@ import type { Context } from '../../platform/context.js';
 import type { TeamData } from '../../platform/team-data.js';
 import { customFieldData } from '../../work/custom-fields/team-data.js';
 import { cycleData } from '../../work/cycles/team-data.js';
+import { projectData } from '../../work/projects/team-data.js';
 import { itemData } from '../../work/items/team-data.js';
 import { savedViewData } from '../../work/saved-views/team-data.js';
 import { taskData } from '../../work/tasks/team-data.js';
@@ -20,6 +21,7 @@ import { invitationData } from './invitations/team-data.js';
 
 /** What goes with a team or a member, in the order in which rows are locked. A new feature goes where its other writers lock it. */
 export const TEAM_DATA: readonly TeamData[] = [
+  projectData,
   cycleData,
   customFieldData,
   invitationData,

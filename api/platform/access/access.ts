@@ -119,6 +119,11 @@ const ABILITIES = {
     seat: 'member',
     words: 'Team member or above; editing is the author’s, deleting the author’s or a manager’s',
   },
+  'project_update.moderate': { seat: 'manager', words: 'Team manager or above, for another person’s update of a project' },
+  'project_update.write': {
+    seat: 'member',
+    words: 'Team member or above; editing is the author’s, deleting the author’s or a manager’s',
+  },
   'forge.status': { seat: 'none', words: 'Any signed-in caller' },
   'forge.read': { seat: 'admin', words: 'Team admin' },
   'forge.bind': { seat: 'admin', words: 'Team admin', impersonated: false },

@@ -54,6 +54,7 @@ export type EntityType =
   | 'note'
   | 'outbox_row'
   | 'project'
+  | 'project_update'
   | 'relation'
   | 'request_rules'
   | 'runner'

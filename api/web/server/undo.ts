@@ -34,7 +34,8 @@ export type Undo =
   | { kind: 'restore_project'; id: string }
   | { kind: 'delete_relation'; relationId: string }
   | { kind: 'create_relation'; relation: CreateRelation }
-  | { kind: 'delete_comment'; commentId: string };
+  | { kind: 'delete_comment'; commentId: string }
+  | { kind: 'delete_project_update'; updateId: string };
 
 /** Browsers keep a cookie of 4,096 bytes with its name and attributes. */
 const MAX_PACKED_LENGTH = 3_900;

@@ -10,6 +10,8 @@ type Value = ActivityChanges[string]['from'];
 /** The other values of a status are stages, by their ids. */
 const STATUS = /^[a-z_]+$/;
 const DATE = /^\d{4}-\d\d-\d\d/;
+/** Fields that hold a user. */
+const PEOPLE = ['assigned_to', 'lead_id'];
 /** Longer texts are left out of a line. */
 const MAX_LENGTH = 80;
 
@@ -24,10 +26,10 @@ function listText(field: string, from: readonly string[], to: readonly string[])
 /** Returns the words of a field's value; undefined for one that is too long for a line, or that names a record which is not known. */
 function valueText(field: string, value: Value, names: Record<string, string>, words: Words): string | undefined {
   if (Array.isArray(value)) return undefined;
-  if (value === null) return field === 'assigned_to' ? 'nobody' : 'none';
+  if (value === null) return PEOPLE.includes(field) ? 'nobody' : 'none';
   if (typeof value === 'boolean') return value ? 'yes' : 'no';
   if (typeof value === 'number') return String(value);
-  if (field === 'assigned_to') return names[value] === 'You' ? 'you' : (names[value] ?? 'a former member');
+  if (PEOPLE.includes(field)) return names[value] === 'You' ? 'you' : (names[value] ?? 'a former member');
   if (field === 'cycle_id') return names[value] && `“${withVisibleNames(names[value])}”`;
   if (field === 'status' && STATUS.test(value)) return words.formatStatus(value);
   if (field === 'status' || field === 'stage_id') return names[value] ?? 'a former stage';

@@ -183,6 +183,12 @@ const writeDates = (text: string, formatDay: (iso: string) => string, long: Intl
     return iso.length === 10 ? formatDay(iso) : long.format(new Date(iso));
   });
 
+function ageOf(iso: string, now: Date): string {
+  const minutes = Math.floor((now.getTime() - new Date(iso).getTime()) / 60_000);
+  if (minutes < 60) return minutes < 1 ? 'now' : `${minutes} min`;
+  return minutes < 24 * 60 ? `${Math.floor(minutes / 60)} h` : `${Math.floor(minutes / (24 * 60))} d`;
+}
+
 /** Creates the formatter of code words and times, in the user's locale and time zone. */
 export function createFormatter(me: User | null, now: Date = new Date()) {
   const timeZone = getTimeZone(me);
@@ -241,6 +247,8 @@ export function createFormatter(me: User | null, now: Date = new Date()) {
       const [unit, size] = UNITS.find(([, size]) => Math.abs(seconds) >= size) ?? [];
       return unit && size ? relative.format(Math.trunc(seconds / size), unit) : 'just now';
     },
+    /** How old something is, where little room is: "now", "5 min", "3 h", "12 d". */
+    age: (iso: string): string => ageOf(iso, now),
     /** The day on which a date or time is due, in the user's time zone: "2026-11-20". */
     dueDay: (due: string): string => (due.length === 10 ? due : dayIn.format(new Date(due))),
     /** Returns whether a due date or time has passed; a day ends in the user's time zone. */

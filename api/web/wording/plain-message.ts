@@ -16,6 +16,7 @@ const FIELD_NAMES: Readonly<Record<string, string>> = {
   entity_type: 'kind of records',
   estimated_hours: 'estimated hours',
   group_by: 'grouping',
+  lead_id: 'lead',
   on_conflict: 'answer to records that the team has already',
   parent_task_id: 'parent task',
   project_id: 'project',

@@ -5,7 +5,7 @@ import { causesStatement } from './causes.sql.js';
 import type { ActivityCause, ActivityChanges } from './schema.js';
 
 /** Fields whose values a line tells: short, and readable for every member. Ids of records whose titles may not be are left out. */
-const FIELDS = [...listTaskColumns('announced'), 'name', 'start_date', 'end_date'];
+const FIELDS = [...listTaskColumns('announced'), 'name', 'start_date', 'end_date', 'lead_id'];
 /** Entities whose fields every member of the team may read. */
 const TYPES = ['task', 'project', 'file', 'note', 'whiteboard', 'doc'];
 

@@ -57,6 +57,7 @@ async function replaceProject(
     status: body.status ?? 'active',
     start_date: days.start_date === undefined ? before.start_date : days.start_date,
     end_date: days.end_date === undefined ? before.end_date : days.end_date,
+    lead_id: body.lead_id === undefined ? before.lead_id : body.lead_id,
   }));
 }
 

@@ -27,6 +27,7 @@ export function groupNotice({ kind, team_id, actor_id, item_id, automation_id, q
     status_changed: `${team_id} ${actor_id}`,
     commented: `${item_id}${hasQuestion(quoted ?? '') ? ' ?' : ''}`,
     run_ended: automation_id,
+    project_updated: item_id,
   };
   return `${kind} ${about[kind]}`;
 }

@@ -21,6 +21,7 @@ const NOTIFICATION_KINDS = [
   'commented',
   'status_changed',
   'run_ended',
+  'project_updated',
 ] as const;
 export type NotificationKind = (typeof NOTIFICATION_KINDS)[number];
 
@@ -39,7 +40,7 @@ export const Notification = z
     run_id: z.string().nullable(),
     action_id: z.string().nullable().meta({ description: 'Plan that waits for a confirmation' }),
     request_id: z.string().nullable().meta({ description: 'Change request that waits for a decision, or has ended' }),
-    item_id: z.string().nullable().meta({ description: 'Task that was assigned, commented on, closed or reopened' }),
+    item_id: z.string().nullable().meta({ description: 'Task that was assigned, commented on, closed or reopened, or project with a new update' }),
     comment_id: z.string().nullable(),
     triggered_by: z
       .string()

@@ -30,6 +30,9 @@ const OUTCOMES: Readonly<Record<NonNullable<NoticeFact['outcome']>, (fact: Notic
 };
 const wordOutcome = (fact: NoticeFact, name: string): string => OUTCOMES[fact.outcome ?? 'failed'](fact, name);
 
+/** How a project goes, by its health. */
+const HEALTH_WORDS: Readonly<Record<string, string>> = { on_track: 'On track', at_risk: 'At risk', off_track: 'Off track' };
+
 /** Returns the message of a notice, on one line. */
 export function wordNotice(fact: NoticeFact): string {
   const title = `“${onOneLine(fact.title)}”`;
@@ -42,6 +45,8 @@ export function wordNotice(fact: NoticeFact): string {
       return `${nameActor(fact)} commented on ${title}${quote(fact.quoted)}`;
     case 'run_ended':
       return wordOutcome(fact, `a run of ${title}`).replace(/^a/, 'A');
+    case 'project_updated':
+      return `${nameActor(fact)} posted an update on ${title}${quote(HEALTH_WORDS[fact.quoted ?? ''] ?? null)}`;
     case 'status_changed':
       return wordOutcome(fact, title);
   }

@@ -12,7 +12,7 @@ const TITLED = 120;
 
 /** A change as one person is told of it. */
 export interface NoticeFact {
-  kind: 'assigned' | 'mentioned' | 'commented' | 'status_changed' | 'run_ended';
+  kind: 'assigned' | 'mentioned' | 'commented' | 'status_changed' | 'run_ended' | 'project_updated';
   user_id: string;
   team_id: string | null;
   item_id: string | null;
@@ -26,7 +26,7 @@ export interface NoticeFact {
   actor_type: string | null;
   /** Title of the task, name of the automation. */
   title: string;
-  /** Text of the comment, error of the run, comment of a rejection. */
+  /** Text of the comment, error of the run, comment of a rejection, health of a project. */
   quoted: string | null;
   /** How a run ended; what became of a task. */
   outcome: 'failed' | 'expired' | 'skipped' | 'completed' | 'canceled' | 'duplicate' | 'reopened' | null;
@@ -94,6 +94,11 @@ export const takeMarksStatement = defineStatement({
         select g.decided_by, g.reason from gates g where g.run_id = r.run_id and g.decision = 'rejected' order by g.gate_index desc limit 1
       ) g on r.status = 'skipped'
       where k.kind = 'run_ended'
+      union all
+      select k.mark, k.kind, k.user_id, k.team_id, p.project_id::text, null, null, null, w.author_id, null, p.name, w.health, null
+      from taken k join project_updates w on w.update_id = k.entity_id::uuid
+      join projects p on p.project_id = w.project_id and p.team_id = k.team_id and p.deleted_at is null
+      where k.kind = 'project_updated'
     ), news as (
       select f.mark, f.kind, f.user_id, f.team_id, f.item_id, f.comment_id, f.run_id, f.automation_id, f.actor_id, p.display_name as actor_name,
         f.actor_type, left(f.title, ${TITLED}) as title, f.quoted, f.outcome, u.notice_mail, u.preferences->>'timezone' as timezone

@@ -6,6 +6,7 @@ import { invalid, notFound } from '../../platform/errors.js';
 import { type Differences, recordChange } from '../../platform/changes/record-change.js';
 import { findSeat } from '../../platform/access/seats.js';
 import { staleVersion } from '../tasks/write/stale-version.js';
+import { checkLead } from './check-lead.js';
 import { checkOrder } from './project-fields.js';
 import { changesBetween, type ProjectFields } from './rules.js';
 import type { ProjectWrite } from './schema.js';
@@ -25,7 +26,7 @@ export interface ProjectTarget {
  * Applies `next` to the stored fields. A write without changes leaves an audit entry, whose id is the `action_id` of the response, but no
  * activity or event, and keeps the version.
  * @throws RESOURCE_NOT_FOUND no live project | PERMISSION_DENIED not a member, or a guest | RESOURCE_CONFLICT stale version
- * | INVALID_REQUEST an end before the start, or another team
+ * | INVALID_REQUEST an end before the start, a lead outside of the team, or another team
  */
 export function changeProject(
   ctx: Context,
@@ -43,6 +44,7 @@ export function changeProject(
     }
     const after = next(before);
     checkOrder(after);
+    if (after.lead_id !== before.lead_id) await checkLead(ctx, before.team_id, after.lead_id);
     const changes = { ...changesBetween(before, after), ...(await beside?.(ctx)) };
     const changed = Object.keys(changes);
     const version = before.version + (changed.length > 0 ? 1 : 0);

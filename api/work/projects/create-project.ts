@@ -6,6 +6,7 @@ import { type Context, inTransaction, requireUser } from '../../platform/context
 import { notFound } from '../../platform/errors.js';
 import { recordChange } from '../../platform/changes/record-change.js';
 import { findSeat } from '../../platform/access/seats.js';
+import { checkLead } from './check-lead.js';
 import { checkOrder, wholeProject } from './project-fields.js';
 import type { CreateProject, ProjectWrite } from './schema.js';
 import { rereadProject, verifiedWrite } from './verify-written.js';
@@ -18,8 +19,8 @@ const insertKeyStatement = defineStatement({
 
 /**
  * Creates a project in one of the caller's teams. `project_id` is chosen by imports only.
- * @throws RESOURCE_NOT_FOUND no such team | PERMISSION_DENIED not a member, or a guest | INVALID_REQUEST malformed dates, or an end before
- * the start
+ * @throws RESOURCE_NOT_FOUND no such team | PERMISSION_DENIED not a member, or a guest | INVALID_REQUEST malformed dates, an end before
+ * the start, or a lead outside of the team
  */
 export async function createProject(
   ctx: Context,
@@ -32,6 +33,7 @@ export async function createProject(
     const team = await Team.query(ctx.db).findById(team_id).modify('live').forKeyShare();
     if (!team) throw notFound('Team');
     authorize('project.write', await findSeat(ctx, team_id));
+    await checkLead(ctx, team_id, fields.lead_id);
     await run(ctx.db, insertKeyStatement, [project_id]);
     await Project.query(ctx.db).insert({ project_id, team_id, created_by: requireUser(ctx), ...fields });
     const project = await rereadProject(ctx, project_id, fields);

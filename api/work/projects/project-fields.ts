@@ -18,7 +18,7 @@ export function checkOrder({ start_date, end_date }: Dates<string | null>): void
 }
 
 /** Returns a complete project: missing fields get their defaults. @throws INVALID_REQUEST for a malformed date */
-export function wholeProject({ name, description, status, ...dates }: Omit<ReplaceProject, 'team_id'>): ProjectFields {
+export function wholeProject({ name, description, status, lead_id, ...dates }: Omit<ReplaceProject, 'team_id'>): ProjectFields {
   const { start_date, end_date } = toDays(dates);
   return {
     name,
@@ -26,5 +26,6 @@ export function wholeProject({ name, description, status, ...dates }: Omit<Repla
     status: status ?? 'active',
     start_date: start_date ?? null,
     end_date: end_date ?? null,
+    lead_id: lead_id ?? null,
   };
 }

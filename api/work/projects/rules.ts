@@ -1,6 +1,9 @@
 /** States of a project; any transition is allowed, and no state makes it read-only. */
 export const PROJECT_STATUSES = ['active', 'archived', 'completed'] as const;
 
+/** How a project goes, as its newest update says. */
+export const HEALTH = ['on_track', 'at_risk', 'off_track'] as const;
+
 /** Writable fields of a project. */
 export interface ProjectFields {
   name: string;
@@ -8,6 +11,8 @@ export interface ProjectFields {
   status: (typeof PROJECT_STATUSES)[number];
   start_date: string | null;
   end_date: string | null;
+  /** A member of the team. */
+  lead_id: string | null;
 }
 
 /** Stores an empty description as null. */
@@ -15,7 +20,7 @@ export const orNull = (description: string | null | undefined): string | null =>
 
 /** Returns the differences as `{field: {from, to}}`. */
 export function changesBetween(before: ProjectFields, after: ProjectFields): Record<string, { from: unknown; to: unknown }> {
-  const fields = ['name', 'description', 'status', 'start_date', 'end_date'] as const;
+  const fields = ['name', 'description', 'status', 'start_date', 'end_date', 'lead_id'] as const;
   const changed = fields.filter((field) => before[field] !== after[field]);
   return Object.fromEntries(changed.map((field) => [field, { from: before[field], to: after[field] }]));
 }

@@ -1,15 +1,17 @@
 import { z } from 'zod';
 import { ClampedInt, DATE_FORMATS, Id, Text, Timestamp, Title } from '../../platform/fields.js';
 import { byOffset } from '../../platform/endpoint/pages.js';
-import { PROJECT_STATUSES } from './rules.js';
+import { HEALTH, PROJECT_STATUSES } from './rules.js';
 
 const Name = Title(200);
 const Description = Text.max(5000).meta({ description: 'An empty description is stored as null' });
 const Status = z.enum(PROJECT_STATUSES);
+export const Health = z.enum(HEALTH);
 /** The operation checks the form, because a malformed date returns 400, not 422 (docs/decisions/platform.md#status-400-or-422). */
 const Day = Text.meta({
   override: { ...DATE_FORMATS, description: 'ISO 8601 date; a date-time is cut to its day in UTC', example: '2026-12-01' },
 });
+const Lead = Id.meta({ description: 'Who leads the project: a member of its team, else a 400' });
 const SameTeam = Id.optional().meta({ description: 'A project cannot change its team: another team is a 400' });
 
 export const CreateProject = z
@@ -20,6 +22,7 @@ export const CreateProject = z
     status: Status.nullish(),
     start_date: Day.nullish(),
     end_date: Day.nullish(),
+    lead_id: Lead.nullish(),
   })
   .meta({ id: 'CreateProject' });
 export type CreateProject = z.output<typeof CreateProject>;
@@ -32,6 +35,7 @@ export const UpdateProject = z
     status: Status.optional(),
     start_date: Day.nullable().optional(),
     end_date: Day.nullable().optional(),
+    lead_id: Lead.nullable().optional(),
   })
   .meta({ id: 'UpdateProject' });
 export type UpdateProject = z.output<typeof UpdateProject>;
@@ -45,6 +49,7 @@ export const ReplaceProject = z
     status: Status.nullish(),
     start_date: Day.nullish(),
     end_date: Day.nullish(),
+    lead_id: Lead.nullish(),
   })
   .meta({ id: 'ReplaceProject' });
 export type ReplaceProject = z.output<typeof ReplaceProject>;
@@ -66,6 +71,9 @@ export const ProjectRecord = z
     status: Status,
     start_date: z.string().nullable().meta({ format: 'date' }),
     end_date: z.string().nullable().meta({ format: 'date' }),
+    lead_id: z.string().nullable().meta({ description: 'Who leads the project: a member of the team' }),
+    health: Health.nullable().meta({ description: 'That of the newest update; null without one' }),
+    health_at: Timestamp.nullable().meta({ description: 'When that update was posted' }),
     created_by: z.string(),
     created_at: Timestamp,
   })

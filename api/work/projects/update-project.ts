@@ -23,5 +23,6 @@ export async function updateProject(
     status: patch.status ?? before.status,
     start_date: days.start_date === undefined ? before.start_date : days.start_date,
     end_date: days.end_date === undefined ? before.end_date : days.end_date,
+    lead_id: patch.lead_id === undefined ? before.lead_id : patch.lead_id,
   }));
 }

@@ -152,6 +152,7 @@ async function makeTeam(d: Dice): Promise<TestTeam> {
         description: d.pick([null, ...WORDS]),
         status: d.pick(['active', 'archived']),
         end_date: d.pick([null, '2027-01-31']),
+        lead_id: d.pick([null, team.member.user_id]),
       }),
     );
     projects.push(project_id);

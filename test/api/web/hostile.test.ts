@@ -74,6 +74,7 @@ async function writeEverywhere(text: string): Promise<void> {
     .update({ name: text, display_name: text, preferences: { locale: text, timezone: text } });
   await db('teams').where({ team_id: team.team_id }).update({ name: text, description: text });
   await db('projects').where({ project_id: projectId }).update({ name: text });
+  await db('project_updates').update({ content: text });
   await db('tasks')
     .where({ task_id: taskId })
     .update({ title: text, tags: [text] });
@@ -160,6 +161,8 @@ beforeAll(async () => {
   const project = await buildProject(app, team);
   projectId = project.project_id;
   taskId = (await buildTask(app, team, project, { assigned_to: team.manager.user_id, due_date: '2020-01-01' })).task_id;
+  await app.as(team.manager).patch(`/api/projects/${projectId}`, { lead_id: team.manager.user_id });
+  await app.as(team.manager).post(`/api/projects/${projectId}/updates`, { health: 'at_risk', content: 'x' });
   const gone = await buildTask(app, team, project);
   await app.as(team.manager).delete(`/api/tasks/${gone.task_id}`);
   const note = await app.as(team.manager).post('/api/notes', { title: 'x', ...project });

@@ -4,6 +4,7 @@ import { plainMessage } from '../../../api/web/wording/plain-message.js';
 describe('plainMessage', () => {
   it.each([
     ['end_date must not be before start_date', 'last day must not be before first day'],
+    ['lead_id must be a member of the project’s team', 'lead must be a member of the project’s team'],
     ['auto_complete needs an end_date', 'automatic completion needs a last day'],
     ['A shared view needs a team_id', 'A shared view needs a team'],
     ['assigned_to must be a member of the project’s team', 'assignee must be a member of the project’s team'],

@@ -49,6 +49,26 @@ describe('the list', () => {
     expect(html.indexOf('Harbour')).toBeGreaterThan(html.indexOf('Archived'));
   });
 
+  it('makes a project of any team in which its user may, and shows who leads it', async () => {
+    expect((await browser.get('/app/projects')).html).toContain(`<input type="hidden" name="team_id" value="${team.team_id}">`);
+    const [second, third] = [await buildTeam(app), await buildTeam(app)];
+    await app.as(second.admin).post(`/api/teams/${second.team_id}/members`, { user_id: team.member.user_id });
+    await app.as(third.admin).post(`/api/teams/${third.team_id}/members`, { user_id: team.member.user_id, role: 'guest' });
+    const offered = (html: string) => {
+      const choice = /<select id="f-team_id"[^]*?<\/select>/.exec(html)?.[0] ?? '';
+      return Object.fromEntries([...choice.matchAll(/value="([^"]+)"( selected)?/g)].map(([, id, chosen]) => [id, !!chosen]));
+    };
+    const of = async (id: string) => offered((await browser.get(`/app/projects?team=${id}`)).html);
+    expect(await of(second.team_id)).toEqual({ [team.team_id]: false, [second.team_id]: true });
+    // The list of a team where one is a guest offers the others.
+    expect(new Set(Object.keys(await of(third.team_id)))).toEqual(new Set([team.team_id, second.team_id]));
+    const refused = await browser.post('/app/projects', { team_id: second.team_id, name: ' ' });
+    expect(offered(refused.html)).toEqual({ [team.team_id]: false, [second.team_id]: true });
+    await app.as(team.admin).patch(`/api/projects/${project.project_id}`, { lead_id: team.member.user_id });
+    const { html } = await browser.get(`/app/projects?team=${team.team_id}`);
+    expect(html).toMatch(/Led by <\/span>[^]*?You</);
+  });
+
   it('says how far each project is, and counts less of each where there are many', async () => {
     for (const [title, more] of [
       ['Late', { due_date: '2020-01-01' }],
@@ -232,6 +252,33 @@ describe('editing a project', () => {
     expect(await db()('projects').where(project).first()).toMatchObject({ name: 'Port', end_date: expect.anything() });
     expect((await undo(saved.html)).html).toContain('The change was undone');
     expect(await db()('projects').where(project).first()).toMatchObject({ name: 'Harbour', end_date: null });
+  });
+
+  it('has a lead and days that are saved where they stand; an end before the start is refused', async () => {
+    const { html } = await browser.get(about());
+    const version = hidden(html, 'version');
+    const was = { 'was-status': 'active', 'was-lead_id': '', 'was-start_date': '', 'was-end_date': '' };
+    const form = { ...was, version, status: 'active', lead_id: team.manager.user_id, start_date: '2030-01-01', end_date: '' };
+    const saved = await follow(`${about()}/project`, form, about());
+    expect(saved.html).toContain('Lead and start date changed');
+    expect(saved.html).toContain(`<option value="${team.manager.user_id}" selected>`);
+    expect(saved.html).toMatch(/changed start date from none to 1 Jan[^,<]*, lead from nobody to/);
+    const wrong = {
+      ...form,
+      version: hidden(saved.html, 'version'),
+      'was-lead_id': team.manager.user_id,
+      end_date: '2029-01-01',
+    };
+    const refused = await browser.post(`${about()}/project`, { ...wrong, 'was-start_date': '2030-01-01' }, { from: about() });
+    expect([refused.status, refused.html.includes('Last day must not be before first day')]).toEqual([400, true]);
+    expect(refused.html).toContain('value="2029-01-01"');
+    expect((await undo(saved.html)).html).toContain('The change was undone');
+    expect(await db()('projects').where(project).first()).toMatchObject({ lead_id: null, start_date: null });
+    const guest = await signIn(app, team.guest);
+    await app.as(team.member).patch(`/api/projects/${project.project_id}`, { lead_id: team.guest.user_id });
+    const read = (await guest.get(about())).html;
+    expect(read).toMatch(/<dt>Lead<\/dt><dd>[^]*?You</);
+    expect(read).not.toContain('name="lead_id"');
   });
 
   it('archives by a button; a form that was opened before says who changed what, and keeps what was typed', async () => {

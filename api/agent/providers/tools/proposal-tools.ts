@@ -17,6 +17,7 @@ const ID_FIELDS: Record<string, readonly ItemTarget[]> = {
   project_id: ['project'],
   parent_task_id: ['task'],
   assigned_to: ['user'],
+  lead_id: ['user'],
   source_id: ITEMS,
   target_id: ITEMS,
 };

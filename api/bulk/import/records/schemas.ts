@@ -24,7 +24,11 @@ const MAX_COUNT = 1_000_000_000;
 
 const Ref = Text.min(1).max(128);
 const Fields = z.record(z.string(), z.unknown()).nullish();
-const project = CreateProject.omit({ team_id: true }).extend({ project_id: Ref.nullish(), fields: Fields });
+const project = CreateProject.omit({ team_id: true }).extend({
+  project_id: Ref.nullish(),
+  lead_id: Ref.nullish(),
+  fields: Fields,
+});
 
 const custom_field = CreateCustomField.omit({ team_id: true }).extend({
   field_id: Ref.nullish(),

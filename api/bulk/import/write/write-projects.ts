@@ -1,12 +1,24 @@
+import { Membership } from '../../../../db/models/membership.js';
 import { Project } from '../../../../db/models/project.js';
+import { Id } from '../../../platform/fields.js';
 import { pickFreeFields, freeFieldsWriter, insertFreeFields } from '../../../work/items/free-fields.js';
 import { createProject } from '../../../work/projects/create-project.js';
 import { UpdateProject } from '../../../work/projects/schema.js';
 import { updateProject } from '../../../work/projects/update-project.js';
-import type { Batch, Write } from './batch.js';
+import type { Batch, Row, Write } from './batch.js';
 import { given } from './given.js';
 import { knownItems } from './known-ids.js';
 import { writeOneByOne } from './one-by-one.js';
+import { shown } from '../importers/foreign.js';
+
+/** Returns the record without a lead who is no member of the team. The operation locks the membership. */
+async function withLead({ ctx, team_id, result }: Batch, row: Row<'project'>) {
+  const { lead_id, ...record } = row.record;
+  if (lead_id === undefined) return record;
+  const isMember = lead_id !== null && (await Membership.query(ctx.db).findById([team_id, Id.parse(lead_id)])) !== undefined;
+  if (lead_id !== null && !isMember) result.noted(row, `The lead ${shown(lead_id)} is no member of the team`);
+  return { ...record, lead_id: isMember ? lead_id : null };
+}
 
 /** Writes projects into the team of the import. */
 export const writeProjects: Write = (batch: Batch, rows) =>
@@ -16,14 +28,15 @@ export const writeProjects: Write = (batch: Batch, rows) =>
     getRef: ({ project_id }) => project_id,
     getType: () => 'project',
     find: (ids) => knownItems(batch.ctx, batch.team_id, ids),
-    async create(ctx, { record }, id) {
-      const { project_id: _ref, fields, ...project } = record;
+    async create(ctx, row, id) {
+      const { project_id: _ref, fields, ...project } = await withLead({ ...batch, ctx }, row);
       const free = pickFreeFields('project', { fields });
       await createProject(ctx, { ...project, team_id: batch.team_id }, id);
       await insertFreeFields(ctx, id, free);
       return { id, isNew: true };
     },
-    async update(ctx, { record }, id) {
+    async update(ctx, row, id) {
+      const record = await withLead({ ...batch, ctx }, row);
       const { fields } = record;
       const before = await Project.query(ctx.db).findById(id);
       const beside = fields == null ? undefined : freeFieldsWriter(id, pickFreeFields('project', { fields }));

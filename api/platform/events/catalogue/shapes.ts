@@ -13,6 +13,7 @@ const nullable = z.string().nullable();
 
 export const Task = z.looseObject({ task_id: text, title: text, project_id: text, team_id: text, status: text });
 export const Project = z.looseObject({ project_id: text, name: text, team_id: text, status: text });
+export const ProjectUpdate = z.looseObject({ update_id: text, project_id: text, health: text, content: text });
 export const Comment = z.looseObject({ comment_id: text, task_id: text, content: text });
 export const Note = z.looseObject({ note_id: text, title: text, team_id: text, kind: text });
 export const Relation = z.looseObject({ relation_id: text, source_id: text, target_id: text, relation_type: text });

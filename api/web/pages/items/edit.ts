@@ -24,7 +24,7 @@ import { MAX_ATTEMPTS, saveTask } from './save-task.js';
 import { again, itemView } from './show-item.js';
 import { TASK_FIELDS } from './task-texts.js';
 
-const PROJECT_FIELDS = ['name', 'description', 'status', 'start_date', 'end_date'] as const;
+const PROJECT_FIELDS = ['name', 'description', 'status', 'lead_id', 'start_date', 'end_date'] as const;
 /** Fields that an empty text clears. */
 const CLEARED = new Set<string>([
   'description',
@@ -34,6 +34,7 @@ const CLEARED = new Set<string>([
   'estimated_hours',
   'start_date',
   'end_date',
+  'lead_id',
 ]);
 
 const MAX_ESTIMATE_HOURS = 1_000;

@@ -138,8 +138,9 @@ async function loadContents(ctx: Context, projectId: string): Promise<{ contents
   return { contents: items.filter(({ type }) => type !== 'project'), hasMore: more };
 }
 
-/** The members of a task's team, and those who hear of it. */
+/** The members of the team of a task or a project, and those who hear of the task. */
 async function loadPeople(ctx: Context, { type, item_id, team_id }: z.output<typeof WholeWorkItem>) {
+  if (type === 'project') return { members: await listMembers(ctx, team_id) };
   if (type !== 'task') return { members: [] };
   const [members, followers] = await Promise.all([listMembers(ctx, team_id), getFollowers(ctx, item_id)]);
   return { members, followers };
@@ -191,7 +192,8 @@ export async function loadItem(ctx: Context, me: User, itemId: string) {
     ]);
   const text = item.content ?? item.description ?? '';
   const written = comments.flatMap((comment) => [comment, ...(comment.replies as CommentRecord[])]);
-  const { html, htmlById } = await renderItem(me, seat, people.members, { isTask: item.type === 'task', text }, written);
+  const isTask = item.type === 'task';
+  const { html, htmlById } = await renderItem(me, seat, isTask ? people.members : [], { isTask, text }, written);
   return {
     item,
     version,

@@ -17,6 +17,7 @@ import { createFormatter } from '../../wording/formatter.js';
 import { type FormError, requireUser, type View } from '../../page.js';
 import type { Fields } from '../../server/read-form.js';
 import { nameField } from '../projects/form-fields.js';
+import { loadUpdates } from '../projects/updates.js';
 import { loadCycles, loadTaskList, writableTeams } from '../projects/task-list.js';
 import { formText } from './field-form.js';
 import { loadItem } from './load-item.js';
@@ -77,6 +78,7 @@ export async function itemView(ctx: Context, me: User, itemId: string, rejected?
     data.task && data.canWrite ? loadCycles(ctx, [data.task]) : [],
     data.task ? findStages(ctx, [data.item.team_id]) : [],
   ]);
+  const record = project === undefined ? undefined : (JSON.parse(project) as ProjectRecord);
   const list = data.inside && (await listInside(ctx, me, data.inside.contents, itemId));
   const stored = data.task && repeat && taskTexts(data.task, repeat.stored);
   return {
@@ -85,7 +87,9 @@ export async function itemView(ctx: Context, me: User, itemId: string, rejected?
     noticePlaces: data.canWrite && data.task ? ['attach'] : [],
     scripts: data.task
       ? ['work.js', 'saves.js', 'unsent.js', 'in-place.js', 'follow.js', 'mention.js', 'suggest.js', 'paste.js']
-      : ['work.js', 'in-place.js'],
+      : data.item.type === 'project'
+        ? ['work.js', 'saves.js', 'in-place.js']
+        : ['work.js', 'in-place.js'],
     data: {
       ...data,
       link: data.task && linkOf(ctx, me, data.task),
@@ -99,7 +103,8 @@ export async function itemView(ctx: Context, me: User, itemId: string, rejected?
       met: stored && rejected?.problem.changedSince ? findCollisions(rejected.typed, stored) : [],
       nameField,
       maxFileBytes: MAX_FILE_BYTES,
-      project: project === undefined ? undefined : (JSON.parse(project) as ProjectRecord),
+      project: record,
+      updates: record && (await loadUpdates(ctx, me, record, { limit: 1 })),
       formText,
       stages,
       statusPlaces: toPlaces(stages),

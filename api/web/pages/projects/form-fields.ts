@@ -58,6 +58,7 @@ const NAMES: Readonly<Record<string, string>> = {
   completed_at: 'time of completion',
   cycle_id: 'cycle',
   duplicate_of: 'original',
+  lead_id: 'lead',
   project_id: 'project',
   recurrence: 'repeat',
   repeats: 'repeat',

@@ -11,6 +11,7 @@ import { CreateProject, type ProjectRecord } from '../../../work/projects/schema
 import { type FormError, page, type Page, requireUser, type View } from '../../page.js';
 import type { Fields } from '../../server/read-form.js';
 import { createFormatter } from '../../wording/formatter.js';
+import { namesIn } from '../../wording/names.js';
 import { Typed } from './form-fields.js';
 import { projectPath } from './paths.js';
 
@@ -40,6 +41,11 @@ async function showProjects(
   const data = {
     team,
     counts: await countTasksOfProjects(ctx, active, createFormatter(me).today),
+    names: await namesIn(
+      ctx,
+      me,
+      projects.filter(({ lead_id }) => lead_id !== null),
+    ),
     teams: me.teams,
     groups: PROJECT_STATUSES.map((status) => ({ status, projects: projects.filter((each) => each.status === status) })).filter(
       (group) => group.projects.length > 0,
@@ -48,7 +54,8 @@ async function showProjects(
     offset,
     next: offset + projects.length < total && projects.length > 0 ? offset + projects.length : undefined,
     size: MAX_SHOWN,
-    canWrite: team !== undefined && isAllowed('project.write', team.role as Seat),
+    // A project of any of their teams may be made here, whichever the list shows.
+    writes: me.teams.filter(({ role }) => isAllowed('project.write', role as Seat)),
     problem,
     given,
   };

@@ -9,6 +9,7 @@ import { lockCycle, readCycle } from '../../../work/cycles/read-cycle.js';
 import { addTasksToCycle } from '../../../work/cycles/tasks/add-tasks.js';
 import { removeTaskFromCycle } from '../../../work/cycles/tasks/remove-task.js';
 import { revertProject } from '../../../work/projects/revert-project.js';
+import { deleteUpdate } from '../../../work/projects/updates/delete-update.js';
 import { withdrawAssignment } from '../../../work/notifications/withdraw-assignment.js';
 import { createRelation } from '../../../work/relations/create-relation.js';
 import { deleteRelation } from '../../../work/relations/delete-relation.js';
@@ -171,6 +172,7 @@ const UNDO: Undoing = {
   delete_relation: (ctx, { relationId }) => undoOne(deleteRelation(ctx, relationId)),
   create_relation: (ctx, { relation }) => undoOne(createRelation(ctx, relation)),
   delete_comment: (ctx, { commentId }) => undoOne(deleteComment(ctx, commentId)),
+  delete_project_update: (ctx, { updateId }) => undoOne(deleteUpdate(ctx, updateId)),
 };
 
 /** Says what was undone, or made again, with what takes that back; of a single change, which one. */

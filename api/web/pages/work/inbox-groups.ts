@@ -66,7 +66,7 @@ export async function groupNotices(ctx: Context, me: User, notifications: readon
 /** What was done, without the title of the task, which is that of its day: "Ada mentioned you: look here". */
 export const wordReason = (message: string): string =>
   message.replace(
-    / (assigned you|mentioned you|commented|completed|canceled|closed|reopened)(?: on)? “.*?”(?=: |$| as a duplicate$)/su,
+    / (assigned you|mentioned you|commented|completed|canceled|closed|reopened|posted an update)(?: on)? “.*?”(?=: |$| as a duplicate$)/su,
     ' $1',
   );
 
@@ -88,6 +88,7 @@ const NOUNS: Readonly<Record<Notification['kind'], string>> = {
   commented: 'comment',
   status_changed: 'status change',
   run_ended: 'ended run',
+  project_updated: 'update',
 };
 const counted = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`;
 

@@ -38,6 +38,9 @@ describe('POST /api/projects', () => {
       status: 'active',
       start_date: '2026-12-02',
       end_date: null,
+      lead_id: null,
+      health: null,
+      health_at: null,
       created_by: team.member.user_id,
       created_at: expect.any(String),
     });
