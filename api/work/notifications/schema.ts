@@ -40,7 +40,10 @@ export const Notification = z
     run_id: z.string().nullable(),
     action_id: z.string().nullable().meta({ description: 'Plan that waits for a confirmation' }),
     request_id: z.string().nullable().meta({ description: 'Change request that waits for a decision, or has ended' }),
-    item_id: z.string().nullable().meta({ description: 'Task that was assigned, commented on, closed or reopened, or project with a new update' }),
+    item_id: z
+      .string()
+      .nullable()
+      .meta({ description: 'Task that was assigned, commented on, closed or reopened, or project with a new update' }),
     comment_id: z.string().nullable(),
     triggered_by: z
       .string()
