@@ -266,7 +266,7 @@ const OBJECTS: Record<string, { build: () => Promise<string>; by: string }> = {
   },
 };
 
-/** Tested with their own rules (filter-tasks.test.ts, list-bytes.test.ts, activity.test.ts, approvals/decisions.test.ts, approvals/decided.test.ts, gate/requests/requests.test.ts, webhooks/history.test.ts, runners/jobs.test.ts). */
+/** Tested with their own rules (filter-tasks.test.ts, list-bytes.test.ts, activity.test.ts, approvals/decisions.test.ts, approvals/decided.test.ts, gate/requests/requests.test.ts, webhooks/history.test.ts, projects/updates.test.ts, runners/jobs.test.ts). */
 const BY_CURSOR = [
   'GET /api/tasks',
   'GET /api/tasks/my',
@@ -276,6 +276,7 @@ const BY_CURSOR = [
   'GET /api/automations',
   'GET /api/change-requests',
   'GET /api/notifications',
+  'GET /api/projects/:project_id/updates',
   'GET /api/webhooks/:webhook_id/deliveries',
   'GET /api/runners/jobs',
 ];

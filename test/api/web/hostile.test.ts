@@ -74,7 +74,6 @@ async function writeEverywhere(text: string): Promise<void> {
     .update({ name: text, display_name: text, preferences: { locale: text, timezone: text } });
   await db('teams').where({ team_id: team.team_id }).update({ name: text, description: text });
   await db('projects').where({ project_id: projectId }).update({ name: text });
-  await db('project_updates').update({ content: text });
   await db('tasks')
     .where({ task_id: taskId })
     .update({ title: text, tags: [text] });

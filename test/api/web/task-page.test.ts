@@ -374,6 +374,19 @@ describe('undo', () => {
 });
 
 describe('parts', () => {
+  it('asks before subtasks go to the trash with the task', async () => {
+    const SURE = 'Delete task and subtasks';
+    expect((await browser.get(path)).html).not.toContain(SURE);
+    const child = await buildTask(app, team, project, { parent_task_id: taskId });
+    expect((await browser.get(path)).html).toContain(
+      'Its subtask goes to the trash with it, and comes back if the task is restored.',
+    );
+    await buildTask(app, team, project, { parent_task_id: child.task_id });
+    const { html } = await browser.get(path);
+    expect(html).toContain('Its 2 subtasks go to the trash with it, and come back if the task is restored.');
+    expect(html).toContain(SURE);
+  });
+
   it('adds a subtask from one line', async () => {
     const added = await follow(`${path}/subtasks`, { text: 'Order bolts !low' });
     expect([added.html.includes('Added “Order bolts” · low'), added.html.includes('0 of 1 done')]).toEqual([true, true]);
