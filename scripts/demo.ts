@@ -14,7 +14,8 @@ import { playRunner } from './demo/runner.js';
 import { playAudit } from './demo/audit.js';
 import { playWebhooks } from './demo/webhooks.js';
 import { base, call, config, logIn, paint, showWorkflows, printStep, until } from './demo/helpers.js';
-import { DEMO_PROJECT, DEMO_REPOSITORY } from './demo-data/seed-demo.js';
+import { DEMO_PROJECT } from './demo-data/projects.js';
+import { DEMO_REPOSITORY } from './demo-data/seed-demo.js';
 import { deliveries, withFields } from './fixtures/forge-payloads.js';
 
 /**

@@ -15,7 +15,6 @@ import { createWorkItem } from '../../api/work/items/create-work-item.js';
 import { createNote } from '../../api/work/items/notes/create-note.js';
 import type { FilePlace } from '../../api/work/items/files/check-upload.js';
 import { uploadFile } from '../../api/work/items/files/upload-file.js';
-import { createProject } from '../../api/work/projects/create-project.js';
 import { createTask } from '../../api/work/tasks/write/create-task.js';
 import { addMember } from '../../api/identity/teams/add-member.js';
 import { createTeam } from '../../api/identity/teams/create-team.js';
@@ -23,6 +22,7 @@ import { LAUNCH_PLAN, PRESSURE_LOG, RELEASE_MINUTES, TELEMETRY_IDEA } from './it
 import { requestExport } from '../../api/bulk/export/request-export.js';
 import { createCycles } from './cycles.js';
 import { createFieldsAndViews } from './fields.js';
+import { createProjects } from './projects.js';
 import { createOfflineRunner } from './runners.js';
 import { recordHistory, relateItems } from './work-graph.js';
 import { enableTriage } from './triage.js';
@@ -30,7 +30,6 @@ import { APOLLO, type DemoTask, estimateOf, HERMES } from './tasks.js';
 
 const PASSWORD = 'demo-password';
 export const DEMO_REPOSITORY = 'acme/rocket';
-export const DEMO_PROJECT = 'Apollo';
 /** Public on purpose: anyone may try the demo's second factor. */
 const TINAS_TOTP_SECRET = 'JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP';
 
@@ -273,10 +272,8 @@ export async function seedDemo(given: Services): Promise<boolean> {
     await addMember(as(services, ids, 'ada'), acme.team_id, { user_id: ids[name as Name], role });
   const globex = await createTeam(as(services, ids, 'olga'), { name: 'Globex', description: 'On the free plan' });
   await changeBillingTier(as(services, ids, 'root'), globex.team_id, 'free');
-  const project = async (name: string, description: string) =>
-    (await createProject(as(services, ids, 'ada'), { name, description, team_id: acme.team_id })).data.project_id;
-  const apollo = await project(DEMO_PROJECT, 'The guidance computer');
-  const hermes = await project('Hermes', 'Telling the world');
+  const leads = { apollo: ids.max, hermes: ids.uma };
+  const { apollo, hermes } = await createProjects(as(services, ids, 'ada'), acme.team_id, leads);
   const tasks = await createTasks(services, ids, apollo, APOLLO);
   await createTasks(services, ids, hermes, HERMES);
   await createItems(services, ids, acme.team_id, apollo, tasks);
