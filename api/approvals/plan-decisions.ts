@@ -44,8 +44,7 @@ async function present(ctx: Context, plans: readonly PlanToDecide[]): Promise<De
     ),
   ]);
   return plans.map((plan, at): Decision => {
-    const stale = new Set(plan.stale.map(({ index }) => index));
-    const isStaged = plan.status === 'staged';
+    const [isStaged, stale] = [plan.status === 'staged', new Set(plan.stale.map(({ index }) => index))];
     const actions = plan.actions.map((action) => {
       const change = changes.get(action.entity_id ?? '');
       const by = change?.user_name ? withVisibleNames(change.user_name) : null;

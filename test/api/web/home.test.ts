@@ -1,6 +1,7 @@
 import { groupByDue } from '../../../api/web/pages/work/group-by-due.js';
 import type { User } from '../../../api/identity/auth/schema.js';
 import { buildProject, buildTask, buildTeam, type TestTeam } from '../../factories/people.js';
+import { buildRequest } from '../../factories/requests.js';
 import { buildRun } from '../../factories/runs.js';
 import { startApp, type TestApp } from '../../support/app.js';
 import { givePasswords, signIn } from './browser.js';
@@ -52,6 +53,27 @@ it('shows what waits, then twenty tasks in groups with a link to all of them, th
     '1',
     '',
   ]);
+});
+
+it('shows change requests to decide as it shows gates, nearest deadline first, and three of both', async () => {
+  const own = await buildTeam(app);
+  await givePasswords(app);
+  const manager = await signIn(app, own.manager);
+  const soon = await buildRequest(app, own, own.member, { title: 'Deploy at noon', expires_in_seconds: 600 });
+  const run = await buildRun(app, own, { expiresIn: 3600 });
+  const late = await buildRequest(app, own, own.member, { title: 'Deploy tonight' });
+  // What one asks for is for others to decide.
+  await buildRequest(app, own, own.manager, { title: 'Mine', expires_in_seconds: 300 });
+  await buildRequest(app, own, own.member, { title: 'One too many', expires_in_seconds: 90_000 });
+  const { html } = await manager.get('/app');
+  const ids = [soon.request_id, run.run_id, late.request_id];
+  expect([...html.matchAll(/<article class="gate" id="(?:gate|request)-([\da-f-]+)"/g)].map(([, id]) => id)).toEqual(ids);
+  expect(html).toContain('<a class="more" href="/app/approvals">all 4</a>');
+  const form = { request_hash: soon.request_hash, back: '/app' };
+  const answer = await manager.post(`/app/approvals/request/${soon.request_id}/approve`, form, { from: '/app' });
+  expect([answer.status, answer.headers.get('location')]).toEqual([303, '/app']);
+  expect((await manager.get('/app')).html).not.toContain(`id="request-${soon.request_id}"`);
+  expect((await (await signIn(app, own.guest)).get('/app')).html).not.toContain('Deploy tonight');
 });
 
 it('says in one line that nothing waits', async () => {

@@ -2,17 +2,20 @@ import { z } from 'zod';
 import { getFirstSteps } from '../../../identity/example/get-first-steps.js';
 import { isAdmitted } from '../../../platform/access/access.js';
 import { describeRuns } from '../../../automation/runs/describe-runs.js';
-import { describeGates } from '../../../automation/runs/staging/describe-gates.js';
+import type { ApprovalPage } from '../../../automation/runs/approvals/list-approvals.js';
+import { listWaiting, type Waiting } from '../../../approvals/list-decisions.js';
+import type { User } from '../../../identity/auth/schema.js';
+import type { Context } from '../../../platform/context.js';
 import { searchRuns } from '../../../automation/runs/search-runs.js';
 import { loadTaskList } from '../projects/task-list.js';
 import { listNextTasks } from '../../../work/tasks/read/list-next-tasks.js';
 import { listOwnInvitations } from '../../../identity/teams/invitations/list-own-invitations.js';
 import { mapTeamNames, membersIn, namesOf } from '../../wording/names.js';
-import { showGates } from '../agent/plan-lines.js';
 import { navigationOf } from '../../navigation/places.js';
 import { page, type Page, requireUser } from '../../page.js';
 import { groupByDue } from './group-by-due.js';
 import { actionableApprovals } from './actionable-approvals.js';
+import { type Entry, readEntries } from './decision-entries.js';
 
 /** The first of the tasks; a view has all of them. */
 const TASKS = 20;
@@ -20,8 +23,25 @@ const TASKS = 20;
 const FEW = 6;
 /** Runs among what else there is. */
 const RUNS = 4;
-/** Gates among them; the list shows the others. */
-const GATES = 3;
+/** Gates and change requests to decide; the list shows the others. */
+const CARDS = 3;
+/** Change requests of which these are taken: the user may not decide each. */
+const REQUESTS = 10;
+
+/** Returns the first gates and change requests that the user may decide, nearest deadline first, with what their cards show. */
+async function loadMine(ctx: Context, me: User, pending: ApprovalPage) {
+  const gates = actionableApprovals(me, pending.approvals).slice(0, CARDS);
+  const { rows } = isAdmitted('request.read', ctx.actor)
+    ? await listWaiting(ctx, { kind: 'request', state: 'pending', limit: REQUESTS })
+    : { rows: [] };
+  const { entries, ...shown } = await readEntries(ctx, me, [
+    ...gates.map(({ run_id }): Waiting => ({ kind: 'gate', id: run_id })),
+    ...rows,
+  ]);
+  const deadlineOf = ({ gate, request }: Entry): number => Date.parse((gate ?? request)?.expires_at ?? '');
+  const mine = entries.filter(({ isMine }) => isMine).toSorted((a, b) => deadlineOf(a) - deadlineOf(b));
+  return { entries: mine.slice(0, CARDS), ...shown };
+}
 
 export const homePages: Page[] = [
   page({
@@ -41,24 +61,18 @@ export const homePages: Page[] = [
     // All steps, also those that are done or hidden.
     query: z.object({ steps: z.string().optional().catch(undefined) }),
     async handle({ ctx, me, pending, query }) {
-      const [runs, { tasks, total }, invitations] = await Promise.all([
+      const person = requireUser({ me });
+      const [runs, { tasks, total }, invitations, waits] = await Promise.all([
         searchRuns(ctx, { state: 'begun', limit: RUNS }),
         listNextTasks(ctx, TASKS),
         listOwnInvitations(ctx, { limit: FEW, offset: 0 }),
+        loadMine(ctx, person, pending),
       ]);
-      const person = requireUser({ me });
-      const mine = actionableApprovals(person, pending.approvals);
-      const gates = mine.slice(0, GATES);
-      const shown = [...gates, ...runs];
       const mayTake = isAdmitted('automation.write', ctx.actor);
-      const [steps, members, about, described] = await Promise.all([
+      const [steps, members, about] = await Promise.all([
         mayTake ? getFirstSteps(ctx, person, runs.length > 0) : null,
-        membersIn(ctx, person, [...shown, ...tasks]),
-        describeRuns(ctx, shown),
-        describeGates(
-          ctx,
-          gates.map(({ run_id }) => run_id),
-        ),
+        membersIn(ctx, person, [...runs, ...tasks]),
+        describeRuns(ctx, runs),
       ]);
       const teamNames = mapTeamNames(person);
       return {
@@ -71,13 +85,12 @@ export const homePages: Page[] = [
           steps: steps?.next === null && query.steps === undefined ? null : steps,
           areStepsAsked: query.steps !== undefined,
           invitations,
-          gates,
+          waits,
           runs,
           ...groupByDue(person, tasks, total),
           openTasks: total,
           names: namesOf(person, members),
           about,
-          described: showGates(described),
           teamNames,
         },
       };
