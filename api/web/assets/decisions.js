@@ -129,4 +129,45 @@
     for (const card of document.querySelectorAll('#queue > article, #queue .alike > article'))
       if (!waiting.includes(card.id.replace(/^(gate|plan|request)-/, ''))) close(card);
   });
+
+  /* The answer to a decision replaces the page: what was opened, ticked and typed in the other cards stays, and in its own when it was refused. */
+  const signOf = (card) => [...card.querySelectorAll('input[name$=_hash]')].map(({ value }) => value).join(' ');
+  const FIELDS = 'textarea, input[type=checkbox]';
+  let decided = null;
+  let cards = [];
+  document.addEventListener('submit', ({ target }) => {
+    decided = target.matches('main form:has([data-decides])') ? target.closest('article') : null;
+  });
+  document.addEventListener('htmx:before:swap', () => {
+    cards = decided?.isConnected
+      ? [...document.querySelectorAll('main article[id]')].map((card) => ({
+          card,
+          sign: signOf(card),
+          opened: [...card.querySelectorAll('details')].map(({ open }) => open),
+          fields: [...card.querySelectorAll(FIELDS)].map(({ name, type, value, checked }) => ({ name, type, value, checked })),
+        }))
+      : [];
+  });
+  const bringBack = ({ card, sign, opened, fields }) => {
+    const newer = document.getElementById(card.id);
+    const isRefused = document.querySelector('main .notice.bad');
+    if (!newer || newer === card || (card === decided && !isRefused)) return;
+    for (const [at, one] of [...newer.querySelectorAll('details')].entries()) one.open ||= opened[at] ?? false;
+    for (const { name, type, value, checked } of fields) {
+      const field = [...newer.querySelectorAll(FIELDS)].find(
+        (one) => one.name === name && (type === 'textarea' || one.value === value),
+      );
+      if (!field) continue;
+      if (type === 'textarea') field.value ||= value;
+      else if (sign === signOf(newer) && !field.disabled && field.checked !== checked) {
+        field.checked = checked;
+        field.dispatchEvent(new Event('change', { bubbles: true }));
+      }
+    }
+  };
+  document.addEventListener('htmx:after:swap', () => {
+    if (cards.length === 0 || decided?.isConnected) return;
+    for (const one of cards) bringBack(one);
+    cards = [];
+  });
 })();
