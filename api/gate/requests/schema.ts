@@ -84,7 +84,10 @@ export const NEW_REQUEST = {
     .record(Text.min(1).max(100), Text.max(500))
     .refine((pairs) => Object.keys(pairs).length <= 20, 'has more than 20 members')
     .nullish()
-    .meta({ description: 'Claims of the requester, such as a commit or a build; shown as claims' }),
+    .meta({
+      description:
+        'Claims of the requester, such as a commit or a build; shown as claims. `task`, an id or a name such as `HAR-12`, shows the request on the page of that task',
+    }),
 };
 const NewRequest = z.object(NEW_REQUEST);
 export type NewRequest = z.output<typeof NewRequest>;
