@@ -378,12 +378,10 @@ describe('parts', () => {
     const SURE = 'Delete task and subtasks';
     expect((await browser.get(path)).html).not.toContain(SURE);
     const child = await buildTask(app, team, project, { parent_task_id: taskId });
-    expect((await browser.get(path)).html).toContain(
-      'Its subtask goes to the trash with it, and comes back if the task is restored.',
-    );
+    expect((await browser.get(path)).html).toContain('Its subtask goes to the trash with it. Restoring the task restores both.');
     await buildTask(app, team, project, { parent_task_id: child.task_id });
     const { html } = await browser.get(path);
-    expect(html).toContain('Its 2 subtasks go to the trash with it, and come back if the task is restored.');
+    expect(html).toContain('Its 2 subtasks go to the trash with it. Restoring the task restores all.');
     expect(html).toContain(SURE);
   });
 
