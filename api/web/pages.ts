@@ -43,7 +43,7 @@ import { bulkTaskPages } from './pages/projects/bulk.js';
 import { newTaskPages } from './pages/projects/new-task.js';
 import { projectListPages } from './pages/projects/list.js';
 import { projectPages } from './pages/projects/project.js';
-import { projectUpdatePages } from './pages/projects/updates.js';
+import { projectUpdatePages } from './pages/items/project-updates.js';
 import { undoPages } from './pages/projects/undo.js';
 import { profilePages } from './pages/account/profile.js';
 import { requestPages } from './pages/requests/request.js';

@@ -61,6 +61,10 @@ insert into bulk_rows (job_id, line, part, entity, item_id, outcome)
 insert into bulk_uploads (team_id, uploaded_by, size, sha256, object_key, expires_at)
   select team_id, ada, 3, repeat('0', 64), uuidv7()::text, now() + interval '1 day' from who;
 
+-- An update of a project.
+insert into project_updates (project_id, team_id, health, content, author_id)
+  select p.project_id, p.team_id, 'at_risk', 'Late', w.ada from who w join projects p on p.team_id = w.team_id order by p.created_at limit 1;
+
 -- The audit log: an entry that no seal links yet, counts, a row that the sealer set aside, an archived month.
 select record_change(jsonb_build_object('request_id', uuidv7(), 'correlation_id', uuidv7(), 'actor_type', 'user', 'user_id', ada),
   jsonb_build_object('team_id', team_id, 'feature', 'tasks', 'action', 'read', 'entity_type', 'task', 'entity_id', task_id)) from who;

@@ -17,7 +17,7 @@ import { createFormatter } from '../../wording/formatter.js';
 import { type FormError, requireUser, type View } from '../../page.js';
 import type { Fields } from '../../server/read-form.js';
 import { nameField } from '../projects/form-fields.js';
-import { loadUpdates } from '../projects/updates.js';
+import { loadUpdates } from './project-updates.js';
 import { loadCycles, loadTaskList, writableTeams } from '../projects/task-list.js';
 import { formText } from './field-form.js';
 import { loadItem } from './load-item.js';

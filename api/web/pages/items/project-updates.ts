@@ -16,8 +16,8 @@ import { type FormError, page, type Page, requireUser, type View } from '../../p
 import type { Fields } from '../../server/read-form.js';
 import { renderTexts } from '../../wording/markdown.js';
 import { namesOf } from '../../wording/names.js';
-import { Typed } from './form-fields.js';
-import { projectPath } from './paths.js';
+import { Typed } from '../projects/form-fields.js';
+import { projectPath } from '../projects/paths.js';
 
 /** Updates of one page. */
 const ROWS = 20;
