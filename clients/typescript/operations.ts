@@ -1,4 +1,4 @@
-// Made by npm run client from the document with SHA-256 f0589ea929b20966eb4bd04282748cc2c7197884552d180d2649d98380791ea2.
+// Made by npm run client from the document with SHA-256 d0105bdf1e3230df160d63f02bd82f7ca837ca94ed4489189fd821c0e30f4f54.
 /** Operations that send a form with a file, those that send its bytes alone, and those that return bytes. */
 export const UPLOADS: readonly string[] = ['uploadFile'];
 export const STREAMS: readonly string[] = ['uploadBulkInput'];

@@ -158,3 +158,29 @@ it('nothing at the side is cut off at 1280 pixels, and the page has no faults', 
   expect(fits).toBe(true);
   expect(await findFaults(page)).toEqual([]);
 });
+
+it('the lead and the days of a project are saved where they stand, on a phone too, and Undo takes one back', async () => {
+  const { page } = window;
+  const { project_id } = await buildProject(app, team);
+  const stored = async () => {
+    const { lead_id, end_date } = (await app.as(team.guest).get(`/api/projects/${project_id}`)).body;
+    return [lead_id, end_date];
+  };
+  await page.goto(`/app/items/${project_id}`);
+  await page.selectOption('#p-lead_id', team.member.user_id);
+  await said('Lead changed');
+  await page.fill('#p-end_date', '2030-01-31');
+  await said('End date changed');
+  expect(await stored()).toEqual([team.member.user_id, '2030-01-31']);
+  expect(await page.locator('#form-facts button').isVisible()).toBe(false);
+  await page.click('.notice.toast button:has-text("Undo")');
+  await said('The change was undone');
+  expect(await stored()).toEqual([team.member.user_id, null]);
+  await page.setViewportSize({ width: 390, height: 844 });
+  await page.click('#fields > summary');
+  await page.selectOption('#p-lead_id', '');
+  await said('Lead changed');
+  expect(await stored()).toEqual([null, null]);
+  expect(await page.isVisible('#p-lead_id')).toBe(true);
+  await page.setViewportSize({ width: 1280, height: 900 });
+});

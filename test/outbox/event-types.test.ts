@@ -91,7 +91,7 @@ it('written events have the fields of their type', async () => {
     'task.deleted',
     'task.restored',
     'project.updated',
-    'project.update_posted',
+    'project_update.created',
   ]);
   for (const { subject, payload, actor_id } of events) {
     expect(payloadSchema(subject).safeParse(payload).error).toBeUndefined();

@@ -8,6 +8,7 @@ import { cycleEvents } from './catalogue/cycles.js';
 import { forgeEvents, listForgeTriggers } from './catalogue/forge.js';
 import { noteEvents } from './catalogue/notes.js';
 import { projectEvents } from './catalogue/projects.js';
+import { projectUpdateEvents } from './catalogue/project-updates.js';
 import { relationEvents } from './catalogue/relations.js';
 import { requestEvents } from './catalogue/requests.js';
 import { runnerEvents } from './catalogue/runners.js';
@@ -24,6 +25,7 @@ const CATALOGUE = {
   ...taskEvents,
   ...commentEvents,
   ...projectEvents,
+  ...projectUpdateEvents,
   ...relationEvents,
   ...noteEvents,
   ...cycleEvents,

@@ -16,6 +16,11 @@ const PAST: ReadonlyMap<string, string> = new Map(
 const MAX_TEXT = 300;
 /** Fields whose change a line tells: the others are ids or long texts. */
 const SHOWN = ['status', 'resolution', 'priority', 'due_date', 'title', 'name'];
+/** What is shown on the page of another entity. */
+const PART_OF: ReadonlyMap<string, 'task' | 'project'> = new Map([
+  ['comment', 'task'],
+  ['project_update', 'project'],
+]);
 /** Slack reads three characters as syntax; escaped, no text can name a channel or a person, or open a link. */
 const escapeText = (text: string): string =>
   text
@@ -52,7 +57,8 @@ const wordChanges = (changes: Fields): string[] =>
 function linkOf(config: Config, { entity_type, entity_id, object }: Fields): string | undefined {
   const url = (object as Fields | null)?.['url'];
   if (typeof url === 'string' && /^https?:\/\/[^\s|<>]+$/.test(url)) return url;
-  const of = entity_type === 'comment' ? { page: ENTITY_PAGES.task, id: (object as Fields | null)?.['task_id'] } : undefined;
+  const whole = PART_OF.get(String(entity_type));
+  const of = whole && { page: ENTITY_PAGES[whole], id: (object as Fields | null)?.[`${whole}_id`] };
   const { page, id } = of ?? { page: findPagePath(String(entity_type)), id: entity_id };
   return page !== undefined && typeof id === 'string' ? webAddress(config, `${page}${encodeURIComponent(id)}`) : undefined;
 }
@@ -65,9 +71,10 @@ export function toSlack(config: Config, body: string): string {
   const { type, data } = JSON.parse(body) as { type: string; data: Fields };
   const object = (data['object'] ?? {}) as Fields;
   const title = ['title', 'name', 'automation_name', 'description', 'repo'].map((field) => word(object[field])).find(Boolean);
+  const health = word(object['health'])?.replaceAll('_', ' ');
   const said = ['message', 'content'].map((field) => word(object[field])).find(Boolean);
   const link = linkOf(config, data);
-  const about = link ? `<${link.replaceAll('&', '&amp;')}|${title ?? 'Open'}>` : title;
+  const about = link ? `<${link.replaceAll('&', '&amp;')}|${title ?? health ?? 'Open'}>` : title;
   const changes = wordChanges((data['changes'] ?? {}) as Fields);
   const head = `*${escapeText(PAST.get(type) ?? type)}*${about ? `: ${about}` : ''}`;
   return JSON.stringify({

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { derived, stored } from '../declare.js';
-import { CASCADE, changed, Changes, changedTo, PROJECT, Project, ProjectUpdate } from './shapes.js';
+import { CASCADE, changed, Changes, changedTo, PROJECT, Project } from './shapes.js';
 
 const about = { project: Project, changes: Changes };
 
@@ -28,21 +28,6 @@ export const projectEvents = {
       type: 'project.updated',
       project: { ...PROJECT, status: 'completed' },
       ...changed('status', 'active', 'completed'),
-    },
-  }),
-  'project.update_posted': stored({
-    payload: { project: Project, update: ProjectUpdate },
-    trigger: 'Someone posts an update of a project',
-    past: 'Someone posted an update of a project',
-    webhook: true,
-    sample: {
-      project: { ...PROJECT, health: 'at_risk' },
-      update: {
-        update_id: '0197a000-0000-7000-8000-000000000016',
-        project_id: PROJECT.project_id,
-        health: 'at_risk',
-        content: 'The antenna comes late',
-      },
     },
   }),
   'project.deleted': stored({

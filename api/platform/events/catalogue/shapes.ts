@@ -41,6 +41,7 @@ export const Webhook = z.looseObject({
 export const ENTITIES: Readonly<Record<string, { type: string; record: string; id: string; schema: z.ZodObject }>> = {
   task: { type: 'task', record: 'task', id: 'task_id', schema: Task },
   comment: { type: 'comment', record: 'comment', id: 'comment_id', schema: Comment },
+  project_update: { type: 'project_update', record: 'update', id: 'update_id', schema: ProjectUpdate },
   project: { type: 'project', record: 'project', id: 'project_id', schema: Project },
   cycle: { type: 'cycle', record: 'cycle', id: 'cycle_id', schema: Cycle },
   note: { type: 'note', record: 'note', id: 'note_id', schema: Note },

@@ -27,7 +27,7 @@ export function postUpdate(
       action: 'create',
       summary: 'posted an update of the project',
       details: { health },
-      event: { type: 'project.update_posted', payload: { project: json, update } },
+      event: { type: 'project_update.created', payload: { update, project: json } },
     });
     return update;
   });

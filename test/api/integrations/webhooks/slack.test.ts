@@ -41,6 +41,13 @@ it('every event has a line with its description, and a link where it has a page'
   );
 });
 
+it('an update of a project has its health and text, and leads to the project', () => {
+  const project_id = buildSample('project_update.created')['data'] as { project_id: string };
+  expect(line(buildSample('project_update.created'))).toBe(
+    `*Someone posted an update of a project*: <https://assent.test/app/projects/${project_id.project_id}|at risk>\n> The antenna comes late`,
+  );
+});
+
 it('no text of a task is syntax of the chat room', () => {
   const object = { title: '<!channel> a|b & <https://evil.test|click>\n*now*', task_id: 'x' };
   const data = { entity_type: 'task', entity_id: 'x/../y?z', object, changes: { title: { from: '<@U1>', to: 'b' } } };

@@ -47,7 +47,7 @@ it('gives the project its health, without a new version, and leaves audit, activ
     { audit_id, feature: 'projects', action: 'create', entity_type: 'project_update' },
   ]);
   expect(await db()('activity').where({ entity_id: update_id, project_id })).toHaveLength(1);
-  const [event] = await db()('outbox').where({ subject: 'project.update_posted', team_id: team.team_id });
+  const [event] = await db()('outbox').where({ subject: 'project_update.created', team_id: team.team_id });
   expect(event.payload).toMatchObject({
     update: answer.body,
     project: { project_id, health: 'at_risk' },
