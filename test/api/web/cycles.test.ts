@@ -62,7 +62,7 @@ it('plans a cycle, fills it from the backlog, starts it, shows its burn-down and
   await post('complete', { rollover_to: next.cycle_id });
   expect((await taskRow(second)).cycle_id).toBe(next.cycle_id);
   const list = (await browser.get('/app/cycles')).html;
-  expect([list.includes('1 done, 1 left'), list.includes('0 of 1 done')]).toEqual([true, true]);
+  expect([list.includes('1 done, 1 left'), list.includes('0 of 1 closed')]).toEqual([true, true]);
   const done = (await browser.get(path)).html;
   expect([
     done.includes('Completed'),
@@ -138,7 +138,7 @@ it('says that its figures count tasks without subtasks, and the list all of them
   const { html } = await browser.get(`/app/cycles/${cycle.cycle_id}`);
   expect(html).toContain('<dt>Committed</dt><dd>1</dd>');
   expect(html).toContain('These figures count tasks without subtasks: 1 of the 2 below.');
-  expect(html).toContain('0 of 2 done, those with subtasks included');
+  expect(html).toContain('0 of 2 closed');
   await member.post(`/api/sprints/${cycle.cycle_id}/complete`, {});
   expect((await browser.get(`/app/cycles/${cycle.cycle_id}`)).html).toContain(
     'These figures count tasks without subtasks. A task',
