@@ -194,7 +194,7 @@ it('z takes back one change after the other, also from another page, and Shift Z
   await notice('The change was made again: Priority is now high');
 });
 
-it('a message lies over no row of the end of a list', async () => {
+it('a message lies over no row of the end of a list, nor over the bar of what is ticked', async () => {
   for (const size of [
     { width: 1280, height: 500 },
     { width: 390, height: 700 },
@@ -205,10 +205,18 @@ it('a message lies over no row of the end of a list', async () => {
     await page.keyboard.press('e');
     await notice('Marked as done');
     await page.evaluate('scrollTo(0, document.documentElement.scrollHeight)');
-    const gap = await page.evaluate<number>(
-      `document.querySelector('.notice.toast').getBoundingClientRect().top - document.getElementById('tasks').getBoundingClientRect().bottom`,
+    const [top = 0, bottom = 0, last = 0, end = 0] = await page.evaluate<number[]>(
+      `[document.querySelector('.notice.toast'), document.querySelector('#tasks > li:last-child')]
+        .flatMap((one) => { const { top, bottom } = one.getBoundingClientRect(); return [top, bottom]; })`,
     );
-    expect(gap).toBeGreaterThanOrEqual(0);
+    expect(top >= end || bottom <= last).toBe(true);
+    await rowOf('Row 10').locator('input[type=checkbox]').check();
+    const bar = await page.evaluate<number[]>(
+      `[document.querySelector('.notice.toast'), document.getElementById('bulk')]
+        .flatMap((one) => { const { top, bottom } = one.getBoundingClientRect(); return [top, bottom]; })`,
+    );
+    expect((bar[1] as number) <= (bar[2] as number) || (bar[0] as number) >= (bar[3] as number)).toBe(true);
+    await rowOf('Row 10').locator('input[type=checkbox]').uncheck();
     await page.keyboard.press('z');
     await notice('The change was undone');
   }
