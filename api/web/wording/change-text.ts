@@ -9,6 +9,8 @@ type Value = ActivityChanges[string]['from'];
 
 /** The other values of a status are stages, by their ids. */
 const STATUS = /^[a-z_]+$/;
+/** Values of a field of people. */
+const USER_ID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 const DATE = /^\d{4}-\d\d-\d\d/;
 /** Fields that hold a user. */
 const PEOPLE = ['assigned_to', 'lead_id'];
@@ -49,6 +51,24 @@ function withChoices(changes: ActivityChanges | null | undefined): ActivityChang
   return { ...others, status: { from: resolution?.from ?? stage?.from ?? from, to: resolution?.to ?? stage?.to ?? to } };
 }
 
+/** Returns a value of a custom field in words; undefined for one that is too long for a line, or that names a person who is not known. */
+function customText(value: Value, names: Record<string, string>): string | undefined {
+  if (Array.isArray(value)) return customText(value.join(', '), names);
+  if (value === null) return 'none';
+  if (typeof value === 'boolean') return value ? 'yes' : 'no';
+  if (typeof value === 'number') return String(value);
+  if (USER_ID.test(value)) return names[value] === 'You' ? 'you' : names[value];
+  return value.length > MAX_LENGTH ? undefined : withVisibleNames(value);
+}
+
+/** Says from what to what a custom field changed: "set Severity from S3 to S1". */
+function customSummary(summary: string, { from, to }: ActivityChanges[string], names: Record<string, string>): string {
+  const [before, after] = [customText(from, names), customText(to, names)];
+  if (to === null) return before === undefined ? summary : `${summary}, which was ${before}`;
+  if (after === undefined || before === undefined) return summary;
+  return from === null ? `${summary} to ${after}` : `${summary} from ${before} to ${after}`;
+}
+
 /**
  * Returns the summary of a line in words, with the values of short fields: "changed status from In review to Done, cycle". A summary of another
  * form stays as it is. `names`: of users and stages, by id.
@@ -58,6 +78,8 @@ export function summaryText(
   names: Record<string, string>,
   words: Words,
 ): string {
+  const [custom] = Object.entries(changes ?? {}).filter(([field]) => field.startsWith('custom_field:'));
+  if (custom) return customSummary(summary, custom[1], names);
   if (!/^changed [a-z_, ]+$/.test(summary)) return summary;
   const changed = summary.slice('changed '.length).split(', ');
   const chosen = withChoices(changes);

@@ -13,7 +13,7 @@ const person = (id: string): string => /* sql */ `
 
 /**
  * What caused changes, and what they changed, from their audit entries. $1 = caller id, who may read the lines; $2 = audit ids, $3 = ids of the
- * lines, in the same order; $4 = fields whose values are told; $5 = types of entities whose fields every member may read. Each step is a look-up
+ * lines, in the same order; $4 = fields whose values are told, besides custom fields; $5 = types of entities whose fields every member may read. Each step is a look-up
  * by key.
  *
  * The gate that released an action is the last one of its run that was approved before. The name of an automation is told of one of the same
@@ -44,7 +44,7 @@ export const causesStatement = defineStatement({
     left join lateral (
       select jsonb_object_agg(f.key, f.value) as changes from jsonb_each(
         case when e.entity_type = any($5::text[]) and jsonb_typeof(e.details->'changes') = 'object' then e.details->'changes' else '{}' end) f
-      where f.key = any($4::text[]) and f.value ? 'from' and octet_length(f.value::text) <= ${MAX_DIFFERENCE_BYTES}
+      where (f.key = any($4::text[]) or starts_with(f.key, 'custom_field:')) and f.value ? 'from' and octet_length(f.value::text) <= ${MAX_DIFFERENCE_BYTES}
     ) d on true
     left join lateral (select * from automation_runs s where s.run_id = e.run_id limit 1) r on true
     left join lateral (

@@ -8,6 +8,7 @@ import { type AcyclicKind, preventCircularRelation } from '../graph/prevent-circ
 import { edgeStateStatement, endsStatement, lockEndsStatement, storeEdgeStatement } from './create-relation.sql.js';
 import { nestTask, recurrenceEdge, type RelationCreation, type TaskLinks } from './derived-edges.js';
 import { canonicalEdge, type CanonicalEdge, MAX_EDGES, type RelationKind } from './rules.js';
+import { recordAttachment } from './record-attachment.js';
 import type { CreateRelation, Relation } from './schema.js';
 
 interface End extends ItemPlace {
@@ -87,13 +88,14 @@ async function lockEnds(ctx: Context, { edge, source }: RelationDraft): Promise<
 async function store(
   ctx: Context,
   input: CreateRelation,
-  { edge, source }: RelationDraft,
+  { edge, source, target }: RelationDraft,
   relation_id: string,
 ): Promise<Relation> {
   const row = { ...input, ...edge, relation_id, team_id: source.team_id };
   const values = [JSON.stringify(callerJson(ctx)), JSON.stringify(row), source.project_id, source.title];
   const [made] = await run<{ json: Relation }>(ctx.db, storeEdgeStatement, values);
   if (!made) throw new Error('The edge was not stored');
+  await recordAttachment(ctx, made.json, { source, target }, 'attached');
   return present(made.json);
 }
 

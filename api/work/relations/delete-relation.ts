@@ -8,6 +8,7 @@ import { findSeat } from '../../platform/access/seats.js';
 import { type ItemPlace, findPlaces } from '../graph/item-place.js';
 import { updateTask } from '../tasks/write/update-task.js';
 import { readTaskLinks } from './derived-edges.js';
+import { recordAttachment } from './record-attachment.js';
 import { derivedEdge } from './rules.js';
 
 /**
@@ -60,6 +61,7 @@ async function deleteStored(ctx: Context, relationId: string): Promise<void> {
     summary: `removed a ${row.relation_type} relation`,
     details: { source_id: row.source_id, target_id: row.target_id, relation_type: row.relation_type },
   });
+  await recordAttachment(ctx, row, { source, target }, 'removed');
 }
 
 /**

@@ -429,6 +429,26 @@ describe('parts', () => {
     expect([refused.status, refused.html.includes('Secret crane plan')]).toEqual([403, false]);
   });
 
+  it('says in the activity from what to what a custom field changed, as text', async () => {
+    const made = await app
+      .as(team.manager)
+      .post('/api/custom-fields', { team_id: team.team_id, entity_type: 'task', field_type: 'text', name: 'Where' });
+    const entity_id = path.split('/').at(-1);
+    for (const value of ['Dock <1>', 'Dock 2', null, 'x'.repeat(200), 'Dock 3'])
+      await app
+        .as(team.member)
+        .put('/api/custom-fields/values', { field_id: made.body.field_id, entity_type: 'task', entity_id, value });
+    const { html } = await browser.get(path);
+    const lines = [...html.matchAll(/<\/bdi>\s*((?:set|cleared) Where[^<]*?) </g)].map(([, line]) => line);
+    expect(lines).toEqual([
+      'set Where',
+      'set Where',
+      'cleared Where, which was Dock 2',
+      'set Where from Dock &lt;1&gt; to Dock 2',
+      'set Where to Dock &lt;1&gt;',
+    ]);
+  });
+
   it('attaches a file, once if it is sent twice, and a changed one of the same name too', async () => {
     const csrf = readCsrf((await browser.get(path)).html) as string;
     const send = (name: string, text = 'bytes') => {
@@ -442,6 +462,12 @@ describe('parts', () => {
     expect(await db()('items').where({ title: 'plan.txt' }).join('files', 'files.item_id', 'items.item_id')).toHaveLength(2);
     const { html } = await browser.get(path);
     expect([html.includes('plan.txt'), html.includes('<h3>Attachments</h3>')]).toEqual([true, true]);
+    expect(html.match(/attached “plan\.txt”/g)).toHaveLength(2);
+    const relation = await db()('relations')
+      .where({ relation_type: 'attached_to', target_id: path.split('/').at(-1) })
+      .first();
+    await app.as(team.member).delete(`/api/work-items/relations/${relation.relation_id}`);
+    expect((await browser.get(path)).html).toContain('removed the attachment “plan.txt”');
     const none = await send('');
     expect([none.status, location(none)]).toEqual([303, `${path}#attach`]);
     const large = await send('large.bin', 'x'.repeat(26_214_401));

@@ -251,6 +251,7 @@ it('leaves the history of a value in the activity and the audit log of its task,
   const activity = await member().get(`/api/activity?entity_type=task&entity_id=${task.task_id}`);
   const lines = activity.body.map((line: { summary: string }) => line.summary).slice(0, 3);
   expect(lines).toEqual(['cleared Severity', 'set Severity', 'set Severity']);
+  expect(activity.body[1].changes).toEqual({ 'custom_field:severity': { from: 'high', to: 'low' } });
   // A value is no part of the task's version, so an open form of the task stays valid.
   expect((await member().patch(`/api/tasks/${task.task_id}`, { title: 'Still', version: task.version })).status).toBe(200);
   await put(getValue(field, 'high'));
