@@ -195,6 +195,14 @@ describe('teams', () => {
     await app.services.db('users').where({ user_id: person.user_id }).update({ email: 'later@test.example' });
     const browser = await signIn(app, { email: 'later@test.example' });
     const accept = /\/app\/invitations\/[0-9a-f-]+\/accept/.exec((await browser.get('/app/invitations')).html)?.[0] as string;
+    // Home names the invitation first, and a team of their own as the other way.
+    const home = (await browser.get('/app')).html;
+    expect([home.includes(accept), home.includes('>begin a team of your own<'), home.includes('Create team')]).toEqual([
+      true,
+      true,
+      false,
+    ]);
+    expect((await browser.get('/app?steps=all')).html).toContain('Create team');
     const stranger = await signIn(app, await buildVisitor(app));
     await stranger.post(accept, {}, { from: '/app' });
     expect(await said(stranger, '/app/invitations')).toBe('Invitation not found');

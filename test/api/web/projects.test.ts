@@ -673,10 +673,10 @@ describe('boards', () => {
       true,
       3,
     ]);
-    expect([all.includes('name="show"'), all.includes('>Clear<')]).toEqual([false, false]);
+    expect([all.includes('name="show"'), all.includes('>Clear filters<')]).toEqual([false, false]);
     for (const query of ['assigned_to=me', 'priority=urgent', 'tag=deck', 'q=mine', 'due_before=2030-01-01&tag=deck']) {
       const { html } = await browser.get(`${path}/board?${query}`);
-      const shown = [html.includes('>Mine</a>'), html.includes('>Other</a>'), html.includes('>Clear<')];
+      const shown = [html.includes('>Mine</a>'), html.includes('>Other</a>'), html.includes('>Clear filters<')];
       if (!query.startsWith('due')) expect([query, ...shown]).toEqual([query, true, false, true]);
       else expect([query, ...shown]).toEqual([query, false, false, true]);
     }

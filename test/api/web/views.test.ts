@@ -324,16 +324,20 @@ describe('the bar of a view', () => {
     const view_id = await create();
     const path = `/app/views/${view_id}`;
     const { html } = await browser.get(path);
-    expect(['Save to this view', '>Reset<'].map((text) => html.includes(text))).toEqual([false, false]);
+    expect(['Save to this view', '>Reset to the saved view<'].map((text) => html.includes(text))).toEqual([false, false]);
     expect(barOf(html).getAll('tag')).toEqual(['a,b', 'c']);
     const same = (await browser.get(`${path}${changed(html, {})}`)).html;
-    expect(['Save to this view', '>Reset<'].map((text) => same.includes(text))).toEqual([false, false]);
+    expect(['Save to this view', '>Reset to the saved view<'].map((text) => same.includes(text))).toEqual([false, false]);
     const before = await row(view_id);
     expect((await follow(`${path}${changed(html, {})}`, savingOf(html), path)).html).toContain('View saved');
     expect(await row(view_id)).toEqual(before);
     const query = changed(html, { priority: ['high', 'urgent'], sort: 'priority', reversed: [], columns: ['tags'] });
     const shown = (await browser.get(`${path}${query}`)).html;
-    expect(['Save to this view', 'Save as new view', '>Reset<'].map((text) => shown.includes(text))).toEqual([true, true, true]);
+    expect(['Save to this view', 'Save as new view', '>Reset to the saved view<'].map((text) => shown.includes(text))).toEqual([
+      true,
+      true,
+      true,
+    ]);
     expect((await row(view_id)).filters).toEqual(stored.filters);
     expect((await follow(`${path}${query}`, savingOf(shown), path)).html).toContain('View saved');
     expect(await row(view_id)).toMatchObject({
