@@ -194,8 +194,16 @@ describe('the web app in a browser', () => {
     team = await buildTeam(app);
     await givePasswords(app);
     const ids = await writeHostileText();
-    // Parts of other pages: test/browser/keys.test.ts opens the palette, work.test.ts types a line, suggest.test.ts a name, and each page has its places.
-    const parts = ['/app/palette', '/app/places', '/app/tasks/line', '/app/tasks/change', '/app/suggest'];
+    // Parts of other pages: test/browser/keys.test.ts opens the palette, work.test.ts types a line, suggest.test.ts a name, waiting.test.ts decides on the page of a task,
+    // and each page has its places.
+    const parts = [
+      '/app/palette',
+      '/app/places',
+      '/app/tasks/line',
+      '/app/tasks/change',
+      '/app/suggest',
+      '/app/items/:item_id/waiting',
+    ];
     const shown = PAGES.filter(({ method, path }) => method === 'get' && !parts.includes(path)).map(({ path }) =>
       path === '/app/invitations/:invitation_id'
         ? invitationPath(app.services.config, ids['invitation_id'] as string)

@@ -1,5 +1,6 @@
 import { listWaitingAbout } from '../../../api/approvals/list-waiting-about.js';
 import type { Context } from '../../../api/platform/context.js';
+import { up } from '../../../db/migrations/0136_waiting_subjects.js';
 import { buildSession, staged } from '../../factories/agent.js';
 import { buildProject, buildTask, buildTeam, type Person, type TestTeam } from '../../factories/people.js';
 import { buildRequest, OPERATION } from '../../factories/requests.js';
@@ -105,6 +106,18 @@ it('a gate that an older process opened shows by the task of its event, and by i
   expect(await find(team.member)).toEqual([['gate', old.run_id, task.task_id]]);
   await app.as(team.member).get(`/api/approvals/gate/${silent.run_id}`);
   expect(new Set((await find(team.member)).map(([, id]) => id))).toEqual(new Set([old.run_id, silent.run_id]));
+});
+
+it('the migration finds what waited before it, and may be repeated', async () => {
+  const run = await gated();
+  const plan = await planned('overnight_triage', team.admin);
+  const asked = await buildRequest(app, team, team.member, { context: { task: task.task_id } });
+  for (const table of ['gates', 'agent_plans', 'change_requests']) await db()(table).update({ subjects: null });
+  expect(await find(team.manager)).toEqual([]);
+  for (const _time of [1, 2]) await up(db());
+  expect(new Set((await find(team.manager)).map(([, id]) => id))).toEqual(
+    new Set([run.run_id, plan.action_id, asked.request_id]),
+  );
 });
 
 it('no value of an action looks like the name of a task', async () => {
