@@ -1,6 +1,7 @@
 /** What an export may contain, in the order of its file: whatever a row refers to usually stands before it. */
 export const ENTITIES = [
   'projects',
+  'project_updates',
   'custom_fields',
   'cycles',
   'tasks',
@@ -16,6 +17,7 @@ export type Entity = (typeof ENTITIES)[number];
 /** Kinds of rows: the value of `entity` in each. */
 export const ROW_KINDS = {
   projects: 'project',
+  project_updates: 'project_update',
   custom_fields: 'custom_field',
   cycles: 'cycle',
   tasks: 'task',

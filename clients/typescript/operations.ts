@@ -1,4 +1,4 @@
-// Made by npm run client from the document with SHA-256 d0105bdf1e3230df160d63f02bd82f7ca837ca94ed4489189fd821c0e30f4f54.
+// Made by npm run client from the document with SHA-256 61f304bbb46dd22e85b9fae4a5a04b2cb5188ab35275e897f3e40c2d887236a6.
 /** Operations that send a form with a file, those that send its bytes alone, and those that return bytes. */
 export const UPLOADS: readonly string[] = ['uploadFile'];
 export const STREAMS: readonly string[] = ['uploadBulkInput'];
@@ -51,8 +51,8 @@ export const OPERATIONS = {
   replaceProject: { method: 'PUT', path: '/api/projects/{project_id}', takesKey: false },
   deleteProject: { method: 'DELETE', path: '/api/projects/{project_id}', takesKey: false },
   listProjectUpdates: { method: 'GET', path: '/api/projects/{project_id}/updates', takesKey: false, rows: '' },
-  createProjectUpdate: { method: 'POST', path: '/api/projects/{project_id}/updates', takesKey: true },
-  updateProjectUpdate: { method: 'PATCH', path: '/api/project-updates/{update_id}', takesKey: false },
+  postProjectUpdate: { method: 'POST', path: '/api/projects/{project_id}/updates', takesKey: true },
+  editProjectUpdate: { method: 'PATCH', path: '/api/project-updates/{update_id}', takesKey: false },
   deleteProjectUpdate: { method: 'DELETE', path: '/api/project-updates/{update_id}', takesKey: false },
   listTasks: { method: 'GET', path: '/api/tasks', takesKey: false, rows: '' },
   listMyTasks: { method: 'GET', path: '/api/tasks/my', takesKey: false, rows: '' },

@@ -81,6 +81,13 @@ export const SOURCES: Record<Entity, Source> = {
       where p.team_id = $1::uuid and p.deleted_at is null and ${inProjects('p.project_id')}`,
     'p.created_at, p.project_id',
   ),
+  project_updates: source(
+    'project_update',
+    [...of('w', 'update_id project_id health content author_id'), ...times('w', 'created_at', 'updated_at'), 'w.edited'],
+    `projects p join project_updates w on w.project_id = p.project_id
+      where p.team_id = $1::uuid and p.deleted_at is null and ${inProjects('p.project_id')}`,
+    'p.created_at, p.project_id, w.update_id',
+  ),
   custom_fields: source(
     'custom_field',
     [

@@ -2,7 +2,9 @@ import { Comment } from '../../../db/models/comment.js';
 import { Relation } from '../../../db/models/relation.js';
 import { run } from '../../../db/statement.js';
 import { deleteAutomation } from '../../automation/definitions/delete-automation.js';
+import { ProjectUpdate } from '../../../db/models/project-update.js';
 import { deleteComment } from '../../work/comments/delete-comment.js';
+import { deleteUpdate } from '../../work/projects/updates/delete-update.js';
 import { callerJson, type Context, requireUser } from '../../platform/context.js';
 import { enqueueEvents } from '../../platform/events/enqueue-events.js';
 import { newId } from '../../platform/ids.js';
@@ -110,6 +112,18 @@ const undoComments: UndoRecords = async (undo, ids) => {
   return deleted + comments.length - alone.length;
 };
 
+/** Updates of projects of the import stay with them in the trash. */
+const undoUpdates: UndoRecords = async (undo, ids) => {
+  const updates = await ProjectUpdate.query(undo.ctx.db).findByIds(ids);
+  const here = await createdHere(
+    undo,
+    updates.map(({ project_id }) => project_id),
+  );
+  const alone = updates.filter(({ project_id }) => !here.has(project_id)).map(({ update_id }) => update_id);
+  const deleted = await each(undo.ctx, alone, deleteUpdate);
+  return deleted + updates.length - alone.length;
+};
+
 /** Relations of items of the import stay with them in the trash. */
 const undoRelations: UndoRecords = async (undo, ids) => {
   const { ctx } = undo;
@@ -159,6 +173,7 @@ const UNDO_BY_KIND: Readonly<Record<string, UndoRecords>> = {
   relation: undoRelations,
   custom_field_value: undoValues,
   comment: undoComments,
+  project_update: undoUpdates,
   task: undoTasks,
   note: undoItems,
   work_item: undoItems,

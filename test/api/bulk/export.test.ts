@@ -107,6 +107,8 @@ describe('the rows of an export', () => {
       ],
     });
     await client.delete(`/api/tasks/${trashed.task_id}`);
+    const posted = { health: 'at_risk', content: 'Late' };
+    const update = await created(`/api/projects/${project.project_id}/updates`, posted);
     const rows = await exportRows({});
     const of = (entity: string) => rows.filter((row) => row.entity === entity);
     expect([...new Set(rows.map(({ entity }) => entity))]).toEqual(Object.values(ROW_KINDS));
@@ -122,6 +124,7 @@ describe('the rows of an export', () => {
     expect(plainChild).toMatchObject({ cycle_id: cycle['cycle_id'], parent_task_id: parent.task_id });
     expect(of('project').map(({ name, fields }) => [name, fields])).toContainEqual(['With fields', { colour: 'red\nblue' }]);
     expect(of('project').map(({ project_id }) => project_id)).toContain(other_project.project_id);
+    expect(of('project_update')).toEqual([{ entity: 'project_update', ...update }]);
     expect(of('custom_field')).toEqual([{ entity: 'custom_field', ...field }]);
     expect(of('custom_field_value')).toMatchObject([{ entity_id: child.task_id, key: 'severity', value: ['b', 'a'] }]);
     expect(of('cycle')).toMatchObject([{ cycle_id: cycle['cycle_id'], goal: 'Ship', number: 1 }]);

@@ -340,3 +340,36 @@ test.each([
   await finishImport(app, job_id);
   expect(await readJob(manager, job_id)).toMatchObject(expected);
 });
+
+it('writes updates of projects in the order of the file, whose newest gives the health, and its undo takes them back', async () => {
+  const { project_id } = project;
+  const healthOf = async (id = project_id) => (await manager.get(`/api/projects/${id}`)).body.health;
+  await app.as(team.admin).post(`/api/projects/${project_id}/updates`, { health: 'off_track', content: 'Before' });
+  const update = (fields: object) => ({ entity: 'project_update', health: 'on_track', content: 'Well', ...fields });
+  const records = [
+    update({ project_id: 'p1', health: 'at_risk', content: 'First' }),
+    update({ project_id: 'p1', content: 'Second' }),
+    update({ update_id: 'u1' }),
+    update({ project_id: '019a9f00-0000-7000-8000-00000000dead' }),
+    update({ project_id: 'p1', health: 'fine' }),
+    { entity: 'project', project_id: 'p1', name: 'With updates' },
+  ];
+  const job = await importText(app, manager, team, ndjson(records), { project_id });
+  expect(job).toMatchObject({ created: 4, failed: 2 });
+  expect(job.errors).toMatchObject([
+    { line: 4, entity: 'project_update', message: 'Project not found' },
+    { line: 5, entity: 'project_update', message: expect.stringContaining('health') },
+  ]);
+  const made = await db()('projects').where({ team_id: team.team_id, name: 'With updates' }).first();
+  const listed = (await manager.get(`/api/projects/${made.project_id}/updates`)).body;
+  expect(listed.map(({ content, author_id }: Record<string, string>) => [content, author_id])).toEqual([
+    ['Second', team.manager.user_id],
+    ['First', team.manager.user_id],
+  ]);
+  expect([await healthOf(made.project_id), await healthOf()]).toEqual(['on_track', 'on_track']);
+  await manager.post(`/api/bulk/jobs/${job.job_id}/undo`);
+  await finishUndo(app, job.job_id);
+  expect(await readJob(manager, job.job_id)).toMatchObject({ undo_status: 'succeeded', undone: 4 });
+  expect(await healthOf()).toBe('off_track');
+  expect(await db()('project_updates').where({ project_id: made.project_id })).toHaveLength(2);
+});

@@ -198,7 +198,7 @@ it('says of each line what is wrong with it, and goes on', async () => {
     { line: 1, entity: null, message: 'The line is not valid JSON' },
     { line: 2, entity: 'task', message: 'title is required' },
     { line: 3, entity: null, message: 'The record must be an object' },
-    { line: 4, entity: 'tasks', message: expect.stringContaining('entity must be one of project, custom_field') },
+    { line: 4, entity: 'tasks', message: expect.stringContaining('entity must be one of project, project_update') },
     { line: 5, entity: 'task', message: expect.stringContaining('forms a cycle') },
     { line: 6, entity: 'task', message: expect.stringContaining('forms a cycle') },
     { line: 9, entity: 'task', message: 'due_date is not a valid date' },

@@ -155,6 +155,8 @@ async function makeTeam(d: Dice): Promise<TestTeam> {
         lead_id: d.pick([null, team.member.user_id]),
       }),
     );
+    for (const health of ['on_track', d.pick(['at_risk', 'off_track'])])
+      await made(client.post(`/api/projects/${project_id}/updates`, { health, content: d.pick(WORDS) }));
     projects.push(project_id);
   }
   const cycles: string[] = [];

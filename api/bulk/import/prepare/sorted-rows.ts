@@ -22,6 +22,7 @@ export interface PreparedRow {
 /** Order in which the kinds are written: what a record refers to comes first. Tasks are written by their level. */
 const BEFORE = ['custom_field', 'project', 'cycle'] as const;
 const AFTER = [
+  'project_update',
   'note',
   'work_item',
   'comment',

@@ -10,6 +10,7 @@ import { CreateCycle, CycleSnapshot } from '../../../work/cycles/schema.js';
 import { ITEM_SCHEMAS } from '../../../work/items/schema.js';
 import { CreateNote } from '../../../work/items/notes/schema.js';
 import { CreateProject } from '../../../work/projects/schema.js';
+import { PostProjectUpdate } from '../../../work/projects/updates/schema.js';
 import { RELATION_TYPES } from '../../../work/relations/rules.js';
 import { CreateTask, UpdateTask } from '../../../work/tasks/schema.js';
 import { toAddress } from '../importers/values.js';
@@ -29,6 +30,8 @@ const project = CreateProject.omit({ team_id: true }).extend({
   lead_id: Ref.nullish(),
   fields: Fields,
 });
+
+const project_update = PostProjectUpdate.extend({ update_id: Ref.nullish(), project_id: Ref.nullish() });
 
 const custom_field = CreateCustomField.omit({ team_id: true }).extend({
   field_id: Ref.nullish(),
@@ -145,6 +148,7 @@ const automation = CreateAutomation.omit({ team_id: true, is_active: true }).ext
 
 export const SCHEMAS = {
   project,
+  project_update,
   custom_field,
   custom_field_archive,
   cycle,

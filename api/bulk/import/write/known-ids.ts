@@ -12,6 +12,7 @@ const itemsStatement = defineStatement({
 });
 
 const OTHERS = {
+  project_update: ['project_updates', 'update_id', 'true'],
   comment: ['comments', 'comment_id', 'true'],
   custom_field: ['custom_fields', 'field_id', 'true'],
   cycle: ['cycles', 'cycle_id', 'true'],

@@ -9,10 +9,12 @@ import { writeNotes, writeWorkItems } from './write-items.js';
 import { writeProjects } from './write-projects.js';
 import { writeRelations } from './write-relations.js';
 import { writeTasks } from './write-tasks.js';
+import { writeUpdates } from './write-updates.js';
 import { writeValues } from './write-values.js';
 
 const WRITES: Readonly<Record<ChunkKind, Write>> = {
   project: writeProjects,
+  project_update: writeUpdates,
   custom_field: writeFields,
   custom_field_archive: archiveFields,
   custom_field_value: writeValues,

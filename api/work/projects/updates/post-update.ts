@@ -7,19 +7,20 @@ import { recordUpdate, refreshHealth } from './record-update.js';
 import type { PostProjectUpdate, ProjectUpdateRecord } from './schema.js';
 
 /**
- * Posts an update of a live project. Its health is that of the project from then on.
+ * Posts an update of a live project. Its health is that of the project from then on. `update_id` is chosen by imports only.
  * @throws RESOURCE_NOT_FOUND no live project | PERMISSION_DENIED not a member, or a guest
  */
 export function postUpdate(
   ctx: Context,
   projectId: string,
   { health, content }: PostProjectUpdate,
+  update_id = newId(),
 ): Promise<ProjectUpdateRecord> {
   return inTransaction(ctx, async (ctx) => {
     const { project } = await lockProject(ctx, projectId);
     const { team_id, project_id } = project;
     const row = await ProjectUpdate.query(ctx.db)
-      .insert({ update_id: newId(), project_id, team_id, health, content, author_id: requireUser(ctx) })
+      .insert({ update_id, project_id, team_id, health, content, author_id: requireUser(ctx) })
       .returning('*');
     const update = presentUpdate(row);
     const json = await refreshHealth(ctx, project_id);

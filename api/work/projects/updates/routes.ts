@@ -33,11 +33,11 @@ export const projectUpdateRoutes: Endpoint[] = [
     handle: ({ ctx, params, query }) => listUpdates(ctx, params.project_id, query),
   }),
   endpoint({
-    id: 'createProjectUpdate',
+    id: 'postProjectUpdate',
     method: 'post',
     path: '/api/projects/:project_id/updates',
     tag,
-    summary: 'Create an update of a project',
+    summary: 'Post an update of a project',
     description:
       'Its `health` becomes that of the project; the version of the project stays. Lead and creator of the project are notified.',
     ability: 'project_update.write',
@@ -51,11 +51,11 @@ export const projectUpdateRoutes: Endpoint[] = [
     handle: ({ ctx, params, body }) => postUpdate(ctx, params.project_id, body),
   }),
   endpoint({
-    id: 'updateProjectUpdate',
+    id: 'editProjectUpdate',
     method: 'patch',
     path: '/api/project-updates/:update_id',
     tag,
-    summary: 'Update an update of a project',
+    summary: 'Edit an update of a project',
     description: 'Only the author may edit.',
     ability: 'project_update.write',
     scope: 'projects:write',
