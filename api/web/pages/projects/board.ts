@@ -24,11 +24,9 @@ import { ALL, isLeftOut, TaskFilters, toQuery, toSource } from '../filters/filte
 import { projectPath } from './paths.js';
 import { loadProject, loadTeam } from './project.js';
 import { Choice, valueOf } from './stage-choices.js';
-import { loadAround } from './around-tasks.js';
-import { loadRowFields } from './row-fields.js';
 import { countPlaces } from './stage-groups.js';
 import { MAX_LINE, quickAdd } from './quick-add.js';
-import { writableTeams } from './task-list.js';
+import { loadTaskList, writableTeams } from './task-list.js';
 
 /** Cards of one column; the list shows the others. */
 const MAX_CARDS = 50;
@@ -64,13 +62,7 @@ export function toColumns(tasks: readonly TaskRow[], writes: ReadonlySet<string>
   });
 }
 
-/** Loads what the cards of a board show of their tasks beside their own fields. */
-async function loadCards(ctx: Context, me: User, columns: readonly Column[]) {
-  const cards = columns.flatMap((column) => column.cards);
-  const ids = cards.map(({ task_id }) => task_id);
-  const [around, { pills }] = await Promise.all([loadAround(ctx, me, ids), loadRowFields(ctx, cards)]);
-  return { around, pills };
-}
+const cardsOn = (columns: readonly Column[]): Column['cards'] => columns.flatMap(({ cards }) => cards);
 
 /** The filters of a board, whose columns are the statuses, and the stages: all of them, or those that are wanted. */
 const BoardFilters = withFields(TaskFilters.omit({ show: true, group: true }));
@@ -114,13 +106,18 @@ async function showProjectBoard(
   });
   const query = toQuery(filters);
   const shown = filterData(filters, me, around, projectBar(MANUAL_ORDER, true));
+  const { team_id } = around.project;
+  const list = await loadTaskList(ctx, me, {
+    tasks: cardsOn(columns),
+    members: new Map([[team_id, around.members]]),
+    here: `${projectPath(projectId)}/board${query}`,
+  });
   const data = {
     ...around,
     columns,
-    ...(await loadCards(ctx, me, columns)),
+    ...list,
     base: projectPath(projectId),
     query,
-    here: `${projectPath(projectId)}/board${query}`,
     ...shown,
     saves: around.canWrite && shown.isFiltered ? '/projects/save-view' : undefined,
     saveQuery: toQuery({ ...filters, sort, show: [ALL] }),
@@ -140,7 +137,8 @@ const flatten = (tasks: readonly Nested[]): Task[] => tasks.flatMap((task) => [t
 
 async function showCycleBoard(ctx: Context, me: User, cycleId: string): Promise<View> {
   const cycle = await readCycle(ctx, 'cycle.read', cycleId);
-  const [{ body, more }, { teamName, names, stages }] = await Promise.all([
+  const here = `/app/cycles/${cycleId}/board`;
+  const [{ body, more }, { teamName, names, stages, members }] = await Promise.all([
     listTasks(ctx, { cycle_id: [cycleId], limit: MAX_TASKS }),
     loadTeam(ctx, me, cycle.team_id),
   ]);
@@ -151,12 +149,11 @@ async function showCycleBoard(ctx: Context, me: User, cycleId: string): Promise<
     cycle,
     teamName,
     columns,
-    ...(await loadCards(ctx, me, columns)),
+    ...(await loadTaskList(ctx, me, { tasks: cardsOn(columns), members: new Map([[cycle.team_id, members]]), here })),
     isManual: true,
     isCut: more,
     names,
     stages,
-    here: `/app/cycles/${cycleId}/board`,
   };
   return { view: 'cycles/board', title: `Board of ${cycle.name}`, data, scripts: ['work.js'] };
 }
