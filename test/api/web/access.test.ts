@@ -216,6 +216,19 @@ describe('sessions and devices', () => {
 });
 
 describe('the profile', () => {
+  it('takes the time zone of the browser at the first sign-in, if that is one; the next one changes nothing', async () => {
+    const account = await buildAccount(app);
+    await app.services.db('users').where({ user_id: account.user_id }).update({ preferences: '{}' });
+    const zoneAfter = async (timezone: string) => {
+      await openBrowser(app).post('/app/sign-in', { email: account.email, password: PASSWORD, timezone });
+      return (await app.services.db('users').where({ user_id: account.user_id }).first()).preferences.timezone;
+    };
+    expect(await zoneAfter('Mars/Base')).toBeUndefined();
+    expect(await zoneAfter('')).toBeUndefined();
+    expect(await zoneAfter('America/Chicago')).toBe('America/Chicago');
+    expect(await zoneAfter('Europe/Berlin')).toBe('America/Chicago');
+  });
+
   it('is saved with preferences, which times then follow', async () => {
     const account = await buildAccount(app);
     const browser = await signIn(app, account);
