@@ -33,6 +33,6 @@ export function nameFieldValue({ field_type, options }: Field, value: string, { 
 /** A value as lists, cards and panels show it: its words, each with the color of its choice. */
 export const sayFieldValue = (field: Field, value: Exclude<CustomFieldValue['value'], null>, about: About) =>
   [value].flat().map((one) => ({
-    text: nameFieldValue(field, String(one), about),
+    text: typeof one === 'boolean' ? (one ? 'Yes' : 'No') : nameFieldValue(field, String(one), about),
     color: field.options.find((option) => option.value === one)?.color ?? null,
   }));

@@ -18,6 +18,7 @@ import { type FormError, requireUser, type View } from '../../page.js';
 import type { Fields } from '../../server/read-form.js';
 import { nameField } from '../projects/form-fields.js';
 import { loadUpdates } from './project-updates.js';
+import { loadRowFields } from '../projects/row-fields.js';
 import { loadCycles, loadTaskList, writableTeams } from '../projects/task-list.js';
 import { formText } from './field-form.js';
 import { loadItem } from './load-item.js';
@@ -71,12 +72,13 @@ const VIEWS: Readonly<Record<string, string>> = { task: 'items/task', project: '
 /** Renders the page of an item; its other forms keep working when one was rejected. */
 export async function itemView(ctx: Context, me: User, itemId: string, rejected?: RejectedForm): Promise<View> {
   const data = await loadItem(ctx, me, itemId);
-  const [projects, project, repeat, cycles, stages] = await Promise.all([
+  const [projects, project, repeat, cycles, stages, rows] = await Promise.all([
     data.task && data.canWrite ? listPlaces(ctx, data.item.team_id) : [],
     data.item.type === 'project' ? getProject(ctx, itemId) : undefined,
     data.task ? loadRepeat(ctx, me, data.task) : undefined,
     data.task && data.canWrite ? loadCycles(ctx, [data.task]) : [],
     data.task ? findStages(ctx, [data.item.team_id]) : [],
+    loadRowFields(ctx, data.task?.subtasks ?? []),
   ]);
   const record = project === undefined ? undefined : (JSON.parse(project) as ProjectRecord);
   const list = data.inside && (await listInside(ctx, me, data.inside.contents, itemId));
@@ -92,6 +94,8 @@ export async function itemView(ctx: Context, me: User, itemId: string, rejected?
         : ['work.js', 'in-place.js'],
     data: {
       ...data,
+      // Of the subtasks.
+      pills: rows.pills,
       link: data.task && linkOf(ctx, me, data.task),
       rejected,
       projects,
