@@ -1,4 +1,4 @@
-// Made by npm run client from the document with SHA-256 61f304bbb46dd22e85b9fae4a5a04b2cb5188ab35275e897f3e40c2d887236a6.
+// Made by npm run client from the document with SHA-256 93bf74b99864468136a4e3fb9e93e3c5b7d553f0bb0455cba89d733592cb4de6.
 /** Operations that send a form with a file, those that send its bytes alone, and those that return bytes. */
 export const UPLOADS: readonly string[] = ['uploadFile'];
 export const STREAMS: readonly string[] = ['uploadBulkInput'];
