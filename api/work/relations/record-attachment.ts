@@ -16,8 +16,9 @@ export async function recordAttachment(
   action: 'attached' | 'removed',
 ): Promise<void> {
   if (relation.relation_type !== 'attached_to' || target.item_type !== 'task' || source.team_id !== target.team_id) return;
-  const title = [...source.title];
-  const shown = title.length > MAX_SHOWN ? `${title.slice(0, MAX_SHOWN).join('')}…` : source.title;
+  // A cut within a character leaves half of it.
+  const cut = source.title.slice(0, MAX_SHOWN).replace(/[\ud800-\udbff]$/, '');
+  const shown = cut.length < source.title.length ? `${cut}…` : source.title;
   await recordChange(ctx, {
     team_id: target.team_id,
     project_id: target.project_id,
