@@ -179,7 +179,9 @@ export async function loadItem(ctx: Context, me: User, itemId: string) {
       loadRelations(ctx, itemId),
       listActivity(ctx, { entity_id: itemId, limit: ACTIVITY }),
       listRunsOfItem(ctx, itemId, RUNS),
-      item.type === 'task' ? getTask(ctx, itemId).then((answer) => JSON.parse(answer.json) as Task & { subtasks: Task[] }) : undefined,
+      item.type === 'task'
+        ? getTask(ctx, itemId).then((answer) => JSON.parse(answer.json) as Task & { subtasks: Task[] })
+        : undefined,
       item.type === 'task' ? loadComments(ctx, itemId) : [],
       item.type === 'project' ? loadContents(ctx, itemId) : undefined,
       item.type === 'file' ? findStoredFile(ctx, itemId) : undefined,
