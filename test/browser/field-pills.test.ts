@@ -175,6 +175,11 @@ it('a card has its pills too, and a phone shows values only', async () => {
   await chosen('Severity: S3');
   await press('Enter');
   await page.locator('.board li', { hasText: 'Row 3' }).getByRole('button', { name: 'Severity: S3' }).waitFor();
+  await page.getByLabel('Tick Row 4').check();
+  await page.selectOption('#b-cf_severity', { label: 'S2' });
+  await page.click('form.bulk button[value=change]');
+  await notice('One task changed');
+  expect(await valueOf('Row 4')).toBe('S2');
   const storageState = await page.context().storageState();
   const phone = await openWindow(browser as Browser, app.url, {
     hasTouch: true,
