@@ -24,7 +24,8 @@ import { cyclePages } from './pages/cycles/cycle.js';
 import { cycleListPages } from './pages/cycles/list.js';
 import { cycleTimePages } from './pages/work/cycle-time.js';
 import { deprovisionPages } from './pages/admin/deprovision.js';
-import { fieldPages } from './pages/teams/fields.js';
+import { fieldPages } from './pages/teams/field.js';
+import { fieldsPages } from './pages/teams/fields.js';
 import { requestRulePages } from './pages/teams/request-rules.js';
 import { stagePages } from './pages/teams/stages.js';
 import { firstStepPages } from './pages/work/first-steps.js';
@@ -118,6 +119,7 @@ export const PAGES: readonly Page[] = [
   ...runnerJobPages,
   ...notificationPages,
   ...teamPages,
+  ...fieldsPages,
   ...fieldPages,
   ...requestRulePages,
   ...stagePages,

@@ -101,6 +101,7 @@ describe('the web app in a browser', () => {
     ] as const) {
       await app.as(team.manager).post('/api/custom-fields', { ...field, field_type, options });
     }
+    const { field_id } = await db('custom_fields').where({ field_type: 'select' }).first('field_id');
     const named = { team_id: team.team_id, name: HOSTILE.slice(0, 40), status: 'todo' };
     const { stage_id } = (await app.as(team.manager).post('/api/stages', named)).body;
     await app.as(team.manager).patch(`/api/tasks/${task.task_id}`, { stage_id });
@@ -172,6 +173,7 @@ describe('the web app in a browser', () => {
       bulk_job_id,
       runner_job_id,
       cycle_id,
+      field_id,
       view_id: views[0] as string,
       board: views[1] as string,
       webhook_id,

@@ -51,6 +51,80 @@ it('creates, archives, restores and deletes fields of a team', async () => {
   expect([reader.status, reader.html.includes('New field')]).toEqual([200, false]);
 });
 
+it('edits a field: its name, its choices with colors, and its place, and replaces no change of another manager', async () => {
+  const list = async () => (await app.as(team.guest).get(`/api/custom-fields?team_id=${team.team_id}`)).body;
+  const id = (await createField(app, team, 'select', { name: 'Severity', options: [{ value: 'high' }, { value: 'low' }] }))
+    .field_id;
+  const browser = await open(team.manager);
+  const path = `/app/teams/${team.team_id}/fields`;
+  const shownOf = async () => {
+    const { html } = await browser.get(`${path}/${id}`);
+    const text = /name="shown" value="([^"]*)"/.exec(html)?.[1] as string;
+    return text.replaceAll('&quot;', '"').replaceAll('&lt;', '<').replaceAll('&gt;', '>');
+  };
+  const shown = await shownOf();
+  const form = {
+    shown,
+    name: 'Impact',
+    'o0.label': 'Very <b>high</b>',
+    'o0.color': '#b3261e',
+    'o1.label': ' ',
+    more: 'none\r\n',
+  };
+  expect((await submit(browser, `${path}/${id}`, form)).html).toContain('Impact was changed.');
+  const options = [
+    { value: 'high', label: 'Very <b>high</b>', color: '#b3261e' },
+    { value: 'none', label: 'none', color: null },
+  ];
+  expect((await list())[0]).toMatchObject({ name: 'Impact', key: 'severity', required: false, options });
+  // The page of before: somebody else's change stays, and what was typed is shown again.
+  const stale = await submit(browser, `${path}/${id}`, { ...form, name: 'Mine' });
+  expect([stale.status, stale.html.includes('was changed after you opened'), stale.html.includes('value="Mine"')]).toEqual([
+    409,
+    true,
+    true,
+  ]);
+  const now = await shownOf();
+  for (const wrong of [
+    { 'o0.label': '', more: '' },
+    { 'o0.label': 'x', more: 'high' },
+    { 'o0.label': 'x', 'o0.color': 'red;background:url(x)', more: '' },
+    { 'o0.label': 'x'.repeat(81) },
+    { 'o0.label': 'x', shown: '{' },
+  ])
+    expect((await submit(browser, `${path}/${id}`, { shown: now, name: 'Impact', ...wrong })).status).toBe(422);
+  expect((await list())[0]).toMatchObject({ name: 'Impact', options });
+  const member = await open(team.member);
+  expect([(await member.get(`${path}/${id}`)).status, (await submit(member, path, form, `${path}/${id}`)).status]).toEqual([
+    403, 403,
+  ]);
+});
+
+it('moves fields up and down, past archived ones and those of projects', async () => {
+  const names = async () =>
+    (await app.as(team.guest).get(`/api/custom-fields?team_id=${team.team_id}&entity_type=task`)).body.map(
+      ({ name }: { name: string }) => name,
+    );
+  const make = async (name: string, more = {}) => (await createField(app, team, 'text', { name, ...more })).field_id;
+  const [first] = [await make('First', { position: 7 }), await make('Other', { entity_type: 'project', position: 7 })];
+  const gone = await make('Gone', { position: 7 });
+  const last = await make('Last', { position: 7 });
+  await app.as(team.manager).patch(`/api/custom-fields/${gone}`, { is_archived: true });
+  const browser = await open(team.manager);
+  const path = `/app/teams/${team.team_id}/fields`;
+  const move = (id: string, to: string) => submit(browser, path, { to }, `${path}/${id}/move`);
+  await move(last, 'up');
+  expect(await names()).toEqual(['Last', 'Gone', 'First']);
+  // At an end it stays, and many at once leave an order in which each field stands once.
+  await move(last, 'up');
+  expect(await names()).toEqual(['Last', 'Gone', 'First']);
+  await Promise.all([move(last, 'down'), move(first, 'up'), move(last, 'up'), move(first, 'down')]);
+  expect((await names()).toSorted()).toEqual(['First', 'Gone', 'Last']);
+  const stranger = await buildTeam(app);
+  await givePasswords(app);
+  expect((await submit(await open(stranger.manager), '/app', { to: 'up' }, `${path}/${last}/move`)).status).toBe(403);
+});
+
 it('shows and sets the values of a task, and keeps concurrent changes of others', async () => {
   const points = await createField(app, team, 'number', { name: 'Points' });
   const text = await createField(app, team, 'text', { name: 'Cause' });

@@ -60,6 +60,7 @@ let sessionId: string;
 let fileId: string;
 let webhookId: string;
 let cycleId: string;
+let fieldId: string;
 let bulkJobId: string;
 let deliveryId: string;
 let requestId: string;
@@ -204,7 +205,9 @@ beforeAll(async () => {
     ['date', '2026-01-02'],
     ['boolean', true],
   ] as const) {
-    await setFields(app, team, [{ field: await createField(app, team, type), task_id: taskId, value }]);
+    const field = await createField(app, team, type);
+    if (type === 'select') fieldId = field.field_id;
+    await setFields(app, team, [{ field, task_id: taskId, value }]);
   }
   webhookId = (await createWebhook(app, team)).webhook_id;
   deliveryId = (await buildDelivery(app, team, webhookId)).delivery_id;
@@ -276,6 +279,7 @@ beforeAll(async () => {
                 .replace(':webhook_id', webhookId)
                 .replace(':view_id', viewIds[0] as string)
                 .replace(':cycle_id', cycleId)
+                .replace(':field_id', fieldId)
                 .replace(':request_id', requestId)
                 .replace(':delivery_id', deliveryId)
                 .replace(':team_id', team.team_id)

@@ -12,7 +12,8 @@ import { TeamParams } from '../../../identity/teams/schema.js';
 import { type FormError, page, type Page, type PageRequest, requireUser, type View } from '../../page.js';
 import type { Fields } from '../../server/read-form.js';
 
-const buildPath = (teamId: string) => `/app/teams/${teamId}/fields`;
+/** Returns the path of the page of a team's custom fields. */
+export const fieldsPath = (teamId: string) => `/app/teams/${teamId}/fields`;
 const FieldPageParams = TeamParams.extend(CustomFieldParams.shape);
 
 /** The fields of the API, with the choices one a line. */
@@ -46,9 +47,9 @@ async function showFields(
 
 /** Why a button of the list was refused, on the page of the list. */
 const bounced = ({ params }: { params: { team_id: string } }, { message }: FormError) =>
-  Promise.resolve({ to: buildPath(params.team_id), notice: { kind: 'bad' as const, text: message } });
+  Promise.resolve({ to: fieldsPath(params.team_id), notice: { kind: 'bad' as const, text: message } });
 
-export const fieldPages: Page[] = [
+export const fieldsPages: Page[] = [
   page({
     method: 'get',
     path: '/app/teams/:team_id/fields',
@@ -64,7 +65,7 @@ export const fieldPages: Page[] = [
     form: FieldForm,
     async handle({ ctx, params: { team_id }, form }) {
       const field = await createField(ctx, { team_id, ...form });
-      return { to: buildPath(team_id), notice: { kind: 'good', text: `${field.name} was created with the key ${field.key}.` } };
+      return { to: fieldsPath(team_id), notice: { kind: 'good', text: `${field.name} was created with the key ${field.key}.` } };
     },
     onError: (visit, problem) => showFields(visit, visit.params.team_id, { problem, given: visit.form }),
   }),
@@ -76,7 +77,7 @@ export const fieldPages: Page[] = [
     form: z.object({ is_archived: z.enum(['true', 'false']).transform((value) => value === 'true') }),
     async handle({ ctx, params: { team_id, field_id }, form }) {
       const { name, is_archived } = await updateField(ctx, field_id, form);
-      return { to: buildPath(team_id), notice: { kind: 'good', text: `${name} was ${is_archived ? 'archived' : 'restored'}.` } };
+      return { to: fieldsPath(team_id), notice: { kind: 'good', text: `${name} was ${is_archived ? 'archived' : 'restored'}.` } };
     },
     onError: bounced,
   }),
@@ -87,7 +88,7 @@ export const fieldPages: Page[] = [
     params: FieldPageParams,
     async handle({ ctx, params: { team_id, field_id } }) {
       const deleted = await deleteField(ctx, field_id);
-      return { to: buildPath(team_id), notice: { kind: 'good', text: `The field and ${deleted} values were deleted.` } };
+      return { to: fieldsPath(team_id), notice: { kind: 'good', text: `The field and ${deleted} values were deleted.` } };
     },
     onError: bounced,
   }),
