@@ -64,8 +64,9 @@ const NOW = / (today|now|right now|this week|at the moment|these days)$/;
 
 /** Questions about what waits at Approvals, which no task tells. */
 const APPROVALS =
-  /\b(?:for|needs?|on) my (?:approval|decision|sign-off|okay|ok|yes)$|^(?:what|which .+|anything|something) (?:do|must|should|can) i (?:have to |need to )?(?:approve|decide|sign off)(?: on)?$|^(?:(?:show|list)(?: me)? )?(?:my |any )(?:open |pending )?approvals$/;
-const AT_APPROVALS = 'What waits for your decision is at Approvals, in the navigation. I read tasks only.';
+  /\b(?:for|needs?|on) my (?:approval|decision|sign-off|okay|ok|yes)$|^(?:what|which .+|anything|something) (?:do|must|should|can) i (?:have to |need to )?(?:approve|decide|sign off)(?: on)?$|^(?:(?:show|list)(?: me)? )?(?:my |any )(?:open |pending )?approvals$|^(?:what|which \S+|anything|are there any \S+|how many \S+)(?: still| that)*(?: (?:is|are|do))?(?: still)? (?:waits?|waiting|pending) (?:for|on) (?:an? |the )?(?:approvals?|decisions?|sign-off|yes)$/;
+const AT_APPROVALS =
+  'What waits for a decision is at Approvals, in the navigation; lists mark the tasks that it is about. I read tasks only.';
 
 /** Questions for what waits for the person. */
 const WAITING =
