@@ -7,14 +7,17 @@ import type { Context } from '../../../platform/context.js';
 import { notFound } from '../../../platform/errors.js';
 
 /**
- * Locks a live project, so that its updates are written one after the other: the newest one says its health.
+ * Locks a live project, so that its updates are written one after the other: the newest one says its health. The role is read first, so a stranger
+ * locks nothing.
  * @throws RESOURCE_NOT_FOUND no live project | PERMISSION_DENIED not a member, or a guest
  */
 export async function lockProject(ctx: Context, projectId: string): Promise<{ project: Project; seat: Seat | null }> {
+  const known = await Project.query(ctx.db).findById(projectId).modify('live').select('team_id');
+  if (!known) throw notFound('Project');
+  const seat = await findSeat(ctx, known.team_id);
+  authorize('project_update.write', seat);
   const project = await Project.query(ctx.db).findById(projectId).modify('live').forNoKeyUpdate();
   if (!project) throw notFound('Project');
-  const seat = await findSeat(ctx, project.team_id);
-  authorize('project_update.write', seat);
   return { project, seat };
 }
 
