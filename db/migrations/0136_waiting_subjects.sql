@@ -13,11 +13,13 @@ create or replace function named_subjects(place uuid, content text) returns text
     limit 200), '{}')
 $$;
 
--- A gate is also about the task of its run's event, even before its actions are staged.
+-- A gate is also about the task of its run's event, even before its actions are staged. A caller may have made the event up: only what an id looks like
+-- goes into the index, which takes no long entry.
 create or replace function gate_subjects() returns trigger language plpgsql as $$
 begin
   select nullif(array_remove(coalesce(named_subjects(coalesce(r.team_id, r.creator_id), new.staged), '{}')
-    || (coalesce(r.team_id, r.creator_id)::text || ' ' || (r.event #>> '{task,task_id}')), null), '{}')
+    || case when r.event #>> '{task,task_id}' ~ '^[A-Za-z0-9_][A-Za-z0-9._:@-]{0,127}$'
+      then coalesce(r.team_id, r.creator_id)::text || ' ' || (r.event #>> '{task,task_id}') end, null), '{}')
   into new.subjects from automation_runs r where r.run_id = new.run_id;
   return new;
 end $$;

@@ -82,6 +82,10 @@ it('a reply comes back in its form, which is open again', async () => {
   const field = `#r-${body.comment_id as string}`;
   await page.goto(path);
   await page.click(`#comment-${body.comment_id as string} summary:has-text("Reply")`);
+  // Text that is typed at once goes into the field that opened: on the word itself its letters would be keys that change the task.
+  await page.keyboard.type('On it, pushing a fix now');
+  expect(await page.inputValue(`#r-${body.comment_id as string}`)).toBe('On it, pushing a fix now');
+  await page.fill(`#r-${body.comment_id as string}`, '');
   await page.fill(field, 'The left');
   await leave();
   await page.goto(path);

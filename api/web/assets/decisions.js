@@ -99,12 +99,13 @@
   });
   /* Who opens a field types into it. */
   document.addEventListener('click', (event) => {
-    const opened = event.target.closest?.('main details:is(.reject, .comment) > summary')?.parentElement;
-    if (!opened || event.defaultPrevented) return;
+    const opened = event.target.closest?.('main details:is(.reject, .comment, .edit) > summary')?.parentElement;
+    const field = opened?.querySelector('textarea:not([hidden]), select, input:not([type=hidden], [type=file], [type=checkbox])');
+    if (!field || event.defaultPrevented) return;
     event.preventDefault();
     opened.open = !opened.open;
     if (!opened.open) return;
-    opened.querySelector('textarea')?.focus({ preventScroll: true });
+    field.focus({ preventScroll: true });
     opened.scrollIntoView({ block: 'nearest' });
   });
 

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { listWaitingAbout } from '../../../api/approvals/list-waiting-about.js';
 import type { Context } from '../../../api/platform/context.js';
 import { up } from '../../../db/migrations/0136_waiting_subjects.js';
@@ -163,4 +164,30 @@ it('reads by index, and as much as waits about the tasks', async () => {
   expect(nodes.map((node) => node['Index Name'])).toEqual(
     expect.arrayContaining(['gates_about', 'agent_plans_about', 'change_requests_about']),
   );
+});
+
+it('opens the gate of an event whose task is a long text, and shows a task under no name of another', async () => {
+  const long = randomBytes(6_000).toString('base64');
+  const run = await buildRun(app, team, { actions: [GATE] as never[], fields: { event: { task: { task_id: long } } } });
+  const { subjects } = await db()('gates').where({ run_id: run.run_id }).first();
+  expect(subjects).toBeNull();
+  const { number, project_id } = await db()('tasks').where({ task_id: task.task_id }).first();
+  const { key } = await db()('teams').where({ team_id: team.team_id }).first();
+  const decoy = await buildTask(app, team, { project_id }, { task_id: `${key}-${number}`, title: 'Decoy' });
+  await gated({ actions: [GATE, { type: 'set_task_status', params: { task_id: decoy.task_id, status: 'done' } }] });
+  expect(await find(team.manager)).toEqual([]);
+  expect(await find(team.manager, [decoy.task_id])).toHaveLength(1);
+});
+
+it('finds what waits beside hundreds that have ended and are not closed yet', async () => {
+  const ended = await buildRequest(app, team, team.member, { context: { task: task.task_id } });
+  const open = await buildRequest(app, team, team.manager, { context: { task: task.task_id } });
+  const { rows } = await db().raw(
+    "select string_agg(column_name, ', ') as all from information_schema.columns where table_name = 'change_requests' and is_generated = 'NEVER' and column_name not in ('request_id', 'expires_at', 'idempotency_key')",
+  );
+  await db().raw(
+    `insert into change_requests (request_id, expires_at, ${rows[0].all}) select uuidv7(), now() - interval '1 hour', ${rows[0].all} from change_requests, generate_series(1, 250) where request_id = ?`,
+    [ended.request_id],
+  );
+  expect((await find(team.manager)).map(([, id]) => id)).toContain(open.request_id);
 });

@@ -1,6 +1,6 @@
 import { Membership } from '../../../../db/models/membership.js';
 import { Project } from '../../../../db/models/project.js';
-import { Id } from '../../../platform/fields.js';
+import { isUuid } from '../../../platform/ids.js';
 import { pickFreeFields, freeFieldsWriter, insertFreeFields } from '../../../work/items/free-fields.js';
 import { createProject } from '../../../work/projects/create-project.js';
 import { UpdateProject } from '../../../work/projects/schema.js';
@@ -11,13 +11,14 @@ import { knownItems } from './known-ids.js';
 import { writeOneByOne } from './one-by-one.js';
 import { shown } from '../importers/foreign.js';
 
-/** Returns the record without a lead who is no member of the team. The operation locks the membership. */
+/** Returns the record without a lead who is no member of the team: a project that has a lead keeps them. The operation locks the membership. */
 async function withLead({ ctx, team_id, result }: Batch, row: Row<'project'>) {
   const { lead_id, ...record } = row.record;
-  if (lead_id === undefined) return record;
-  const isMember = lead_id !== null && (await Membership.query(ctx.db).findById([team_id, Id.parse(lead_id)])) !== undefined;
-  if (lead_id !== null && !isMember) result.noted(row, `The lead ${shown(lead_id)} is no member of the team`);
-  return { ...record, lead_id: isMember ? lead_id : null };
+  if (lead_id == null) return row.record;
+  const isMember = isUuid(lead_id) && (await Membership.query(ctx.db).findById([team_id, lead_id])) !== undefined;
+  if (isMember) return row.record;
+  result.noted(row, `The lead ${shown(lead_id)} is no member of the team`);
+  return record;
 }
 
 /** Writes projects into the team of the import. */

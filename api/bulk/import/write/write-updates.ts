@@ -1,5 +1,6 @@
 import { ProjectUpdate } from '../../../../db/models/project-update.js';
 import { invalid, notFound } from '../../../platform/errors.js';
+import { newId } from '../../../platform/ids.js';
 import { editUpdate } from '../../../work/projects/updates/edit-update.js';
 import { postUpdate } from '../../../work/projects/updates/post-update.js';
 import { EditProjectUpdate } from '../../../work/projects/updates/schema.js';
@@ -25,8 +26,11 @@ export const writeUpdates: Write = async (batch, rows) => {
       const projectId = ref == null ? batch.project_id : refs.getId(['project'], ref);
       if (projectId === null) throw invalid('project_id is required: neither the record nor the import names a project');
       if (!live.has(projectId)) throw notFound('Project');
-      await postUpdate(ctx, projectId, { health, content }, id);
-      return { id, isNew: true };
+      // Updates are ordered by their ids: one of the future would be the newest for ever.
+      const ownId = newId();
+      const update_id = id < ownId ? id : ownId;
+      await postUpdate(ctx, projectId, { health, content }, update_id);
+      return { id: update_id, isNew: true };
     },
     async update(ctx, { record }, id) {
       const before = await ProjectUpdate.query(ctx.db).findById(id);

@@ -40,7 +40,7 @@ it('a declaration stands in the file with the first word of its name', () => {
   // Alerts about dependencies come from the code host too.
   const getWord = (name: string) => (name === 'security.dependency_alert' ? 'forge' : name.split('.', 1)[0]!);
   for (const [name] of EVENTS) {
-    const word = getWord(name);
+    const word = getWord(name).replaceAll('_', '-');
     const found = files.filter(({ text }) => text.includes(`'${name}': `)).map(({ file }) => file);
     expect([`${CATALOGUE}/${word}.ts`, `${CATALOGUE}/${word}s.ts`]).toEqual(expect.arrayContaining(found));
     expect(found).toHaveLength(1);
