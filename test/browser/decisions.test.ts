@@ -58,6 +58,17 @@ const getStatus = async (at: number) =>
   (await app.services.db('automation_runs').where({ run_id: runs[at]?.run_id }).first()).status;
 const notice = (text: string) => page.locator('.notice', { hasText: text }).waitFor();
 
+it('Ctrl Enter sends an open reason, and approves nothing', async () => {
+  await page.goto('/app/approvals');
+  const card = page.locator('article', { hasText: 'Fix the crane' });
+  await card.locator('summary:has-text("Reject…")').click();
+  await page.keyboard.type('Not yet');
+  await press('Control+Enter');
+  await notice('Rejected');
+  const { body } = await app.as(team.manager).get(`/api/approvals/gate/${runs[0]?.run_id}`);
+  expect(body).toMatchObject({ state: 'rejected', comment: 'Not yet' });
+});
+
 it('text that is typed decides nothing: neither after Reject… was opened, nor where no field has the focus', async () => {
   await page.goto('/app/approvals');
   const card = page.locator('article', { hasText: 'Fix the crane' });

@@ -59,6 +59,13 @@
     hint = null;
     delete target.dataset.rejects;
   });
+  /* A reason that is open is sent as texts are: by Ctrl or Command with Enter. */
+  document.addEventListener('keydown', (event) => {
+    const reason = event.target.closest?.('details.reject[open] textarea');
+    if (!reason || event.key !== 'Enter' || !(event.ctrlKey || event.metaKey) || event.isComposing || event.repeat) return;
+    event.preventDefault();
+    reason.closest('details').querySelector('[data-decides=n]')?.click();
+  });
   document.addEventListener('keydown', (event) => {
     const card = event.target.closest?.('main article');
     if (event.isComposing || event.ctrlKey || event.metaKey || event.altKey || !hint || !card?.contains(hint)) return;

@@ -61,9 +61,12 @@
   document.addEventListener('DOMContentLoaded', project);
   /* The pages of tasks that were opened last, by their ids: the service says what they are, to those who may read them. */
   const MOST_RECENT = 7;
-  const recent = () => (localStorage.getItem(RECENT) ?? '').split(',').filter(Boolean);
-  const opened = location.pathname.match(/^\/app\/items\/([^/]+)$/)?.[1];
-  if (opened) localStorage.setItem(RECENT, [opened, ...recent().filter((one) => one !== opened)].slice(0, MOST_RECENT).join(','));
+  const TASK_ID = /^[A-Za-z0-9_][\w.:@-]{0,127}$/;
+  const recent = () => (localStorage.getItem(RECENT) ?? '').split(',').filter((id) => TASK_ID.test(id));
+  const opened = document.querySelector('main [data-follows-page^="/app/items/"]')?.dataset.followsPage.split('/')[3];
+  const openedId = opened && decodeURIComponent(opened);
+  const withoutOpened = () => recent().filter((id) => id !== openedId);
+  if (openedId) localStorage.setItem(RECENT, [openedId, ...withoutOpened()].slice(0, MOST_RECENT).join(','));
   /* Answers may overtake each other: only that to the newest query counts. */
   let asked = 0;
   let timer;
@@ -78,8 +81,7 @@
       query.set('tasks', String(Math.min(tasks.length, 100)));
     }
     if (kind !== '') query.set('act', kind);
-    const others = recent().filter((one) => one !== opened);
-    if (input.value === '' && others.length > 0) query.set('recent', others.map(decodeURIComponent).join(','));
+    if (input.value === '') query.set('recent', withoutOpened().join(','));
     const answer = await fetch(`/app/palette?${query}`).catch(() => null);
     if (mine !== asked) return;
     /* Signed out meanwhile: the page says so. */

@@ -28,8 +28,8 @@ export function isNamed(query: string, text: string): boolean {
 
 /** Returns those that a query names by their label, and then those that it names by other words too. */
 export function matching<T extends Pick<Action, 'label' | 'words'>>(query: string, all: readonly T[]): T[] {
-  const byLabel = all.filter(({ label }) => isNamed(query, label));
-  const others = all.filter((one) => !byLabel.includes(one));
+  const byLabel = new Set(all.filter(({ label }) => isNamed(query, label)));
+  const others = all.filter((one) => !byLabel.has(one));
   return [...byLabel, ...others.filter(({ label, words = '' }) => isNamed(query, `${label} ${words}`))];
 }
 

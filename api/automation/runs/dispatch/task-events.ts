@@ -36,9 +36,14 @@ const TYPES: Readonly<Record<string, string>> = { create: 'task.created', update
 /** Returns whether an automation starts by events about live tasks. */
 export const startsByTask = (trigger: string): boolean => trigger.startsWith('task.') && trigger !== 'task.deleted';
 
+/** Whether a line is about the task itself: one about a custom field or a file alone is no event of the task. */
+const isOwn = ({ action, changes }: Change): boolean =>
+  action !== 'update' || Object.keys(changes ?? {}).some((field) => !field.startsWith('custom_field:'));
+
 /** Returns whether a change of a task starts automations of a trigger. */
-export const fits = (trigger: string, { action, changes }: Change, task: object): boolean => {
-  const type = TYPES[action];
+export const fits = (trigger: string, change: Change, task: object): boolean => {
+  const { action, changes } = change;
+  const type = isOwn(change) ? TYPES[action] : undefined;
   return type !== undefined && triggersOfEvent(type, { task, changes: changes ?? {} }).includes(trigger);
 };
 

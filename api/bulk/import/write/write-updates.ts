@@ -1,3 +1,4 @@
+import { version } from 'uuid';
 import { ProjectUpdate } from '../../../../db/models/project-update.js';
 import { invalid, notFound } from '../../../platform/errors.js';
 import { newId } from '../../../platform/ids.js';
@@ -26,9 +27,9 @@ export const writeUpdates: Write = async (batch, rows) => {
       const projectId = ref == null ? batch.project_id : refs.getId(['project'], ref);
       if (projectId === null) throw invalid('project_id is required: neither the record nor the import names a project');
       if (!live.has(projectId)) throw notFound('Project');
-      // Updates are ordered by their ids: one of the future would be the newest for ever.
+      // Updates are ordered by their ids: only one that tells its time, and none of the future, is kept.
       const ownId = newId();
-      const update_id = id < ownId ? id : ownId;
+      const update_id = version(id) === 7 && id < ownId ? id : ownId;
       await postUpdate(ctx, projectId, { health, content }, update_id);
       return { id: update_id, isNew: true };
     },

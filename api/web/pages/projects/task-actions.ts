@@ -23,6 +23,8 @@ import { loadCycles } from './task-list.js';
 
 /** Actions that are shown at once beside pages and items; a chooser of one kind shows all of them. */
 const MAX_SHOWN = 6;
+/** Choices of one chooser; what is typed finds the others. */
+const MAX_CHOICES = 100;
 
 /** What the palette does with tasks. */
 export interface TaskActions {
@@ -64,11 +66,11 @@ function statusActions(task: Task, stages: readonly Stage[], { formatStatus }: R
     })),
     ...TASK_RESOLUTIONS.map((value) => ({ value, name: formatStatus(value) })),
   ];
-  return choices.map(({ value, name, ...more }) => ({
+  return choices.map(({ value, name, ...more }, at) => ({
     act: 'status',
     label: `Set status to ${name}`,
     icon: 'check',
-    words: 'move state stage',
+    words: `move state stage ${at + 1}`,
     ...(value === 'duplicate' ? { opens: 'duplicate' as const } : { change: `status:${value}` }),
     ...more,
     isCurrent: chosenValue(task) === value,
@@ -86,11 +88,11 @@ async function duplicateActions(ctx: Context, me: User, task: Task, q: string): 
 }
 
 const priorityActions = (task: Task): TaskAction[] =>
-  TASK_PRIORITIES.toReversed().map((priority) => ({
+  TASK_PRIORITIES.toReversed().map((priority, at) => ({
     act: 'priority',
     label: `Set priority to ${priority}`,
     icon: 'warn',
-    words: 'importance',
+    words: `importance ${at + 1}`,
     change: `priority:${priority}`,
     isCurrent: task.priority === priority,
   }));
@@ -252,7 +254,7 @@ export async function loadTaskActions(ctx: Context, me: User, { taskId, count, q
   const shown = count > 1 ? all.map((one) => ({ ...one, isCurrent: false })) : all;
   if (act !== undefined) {
     const own = act === 'field' ? fields.actions : shown.filter((one) => one.act === act);
-    return { ...fields, title, actions: matching(q, own) };
+    return { ...fields, title, actions: matching(q, own).slice(0, MAX_CHOICES) };
   }
   const found = matching(q, [...open, ...shown]).slice(0, MAX_SHOWN);
   return { title, actions: found.map((one) => ({ ...one, isOther: !one.isTyped && !isNamed(q, one.label) })) };
