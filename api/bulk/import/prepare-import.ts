@@ -12,6 +12,7 @@ import { findInput } from './find-input.js';
 import { type ImportJob, readImport } from './import-batch.js';
 import { ChunkWriter } from './prepare/chunks.js';
 import { findMembers } from './prepare/find-members.js';
+import { States } from './prepare/states.js';
 import { Strangers } from './prepare/strangers.js';
 import { findStagesByName } from './prepare/find-stages-by-name.js';
 import { makeWorkFolder, removeWorkFolder } from './prepare/row-file.js';
@@ -70,16 +71,18 @@ async function prepare(services: Services, found: ImportJob, job: ClaimedJob, ke
   const getMemberName = isForeign(format) ? await findMembers(ctx, team_id) : () => undefined;
   const getStage = isForeign(format) ? await findStagesByName(ctx, team_id) : () => undefined;
   const strangers = new Strangers();
+  const states = new States();
   const addStranger = strangers.add.bind(strangers);
+  const addState = states.add.bind(states);
   const folder = await makeWorkFolder(services.config, job_id, attempt);
   const rows = new SortedRows(folder);
   try {
     const { total, errors, notes } = await sortInput(
       rows,
-      { format, open, place: { team_id, project_id, getMemberName, addStranger, getStage } },
+      { format, open, place: { team_id, project_id, getMemberName, addStranger, addState, getStage } },
       assertStillRunning,
     );
-    for (const { line, message } of strangers.notes()) notes.add(line, 'task', message);
+    for (const { line, message } of [...states.notes(), ...strangers.notes()]) notes.add(line, 'task', message);
     const files = await rows.sorted(
       (ids) => takeNumbers(ctx, team_id, ids),
       ({ line }) => errors.add(line, 'task', 'parent_task_id forms a cycle, or the task is nested too deep'),

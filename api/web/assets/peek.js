@@ -50,7 +50,8 @@
   };
   const fetchTask = async () => {
     const wanted = path;
-    const answer = await fetch(wanted).catch(() => null);
+    /* Looking from beside is no reading: notices of the task stay unread. */
+    const answer = await fetch(`${wanted}?live`).catch(() => null);
     const text = answer?.ok && !answer.redirected ? await answer.text() : null;
     if (wanted !== path) return;
     if (text === null) return close();

@@ -68,9 +68,6 @@ const toOrigin = ({ origin, creator = '' }: ForeignIssue): string => {
   return name === '' ? origin : `${origin}, created by ${name}`;
 };
 
-/** States of work that nobody has planned; tasks have one state for what is not begun. */
-const NOT_PLANNED = /^\s*(backlog|triage|icebox)\s*$/i;
-
 /** A cycle whose dates include today is started when its tasks are in, unless another one is active. */
 function stateOf({ start_date = null, end_date = null }: { start_date?: string | null; end_date?: string | null }) {
   const today = new Date().toISOString().slice(0, 10);
@@ -170,7 +167,7 @@ export class ForeignImporter {
       project_id,
       title: getTitle(issue.title),
       description,
-      ...this.readStatus(issue, notes),
+      ...this.readStatus(issue),
       priority: priority ?? 'medium',
       ...this.readAssignee(issue, notes),
       due_date: issue.due ?? null,
@@ -190,14 +187,13 @@ export class ForeignImporter {
   }
 
   /** A stage of the team that is called so takes the task, else the status that fits best. */
-  private readStatus({ status: named }: ForeignIssue, notes: string[]): Record<string, unknown> {
+  private readStatus({ status: named, line }: ForeignIssue): Record<string, unknown> {
     if (named === undefined) return fromChoice('todo');
     const stage = this.place.getStage(named);
     if (stage) return { stage_id: stage.stage_id, status: stage.status };
-    const status = getStatus(named);
-    if (NOT_PLANNED.test(named)) notes.push(`The status ${shown(named)} became todo: the team has no stage of this name`);
-    else if (status === undefined) notes.push(`The status ${shown(named)} is unknown; the task is todo`);
-    return fromChoice(status ?? 'todo');
+    const status = getStatus(named) ?? 'todo';
+    this.place.addState(named, status, line);
+    return fromChoice(status);
   }
 
   private amount(value: number | undefined, max: number, notes: string[]): number | null {

@@ -1,3 +1,4 @@
+import type { StatusChoice } from '../../../work/tasks/rules.js';
 import type { Stage } from '../../../work/tasks/stages/places.js';
 
 /** A record for the import, as a foreign file or one of ours states it. Its ids are references, which the import resolves. */
@@ -23,6 +24,8 @@ export interface ImportPlace {
   getMemberName: (name: string) => string | undefined;
   /** Is told of a task whose assignee is no member. */
   addStranger: (name: string, line: number) => void;
+  /** Is given the state of a task that no stage of the team is called by, with the status that the task got. */
+  addState: (name: string, status: StatusChoice, line: number) => void;
   /** Returns the stage of the team with this name, in any case. */
   getStage: (name: string) => Pick<Stage, 'stage_id' | 'status'> | undefined;
 }
