@@ -1,11 +1,11 @@
 import { defineStatement } from '../../db/statement.js';
 
 /** Rows of each kind that one question reads, so that no team makes a list of its tasks costly. */
-const MAX_READ = 200;
+const MAX_READ = 1_000;
 
-/** SQL: rows of a kind that name one of the keys, found by the index of those that wait. */
-const about = (table: string, columns: string, waits: string): string => /* sql */ `
-        select x.subjects, ${columns} from ${table} x
+/** SQL: rows of a kind that wait and name one of the keys, found by the index of those that are open. */
+const about = (from: string, columns: string, waits: string): string => /* sql */ `
+        select x.subjects, ${columns} from ${from}
         where ${waits} and x.subjects is not null and x.subjects && (select k.keys from keys k) limit ${MAX_READ}`;
 
 /**
@@ -29,18 +29,21 @@ export const waitingAboutStatement = defineStatement({
     ), keys as materialized (
       select array_agg(w.key) as keys from wanted w
     ), found as (
-      select 'gate' as kind, r.run_id as id, r.gate_expires_at as at, g.subjects, false as is_inner
-      from (${about('gates', 'x.run_id', 'x.decision is null')}) g join automation_runs r using (run_id)
-      where r.status = 'paused' and r.gate_expires_at > now()
+      select 'gate' as kind, g.*, false as is_inner from (${about(
+        'gates x join automation_runs r using (run_id)',
+        'r.run_id as id, r.gate_expires_at as at',
+        "x.decision is null and r.status = 'paused' and r.gate_expires_at > now()",
+      )}) g
       union all
-      select 'plan', p.action_id, p.expires_at, p.subjects, p.team_id is not null
-      from (${about('agent_plans', 'x.action_id, x.expires_at, x.team_id, x.team_ids', "x.status = 'staged' and x.expires_at > now()")}) p
+      select 'plan', p.subjects, p.action_id, p.expires_at, p.team_id is not null
+      from (${about('agent_plans x', 'x.action_id, x.expires_at, x.team_id, x.team_ids', "x.status = 'staged' and x.expires_at > now()")}) p
       where p.team_ids <@ array(select s.team_id from seats s)
       union all
-      select 'request', q.request_id, q.expires_at, q.subjects, true
-      from (${about('change_requests', 'x.request_id, x.expires_at', "x.status = 'pending' and x.expires_at > now()")}) q
+      select 'request', q.*, true
+      from (${about('change_requests x', 'x.request_id, x.expires_at', "x.status = 'pending' and x.expires_at > now()")}) q
     )
-    select w.task_id, f.kind, f.id, min(f.at) as at from found f join wanted w on w.key = any(f.subjects)
+    select w.task_id, f.kind, f.id, min(f.at) as at
+    from found f cross join lateral unnest(f.subjects) as u(key) join wanted w on w.key = u.key
     where f.kind = any($5::text[]) and (not w.is_name or f.kind = 'request') and (not f.is_inner or w.role = any($4::text[]))
     group by w.task_id, f.kind, f.id order by at, f.id limit $6`,
 });

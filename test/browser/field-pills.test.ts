@@ -3,6 +3,7 @@ import { givePasswords } from '../api/web/browser.js';
 import { createField, setFields, type TestField } from '../factories/custom-fields.js';
 import { buildProject, buildTeam, type TestTeam } from '../factories/people.js';
 import { startApp, type TestApp } from '../support/app.js';
+import { until } from '../support/worker.js';
 import { findFaults, launch, openWindow, signInPage, type Window } from './chromium.js';
 
 // Custom fields on rows and cards by a click, by a key, in the bar and in the palette.
@@ -197,4 +198,36 @@ it('a card has its pills too, and a phone shows values only', async () => {
   await phone.page.locator('.notice', { hasText: 'Severity is cleared' }).waitFor();
   expect([phone.complaints, await valueOf('Row 1')]).toEqual([[], undefined]);
   await phone.close();
+});
+
+it('what is chosen shows on the row before the answer, and goes again where the answer is a refusal', async () => {
+  await page.goto(`${path}?sort=title`);
+  await press('j', 'p');
+  await chosen('Set priority to');
+  const held: (() => void)[] = [];
+  await page.route('**/app/tasks/change', async (route) => {
+    await new Promise<void>((resolve) => held.push(resolve));
+    await route.abort();
+  });
+  await page.keyboard.type('urgent');
+  await chosen('Set priority to urgent');
+  await page.keyboard.press('Enter');
+  await rowOf('Row 1').locator('.pending:has-text("Urgent")').waitFor();
+  await until(() => Promise.resolve(held.length === 1));
+  held[0]?.();
+  await rowOf('Row 1').locator('.pending').waitFor({ state: 'detached' });
+  await page.unroute('**/app/tasks/change');
+  window.complaints.length = 0;
+  expect(await rowOf('Row 1').locator('.priority').textContent()).toBe('');
+  await press('p');
+  await chosen('Set priority to');
+  await page.keyboard.type('1');
+  await chosen('Set priority to urgent');
+  await page.keyboard.press('Enter');
+  await notice('Priority is now urgent');
+  expect(
+    await db()('tasks')
+      .where({ task_id: await idOf('Row 1') })
+      .first(),
+  ).toMatchObject({ priority: 'urgent' });
 });

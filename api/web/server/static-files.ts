@@ -29,6 +29,7 @@ const sources = (): Record<string, string> => {
     'keys.js': own('keys.js'),
     'rows.js': own('rows.js'),
     'peek.js': own('peek.js'),
+    'instant.js': own('instant.js'),
     'decisions.js': own('decisions.js'),
     'ticks.js': own('ticks.js'),
     'undo.js': own('undo.js'),

@@ -39,8 +39,8 @@ export type Undo =
 
 /** Browsers keep a cookie of 4,096 bytes with its name and attributes. */
 const MAX_PACKED_LENGTH = 3_900;
-/** A hundred ids of the longest kind. */
-const MAX_BYTES = 32 * 1024;
+/** A hundred tasks with several long values each: similar texts are packed to little. */
+const MAX_BYTES = 256 * 1024;
 
 /** Characters of what a change was called. */
 const MAX_NAME_LENGTH = 60;
@@ -54,9 +54,10 @@ export const UNDO_MINUTES = 10;
  */
 export function packUndo(config: Config, binding: string, undo: Undo, said = ''): string | undefined {
   const until = Date.now() + UNDO_MINUTES * 60_000;
-  const text = deflateRawSync(
-    JSON.stringify({ undo, until, said: said.length > MAX_NAME_LENGTH ? `${said.slice(0, MAX_NAME_LENGTH)}…` : said }),
-  ).toString('base64');
+  const name = said.length > MAX_NAME_LENGTH ? `${said.slice(0, MAX_NAME_LENGTH)}…` : said;
+  const json = Buffer.from(JSON.stringify({ undo, until, said: name }));
+  if (json.length > MAX_BYTES) return undefined;
+  const text = deflateRawSync(json).toString('base64');
   const packed = encryptField(config, 'web-undo', binding, text).toString('base64url');
   return packed.length > MAX_PACKED_LENGTH ? undefined : packed;
 }

@@ -138,6 +138,7 @@ describe('files', () => {
           'keys.js',
           'rows.js',
           'peek.js',
+          'instant.js',
           'decisions.js',
           'ticks.js',
           'undo.js',

@@ -110,7 +110,7 @@ export async function describeGates(
   maxBytes = MAX_LISTED_BYTES,
 ): Promise<Record<string, DescribedGate>> {
   if (runIds.length === 0) return {};
-  await stageAtFirstSight(ctx, runIds);
+  await stageAtFirstSight(ctx, runIds, maxBytes === ANY_LENGTH);
   const rows = await run<Row>(ctx.db, describeGatesStatement, [runIds, maxBytes]);
   const gates = rows.flatMap(({ staged, staged_hash, ...row }) => {
     const steps = staged === null || staged_hash === null ? undefined : readSteps(ctx, row.run_id, { staged, staged_hash });

@@ -53,16 +53,16 @@ const BUDGET_MS = 1_000;
 
 /**
  * Stages the gates of paused runs that have no text yet: an older version of the service opened them, or a row was locked when they opened. A
- * list leaves a run that is locked now to the next reading; a caller who reads one run waits for it.
+ * list leaves a run that is locked now to the next reading; a caller who reads one gate whole waits for it (`waits`).
  */
-export async function stageAtFirstSight(ctx: Context, runIds: readonly string[]): Promise<void> {
+export async function stageAtFirstSight(ctx: Context, runIds: readonly string[], waits: boolean): Promise<void> {
   if (runIds.length === 0) return;
   const unstaged = await run<{ run_id: string; gate_index: number }>(ctx.db, unstagedStatement, [runIds]);
   const end = Date.now() + BUDGET_MS;
   for (const { run_id, gate_index } of unstaged) {
     if (Date.now() > end) return;
     const staging = ctx.db.transaction(async (db) => {
-      if (runIds.length > 1 && (await run(db, freeStatement, [run_id])).length === 0) return;
+      if (!waits && (await run(db, freeStatement, [run_id])).length === 0) return;
       const row = await lockRun(db, run_id);
       // Another transaction may have staged it meanwhile.
       const [left] = await run<{ gate_index: number }>(db, unstagedStatement, [[run_id]]);
@@ -70,7 +70,7 @@ export async function stageAtFirstSight(ctx: Context, runIds: readonly string[])
     });
     // One that cannot be staged must not keep the others of a list from being shown: it stands there without its actions.
     await staging.catch((err: unknown) => {
-      if (runIds.length === 1) throw err;
+      if (waits) throw err;
       ctx.log.error({ err, run_id }, 'a gate could not be staged');
     });
   }

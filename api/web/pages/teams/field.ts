@@ -32,6 +32,9 @@ const COLORS: readonly [hex: string, name: string][] = [
   ['#675f54', 'Gray'],
 ];
 
+/** Bytes of a form: a hundred choices as they were and as they are, as forms encode them. */
+const FORM_BYTES = 512 * 1024;
+
 type Option = CustomFieldRecord['options'][number];
 const { name, options: Options } = CreateCustomField.shape;
 
@@ -112,6 +115,7 @@ export const fieldPages: Page[] = [
     access: 'custom_field.manage',
     params: Params,
     form: FieldForm,
+    formBytes: FORM_BYTES,
     async handle({ ctx, params: { team_id, field_id }, form: { shown, ...change } }) {
       await findField(ctx, team_id, field_id);
       const saved = await updateField(ctx, field_id, change, shown);
