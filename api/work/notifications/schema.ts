@@ -4,7 +4,7 @@ import { NOTICE_MAILS } from './rules.js';
 import { byCursor } from '../../platform/endpoint/pages.js';
 
 /** Kinds of notifications. */
-const NOTIFICATION_KINDS = [
+export const NOTIFICATION_KINDS = [
   'message',
   'approval_requested',
   'approval_reminder',

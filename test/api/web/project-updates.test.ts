@@ -1,3 +1,4 @@
+import { NOTIFICATION_KINDS } from '../../../api/work/notifications/schema.js';
 import { buildProject, buildTeam, type TestTeam } from '../../factories/people.js';
 import { startApp, type TestApp } from '../../support/app.js';
 import { type Browser, givePasswords, signIn } from './browser.js';
@@ -88,4 +89,15 @@ it('pages older ones, offers an author theirs and a manager the deletion of any,
   expect([managed.includes('/updates/delete'), managed.includes('/updates/edit')]).toEqual([true, false]);
   const csrf = hidden(read, '_csrf');
   expect((await guest.post(path, { health: 'on_track', content: 'x' }, { csrf })).status).toBe(403);
+});
+
+it('the inbox draws a notification of every kind, and leads from one of an update to the updates', async () => {
+  const { user_id } = team.manager;
+  const row = { user_id, team_id: team.team_id, message: 'Something happened' };
+  await db()('notifications').insert(NOTIFICATION_KINDS.map((kind) => ({ ...row, kind })));
+  await db()('notifications').where({ user_id, kind: 'project_updated' }).update({ item_id: project_id });
+  const inbox = await (await signIn(app, team.manager)).get('/app/notifications');
+  expect(inbox.status).toBe(200);
+  for (const label of ['Message', 'Run ended', 'Project update', 'Change request']) expect(inbox.html).toContain(`${label} ·`);
+  expect(inbox.html).toContain(`href="/app/projects/${project_id}/updates"`);
 });

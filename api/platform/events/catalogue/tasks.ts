@@ -25,7 +25,7 @@ export const taskEvents = {
   }),
   'task.updated': stored({
     payload: about,
-    trigger: 'A task is changed in any way',
+    trigger: 'A task is changed in any way (a custom field alone does not count)',
     past: 'A task was changed',
     webhook: 'A task was changed in any way',
     sample: taskChanged('title', 'Sign-in fails', TASK.title),

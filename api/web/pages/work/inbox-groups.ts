@@ -1,3 +1,4 @@
+import type { IconName } from '../../icons.js';
 import type { User } from '../../../identity/auth/schema.js';
 import type { Context } from '../../../platform/context.js';
 import { withVisibleNames } from '../../../platform/validation/invisible.js';
@@ -70,36 +71,36 @@ export const wordReason = (message: string): string =>
     ' $1',
   );
 
-/** What one notification of each kind is called. */
-const NOUNS: Readonly<Record<Notification['kind'], string>> = {
-  message: 'message',
-  approval_requested: 'request',
-  approval_reminder: 'reminder',
-  automation_disabled: 'warning',
-  plan_staged: 'plan',
-  plan_reminder: 'reminder',
-  change_requested: 'change request',
-  change_reminder: 'reminder',
-  change_ended: 'result',
-  member_added: 'welcome',
-  assigned: 'assignment',
-  imported: 'import',
-  mentioned: 'mention',
-  commented: 'comment',
-  status_changed: 'status change',
-  run_ended: 'ended run',
-  project_updated: 'update',
+/** How a notification of each kind is drawn, and what one is called. */
+export const NOTICE_KINDS: Readonly<Record<Notification['kind'], { icon: IconName; label: string; noun: string }>> = {
+  message: { icon: 'mail', label: 'Message', noun: 'message' },
+  approval_requested: { icon: 'approve', label: 'Approval requested', noun: 'request' },
+  approval_reminder: { icon: 'clock', label: 'Approval reminder', noun: 'reminder' },
+  automation_disabled: { icon: 'warn', label: 'Automation disabled', noun: 'warning' },
+  plan_staged: { icon: 'approve', label: 'Plan staged', noun: 'plan' },
+  plan_reminder: { icon: 'clock', label: 'Plan reminder', noun: 'reminder' },
+  change_requested: { icon: 'approve', label: 'Change request', noun: 'change request' },
+  change_reminder: { icon: 'clock', label: 'Reminder of a change request', noun: 'reminder' },
+  change_ended: { icon: 'check', label: 'Change request', noun: 'result' },
+  member_added: { icon: 'team', label: 'Added to a team', noun: 'welcome' },
+  assigned: { icon: 'person', label: 'Assigned to you', noun: 'assignment' },
+  imported: { icon: 'person', label: 'Imported', noun: 'import' },
+  mentioned: { icon: 'talk', label: 'Mention', noun: 'mention' },
+  commented: { icon: 'talk', label: 'Comment', noun: 'comment' },
+  status_changed: { icon: 'check', label: 'Status', noun: 'status change' },
+  run_ended: { icon: 'warn', label: 'Run ended', noun: 'ended run' },
+  project_updated: { icon: 'board', label: 'Project update', noun: 'update' },
 };
 const counted = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`;
 
 /** Says what a row folds: "3 more: 2 comments, 1 assignment", in the order of the newest of each kind. */
 export function wordFolded(others: readonly Notification[]): string {
   const byNoun = new Map<string, number>();
-  for (const { kind, more } of others) byNoun.set(NOUNS[kind], (byNoun.get(NOUNS[kind]) ?? 0) + 1 + more);
+  for (const { kind, more } of others) byNoun.set(NOTICE_KINDS[kind].noun, (byNoun.get(NOTICE_KINDS[kind].noun) ?? 0) + 1 + more);
   const [one, ...rest] = [...byNoun].map(([noun, count]) => counted(count, noun));
   const total = [...byNoun.values()].reduce((sum, count) => sum + count, 0);
   return rest.length === 0 ? `${one?.replace(' ', ' more ')}` : `${total} more: ${[one, ...rest].join(', ')}`;
 }
 
 /** Says what a notification stands for besides itself: "57 more assignments". */
-export const wordMore = ({ kind, more }: Notification): string => counted(more, NOUNS[kind]).replace(' ', ' more ');
+export const wordMore = ({ kind, more }: Notification): string => counted(more, NOTICE_KINDS[kind].noun).replace(' ', ' more ');

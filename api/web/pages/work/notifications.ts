@@ -11,7 +11,7 @@ import { findTaskNumbers } from '../../../work/tasks/read/find-task-numbers.js';
 import { NotificationPath, NotificationSettings } from '../../../work/notifications/schema.js';
 import { namesIn, mapTeamNames } from '../../wording/names.js';
 import { SHOWN } from '../teams/invitations.js';
-import { groupNotices, wordFolded, wordMore, wordReason } from './inbox-groups.js';
+import { groupNotices, NOTICE_KINDS, wordFolded, wordMore, wordReason } from './inbox-groups.js';
 import { type Redirect, page, type Page, requireUser, type FormError } from '../../page.js';
 
 const PATH = '/app/notifications';
@@ -51,6 +51,7 @@ export const notificationPages: Page[] = [
       ]);
       const data = {
         groups,
+        kinds: NOTICE_KINDS,
         wordReason,
         wordFolded,
         wordMore,

@@ -15,15 +15,15 @@ export const expectStatement = defineStatement({
       from unnest($2::text[], $3::text[]) with ordinality as g(task_id, email, place)
         join tasks t on t.task_id = g.task_id and t.team_id = $1 and t.assigned_to is null and t.deleted_at is null
     ) n where n.nth_of_person <= ${MAX_EXPECTED} and n.nth <= ${MAX_EXPECTED_OF_TEAM}
-    on conflict (task_id) do update set email = excluded.email, since = now()`,
+    on conflict (task_id) do update set team_id = excluded.team_id, email = excluded.email, since = now()`,
 });
 
-/** $1 = team id, $2 = user id. The tasks are locked in the order of their ids, as their other writers do. */
+/** $1 = team id, $2 = user id. Imports at once may have kept more than the most of one person. The tasks are locked in the order of their ids, as their other writers do. */
 export const lockExpectedStatement = defineStatement({
   name: 'lock_expected_tasks',
   text: /* sql */ `
     select t.task_id from tasks t where t.team_id = $1 and t.deleted_at is null and t.assigned_to is null and t.task_id in (
-      select e.task_id from expected_assignees e join users u on u.email = e.email where e.team_id = $1 and u.user_id = $2
+      select e.task_id from expected_assignees e join users u on u.email = e.email where e.team_id = $1 and u.user_id = $2 limit ${MAX_EXPECTED}
     ) order by t.task_id for no key update`,
 });
 
