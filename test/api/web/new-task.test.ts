@@ -1,4 +1,4 @@
-import { buildProject, buildTeam, type TestTeam } from '../../factories/people.js';
+import { buildProject, buildTask, buildTeam, type TestTeam } from '../../factories/people.js';
 import { startApp, type TestApp } from '../../support/app.js';
 import { type Browser, givePasswords, signIn } from './browser.js';
 
@@ -97,4 +97,14 @@ it('creates nothing in the projects of others, and reads no line there', async (
   expect([html.includes('no project that takes a task of yours'), html.includes('href="/app/tasks/new"')]).toEqual([true, false]);
   expect((await guest.post('/app/tasks/new', { ...first, text: 'Sneaked' }, { from: '/app/account' })).status).toBe(403);
   expect(await tasks('Sneaked')).toEqual([]);
+});
+
+it('spells a tag as tasks of the project have it, and shows it so before the task is added', async () => {
+  await buildTask(app, team, second, { tags: ['Bug'] });
+  const line = await browser.get(`/app/tasks/line?project_id=${second.project_id}&text=${encodeURIComponent('Leak #bug #new')}`);
+  expect([line.html.includes('#Bug'), line.html.includes('#bug')]).toEqual([true, false]);
+  const path = `/app/projects/${second.project_id}`;
+  await browser.post(`${path}/tasks`, { text: 'Leak #bug #BUG #new' }, { from: path });
+  const made = await app.services.db('tasks').where({ project_id: second.project_id, title: 'Leak' }).first();
+  expect(made.tags).toEqual(['Bug', 'new']);
 });

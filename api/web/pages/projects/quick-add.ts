@@ -5,6 +5,7 @@ import { invalidFields } from '../../../platform/errors.js';
 import { listProjects } from '../../../work/projects/list-projects.js';
 import { ruleInWords } from '../../../work/tasks/recurrence/describe-rule.js';
 import { parseQuickAdd, type QuickLine } from '../../../work/tasks/quick-add/parse-quick-add.js';
+import { listCommonTags } from '../../../work/tasks/read/common-tags.js';
 import { CreateTask, type Task } from '../../../work/tasks/schema.js';
 import { createTask } from '../../../work/tasks/write/create-task.js';
 import type { Notice } from '../../page.js';
@@ -49,14 +50,14 @@ const findFaults = (task: QuickLine['task']): string[] => {
 };
 
 /**
- * Reads a line as `quickAdd` does, and creates nothing.
+ * Reads a line as `quickAdd` does, and creates nothing. A tag that tasks of the project have is spelt as they have it.
  * @throws the errors of `listMembers`
  */
 export async function readQuickLine(
   ctx: Context,
   me: User,
   text: string,
-  { team_id, status }: { team_id: string; status?: Choice | undefined },
+  { team_id, project_id, status }: { team_id: string; project_id: string; status?: Choice | undefined },
 ): Promise<ReadLine> {
   const words = createFormatter(me);
   const [members, projects] = await Promise.all([
@@ -64,14 +65,16 @@ export async function readQuickLine(
     text.includes('#') ? listProjects(ctx, { team_id, limit: MAX_PROJECTS, offset: 0 }) : [],
   ]);
   const known = projects.map((json) => JSON.parse(json) as { project_id: string; name: string });
-  const line = parseQuickAdd(text, {
+  const parsed = parseQuickAdd(text, {
     today: words.today,
     timezone: words.timeZone,
     userId: me.user_id,
     members,
     projects: known,
   });
-  const { task } = line;
+  const spelt = parsed.task.tags.length === 0 ? [] : await listCommonTags(ctx, parsed.task.project_id ?? project_id);
+  const tags = parsed.task.tags.map((tag) => spelt.find((one) => one.toLowerCase() === tag.toLowerCase()) ?? tag);
+  const task = { ...parsed.task, tags: [...new Set(tags)] };
   const name = members.find(({ user_id }) => user_id === task.assigned_to)?.display_name;
   const facts = [
     ...(status && status !== 'todo' ? [await nameChoice(ctx, [team_id], status)] : []),
@@ -83,7 +86,7 @@ export async function readQuickLine(
     ...(task.estimate === undefined ? [] : [words.plural(task.estimate, 'point')]),
     ...task.tags.map((tag) => `#${tag}`),
   ];
-  return { ...line, facts, problems: line.problems.length > 0 ? line.problems : findFaults(task) };
+  return { ...parsed, task, facts, problems: parsed.problems.length > 0 ? parsed.problems : findFaults(task) };
 }
 
 /**
