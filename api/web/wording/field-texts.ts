@@ -63,7 +63,7 @@ const COMMON: Readonly<Record<string, FieldText>> = {
     hint: 'Only with the status done. Left empty: it is completed',
     options: { canceled: 'Canceled', duplicate: 'Duplicate' },
   },
-  assigned_to: { label: 'Assignee', hint: 'The name of a member. Left empty: nobody' },
+  assigned_to: { label: 'Assignee', hint: 'The name of a member. Left empty: a new task has nobody, another one keeps its own' },
   project_id: { label: 'Project', hint: 'The name of a project' },
   task_id: { label: 'Task', hint: 'The title of a task, its address, or a field of the event' },
   parent_task_id: { label: 'Parent task', hint: 'The title of a task' },
