@@ -69,6 +69,27 @@ function warnOfLoops({ trigger_type, condition, actions }: SavedDefinition): str
   );
 }
 
+const CHANGES_TASK = ['update_task', 'set_task_status', 'assign_task'];
+
+/**
+ * Returns what a person should know of an automation that changes what starts it: once more it finds nothing to change, so that its gate asks about nothing,
+ * unless its condition asks what changed. It works, so programs are not warned.
+ */
+export const hintAtOwnChanges = ({
+  trigger_type,
+  condition,
+  actions,
+}: Pick<SavedDefinition, 'trigger_type' | 'condition' | 'actions'>): string[] =>
+  trigger_type !== 'task.updated' || condition?.includes('event.changes')
+    ? []
+    : actions.flatMap(({ type }, index) =>
+        CHANGES_TASK.includes(type)
+          ? [
+              `actions[${index}]: its own change starts this automation again. A condition on what changed, such as has(event.changes.due_date), can leave that out`,
+            ]
+          : [],
+      );
+
 /**
  * Returns warnings about actions that will fail unless something changes first. They do not prevent saving: the secret or the
  * connection may be added later. Only team admins see the names of missing secrets.

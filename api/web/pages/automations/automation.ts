@@ -2,7 +2,7 @@ import { describeActions } from '../../../automation/definitions/describe-action
 import { findRights } from '../../../automation/definitions/find-rights.js';
 import { getAutomation } from '../../../automation/definitions/get-automation.js';
 import { AutomationParams, type AutomationRecord } from '../../../automation/definitions/schema.js';
-import { findWarnings } from '../../../automation/definitions/warnings.js';
+import { findWarnings, hintAtOwnChanges } from '../../../automation/definitions/warnings.js';
 import { findHook } from '../../../automation/hooks/read-hook.js';
 import { GATE } from '../../../automation/actions/rules.js';
 import { describeRuns } from '../../../automation/runs/describe-runs.js';
@@ -46,7 +46,7 @@ async function findProjectName(
 
 /** Returns warnings as sentences of the page, which names the trigger itself. */
 const listWarnings = async (ctx: Context, automation: AutomationRecord & Parameters<typeof findWarnings>[1]): Promise<string[]> =>
-  (await findWarnings(ctx, automation)).map((text) => {
+  [...(await findWarnings(ctx, automation)), ...hintAtOwnChanges(automation)].map((text) => {
     const said = namePlace(text, automation.actions).replace(
       `events of ${automation.trigger_type} have`,
       'events of this trigger have',

@@ -88,7 +88,8 @@ export const newTaskPages: Page[] = [
     }),
     async handle({ ctx, me, query: { project_id, text, status } }) {
       const { team_id } = JSON.parse(await getProject(ctx, project_id)) as ProjectRecord;
-      const line = text.trim() === '' ? undefined : await readQuickLine(ctx, requireUser({ me }), text, { team_id, project_id, status });
+      const line =
+        text.trim() === '' ? undefined : await readQuickLine(ctx, requireUser({ me }), text, { team_id, project_id, status });
       return { view: 'projects/line', title: 'New task', isFragment: true, data: { line } };
     },
   }),

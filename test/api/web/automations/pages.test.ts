@@ -97,6 +97,16 @@ describe('the page', () => {
     expect(html).toContain(`href="/app/runs/${run.run_id}"`);
   });
 
+  it('says that a change of a task starts the automation again, unless the condition asks what changed', async () => {
+    const update = { type: 'update_task', params: { task_id: '{{event.task.task_id}}', priority: 'urgent' } };
+    const browser = await signIn(app, team.manager);
+    const shown = async (condition: string) => {
+      const id = await create(team.manager, { trigger_type: 'task.updated', condition, actions: [update] });
+      return (await browser.get(pathOf(id))).html.includes('ts own change starts this automation again');
+    };
+    expect([await shown('event.task.status == "done"'), await shown('has(event.changes.due_date)')]).toEqual([true, false]);
+  });
+
   it('offers what its reader may do, as the operations judge it', async () => {
     const id = await create(team.manager, { trigger_type: 'manual' });
     const seen: Record<string, string[]> = {};
