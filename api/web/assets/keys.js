@@ -126,6 +126,8 @@
     void fill();
   };
   input.addEventListener('input', () => {
+    /* An answer to what was typed before is on its way: Enter must not open it. */
+    asked += 1;
     isStale = true;
     opensNext = false;
     choose();
