@@ -26,6 +26,19 @@
     for (const chip of document.querySelectorAll(`main [data-task] button[form=pick][value^="${CSS.escape(act)}:"]`))
       if (ids.some((id) => chip.value.endsWith(`:${id}`))) show(chip, text);
   });
+  /* z takes back what is shown: it waits for the answer, which says how. */
+  let waiting = null;
+  document.addEventListener('key', (event) => {
+    if (before.length === 0 || event.detail.toLowerCase() !== 'z') return;
+    event.preventDefault();
+    event.stopImmediatePropagation();
+    waiting = event.detail;
+  });
   /* An answer draws the rows anew; after a refusal, or none, they are as they were. */
-  document.addEventListener('htmx:finally:request', restore);
+  document.addEventListener('htmx:finally:request', () => {
+    restore();
+    const key = waiting;
+    waiting = null;
+    if (key) setTimeout(() => document.dispatchEvent(new CustomEvent('key', { cancelable: true, detail: key })));
+  });
 })();
