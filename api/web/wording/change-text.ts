@@ -1,4 +1,5 @@
 import type { ActivityChanges, ActivityEntry } from '../../work/activity-feed/schema.js';
+import { parseCustomKey } from '../../work/custom-fields/rules.js';
 import { withVisibleNames } from '../../platform/validation/invisible.js';
 
 interface Words {
@@ -78,7 +79,7 @@ export function summaryText(
   names: Record<string, string>,
   words: Words,
 ): string {
-  const [custom] = Object.entries(changes ?? {}).filter(([field]) => field.startsWith('custom_field:'));
+  const [custom] = Object.entries(changes ?? {}).filter(([field]) => parseCustomKey(field) !== undefined);
   if (custom) return customSummary(summary, custom[1], names);
   if (!/^changed [a-z_, ]+$/.test(summary)) return summary;
   const changed = summary.slice('changed '.length).split(', ');

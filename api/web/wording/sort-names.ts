@@ -1,4 +1,4 @@
-import { parseCustomKey } from '../../work/saved-views/rules.js';
+import { parseCustomKey } from '../../work/custom-fields/rules.js';
 
 /** What a saved view sorts by, as its form and its description say. */
 const SORT_NAMES: Readonly<Record<string, string>> = {

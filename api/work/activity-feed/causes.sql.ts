@@ -1,4 +1,5 @@
 import { defineStatement } from '../../../db/statement.js';
+import { CUSTOM_FIELD_PREFIX } from '../custom-fields/rules.js';
 
 /** Larger details, of changed long texts, are not parsed for a line. */
 const MAX_DETAILS_BYTES = 65_536;
@@ -44,7 +45,7 @@ export const causesStatement = defineStatement({
     left join lateral (
       select jsonb_object_agg(f.key, f.value) as changes from jsonb_each(
         case when e.entity_type = any($5::text[]) and jsonb_typeof(e.details->'changes') = 'object' then e.details->'changes' else '{}' end) f
-      where (f.key = any($4::text[]) or starts_with(f.key, 'custom_field:')) and f.value ? 'from' and octet_length(f.value::text) <= ${MAX_DIFFERENCE_BYTES}
+      where (f.key = any($4::text[]) or starts_with(f.key, '${CUSTOM_FIELD_PREFIX}')) and f.value ? 'from' and octet_length(f.value::text) <= ${MAX_DIFFERENCE_BYTES}
     ) d on true
     left join lateral (select * from automation_runs s where s.run_id = e.run_id limit 1) r on true
     left join lateral (

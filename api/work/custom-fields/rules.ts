@@ -13,6 +13,16 @@ export const MAX_VALUE_LENGTH = 2_000;
 export const KEY = /^[a-z][a-z0-9_]{0,62}$/;
 const MAX_KEY_LENGTH = 63;
 
+/** What precedes the key of a custom field where names of fields of the record stand too: in views, and in what a change says of itself. */
+export const CUSTOM_FIELD_PREFIX = 'custom_field:';
+
+/** Returns what a view or a change calls a custom field. */
+export const toCustomKey = (key: string): string => `${CUSTOM_FIELD_PREFIX}${key}`;
+
+/** Returns the key of a custom field that a view or a change names; undefined for a field of the record. */
+export const parseCustomKey = (name: string): string | undefined =>
+  name.startsWith(CUSTOM_FIELD_PREFIX) ? name.slice(CUSTOM_FIELD_PREFIX.length) : undefined;
+
 /** What a check of a value reads of its field. */
 export interface FieldRule {
   field_type: FieldType;

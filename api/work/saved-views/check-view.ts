@@ -1,7 +1,8 @@
 import { normaliseDate } from '../../platform/dates.js';
 import { invalidFields } from '../../platform/errors.js';
 import { KEY } from '../custom-fields/rules.js';
-import { parseCustomKey, filtersOf, GROUP_FIELDS, hasCustomFields, STATUSES_OF, type ViewEntity } from './rules.js';
+import { parseCustomKey } from '../custom-fields/rules.js';
+import { filtersOf, GROUP_FIELDS, hasCustomFields, STATUSES_OF, type ViewEntity } from './rules.js';
 import { SORT_FIELDS } from './sort-fields.js';
 import type { ViewFilters } from './schema.js';
 

@@ -9,16 +9,6 @@ export const MAX_SORT_FIELDS = 5;
 /** Rows that pages of results reach, as those of the list of work items. */
 export const MAX_RESULTS = 10_000;
 
-/** Prefix of a custom field in `sort`, `group_by` and `columns`. */
-const CUSTOM_FIELD_PREFIX = 'custom_field:';
-
-/** Returns what `sort`, `group_by` and `columns` call a custom field. */
-export const toCustomKey = (key: string): string => `${CUSTOM_FIELD_PREFIX}${key}`;
-
-/** Returns the key of a custom field in `sort` or `group_by`; undefined for a field of the record. */
-export const parseCustomKey = (name: string): string | undefined =>
-  name.startsWith(CUSTOM_FIELD_PREFIX) ? name.slice(CUSTOM_FIELD_PREFIX.length) : undefined;
-
 /** Filters with values of each entity, and those without. */
 const VALUE_FILTERS_OF: Readonly<Record<ViewEntity, readonly string[]>> = {
   task: ['status', 'priority', 'assigned_to', 'created_by', 'cycle_id', 'stage_id', 'tags', 'project_id', 'custom_fields'],

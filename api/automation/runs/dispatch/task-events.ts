@@ -4,6 +4,7 @@ import { notFound } from '../../../platform/errors.js';
 import { triggersOfEvent } from '../../../platform/events/event-types.js';
 import { listActivity } from '../../../work/activity-feed/list-activity.js';
 import type { ActivityEntry } from '../../../work/activity-feed/schema.js';
+import { parseCustomKey } from '../../../work/custom-fields/rules.js';
 import { searchItems } from '../../../work/search/search-items.js';
 import { getTask } from '../../../work/tasks/read/get-task.js';
 import { TASK_STATUSES } from '../../../work/tasks/rules.js';
@@ -38,7 +39,7 @@ export const startsByTask = (trigger: string): boolean => trigger.startsWith('ta
 
 /** Whether a line is about the task itself: one about a custom field or a file alone is no event of the task. */
 const isOwn = ({ action, changes }: Change): boolean =>
-  action !== 'update' || Object.keys(changes ?? {}).some((field) => !field.startsWith('custom_field:'));
+  action !== 'update' || Object.keys(changes ?? {}).some((field) => parseCustomKey(field) === undefined);
 
 /** Returns whether a change of a task starts automations of a trigger. */
 export const fits = (trigger: string, change: Change, task: object): boolean => {

@@ -4,7 +4,7 @@ import { findCycleNames } from '../../../work/cycles/find-cycle-names.js';
 import type { Stage } from '../../../work/tasks/stages/places.js';
 import { findStages } from '../../../work/tasks/stages/find-stages.js';
 import { findPlaces } from '../../../work/graph/item-place.js';
-import { parseCustomKey } from '../../../work/saved-views/rules.js';
+import { parseCustomKey } from '../../../work/custom-fields/rules.js';
 import type { ViewGroup } from '../../../work/saved-views/schema.js';
 import { mapTeamNames } from '../../wording/names.js';
 

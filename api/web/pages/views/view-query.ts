@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { ClampedInt, Text } from '../../../platform/fields.js';
 import { checkView } from '../../../work/saved-views/check-view.js';
-import { filtersOf, LAYOUTS, parseCustomKey, STATUSES_OF, type ViewEntity } from '../../../work/saved-views/rules.js';
+import { parseCustomKey } from '../../../work/custom-fields/rules.js';
+import { filtersOf, LAYOUTS, STATUSES_OF, type ViewEntity } from '../../../work/saved-views/rules.js';
 import { type SavedViewRecord, UpdateSavedView, ViewFilters } from '../../../work/saved-views/schema.js';
 import { withFields } from '../filters/field-params.js';
 import {

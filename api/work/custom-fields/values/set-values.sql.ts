@@ -1,5 +1,6 @@
 import { defineStatement } from '../../../../db/statement.js';
 import { kindOfChange } from '../../../platform/changes/make-change.sql.js';
+import { CUSTOM_FIELD_PREFIX } from '../rules.js';
 
 /** A value to set, as the statement takes it; `at` is its place in the request. */
 export interface ValueInput {
@@ -19,7 +20,7 @@ const change = (entityType: 'task' | 'project'): string => /* sql */ `
   make_change(team_id => c.team_id, project_id => c.project_id, ${kind(entityType)}, entity_id => c.entity_id, title => c.title,
     summary => case when c.after is null then 'cleared ' else 'set ' end || c.name,
     details => jsonb_build_object('field_id', c.field_id, 'key', c.key, 'changes',
-      jsonb_build_object('custom_field:' || c.key, jsonb_build_object('from', c.before, 'to', c.after))))`;
+      jsonb_build_object('${CUSTOM_FIELD_PREFIX}' || c.key, jsonb_build_object('from', c.before, 'to', c.after))))`;
 
 /**
  * $1 = caller (jsonb), $2 = values (jsonb array of ValueInput) of existing fields and live items, all locked, each pair once; $3 = caller id.
