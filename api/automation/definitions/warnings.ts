@@ -56,18 +56,22 @@ async function ofConnections(ctx: Context, { created_by, updated_by, actions }: 
   });
 }
 
+/** Says something of each action of some types, with its place. */
+const sayOf = (actions: SavedDefinition['actions'], types: readonly (string | undefined)[], text: string): string[] =>
+  actions.flatMap(({ type }, index) => (types.includes(type) ? [`actions[${index}]: ${text}`] : []));
+
 /** Actions that write the event of a trigger, whatever their parameters are. */
 const STARTS_ITSELF: Readonly<Record<string, string>> = { 'comment.created': 'add_comment', 'task.created': 'create_task' };
 
 /** An automation that writes what starts it runs in a circle, unless its condition leaves its own changes out. */
-function warnOfLoops({ trigger_type, condition, actions }: SavedDefinition): string[] {
-  if (condition) return [];
-  return actions.flatMap(({ type }, index) =>
-    type === STARTS_ITSELF[trigger_type]
-      ? [`actions[${index}]: starts this automation again, up to ten times. A condition can leave out what it writes itself`]
-      : [],
-  );
-}
+const warnOfLoops = ({ trigger_type, condition, actions }: SavedDefinition): string[] =>
+  condition
+    ? []
+    : sayOf(
+        actions,
+        [STARTS_ITSELF[trigger_type]],
+        'starts this automation again, up to ten times. A condition can leave out what it writes itself',
+      );
 
 const CHANGES_TASK = ['update_task', 'set_task_status', 'assign_task'];
 
@@ -82,12 +86,10 @@ export const hintAtOwnChanges = ({
 }: Pick<SavedDefinition, 'trigger_type' | 'condition' | 'actions'>): string[] =>
   trigger_type !== 'task.updated' || condition?.includes('event.changes')
     ? []
-    : actions.flatMap(({ type }, index) =>
-        CHANGES_TASK.includes(type)
-          ? [
-              `actions[${index}]: its own change starts this automation again. A condition on what changed, such as has(event.changes.due_date), can leave that out`,
-            ]
-          : [],
+    : sayOf(
+        actions,
+        CHANGES_TASK,
+        'its own change starts this automation again. A condition on what changed, such as has(event.changes.due_date), can leave that out',
       );
 
 /**

@@ -14,6 +14,10 @@ export const YES_OR_NO: [value: string, name: string][] = [
   ['false', 'No'],
 ];
 
+/** Whether a value says little without the name of its field. */
+export const needsFieldName = ({ field_type }: Pick<Field, 'field_type'>): boolean =>
+  ['boolean', 'number', 'date'].includes(field_type);
+
 /** Returns the words of one value of a custom field, of several choices those of one. */
 export function nameFieldValue({ field_type, options }: Field, value: string, { names, day }: About): string {
   const label = options.find((option) => option.value === value)?.label;

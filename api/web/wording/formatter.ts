@@ -7,7 +7,7 @@ import { formatStatus, getChoice, type TaskResolution, type TaskStatus } from '.
 import { TRIGGER_TEXT } from '../../automation/language/triggers.js';
 import type { ActivityChanges } from '../../work/activity-feed/schema.js';
 import { changesText, summaryText } from './change-text.js';
-import { sayFieldValue } from './field-value.js';
+import { needsFieldName, sayFieldValue } from './field-value.js';
 import { estimatesText } from './estimate-text.js';
 import { addsToQuestion, itemIn, wordQuestion } from './question.js';
 import { wordRisk } from './risk.js';
@@ -164,6 +164,7 @@ const COMMON = {
   initials,
   hue,
   fieldValue: sayFieldValue,
+  needsFieldName,
   /** How long a run took: "2 min", "less than a second". */
   took: (ms: number): string => (ms < 1000 ? 'less than a second' : duration(ms / 1000)),
   bulkFormat,

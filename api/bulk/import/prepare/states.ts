@@ -1,5 +1,6 @@
 import { formatStatus, type StatusChoice } from '../../../work/tasks/rules.js';
 import { shown } from '../importers/foreign.js';
+import { countTasks } from './strangers.js';
 
 /** Names of states that the note lists; a file may hold any number of others. */
 const MAX_NAMES = 20;
@@ -34,8 +35,7 @@ export class States {
   *notes(): Generator<{ line: number; message: string }> {
     if (this.names.size === 0) return;
     const became = [...this.names.values()].map(
-      ({ name, status, tasks }) =>
-        `${name} became ${formatStatus(status)} (${tasks === 1 ? '1 task' : `${tasks.toLocaleString('en-US')} tasks`})`,
+      ({ name, status, tasks }) => `${name} became ${formatStatus(status)} (${countTasks(tasks)})`,
     );
     const rest = this.others > 0 ? `; ${this.others.toLocaleString('en-US')} tasks are in further ones` : '';
     const message = `The team has no stage of these names: ${became.join(', ')}${rest}. An import after they are added under Stages puts new tasks into them`;

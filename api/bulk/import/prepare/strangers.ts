@@ -6,12 +6,13 @@ import { toAddress } from '../importers/values.js';
 const MAX_NAMES = 1_000;
 const MAX_KEY = 254;
 
-const count = (tasks: number): string => (tasks === 1 ? '1 task' : `${tasks.toLocaleString('en-US')} tasks`);
+/** Returns a number of tasks in words. */
+export const countTasks = (tasks: number): string => (tasks === 1 ? '1 task' : `${tasks.toLocaleString('en-US')} tasks`);
 
 /** Whether a person is invited is not said: only admins may know that. */
 function buildMessage(name: string, tasks: number): string {
   const address = toAddress(name);
-  const who = `The file assigns ${count(tasks)} to ${address ?? shown(name)}, who is no member of the team`;
+  const who = `The file assigns ${countTasks(tasks)} to ${address ?? shown(name)}, who is no member of the team`;
   const many = tasks > MAX_EXPECTED ? `the first ${MAX_EXPECTED}` : tasks === 1 ? 'it' : 'them';
   if (address !== null) return `${who}: they get ${many} when they join with this address`;
   return `${who}: import it again when they have joined, and let it take the fields of the file`;
@@ -35,7 +36,7 @@ export class Strangers {
     for (const { name, line, tasks } of this.names.values()) yield { line, message: buildMessage(name, tasks) };
     if (this.others) {
       const { line, tasks } = this.others;
-      yield { line, message: `The file assigns ${count(tasks)} to others who are no members of the team` };
+      yield { line, message: `The file assigns ${countTasks(tasks)} to others who are no members of the team` };
     }
   }
 }

@@ -17,7 +17,7 @@ import { shiftField } from '../../../work/custom-fields/shift-field.js';
 import { type ShownField, updateField } from '../../../work/custom-fields/update-field.js';
 import { type FormError, page, type Page, type PageRequest, type View } from '../../page.js';
 import type { Fields } from '../../server/read-form.js';
-import { fieldsPath } from './fields.js';
+import { bounced, fieldsPath, readChoices } from './fields.js';
 
 const Params = TeamParams.extend(CustomFieldParams.shape);
 
@@ -45,10 +45,7 @@ function readOptions(shown: readonly Option[], given: Fields): Partial<Option>[]
     const label = textOf(`o${at}.label`);
     return label === '' ? [] : [{ value, label, color: textOf(`o${at}.color`) || null }];
   });
-  const added = textOf('more')
-    .split(/\r?\n/)
-    .flatMap((line) => (line.trim() === '' ? [] : [{ value: line.trim() }]));
-  return [...kept, ...added];
+  return [...kept, ...readChoices(textOf('more'))];
 }
 
 const Shown = Stored.pick({ name: true, required: true, options: true });
@@ -133,7 +130,6 @@ export const fieldPages: Page[] = [
       await shiftField(ctx, field_id, to === 'up' ? -1 : 1);
       return { to: fieldsPath(team_id) };
     },
-    onError: ({ params }, { message }) =>
-      Promise.resolve({ to: fieldsPath(params.team_id), notice: { kind: 'bad' as const, text: message } }),
+    onError: bounced,
   }),
 ];

@@ -16,16 +16,16 @@ import type { Fields } from '../../server/read-form.js';
 export const fieldsPath = (teamId: string) => `/app/teams/${teamId}/fields`;
 const FieldPageParams = TeamParams.extend(CustomFieldParams.shape);
 
+/** Reads choices that stand one a line; empty lines are none. */
+export const readChoices = (text: string): { value: string }[] =>
+  text.split(/\r?\n/).flatMap((line) => (line.trim() === '' ? [] : [{ value: line.trim() }]));
+
 /** The fields of the API, with the choices one a line. */
 const FieldForm = z.object({
   name: CreateCustomField.shape.name,
   field_type: CreateCustomField.shape.field_type,
   entity_type: CreateCustomField.shape.entity_type,
-  options: z
-    .string()
-    .default('')
-    .transform((text) => text.split(/\r?\n/).flatMap((line) => (line.trim() === '' ? [] : [{ value: line.trim() }])))
-    .pipe(CreateCustomField.shape.options.unwrap().unwrap()),
+  options: z.string().default('').transform(readChoices).pipe(CreateCustomField.shape.options.unwrap().unwrap()),
   required: z
     .string()
     .optional()
@@ -46,7 +46,7 @@ async function showFields(
 }
 
 /** Why a button of the list was refused, on the page of the list. */
-const bounced = ({ params }: { params: { team_id: string } }, { message }: FormError) =>
+export const bounced = ({ params }: { params: { team_id: string } }, { message }: FormError) =>
   Promise.resolve({ to: fieldsPath(params.team_id), notice: { kind: 'bad' as const, text: message } });
 
 export const fieldsPages: Page[] = [
