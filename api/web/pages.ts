@@ -42,7 +42,7 @@ import { notePages } from './pages/projects/notes.js';
 import { boardPages } from './pages/projects/board.js';
 import { bulkTaskPages } from './pages/projects/bulk.js';
 import { newTaskPages } from './pages/projects/new-task.js';
-import { projectListPages } from './pages/projects/list.js';
+import { projectListPages } from './pages/projects/all/list.js';
 import { projectPages } from './pages/projects/project.js';
 import { projectUpdatePages } from './pages/items/project-updates.js';
 import { undoPages } from './pages/projects/undo.js';

@@ -46,7 +46,7 @@ export const TEAM_ACTIONS: readonly TeamAction[] = [
   { label: (team) => `Open ${team}`, path: (id) => `/app/teams/${id}`, icon: 'team', ability: 'team.read', words: 'members' },
   {
     label: (team) => `New project in ${team}`,
-    path: (id) => `/app/projects?team=${id}#h-new`,
+    path: (id) => `/app/projects?team=${id}#f-name`,
     icon: 'plus',
     ability: 'project.write',
     words: 'create add',
@@ -60,7 +60,7 @@ export const TEAM_ACTIONS: readonly TeamAction[] = [
   },
   {
     label: (team) => `New cycle in ${team}`,
-    path: (id) => `/app/cycles?team=${id}#h-new`,
+    path: (id) => `/app/cycles?team=${id}#f-name`,
     icon: 'plus',
     ability: 'cycle.write',
     words: 'create add plan sprint',

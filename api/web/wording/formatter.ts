@@ -165,6 +165,9 @@ const COMMON = {
   hue,
   fieldValue: sayFieldValue,
   needsFieldName,
+  help: (code: string): string | undefined => HELP[code],
+  action: (type: string): string => ACTION_LABELS.get(type) ?? type,
+  plural: (count: number, one: string, many = `${one}s`): string => `${count} ${count === 1 ? one : many}`,
   /** How long a run took: "2 min", "less than a second". */
   took: (ms: number): string => (ms < 1000 ? 'less than a second' : duration(ms / 1000)),
   bulkFormat,
@@ -201,6 +204,7 @@ export function createFormatter(me: User | null, now: Date = new Date()) {
   const day = new Intl.DateTimeFormat(locale, { timeZone, day: 'numeric', month: 'short' });
   const date = new Intl.DateTimeFormat(locale, { timeZone: 'UTC', day: 'numeric', month: 'short' });
   const formatDay = (iso: string): string => (iso.length === 10 ? date : day).format(new Date(iso));
+  const month = new Intl.DateTimeFormat(locale, { timeZone: 'UTC', month: 'short' });
   const weekday = new Intl.DateTimeFormat(locale, { timeZone: 'UTC', weekday: 'short' });
   const nameOf = buildTaskNames(me);
   return {
@@ -242,6 +246,8 @@ export function createFormatter(me: User | null, now: Date = new Date()) {
     dated: (text: string): string => writeDates(text, formatDay, long),
     /** "20 Nov"; a date without time is the same day in every zone. */
     day: formatDay,
+    /** The month of a day: "Nov"; January names its year instead. */
+    month: (iso: string): string => (iso.slice(5, 7) === '01' ? iso.slice(0, 4) : month.format(new Date(iso))),
     /** "5 minutes ago", "in 2 days", "just now". */
     relative(iso: string): string {
       const seconds = Math.round((new Date(iso).getTime() - now.getTime()) / 1000);
@@ -254,6 +260,8 @@ export function createFormatter(me: User | null, now: Date = new Date()) {
     dueDay: (due: string): string => (due.length === 10 ? due : dayIn.format(new Date(due))),
     /** Returns whether a due date or time has passed; a day ends in the user's time zone. */
     isPast: (due: string): boolean => (due.length === 10 ? due < dayIn.format(now) : new Date(due).getTime() < now.getTime()),
+    /** Days from today in the user's time zone to a day; negative if past. */
+    daysUntil: (day: string): number => (Date.parse(day) - Date.parse(dayIn.format(now))) / 86_400_000,
     /** Seconds from now; negative if past. */
     secondsUntil: (iso: string): number => (new Date(iso).getTime() - now.getTime()) / 1000,
     /** Returns what triggered a run; `who`: name of the user, for manual starts. */
@@ -261,8 +269,5 @@ export function createFormatter(me: User | null, now: Date = new Date()) {
       trigger === 'manual' && who !== undefined
         ? `Started manually by ${who === 'You' ? 'you' : who}`
         : (TRIGGER_TEXT[trigger] ?? trigger),
-    help: (code: string): string | undefined => HELP[code],
-    action: (type: string): string => ACTION_LABELS.get(type) ?? type,
-    plural: (count: number, one: string, many = `${one}s`): string => `${count} ${count === 1 ? one : many}`,
   };
 }

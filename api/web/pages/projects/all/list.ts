@@ -1,24 +1,29 @@
 import { z } from 'zod';
-import type { User } from '../../../identity/auth/schema.js';
-import { isAllowed, type Seat } from '../../../platform/access/access.js';
-import type { Context } from '../../../platform/context.js';
-import { ClampedInt } from '../../../platform/fields.js';
-import { countTasksOfProjects } from '../../../work/projects/count-tasks.js';
-import { createProject } from '../../../work/projects/create-project.js';
-import { countProjects, listProjects } from '../../../work/projects/list-projects.js';
-import { PROJECT_STATUSES } from '../../../work/projects/rules.js';
-import { CreateProject, type ProjectRecord } from '../../../work/projects/schema.js';
-import { type FormError, page, type Page, requireUser, type View } from '../../page.js';
-import type { Fields } from '../../server/read-form.js';
-import { createFormatter } from '../../wording/formatter.js';
-import { namesIn } from '../../wording/names.js';
-import { Typed } from './form-fields.js';
-import { projectPath } from './paths.js';
+import type { User } from '../../../../identity/auth/schema.js';
+import { isAllowed, type Seat } from '../../../../platform/access/access.js';
+import type { Context } from '../../../../platform/context.js';
+import { ClampedInt } from '../../../../platform/fields.js';
+import { countTasksOfProjects } from '../../../../work/projects/count-tasks.js';
+import { createProject } from '../../../../work/projects/create-project.js';
+import { countProjects, listProjects } from '../../../../work/projects/list-projects.js';
+import { PROJECT_STATUSES } from '../../../../work/projects/rules.js';
+import { CreateProject, type ProjectRecord } from '../../../../work/projects/schema.js';
+import { type FormError, page, type Page, requireUser, type View } from '../../../page.js';
+import type { Fields } from '../../../server/read-form.js';
+import { createFormatter } from '../../../wording/formatter.js';
+import { namesIn } from '../../../wording/names.js';
+import { Typed } from '../form-fields.js';
+import { projectPath } from '../paths.js';
+import { timelineOf } from './timeline.js';
 
 /** Projects of one page. */
 const MAX_SHOWN = 200;
 
-const Filter = z.object({ team: z.uuid().optional().catch(undefined), offset: ClampedInt(0, 100_000, 0).catch(0) });
+const Filter = z.object({
+  team: z.uuid().optional().catch(undefined),
+  offset: ClampedInt(0, 100_000, 0).catch(0),
+  show: z.literal('timeline').optional().catch(undefined),
+});
 
 interface Refused {
   problem?: FormError;
@@ -28,7 +33,7 @@ interface Refused {
 async function showProjects(
   ctx: Context,
   me: User,
-  { team: wanted, offset }: z.output<typeof Filter>,
+  { team: wanted, offset, show }: z.output<typeof Filter>,
   { problem, given = {} }: Refused = {},
 ): Promise<View> {
   const chosen = [wanted, me.preferences.default_team_id].map((id) => me.teams.find(({ team_id }) => team_id === id));
@@ -37,10 +42,16 @@ async function showProjects(
     ? await Promise.all([listProjects(ctx, { team_id: team.team_id, limit: MAX_SHOWN, offset }), countProjects(ctx, team)])
     : [[], 0];
   const projects = texts.map((text) => JSON.parse(text) as ProjectRecord);
-  const active = projects.filter(({ status }) => status === 'active').map(({ project_id }) => project_id);
+  const active = projects.filter(({ status }) => status === 'active');
+  const { today } = createFormatter(me);
   const data = {
     team,
-    counts: await countTasksOfProjects(ctx, active, createFormatter(me).today),
+    counts: await countTasksOfProjects(
+      ctx,
+      active.map(({ project_id }) => project_id),
+      today,
+    ),
+    timeline: show && timelineOf(active, today),
     names: await namesIn(
       ctx,
       me,
