@@ -110,4 +110,10 @@ it('the activity says which tags and which cycle a task got', async () => {
   expect(html).toContain('changed cycle from none to “Spring &lt;b&gt;”');
   const { body } = await app.as(team.member).get(`/api/activity?entity_id=${taskId}`);
   expect(body[1].changes).toMatchObject({ tags: { from: ['a<b', 'old'], to: ['a<b', 'new'] } });
+  // A completed cycle is no choice, but it is still named.
+  await app.as(team.member).post(`/api/sprints/${cycle.cycle_id}/start`, {});
+  await patch({ status: 'todo' });
+  const completed = await app.as(team.admin).post(`/api/sprints/${cycle.cycle_id}/complete`, { rollover_to: 'backlog' });
+  expect(completed.status).toBe(200);
+  expect((await browser.get(base)).html).toContain('changed cycle from none to “Spring &lt;b&gt;”');
 });

@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import { listActivity } from '../../../work/activity-feed/list-activity.js';
+import type { ActivityEntry } from '../../../work/activity-feed/schema.js';
 import type { User } from '../../../identity/auth/schema.js';
 import { readPullRequests } from '../../../integrations/forge/links/read-pull-requests.js';
 import { getFollowers } from '../../../work/tasks/followers/get-followers.js';
@@ -11,7 +12,7 @@ import type { CommentRecord } from '../../../work/comments/schema.js';
 import { isAllowed, type Seat } from '../../../platform/access/access.js';
 import type { Context } from '../../../platform/context.js';
 import { DomainError } from '../../../platform/errors.js';
-import { readCycle } from '../../../work/cycles/read-cycle.js';
+import { findCycleNames } from '../../../work/cycles/find-cycle-names.js';
 import { findFile } from '../../../work/items/files/get-file.js';
 import { findPictures } from '../../../work/items/files/find-pictures.js';
 import { isPicture } from '../../../work/items/files/rules.js';
@@ -118,14 +119,13 @@ async function findStoredFile(ctx: Context, fileId: string) {
   }
 }
 
-/** Undefined if the cycle has been deleted in the meantime. */
-async function findCycleName(ctx: Context, cycleId: string): Promise<string | undefined> {
-  try {
-    return (await readCycle(ctx, 'cycle.read', cycleId)).name;
-  } catch (error) {
-    if (error instanceof DomainError && error.status === 404) return undefined;
-    throw error;
-  }
+/** Returns the names of the cycle of a task and of those that its activity tells of; a deleted one has none. */
+function loadCycleNames(ctx: Context, current: string | null | undefined, lines: readonly Pick<ActivityEntry, 'changes'>[]) {
+  const told = lines.flatMap(({ changes }) => [changes?.['cycle_id']?.from, changes?.['cycle_id']?.to]);
+  return findCycleNames(
+    ctx,
+    [...new Set([current, ...told])].filter((id): id is string => typeof id === 'string'),
+  );
 }
 
 type ListedItem = z.output<typeof WorkItem>;
@@ -199,7 +199,7 @@ export async function loadItem(ctx: Context, me: User, itemId: string) {
   return {
     item,
     version,
-    cycleName: task?.cycle_id == null ? undefined : await findCycleName(ctx, task.cycle_id),
+    cycleNames: await loadCycleNames(ctx, task?.cycle_id, activity),
     projectName: projectId === null ? undefined : places?.get(projectId)?.title,
     task,
     pullRequests: task?.forge_links.some(({ kind }) => kind === 'pull_request') ? await readPullRequests(ctx, itemId) : [],
