@@ -5,6 +5,7 @@ import type { InstanceRole } from '../../platform/access/actor.js';
 import { inTransaction, type Services } from '../../platform/context.js';
 import { newId } from '../../platform/ids.js';
 import { fileStore } from '../../work/items/files/store/file-store.js';
+import { assignJoined } from '../../work/tasks/write/expect-assignee.js';
 import { contextOfJob } from '../jobs/claim-job.js';
 import { endBulkJob } from '../jobs/end-job.js';
 import { requesterSeat } from '../jobs/requester-seat.js';
@@ -129,16 +130,8 @@ async function writeChunks(services: Services, job: ImportJob, signal: AbortSign
   return first + chunks.length >= total;
 }
 
-/**
- * Writes the next 5,000 rows of an import, in transactions of 500. A repeated batch resumes at the cursor: the position moves in the
- * transaction of the rows. `signal` aborts when the worker shuts down or the workflow has ended. Resolves to whether the job has ended.
- */
-export async function importBatch(services: Services, jobId: string, signal: AbortSignal): Promise<boolean> {
-  const job = await readImport(services, jobId);
-  if (job?.status !== 'running') {
-    await removePrepared(services, job?.prepared_key ?? null);
-    return true;
-  }
+/** Writes the next chunks of a running job; resolves to whether the job has ended. */
+async function writeBatch(services: Services, job: ImportJob, signal: AbortSignal): Promise<boolean> {
   try {
     if (!(await writeChunks(services, job, signal))) return false;
     await endImport(services, job, null);
@@ -149,4 +142,19 @@ export async function importBatch(services: Services, jobId: string, signal: Abo
     await endImport(services, job, error.code);
   }
   return true;
+}
+
+/**
+ * Writes the next 5,000 rows of an import, in transactions of 500. A repeated batch resumes at the cursor: the position moves in the
+ * transaction of the rows. `signal` aborts when the worker shuts down or the workflow has ended. Resolves to whether the job has ended.
+ */
+export async function importBatch(services: Services, jobId: string, signal: AbortSignal): Promise<boolean> {
+  const job = await readImport(services, jobId);
+  if (!job) return true;
+  const isRunning = job.status === 'running';
+  const hasEnded = isRunning ? await writeBatch(services, job, signal) : true;
+  // Also after a batch that was interrupted: another call follows, if only to see that the job has ended.
+  await assignJoined({ ...contextOfJob(services, job), requestId: newId() }, job.team_id);
+  if (!isRunning) await removePrepared(services, job.prepared_key);
+  return hasEnded;
 }

@@ -4,7 +4,8 @@ import { buildAutomation } from '../../factories/automations.js';
 import { buildPerson, buildProject, buildTask, buildTeam, type Person, type TestTeam } from '../../factories/people.js';
 import { type Client, startApp, type TestApp } from '../../support/app.js';
 import { openRelay } from '../../outbox/support.js';
-import { importText } from './import-support.js';
+import { finishImport, importText } from './import-support.js';
+import { prepareImport } from '../../../api/bulk/import/prepare-import.js';
 
 // Tasks of another product's file whose assignee has not joined: one note each, and the person gets them when they join.
 
@@ -103,6 +104,18 @@ it('gives the tasks to the person who accepts, unless their assignee was changed
   const runs = await db()('automation_runs').where({ automation_id }).select('event');
   // Only the changes that people made here.
   expect(runs.map(({ event }): string => event.task.title).toSorted()).toEqual(['A-2 title', 'A-3 title', 'A-3 title']);
+});
+
+it('gives the tasks at once to the person who joined while the file was written', async () => {
+  const data = `${HEAD}\nA-1,A-1 title,${email},Task,To Do`;
+  const asked = { team_id: team.team_id, format: 'jira_csv', data };
+  const { job_id } = (await manager.post('/api/bulk/import', asked)).body;
+  await prepareImport(app.services, job_id, new AbortController().signal);
+  const id = await invite();
+  const uma = await signUp();
+  expect((await app.as(uma).post(`/api/invitations/${id}/accept`)).status).toBe(200);
+  await finishImport(app, job_id);
+  expect([await assignees(), await kept()]).toEqual([{ 'A-1': uma.user_id }, 0]);
 });
 
 it('gives nothing to a person with another address', async () => {

@@ -55,3 +55,17 @@ export const dropExpectedStatement = defineStatement({
   text: /* sql */ `
     delete from expected_assignees where team_id = $1 and email = (select u.email from users u where u.user_id = $2)`,
 });
+
+/** $1 = team id. Members whose address is kept: they joined while an import wrote. */
+export const joinedStatement = defineStatement({
+  name: 'expected_members',
+  text: /* sql */ `
+    select distinct u.user_id from expected_assignees e join users u on u.email = e.email
+    join memberships m on m.team_id = e.team_id and m.user_id = u.user_id where e.team_id = $1`,
+});
+
+/** $1 = team id. Who joins the team at this moment comes first or after. */
+export const lockExpectingStatement = defineStatement({
+  name: 'lock_expecting_team',
+  text: 'select from teams where team_id = $1 for no key update',
+});

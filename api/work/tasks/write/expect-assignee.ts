@@ -1,6 +1,13 @@
 import { defineStatement, run } from '../../../../db/statement.js';
-import { type Context, callerJson } from '../../../platform/context.js';
-import { assignExpectedStatement, dropExpectedStatement, expectStatement, lockExpectedStatement } from './expect-assignee.sql.js';
+import { type Context, callerJson, inTransaction } from '../../../platform/context.js';
+import {
+  assignExpectedStatement,
+  dropExpectedStatement,
+  expectStatement,
+  joinedStatement,
+  lockExpectedStatement,
+  lockExpectingStatement,
+} from './expect-assignee.sql.js';
 
 /** A task without an assignee, and the address of the person who gets it when they join. */
 interface Expected {
@@ -39,6 +46,19 @@ export async function assignExpected(ctx: Context, teamId: string, userId: strin
     await run(ctx.db, quietStatement, ['']);
   }
   await run(ctx.db, dropExpectedStatement, [teamId, userId]);
+}
+
+/**
+ * Gives tasks to those who joined while the import wrote them. Call it after the transaction that wrote. Under the lock of the team a membership that
+ * is not seen yet waits, and then finds what is kept.
+ */
+export async function assignJoined(ctx: Context, teamId: string): Promise<void> {
+  await inTransaction(ctx, async (ctx) => {
+    await run(ctx.db, lockExpectingStatement, [teamId]);
+    for (const { user_id } of await run<{ user_id: string }>(ctx.db, joinedStatement, [teamId])) {
+      await assignExpected(ctx, teamId, user_id);
+    }
+  });
 }
 
 /** Forgets them with the team. Returns their number. */
