@@ -38,19 +38,21 @@ export async function readVersions(
   return new Map([...rows.map(({ id, version }): [string, number] => [id, version]), ...values]);
 }
 
-const toMark = (value: unknown): number =>
-  value === null ? 0 : computeHash('assent.value.v1\n', canonicalJson(value)).readUInt32BE();
+const toMark = (value: unknown): string =>
+  value === null ? '' : hashText(computeHash('assent.value.v1\n', canonicalJson(value)));
 const listValueIds = ({ entity_id, params }: StagedTarget): string[] =>
   entity_id === null ? [] : Object.keys(customFieldsIn(params ?? null)).map((field) => `${entity_id} ${field}`);
 
-/** Returns a number for each value of a custom field that an action sets, by the ids of task and field: another value has another one. */
+/** Returns an entry for each value of a custom field that an action sets: its key names task, field and the whole hash of the value. */
 async function readValueMarks(ctx: Pick<Context, 'db'>, targets: readonly StagedTarget[]): Promise<[string, number][]> {
   const marks: [string, number][] = [];
   for (const { entity_id, params } of targets) {
     const set = customFieldsIn(params ?? null);
     if (entity_id === null || Object.keys(set).length === 0) continue;
     const values = await readCustomValues(ctx, entity_id, set);
-    marks.push(...Object.entries(values).map(([field, value]): [string, number] => [`${entity_id} ${field}`, toMark(value)]));
+    marks.push(
+      ...Object.entries(values).map(([field, value]): [string, number] => [`${entity_id} ${field} ${toMark(value)}`, 1]),
+    );
   }
   return marks;
 }
@@ -62,7 +64,8 @@ export const hasChanged = ({ entity_id, expected_version }: StagedTarget, versio
 /** Returns the hash of what a reader has seen: the staged text, the versions of its targets, and the values that it sets. */
 export function seenHash(stagedHash: string, targets: readonly StagedTarget[], versions: ReadonlyMap<string, number>): string {
   const own = targets.flatMap(({ entity_id }) => (entity_id === null ? [] : [entity_id]));
-  const ids = [...new Set([...own, ...targets.flatMap(listValueIds)])].sort();
-  const seen = ids.map((id) => [id, versions.get(id) ?? null]);
+  const valued = new Set(targets.flatMap(listValueIds));
+  const values = [...versions.keys()].filter((key) => valued.has(key.slice(0, key.lastIndexOf(' '))));
+  const seen = [...new Set([...own, ...values])].sort().map((id) => [id, versions.get(id) ?? null]);
   return hashText(computeHash('assent.seen.v1\n', canonicalJson([stagedHash, seen])));
 }
