@@ -58,6 +58,7 @@ const MIGRATIONS: Record<string, Knex.Migration> = {
   '0139_project_lead': sqlMigration('0139_project_lead.sql'),
   '0140_project_updates': sqlMigration('0140_project_updates.sql'),
   '0141_expected_assignees': sqlMigration('0141_expected_assignees.sql'),
+  '0146_field_changed': sqlMigration('0146_field_changed.sql'),
 };
 
 /** Names in order. The service needs all of them (`db/schema/check-schema.ts`). */
