@@ -1,4 +1,4 @@
-// Made by npm run client from the document with SHA-256 93bf74b99864468136a4e3fb9e93e3c5b7d553f0bb0455cba89d733592cb4de6.
+// Made by npm run client from the document with SHA-256 67045e94b7d2f6b14d361de8a513b8984ed166a25e9edc43a253fb03825e0e1a.
 /** Operations that send a form with a file, those that send its bytes alone, and those that return bytes. */
 export const UPLOADS: readonly string[] = ['uploadFile'];
 export const STREAMS: readonly string[] = ['uploadBulkInput'];

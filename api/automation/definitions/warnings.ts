@@ -7,6 +7,7 @@ import { missingSecrets } from '../secrets/vault.js';
 import { outboundTypes } from '../actions/registry.js';
 import { secretHandles } from '../actions/secret-handles.js';
 import { warnOfStages } from './check-stages.js';
+import { CUSTOM_FIELDS } from '../../gate/staging/custom-values.js';
 import { shortGates } from './short-gates.js';
 import { warnOfPaths } from './template-paths.js';
 import { findSecretHandles } from '../language/template.js';
@@ -75,22 +76,34 @@ const warnOfLoops = ({ trigger_type, condition, actions }: SavedDefinition): str
 
 const CHANGES_TASK = ['update_task', 'set_task_status', 'assign_task'];
 
+/** Of a trigger: the actions that write its event where they change something, and how a condition asks what changed. */
+const OWN_CHANGES: Readonly<Record<string, { isOwn: (action: StoredAction) => boolean; asks: string; example: string }>> = {
+  'task.updated': {
+    isOwn: ({ type }) => CHANGES_TASK.includes(type),
+    asks: 'event.changes',
+    example: 'what changed, such as has(event.changes.due_date)',
+  },
+  'task.field_changed': {
+    isOwn: ({ params }) => Object.hasOwn(params, CUSTOM_FIELDS),
+    asks: 'event.field',
+    example: 'which field changed, such as event.field.key == "severity"',
+  },
+};
+
 /**
  * Returns what a person should know of an automation that changes what starts it: once more it finds nothing to change, so that its gate asks about nothing,
  * unless its condition asks what changed. It works, so programs are not warned.
  */
-export const hintAtOwnChanges = ({
+export function hintAtOwnChanges({
   trigger_type,
   condition,
   actions,
-}: Pick<SavedDefinition, 'trigger_type' | 'condition' | 'actions'>): string[] =>
-  trigger_type !== 'task.updated' || condition?.includes('event.changes')
-    ? []
-    : sayOf(
-        actions,
-        CHANGES_TASK,
-        'its own change starts this automation again. A condition on what changed, such as has(event.changes.due_date), can leave that out',
-      );
+}: Pick<SavedDefinition, 'trigger_type' | 'condition' | 'actions'>): string[] {
+  const own = OWN_CHANGES[trigger_type];
+  if (!own || condition?.includes(own.asks)) return [];
+  const text = `its own change starts this automation again. A condition on ${own.example}, can leave that out`;
+  return actions.flatMap((action, index) => (own.isOwn(action) ? [`actions[${index}]: ${text}`] : []));
+}
 
 /**
  * Returns warnings about actions that will fail unless something changes first. They do not prevent saving: the secret or the

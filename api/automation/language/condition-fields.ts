@@ -13,9 +13,16 @@ export interface ConditionField {
   name?: string;
   /** All values that it can have, where they are known. */
   values?: readonly string[];
+  /** Whether it can have others too. */
+  isOpen?: true;
   /** Words of the values that have other ones than themselves. */
   texts?: Readonly<Record<string, string>>;
 }
+
+/** Path of the key of the custom field that an event is about. */
+const FIELD_KEY = 'event.field.key';
+/** Paths of its value in words, before and after. */
+const FIELD_TEXTS = ['event.changes.text.from', 'event.changes.text.to'];
 
 /** What a team names itself: its stages, and the fields of its tasks by the paths of their values. */
 export interface OwnWords {
@@ -65,11 +72,28 @@ function* listLeaves(value: unknown, path: string, left: number): Generator<Cond
   else for (const [name, each] of Object.entries(value)) yield* listLeaves(each, `${path}.${name}`, left - 1);
 }
 
+/** Returns the path of the field that changed, or of its value in words, with what the team has; undefined for another path. */
+function describeChangedField(at: ConditionField, fields: readonly ConditionField[]): ConditionField | undefined {
+  if (at.path === FIELD_KEY && fields.length > 0) {
+    const keys = fields.map(
+      ({ path, name = path }) => [path.slice(CUSTOM_FIELDS.length + 1), name.replace('task › ', '')] as const,
+    );
+    return { ...at, name: 'field', values: keys.map(([key]) => key), texts: Object.fromEntries(keys) };
+  }
+  if (!FIELD_TEXTS.includes(at.path)) return undefined;
+  const values = [...new Set(fields.flatMap(({ values = [], texts = {} }) => values.map((value) => texts[value] ?? value)))];
+  return { ...at, kind: 'text', name: at.path.endsWith('to') ? 'new value' : 'old value', values, isOpen: true };
+}
+
 /** Lists the fields of a trigger's events, as their declaration shows them, those of the team included, and of what is beside the event. */
 export function listConditionFields(triggerType: string, { stages, fields }: OwnWords = NO_WORDS): ConditionField[] {
   const sample = TRIGGERS.find(({ key }) => key === triggerType)?.sample_payload ?? {};
   const own = 'task' in sample ? fields : [];
   return [...listLeaves(sample, 'event', MAX_STEPS), ...own, ...BESIDE].map((field) => {
+    if (triggerType === 'task.field_changed') {
+      const named = describeChangedField(field, fields);
+      if (named) return named;
+    }
     if (STAGE_PATHS.includes(field.path))
       return { ...field, kind: 'text', ...(stages.length > 0 && { values: stages, texts: toTexts(stages) }) };
     const values = VALUES[field.path] ?? (triggerType.startsWith('task.') ? VALUES_OF_CHANGES[field.path] : undefined);

@@ -66,10 +66,11 @@ const FLAGS: Readonly<Record<string, string>> = { true: 'true', yes: 'true', fal
 const toKey = (value: string): string => value.toLowerCase().replace(/[^\p{L}\p{N}]/gu, '');
 
 /** Finds the value that a text means: the value itself, else one that is shown by this text. */
-function findValue({ values = [], texts = {} }: Omit<ConditionField, 'path'>, given: string): string | undefined {
+function findValue({ values = [], texts = {}, isOpen }: Omit<ConditionField, 'path'>, given: string): string | undefined {
   const key = toKey(given);
   const isMeant = (one: string): boolean => toKey(one) === key || toKey(texts[one] ?? '') === key;
-  return values.find((one) => one === given) ?? (key === '' ? undefined : values.find(isMeant));
+  const known = values.find((one) => one === given) ?? (key === '' ? undefined : values.find(isMeant));
+  return known ?? (isOpen && given !== '' ? given : undefined);
 }
 
 /** Returns a value as CEL; undefined if the field cannot hold it. */

@@ -4,7 +4,7 @@ import { notFound } from '../../../platform/errors.js';
 import { triggersOfEvent } from '../../../platform/events/event-types.js';
 import { listActivity } from '../../../work/activity-feed/list-activity.js';
 import type { ActivityEntry } from '../../../work/activity-feed/schema.js';
-import { parseCustomKey } from '../../../work/custom-fields/rules.js';
+import { parseCustomKey, toCustomKey } from '../../../work/custom-fields/rules.js';
 import { searchItems } from '../../../work/search/search-items.js';
 import { getTask } from '../../../work/tasks/read/get-task.js';
 import { TASK_STATUSES } from '../../../work/tasks/rules.js';
@@ -37,13 +37,19 @@ const TYPES: Readonly<Record<string, string>> = { create: 'task.created', update
 /** Returns whether an automation starts by events about live tasks. */
 export const startsByTask = (trigger: string): boolean => trigger.startsWith('task.') && trigger !== 'task.deleted';
 
-/** Whether a line is about the task itself: one about a custom field or a file alone is no event of the task. */
+const FIELD_CHANGED = 'task.field_changed';
+
+/** The key of the custom field that a line is about, as none is about another change too. */
+const keyOf = ({ changes }: Change): string | undefined => Object.keys(changes ?? {}).map(parseCustomKey)[0];
+
+/** Whether a line is about the task itself: one about a custom field or a file alone is none of its record. */
 const isOwn = ({ action, changes }: Change): boolean =>
   action !== 'update' || Object.keys(changes ?? {}).some((field) => parseCustomKey(field) === undefined);
 
 /** Returns whether a change of a task starts automations of a trigger. */
 export const fits = (trigger: string, change: Change, task: object): boolean => {
   const { action, changes } = change;
+  if (trigger === FIELD_CHANGED) return keyOf(change) !== undefined;
   const type = isOwn(change) ? TYPES[action] : undefined;
   return type !== undefined && triggersOfEvent(type, { task, changes: changes ?? {} }).includes(trigger);
 };
@@ -68,8 +74,43 @@ export async function withTaskNames<T extends Record<string, unknown>>(
   return nameTask(event, found ?? { team_key: null, names: null }) as T;
 }
 
+/**
+ * $1 = team id, $2 = task id, $3 = key, or text that may name one, $4 = value before, $5 = value after; both null: as if the value that it has had just been
+ * set. The field of this key, else one that the text names in quotes, else one with a value, else the first.
+ */
+const fieldStatement = defineStatement({
+  name: 'changed_field_of_task',
+  text: /* sql */ `
+    select json_build_object('field_id', f.field_id, 'key', f.key, 'name', f.name, 'type', f.field_type) as field,
+      custom_value_change(f, $4::jsonb, case when $4::jsonb is null and $5::jsonb is null then custom_field_json(v)::jsonb else $5::jsonb end) as changes
+    from custom_fields f left join custom_field_values v on v.field_id = f.field_id and v.entity_id = $2
+    where f.team_id = $1 and f.entity_type = 'task'
+    order by f.key = $3 desc, strpos($3, '"' || f.key || '"') > 0 desc, f.is_archived, v.field_id is not null desc, f.position, f.created_at limit 1`,
+});
+
+/** Returns the event of a change of a custom field; without one of the team, it is about the task alone. */
+async function eventOfField(
+  ctx: Context,
+  task: Task,
+  named: string,
+  change?: { from: unknown; to: unknown },
+): Promise<Record<string, unknown>> {
+  const [from, to] = [change?.from ?? null, change?.to ?? null].map((value) => (value === null ? null : JSON.stringify(value)));
+  const [found] = await run<{ field: object; changes: object }>(ctx.db, fieldStatement, [
+    task.team_id,
+    task.task_id,
+    named,
+    from,
+    to,
+  ]);
+  return withTaskNames(ctx, { type: FIELD_CHANGED, task, changes: {}, ...found }, task.team_id);
+}
+
 /** Returns the event of a change: the fields that it set, on the task as it is now. */
-export function eventOfChange(ctx: Context, { action, changes }: Change, task: Task): Promise<Record<string, unknown>> {
+export async function eventOfChange(ctx: Context, change: Change, task: Task): Promise<Record<string, unknown>> {
+  const { action, changes } = change;
+  const key = keyOf(change);
+  if (key !== undefined) return eventOfField(ctx, task, key, changes?.[toCustomKey(key)]);
   const set = Object.fromEntries(Object.entries(changes ?? {}).map(([field, { to }]) => [field, to]));
   const event = { type: TYPES[action] ?? 'task.updated', task: { ...task, ...set }, changes: changes ?? {} };
   return withTaskNames(ctx, event, task.team_id);
@@ -121,12 +162,13 @@ export async function readTaskFor(ctx: Context, { team_id }: Pick<Place, 'team_i
  */
 export async function buildTaskEvent(
   ctx: Context,
-  { team_id, trigger_type }: Pick<Place, 'team_id' | 'trigger_type'>,
+  { team_id, trigger_type, condition }: Pick<AutomationRecord, 'team_id' | 'trigger_type' | 'condition'>,
   taskId: string,
 ): Promise<Record<string, unknown>> {
   const task = await readTaskFor(ctx, { team_id }, taskId);
   const change = await findChange(ctx, trigger_type, taskId);
   if (change) return eventOfChange(ctx, change, task);
+  if (trigger_type === FIELD_CHANGED) return eventOfField(ctx, task, condition ?? '');
   const changes = AS_IF[trigger_type]?.(task, requireUser(ctx)) ?? {};
   const event = await eventOfChange(ctx, { action: 'update', changes }, task);
   return { ...event, type: EVENT_OF[trigger_type] ?? trigger_type };

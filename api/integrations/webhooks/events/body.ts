@@ -62,8 +62,8 @@ export function buildEvent(change: ChangeEvent, name: WebhookEvent): DeliveredEv
   const { entity_type, entity_id = null, object = null } = getEntity(name.split('.', 1)[0] as string, payload);
   const changes = (payload['changes'] ?? {}) as Fields;
   const actor_id = payload['actor_id'] ?? null;
-  const cascade_id = payload['cascade_id'];
-  const about = { event_id, team_id, project_id, actor_id, entity_type, entity_id, cascade_id };
+  const { cascade_id, field } = payload;
+  const about = { event_id, team_id, project_id, actor_id, entity_type, entity_id, cascade_id, field };
   const whole = JSON.stringify({ type: name, timestamp, data: { ...about, changes, object } });
   const isThin = Buffer.byteLength(whole) >= MAX_BODY_BYTES || (object as Fields | null)?.['thin'] === true;
   const body = isThin

@@ -6,11 +6,15 @@ import type { WebhookEvent } from './names.js';
 const text = z.string();
 const nullable = z.string().nullable();
 
-/** Returns the fields of `object` that a receiver can rely on; the record has more. */
-function getObjectSchema(name: WebhookEvent): z.ZodObject {
+/** Returns the fields of an event's payload; those of a name for some of the stored events are not declared. */
+function getPayload(name: WebhookEvent): z.ZodRawShape {
   const own = EVENTS.find(([known]) => known === name)?.[1];
+  return own && 'payload' in own ? own.payload : {};
+}
+
+/** Returns the fields of `object` that a receiver can rely on; the record has more. */
+function getObjectSchema(name: WebhookEvent, fields: z.ZodRawShape): z.ZodObject {
   const family = ENTITIES[name.split('.', 1)[0] as string];
-  const fields = own && 'payload' in own ? own.payload : {};
   return (fields[family?.record ?? 'object'] ?? family?.schema ?? z.looseObject({})) as z.ZodObject;
 }
 
@@ -20,7 +24,8 @@ const ChangedFields = Changes.meta({
 
 /** Returns the schema of an event's body. */
 export function getSchema(name: WebhookEvent): z.ZodObject {
-  const object = getObjectSchema(name);
+  const payload = getPayload(name);
+  const object = getObjectSchema(name, payload);
   return z.looseObject({
     type: z.literal(name),
     timestamp: z.string().meta({ format: 'date-time', description: 'Time of the change' }),
@@ -32,6 +37,7 @@ export function getSchema(name: WebhookEvent): z.ZodObject {
       entity_type: text,
       entity_id: nullable,
       cascade_id: text.optional().meta({ description: 'Of a deletion or restoration: the same for everything that it moved' }),
+      ...(payload['field'] && { field: payload['field'] }),
       changes: ChangedFields,
       object: object
         .optional()

@@ -53,6 +53,13 @@ const wordChanges = (changes: Fields): string[] =>
     return [`${field.replaceAll('_', ' ')}: ${was} → ${is}`];
   });
 
+/** Words the change of a custom field by its name, which its event has beside the values. */
+function wordField({ field, changes }: Fields): string[] {
+  const name = word((field as Fields | undefined)?.['name']);
+  const { from, to } = ((changes as Fields | undefined)?.['text'] ?? {}) as { from?: unknown; to?: unknown };
+  return name === undefined ? [] : [`${name}: ${word(from) ?? 'none'} → ${word(to) ?? 'none'}`];
+}
+
 /** Returns where people see the entity of an event: a page of this installation, or that of the code host. */
 function linkOf(config: Config, { entity_type, entity_id, object }: Fields): string | undefined {
   const url = (object as Fields | null)?.['url'];
@@ -75,7 +82,7 @@ export function toSlack(config: Config, body: string): string {
   const said = ['message', 'content'].map((field) => word(object[field])).find(Boolean);
   const link = linkOf(config, data);
   const about = link ? `<${link.replaceAll('&', '&amp;')}|${title ?? health ?? 'Open'}>` : title;
-  const changes = wordChanges((data['changes'] ?? {}) as Fields);
+  const changes = [...wordField(data), ...wordChanges((data['changes'] ?? {}) as Fields)];
   const head = `*${escapeText(PAST.get(type) ?? type)}*${about ? `: ${about}` : ''}`;
   return JSON.stringify({
     text: `${head}${changes.length > 0 ? ` (${changes.join(', ')})` : ''}${said ? `\n> ${said}` : ''}`,

@@ -12,6 +12,8 @@ const text = z.string();
 const nullable = z.string().nullable();
 
 export const Task = z.looseObject({ task_id: text, title: text, project_id: text, team_id: text, status: text });
+/** The custom field that an event is about; its value before and after is in `changes`: as data (`value`) and in words (`text`). */
+export const Field = z.looseObject({ field_id: text, key: text, name: text, type: text });
 export const Project = z.looseObject({ project_id: text, name: text, team_id: text, status: text });
 export const ProjectUpdate = z.looseObject({ update_id: text, project_id: text, health: text, content: text });
 export const Comment = z.looseObject({ comment_id: text, task_id: text, content: text });
@@ -77,6 +79,7 @@ export const TASK = {
   estimate: 3,
   stage_id: null as string | null,
 };
+export const FIELD = { field_id: '0197a000-0000-7000-8000-000000000016', key: 'severity', name: 'Severity', type: 'select' };
 export const PROJECT = { project_id: TASK.project_id, name: 'Apollo', team_id: TEAM, status: 'active' };
 
 const run = { run_id: text, automation_id: text, automation_name: text };

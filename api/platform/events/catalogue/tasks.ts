@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { derived, type Payload, stored } from '../declare.js';
-import { CASCADE, changed, Changes, changedTo, PERSON, STAGE, TASK, Task } from './shapes.js';
+import { CASCADE, changed, Changes, changedTo, FIELD, Field, PERSON, STAGE, TASK, Task } from './shapes.js';
 
 const assignee = (payload: Payload): unknown =>
   (payload['task'] as { assigned_to?: unknown } | null | undefined)?.assigned_to ?? null;
@@ -25,7 +25,7 @@ export const taskEvents = {
   }),
   'task.updated': stored({
     payload: about,
-    trigger: 'A task is changed in any way (a custom field alone does not count)',
+    trigger: 'A task is changed in any way, custom fields apart',
     past: 'A task was changed',
     webhook: 'A task was changed in any way',
     sample: taskChanged('title', 'Sign-in fails', TASK.title),
@@ -46,6 +46,17 @@ export const taskEvents = {
       type: 'task.updated',
       task: { ...TASK, status: 'in_review', stage_id: STAGE },
       changes: { ...changed('status', 'in_progress', 'in_review').changes, ...changed('stage_id', null, STAGE).changes },
+    },
+  }),
+  'task.field_changed': stored({
+    payload: { ...about, field: Field },
+    trigger: 'A custom field of a task is changed',
+    past: 'A custom field of a task was changed',
+    webhook: true,
+    sample: {
+      task: TASK,
+      field: FIELD,
+      changes: { ...changed('value', null, 's1').changes, ...changed('text', null, 'S1 – down').changes },
     },
   }),
   'task.priority_changed': derived({

@@ -43,7 +43,7 @@ function readRows(given: Fields): ConditionRows | null {
 
 function listChoices({ field, comparison }: ConditionRow, fields: readonly ConditionField[]): readonly string[] {
   const found = fields.find(({ path }) => path === field);
-  return found?.values && takesWhole(comparison, found.kind) ? found.values : [];
+  return found?.values && !found.isOpen && takesWhole(comparison, found.kind) ? found.values : [];
 }
 
 /** A row whose field has just been chosen has the first of its few values, as its list of choices shows; one that the text has keeps its own. */

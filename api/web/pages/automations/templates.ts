@@ -156,6 +156,26 @@ export const TEMPLATES: readonly AutomationTemplate[] = [
     schedule_cron: '0 9 * * MON',
     actions: [{ type: 'notify', params: { role: 'member', message: 'A new week: review your open tasks.' } }],
   }),
+  template(
+    'severe-tasks',
+    'Tell managers at once of a task whose severity becomes s1, and raise it to urgent after one approves.',
+    {
+      name: 'Raise severe tasks',
+      trigger_type: 'task.field_changed',
+      condition: 'event.field.key == "severity" && event.changes.value.to == "s1"',
+      actions: [
+        {
+          type: 'notify',
+          params: {
+            role: 'manager',
+            message: '{{event.field.name}} of “{{event.task.title}}” is {{event.changes.text.to}} now.',
+          },
+        },
+        gate('Raise “{{event.task.title}}” to urgent?'),
+        { type: 'update_task', params: { task_id: TASK_ID, priority: 'urgent' } },
+      ],
+    },
+  ),
   template('overdue-tasks', 'Raise an overdue task to urgent and say so on it, after a manager approves.', {
     name: 'Raise overdue tasks',
     trigger_type: 'task.overdue',

@@ -1,5 +1,5 @@
 import { defineStatement } from '../../../../db/statement.js';
-import { kindOfChange } from '../../../platform/changes/make-change.sql.js';
+import { eventType, kindOfChange } from '../../../platform/changes/make-change.sql.js';
 import { CUSTOM_FIELD_PREFIX } from '../rules.js';
 
 /** A value to set, as the statement takes it; `at` is its place in the request. */
@@ -16,15 +16,20 @@ export interface ValueInput {
 
 const COLUMNS = 'value_text, value_number, value_date, value_boolean, value_list';
 const kind = (entityType: 'task' | 'project'): string => kindOfChange({ feature: 'custom_fields', action: 'update', entityType });
+/** The event of a change; one of a project has none. */
+const EVENT = /* sql */ `, event_type => ${eventType('task.field_changed')}, payload => jsonb_build_object(
+      'task', (select task_json(t) from tasks t where t.task_id = c.entity_id),
+      'field', jsonb_build_object('field_id', c.field_id, 'key', c.key, 'name', c.name, 'type', c.field_type),
+      'changes', (select custom_value_change(f, c.before, c.after) from custom_fields f where f.field_id = c.field_id))`;
 const change = (entityType: 'task' | 'project'): string => /* sql */ `
   make_change(team_id => c.team_id, project_id => c.project_id, ${kind(entityType)}, entity_id => c.entity_id, title => c.title,
     summary => case when c.after is null then 'cleared ' else 'set ' end || c.name,
     details => jsonb_build_object('field_id', c.field_id, 'key', c.key, 'changes',
-      jsonb_build_object('${CUSTOM_FIELD_PREFIX}' || c.key, jsonb_build_object('from', c.before, 'to', c.after))))`;
+      jsonb_build_object('${CUSTOM_FIELD_PREFIX}' || c.key, jsonb_build_object('from', c.before, 'to', c.after)))${entityType === 'task' ? EVENT : ''})`;
 
 /**
  * $1 = caller (jsonb), $2 = values (jsonb array of ValueInput) of existing fields and live items, all locked, each pair once; $3 = caller id.
- * A value without a column clears. Writes an audit entry and a line of activity for each value that differs. Returns the records as JSON
+ * A value without a column clears. Writes an audit entry, a line of activity and, for a task, an event for each value that differs. Returns the records as JSON
  * with the earlier values, in the order of the request.
  */
 export const setValuesStatement = defineStatement({

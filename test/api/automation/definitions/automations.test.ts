@@ -410,7 +410,7 @@ describe('catalogues', () => {
   it('lists every trigger with a sample', async () => {
     const { status, body } = await app.as(team.guest).get('/api/automations/triggers');
     expect(status).toBe(200);
-    expect(body.triggers).toHaveLength(28 + 12 + 3 + 3);
+    expect(body.triggers).toHaveLength(29 + 12 + 3 + 3);
     const trigger = (key: string) => body.triggers.find((entry: { key: string }) => entry.key === key);
     expect(trigger('forge.pull_request')).toMatchObject({
       available: true,

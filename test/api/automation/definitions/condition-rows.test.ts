@@ -39,6 +39,36 @@ it('knows the fields of every trigger with what they hold', () => {
   }
 });
 
+it('names the custom field that changed, and offers the words of its values beside any other', () => {
+  const own = [
+    {
+      path: 'event.task.custom_fields.severity',
+      name: 'task › Severity',
+      kind: 'text' as const,
+      values: ['p1', 'p2'],
+      texts: { p1: 'Very high' },
+    },
+    { path: 'event.task.custom_fields.points', name: 'task › Points', kind: 'number' as const },
+  ];
+  const known = listConditionFields('task.field_changed', { stages: [], fields: own });
+  const text = writeConditionRows(
+    {
+      join: 'all',
+      rows: [
+        row('event.field.key', 'is', 'severity'),
+        row('event.changes.text.to', 'is', 'very high'),
+        row('event.changes.text.from', 'is_not', '3'),
+      ],
+    },
+    known,
+  ).text;
+  expect(text).toBe('event.field.key == "severity" && event.changes.text.to == "Very high" && event.changes.text.from != "3"');
+  expect(readConditionRows(text, known)?.rows).toHaveLength(3);
+  expect(writeConditionRows({ join: 'all', rows: [row('event.field.key', 'is', 'gone')] }, known).errors.get(0)).toBe(
+    'Enter one of: Severity, Points',
+  );
+});
+
 it('reads the values of a status and a priority as pages show them, and refuses others', () => {
   expect(write(row('event.task.status', 'is', 'In review'))).toBe('event.task.status == "in_review"');
   expect(write(row('event.changes.status.to', 'is', 'In review'))).toBe('event.changes.status.to == "in_review"');

@@ -554,8 +554,8 @@ describe('the check of a condition', () => {
 });
 
 describe('templates', () => {
-  it('are twelve, each with its page', async () => {
-    expect(TEMPLATES).toHaveLength(12);
+  it('are thirteen, each with its page', async () => {
+    expect(TEMPLATES).toHaveLength(13);
     const { html } = await browser.get(`${NEW}?team=${team.team_id}`);
     for (const { key } of TEMPLATES) expect(html).toContain(`template=${key}"`);
   });

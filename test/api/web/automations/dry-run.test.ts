@@ -1,5 +1,6 @@
 import { TRIGGERS } from '../../../../api/automation/language/triggers.js';
 import { buildProject, buildTask, buildTeam, type Person, type TestTeam } from '../../../factories/people.js';
+import { createField, setFields } from '../../../factories/custom-fields.js';
 import { buildRun } from '../../../factories/runs.js';
 import { startApp, type TestApp } from '../../../support/app.js';
 import { type Browser, givePasswords, signIn } from '../browser.js';
@@ -162,6 +163,30 @@ it('offers events of other automations of the team with the same trigger, and no
   expect(html).not.toContain(unlike.run_id);
   const refused = await send(id, { event: foreign.run_id });
   expect([refused.status, (await runsOf(id)).length]).toEqual([403, 0]);
+});
+
+it('tries a change of a custom field with what was set last, else as if its value had just been set', async () => {
+  const severity = await createField(app, team, 'select', { name: 'Severity', options: [{ value: 's1', label: 'S1 – down' }] });
+  const effort = await createField(app, team, 'number', { name: 'Effort' });
+  const id = await create({
+    trigger_type: 'task.field_changed',
+    condition: 'event.field.key == "severity" && event.changes.text.to == "S1 – down"',
+  });
+  const asIf = await read(await send(id, { event: `task:${task.task_id}` }));
+  expect(asIf).toContain('The condition is false');
+  await setFields(app, team, [{ field: severity, task_id: task.task_id, value: 's1' }]);
+  expect((await browser.get(pathOf(id))).html).toContain(`value="task:${task.task_id}" checked`);
+  expect(await read(await send(id, { event: `task:${task.task_id}` }))).toContain('The condition is true for this event.');
+  // The newest change is of another field, and is the one that is tried.
+  await setFields(app, team, [{ field: effort, task_id: task.task_id, value: 2 }]);
+  expect(await read(await send(id, { event: `task:${task.task_id}` }))).toContain('The condition is false');
+  const runs = await runsOf(id);
+  expect(runs.map(({ event }: { event: { field: unknown } }) => event.field)).toMatchObject([
+    { key: 'severity' },
+    { key: 'severity', name: 'Severity', type: 'select', field_id: severity.field_id },
+    { key: 'effort' },
+  ]);
+  expect(runs.at(-1)?.event.changes).toEqual({ value: { from: null, to: 2 }, text: { from: null, to: '2' } });
 });
 
 it('offers tasks whose changes would have started it, before anything was recorded, and any task by its title', async () => {

@@ -48,7 +48,7 @@ describe('the list', () => {
     const browser = await signIn(app, team.member);
     const { html } = await browser.get('/app/automations');
     expect(html).toContain(`href="${pathOf(id)}"`);
-    expect(html).toContain('A task is changed in any way (a custom field alone does not count)');
+    expect(html).toContain('A task is changed in any way, custom fields apart');
     expect(html).toMatch(/Without approval<\/b>: Comment on a task/);
     expect(html).toMatch(/After approval by an admin<\/b>: Close the task/);
     expect(html).toContain('Waiting');
