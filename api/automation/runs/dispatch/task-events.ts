@@ -11,6 +11,7 @@ import { TASK_STATUSES } from '../../../work/tasks/rules.js';
 import type { Task } from '../../../work/tasks/schema.js';
 import type { AutomationRecord } from '../../definitions/schema.js';
 import { nameTask } from '../../language/name-task.js';
+import { TRIGGERS } from '../../language/triggers.js';
 
 /**
  * Events about tasks, built from what is kept of every change: its line in the activity, and the task as it is now. No event is stored for an automation
@@ -34,8 +35,13 @@ const MAX_LINES_OF_TASK = 30;
 
 const TYPES: Readonly<Record<string, string>> = { create: 'task.created', update: 'task.updated', restore: 'task.restored' };
 
-/** Returns whether an automation starts by events about live tasks. */
-export const startsByTask = (trigger: string): boolean => trigger.startsWith('task.') && trigger !== 'task.deleted';
+const sampleOf = (trigger: string): Record<string, unknown> => TRIGGERS.find(({ key }) => key === trigger)?.sample_payload ?? {};
+
+/** Returns whether an automation starts by events about a task: what happens to one, or to what names one. */
+export const startsByTask = (trigger: string): boolean => 'task' in sampleOf(trigger);
+
+/** Returns whether the activity of a task tells what starts an automation: not what happens beside it, or to one that is in the trash. */
+export const isToldByTask = (trigger: string): boolean => trigger.startsWith('task.') && trigger !== 'task.deleted';
 
 const FIELD_CHANGED = 'task.field_changed';
 
@@ -140,6 +146,19 @@ async function findChange(ctx: Context, trigger: string, taskId: string): Promis
   return lines.find((line) => fits(trigger, line, {}));
 }
 
+/** Returns the sample of a trigger with a task in the place of the made-up one, in the records beside it too. */
+function aboutTask(trigger: string, task: Task): Record<string, unknown> {
+  const { task_id, team_id, project_id } = task;
+  const ids: Record<string, unknown> = { task_id, team_id, project_id };
+  const place = (value: unknown): unknown =>
+    typeof value === 'object' && value !== null && 'task_id' in value
+      ? { ...value, ...Object.fromEntries(Object.entries(ids).filter(([name]) => name in value)) }
+      : value;
+  const { linked_task_ids, ...sample } = sampleOf(trigger);
+  const placed = Object.fromEntries(Object.entries(sample).map(([name, value]) => [name, place(value)]));
+  return { ...placed, ...(linked_task_ids !== undefined && { linked_task_ids: [task_id] }), task };
+}
+
 /** Reads a task as an event has it. @throws RESOURCE_NOT_FOUND | PERMISSION_DENIED not a member */
 export async function readTask(ctx: Context, taskId: string): Promise<Task> {
   const { subtasks: _below, ...task } = JSON.parse((await getTask(ctx, taskId)).json) as Task & { subtasks: unknown };
@@ -166,6 +185,7 @@ export async function buildTaskEvent(
   taskId: string,
 ): Promise<Record<string, unknown>> {
   const task = await readTaskFor(ctx, { team_id }, taskId);
+  if (!isToldByTask(trigger_type)) return withTaskNames(ctx, aboutTask(trigger_type, task), task.team_id);
   const change = await findChange(ctx, trigger_type, taskId);
   if (change) return eventOfChange(ctx, change, task);
   if (trigger_type === FIELD_CHANGED) return eventOfField(ctx, task, condition ?? '');
@@ -174,7 +194,13 @@ export async function buildTaskEvent(
   return { ...event, type: EVENT_OF[trigger_type] ?? trigger_type };
 }
 
-/** Lists the tasks whose newest changes start automations of this trigger where the automation is, as far as the caller may read them. */
+const isNewest = (lines: readonly ActivityEntry[], at: number): boolean =>
+  lines.findIndex(({ entity_id }) => entity_id === lines[at]?.entity_id) === at;
+
+/**
+ * Lists the tasks whose newest changes start automations of this trigger where the automation is, as far as the caller may read them; those that changed
+ * last where no change of a task does.
+ */
 export async function listTaskEvents(
   ctx: Context,
   { team_id, project_id, trigger_type }: Place,
@@ -183,11 +209,19 @@ export async function listTaskEvents(
   if (!startsByTask(trigger_type)) return [];
   const where = project_id !== null ? { project_id } : team_id !== null ? { team_id } : { user_id: requireUser(ctx) };
   const lines = await listActivity(ctx, { ...where, entity_type: 'task', limit: MAX_LINES });
+  const isTold = isToldByTask(trigger_type);
   const found = new Map<string, TaskEvent>();
+  const gone = new Set(
+    lines.filter(({ action }, at) => action === 'delete' && isNewest(lines, at)).map(({ entity_id }) => entity_id),
+  );
   for (const line of lines) {
     if (found.size === limit) break;
-    if (found.has(line.entity_id) || !fits(trigger_type, line, {})) continue;
-    found.set(line.entity_id, { task_id: line.entity_id, title: line.entity_title ?? line.entity_id, change: line });
+    if (found.has(line.entity_id) || gone.has(line.entity_id) || (isTold && !fits(trigger_type, line, {}))) continue;
+    found.set(line.entity_id, {
+      task_id: line.entity_id,
+      title: line.entity_title ?? line.entity_id,
+      change: isTold ? line : null,
+    });
   }
   return [...found.values()];
 }
@@ -207,7 +241,7 @@ export async function findTaskEvents(ctx: Context, place: Place, query: string, 
     here.slice(0, limit).map(async ({ item_id, title }) => ({
       task_id: item_id,
       title,
-      change: (await findChange(ctx, trigger_type, item_id)) ?? null,
+      change: isToldByTask(trigger_type) ? ((await findChange(ctx, trigger_type, item_id)) ?? null) : null,
     })),
   );
 }

@@ -2,6 +2,7 @@ import { describeActions } from '../../../automation/definitions/describe-action
 import { findRights } from '../../../automation/definitions/find-rights.js';
 import { getAutomation } from '../../../automation/definitions/get-automation.js';
 import { AutomationParams, type AutomationRecord } from '../../../automation/definitions/schema.js';
+import { startsByTask } from '../../../automation/runs/dispatch/task-events.js';
 import { findWarnings, hintAtOwnChanges } from '../../../automation/definitions/warnings.js';
 import { findHook } from '../../../automation/hooks/read-hook.js';
 import { GATE } from '../../../automation/actions/rules.js';
@@ -85,6 +86,7 @@ export const automationPages: Page[] = [
         sayCondition: (text: string) => sayCondition(text, automation.trigger_type, own),
         stages: splitStages(automation.actions),
         team: team?.name ?? 'Personal',
+        isAboutTask: startsByTask(automation.trigger_type),
         needsEvent: !['manual', 'schedule'].includes(automation.trigger_type),
       };
       return { view: 'automations/automation', title: automation.name, data };

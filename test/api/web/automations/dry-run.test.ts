@@ -165,6 +165,34 @@ it('offers events of other automations of the team with the same trigger, and no
   expect([refused.status, (await runsOf(id)).length]).toEqual([403, 0]);
 });
 
+it('makes an event of a task for triggers that no change of a task tells, and says that it is made', async () => {
+  const name = `/app/automations/${await create({ trigger_type: 'task.completed' })}`;
+  expect((await browser.get(name)).html).toContain('Try it on a task');
+  expect(
+    (await browser.get(`/app/automations/${await create({ trigger_type: 'schedule', schedule_cron: '0 9 * * *' })}`)).html,
+  ).not.toContain('Try it on a task');
+  for (const trigger_type of ['comment.created', 'forge.pr_merged', 'task.deleted']) {
+    const id = await create({ trigger_type, condition: 'event.task.title == "Rotate the keys"' });
+    const { html } = await browser.get(pathOf(id));
+    expect(html).toContain(`value="task:${task.task_id}" checked`);
+    expect(html).toContain('As if it happened now, with made-up values beside the task:');
+    const seen = await read(await send(id, { event: `task:${task.task_id}` }));
+    expect(seen).toContain('The condition is true for this event.');
+    expect(seen).toMatch(/Made event\.<\/strong> .*Nothing was written to the task/);
+    const [run] = await runsOf(id);
+    expect(run.event).toMatchObject({ task: { task_id: task.task_id, title: 'Rotate the keys' } });
+    expect(JSON.stringify(run.event)).not.toContain('0197a000-0000-7000-8000-000000000001');
+  }
+  expect((await taskRow()).status).toBe('todo');
+});
+
+it('finds a task by its number', async () => {
+  const { key } = await app.services.db('teams').where({ team_id: team.team_id }).first();
+  const { number } = await taskRow();
+  const id = await create({ trigger_type: 'comment.created' });
+  expect((await browser.get(`${pathOf(id)}?find=${key}-${number}`)).html).toContain(`value="task:${task.task_id}" checked`);
+});
+
 it('tries a change of a custom field with what was set last, else as if its value had just been set', async () => {
   const severity = await createField(app, team, 'select', { name: 'Severity', options: [{ value: 's1', label: 'S1 – down' }] });
   const effort = await createField(app, team, 'number', { name: 'Effort' });
