@@ -9,6 +9,8 @@ const FOLDED = 500;
 /** Longest text of a comment or an error that a notice quotes, in characters. */
 const QUOTED = 300;
 const TITLED = 120;
+/** Marks that this version turns into notices. It leaves those of a newer one, whose worker comes with it. */
+const MARK_KINDS = ['assigned', 'mentioned', 'described', 'commented', 'status_changed', 'run_ended', 'project_updated'];
 
 /** A change as one person is told of it. */
 export interface NoticeFact {
@@ -49,7 +51,9 @@ export const takeMarksStatement = defineStatement({
   text: /* sql */ `
     with taken as materialized (
       -- An array is made once. A subquery that skips what is locked may be run for each row, and then takes all there is.
-      delete from notice_marks where mark = any(array(select mark from notice_marks order by mark limit ${MARKS_PER_PASS} for update skip locked))
+      delete from notice_marks where mark = any(array(
+        select mark from notice_marks where kind in (${MARK_KINDS.map((kind) => `'${kind}'`).join(', ')}) order by mark limit ${MARKS_PER_PASS} for update skip locked
+      ))
       returning mark, xid, kind, team_id, user_id, entity_id
     ), actors as materialized (
       select distinct on (l.owner_id, l.xid, l.entity_type, l.entity_id) l.owner_id, l.xid, l.entity_type, l.entity_id, l.actor_id, l.actor_type

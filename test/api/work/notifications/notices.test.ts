@@ -126,6 +126,15 @@ describe('an assignment', () => {
     await write();
   });
 
+  it('of a kind that only a newer version knows is left to its worker', async () => {
+    const trx = await db().transaction();
+    await trx.raw('alter table notice_marks drop constraint notice_marks_kind_check');
+    await trx('notice_marks').insert({ kind: 'of_later', team_id: team.team_id, user_id: team.admin.user_id, entity_id: 'x' });
+    await writeNotices({ db: trx });
+    expect(await trx('notice_marks').pluck('kind')).toContain('of_later');
+    await trx.rollback();
+  });
+
   it('of very many tasks stands as twenty notices that count all, also when several workers write them', async () => {
     const { admin, member } = team;
     const tasks = Array.from({ length: 60 }, (_, n) => ({ project_id, title: `T${n}`, assigned_to: member.user_id }));
