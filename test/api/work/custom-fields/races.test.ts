@@ -1,5 +1,5 @@
 import { createField, setFields, type TestField } from '../../../factories/custom-fields.js';
-import { buildProject, buildTask, buildTeam, type TestTeam } from '../../../factories/people.js';
+import { buildPerson, buildProject, buildTask, buildTeam, type Person, type TestTeam } from '../../../factories/people.js';
 import { startApp, type TestApp } from '../../../support/app.js';
 
 const ROUNDS = Number(process.env['CAS_ROUNDS'] ?? 5);
@@ -114,6 +114,37 @@ it('names no user as a value who leaves meanwhile, and keeps the values of those
   expect(await stored(task.task_id)).toMatchObject([{ value_text: team.guest.user_id }]);
   const other = await buildTask(app, team, project);
   expect((await put(other.task_id, team.guest.user_id, user)).status).toBe(400);
+});
+
+it('sets values of what a member leads and is assigned to while they are removed', async () => {
+  const who = await createField(app, team, 'user');
+  const onProject = await createField(app, team, 'number', { entity_type: 'project' });
+  for (let round = 0; round < ROUNDS; round += 1) {
+    const leaver = await buildPerson(app);
+    await db()('memberships').insert({ team_id: team.team_id, user_id: leaver.user_id, role: 'member' });
+    const led = await buildProject(app, team, { lead_id: leaver.user_id });
+    const fields = { assigned_to: leaver.user_id };
+    const tasks = await Promise.all([1, 2, 3].map(() => buildTask(app, team, led, fields)));
+    const late = await buildTask(app, team, led);
+    const values = tasks.map(({ task_id }) => ({
+      field_id: who.field_id,
+      entity_type: 'task',
+      entity_id: task_id,
+      value: leaver.user_id,
+    }));
+    const body = [...values, { field_id: onProject.field_id, entity_type: 'project', entity_id: led.project_id, value: round }];
+    const set = (person: Person, items: object[]) => app.as(person).put('/api/custom-fields/values', items);
+    const [removed, ...answers] = await Promise.all([
+      app.as(team.admin).delete(`/api/teams/${team.team_id}/members/${leaver.user_id}`),
+      set(leaver, body),
+      set(team.member, body.toReversed()),
+      app.as(team.member).patch(`/api/tasks/${late.task_id}`, { assigned_to: leaver.user_id }),
+      set(leaver, [{ field_id: who.field_id, entity_type: 'task', entity_id: late.task_id, value: leaver.user_id }]),
+    ]);
+    expect(removed.status).toBe(200);
+    // Who has left may set nothing (403), and is no value any more (400).
+    expect(answers.every(({ status }) => [200, 400, 403].includes(status))).toBe(true);
+  }
 });
 
 it('keeps the document of a task equal to its values, whatever is set and deleted at once', async () => {
