@@ -59,6 +59,8 @@ const MIGRATIONS: Record<string, Knex.Migration> = {
   '0140_project_updates': sqlMigration('0140_project_updates.sql'),
   '0141_expected_assignees': sqlMigration('0141_expected_assignees.sql'),
   '0146_field_changed': sqlMigration('0146_field_changed.sql'),
+  '0150_kept_subjects': sqlMigration('0150_kept_subjects.sql'),
+  '0151_room_for_followers': sqlMigration('0151_room_for_followers.sql'),
 };
 
 /** Names in order. The service needs all of them (`db/schema/check-schema.ts`). */

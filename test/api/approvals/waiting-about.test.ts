@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { listWaitingAbout } from '../../../api/approvals/list-waiting-about.js';
 import type { Context } from '../../../api/platform/context.js';
 import { up } from '../../../db/migrations/0136_waiting_subjects.js';
+import { sqlMigration } from '../../../db/migrations/sql-files.js';
 import { buildSession, staged } from '../../factories/agent.js';
 import { buildProject, buildTask, buildTeam, type Person, type TestTeam } from '../../factories/people.js';
 import { buildRequest, OPERATION } from '../../factories/requests.js';
@@ -116,6 +117,8 @@ it('the migration finds what waited before it, and may be repeated', async () =>
   for (const table of ['gates', 'agent_plans', 'change_requests']) await db()(table).update({ subjects: null });
   expect(await find(team.manager)).toEqual([]);
   for (const _time of [1, 2]) await up(db());
+  // What a later migration made of its function.
+  await sqlMigration('0150_kept_subjects.sql').up(db());
   expect(new Set((await find(team.manager)).map(([, id]) => id))).toEqual(
     new Set([run.run_id, plan.action_id, asked.request_id]),
   );
@@ -128,6 +131,18 @@ it('no value of an action looks like the name of a task', async () => {
   const run = await buildRun(app, team, { actions: [GATE, comment] as never[] });
   await app.as(team.member).get(`/api/approvals/gate/${run.run_id}`);
   expect(await find(team.member, [other.task_id, task.task_id])).toEqual([['gate', run.run_id, task.task_id]]);
+});
+
+it('finds a task behind hundreds of names that the text makes up', async () => {
+  const { number } = await db()('tasks').where({ task_id: task.task_id }).first();
+  const { key } = await db()('teams').where({ team_id: team.team_id }).first();
+  const ids = [];
+  for (const named of [{ task_id: task.task_id }, { task: `${key}-${number}` }]) {
+    const made = Array.from({ length: 3_000 }, (_, at) => ({ task: `AAA-${at}` }));
+    const operation = { ...OPERATION, arguments: { made, zz: named } };
+    ids.push((await buildRequest(app, team, team.member, { operation })).request_id);
+  }
+  expect(new Set((await find(team.manager)).map(([, id]) => id))).toEqual(new Set(ids));
 });
 
 it('reads by index, and as much as waits about the tasks', async () => {

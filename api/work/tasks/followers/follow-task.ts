@@ -7,20 +7,14 @@ import { loadTask } from '../../comments/load-task.js';
 import { getFollowers } from './get-followers.js';
 import type { TaskFollowers } from './schema.js';
 
-/** Followers of a task, besides its creator and its assignee: a comment writes a notice for each. */
+/** Followers of a task, besides its creator and its assignee: a comment writes a notice for each. The trigger `follower_has_room` holds the limit. */
 const MAX_FOLLOWERS = 100;
-
-/** SQL: members who follow $1, but for those of a condition. Who has left the team takes nobody's place. */
-const followersBut = (who: string): string => /* sql */ `(
-      select count(*) from task_followers o join tasks t on t.task_id = o.task_id join memberships m on m.team_id = t.team_id and m.user_id = o.user_id
-      where o.task_id = $1 and o.follows and not (${who}))`;
 
 /** $1 = task id, $2 = user id, $3 = whether they follow it. No row: as many follow it as may. */
 const followStatement = defineStatement({
   name: 'follow_task',
   text: /* sql */ `
-    insert into task_followers as f (task_id, user_id, follows) select $1, $2::uuid, $3::boolean
-    where not $3::boolean or ${followersBut('o.user_id = $2::uuid')} < ${MAX_FOLLOWERS}
+    insert into task_followers as f (task_id, user_id, follows) values ($1, $2::uuid, $3::boolean)
     on conflict (task_id, user_id) do update set follows = excluded.follows, since = case when f.follows = excluded.follows then f.since else now() end
     returning true as stored`,
 });
@@ -30,9 +24,7 @@ const followSilentlyStatement = defineStatement({
   name: 'follow_commented_task',
   text: /* sql */ `
     insert into task_followers (task_id, user_id, follows) select $1, u.user_id, true from unnest($2::uuid[]) as u(user_id)
-    where ${followersBut('false')} < ${MAX_FOLLOWERS}
-      and coalesce(current_setting('assent.import', true), '') = ''
-    order by u.user_id on conflict do nothing`,
+    where coalesce(current_setting('assent.import', true), '') = '' order by u.user_id on conflict do nothing`,
 });
 
 /**
