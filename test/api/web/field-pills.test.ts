@@ -238,6 +238,26 @@ describe('the bar below a list', () => {
     expect([await valueOf(taskId), await valueOf(strange)]).toEqual(['S1', null]);
   });
 
+  it('sets a field of tasks of many teams', async () => {
+    const places = await Promise.all(
+      Array.from({ length: 22 }, async () => {
+        const of = await buildTeam(app);
+        await db()('memberships').insert({ team_id: of.team_id, user_id: team.member.user_id, role: 'member' });
+        const field = await createField(app, of, 'select', { name: 'Severity', options: OPTIONS });
+        return { field, id: (await buildTask(app, of, await buildProject(app, of))).task_id };
+      }),
+    );
+    const said = await choose(
+      'S1',
+      undefined,
+      places.map(({ id }) => `1:${id}`),
+    );
+    expect(said).toContain('22 tasks changed');
+    for (const { id, field } of places) expect(await valueOf(id, field)).toBe('S1');
+    const many = Array.from({ length: 21 }, (_, at) => [`cf_f${at}`, '["S1"]']);
+    expect(await send({ task: `1:${taskId}`, ...Object.fromEntries(many) })).toContain('Change at most 20 fields at once');
+  });
+
   it('takes a hundred tasks, whose Undo fits into its button', async () => {
     const rows = Array.from({ length: 100 }, (_, at) => ({ title: `Row ${at}`, ...project }));
     const { body } = await app.as(team.member).post('/api/tasks/bulk', rows);

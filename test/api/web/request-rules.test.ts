@@ -31,7 +31,7 @@ it('adds, changes, orders and deletes rules', async () => {
   expect(await rules()).toMatchObject({
     version: 2,
     rules: [
-      { system: 'payments', name: 'refund', target: '*', role: 'admin', approvals: 2, allow_self: null, require_code: true },
+      { system: 'payments', name: 'refund', target: '*', role: 'admin', approvals: 2, allow_self: false, require_code: true },
       { system: 'kube*', name: '*', target: '', role: null, approvals: null, is_denied: true },
     ],
   });

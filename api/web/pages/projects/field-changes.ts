@@ -13,6 +13,8 @@ import { formText } from '../items/field-form.js';
 
 /** Longest choice that a form sends. */
 const MAX_CHOICE = 5_000;
+/** Fields that a form sets, of up to a hundred tasks, each of another team. */
+const MAX_CHANGED = 20;
 
 /** What a form sends for a value of a custom field: its text, empty for none, and the text that stood there, where one task has been looked at. */
 const Choice = z.tuple([z.string(), z.string().optional()]);
@@ -69,10 +71,12 @@ function toValue(field: TaskField, { to, from }: Wanted): ValueChange {
   return { field, value, from };
 }
 
-/** Returns what a form makes of the fields of each task, by those of its team. */
+/** Returns what a form makes of the fields of each task, by those of its team. @throws INVALID_REQUEST too many fields */
 export async function planFields(ctx: Context, wanted: readonly Wanted[], states: Iterable<TaskState>) {
   const teams = [...states].map(({ team_id }) => team_id);
-  const fields = wanted.length === 0 ? [] : await findTaskFields(ctx, teams);
+  const keys = wanted.map(({ key }) => key);
+  if (keys.length > MAX_CHANGED) throw invalid(`Change at most ${MAX_CHANGED} fields at once`);
+  const fields = keys.length === 0 ? [] : await findTaskFields(ctx, teams, MAX_CHANGED, keys);
   /** @throws INVALID_REQUEST the team has no such field, or it takes no such value */
   return ({ team_id: of }: TaskState): ValueChange[] =>
     wanted.map((one) => {

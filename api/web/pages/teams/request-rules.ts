@@ -22,6 +22,11 @@ const Version = z.coerce.number().int().min(0);
 /** An empty field takes the default. */
 const orNull = <T extends z.ZodType>(field: T) =>
   z.preprocess((given) => (given === '' || given === undefined ? null : given), field);
+/** A box that is not ticked sends nothing. */
+const Ticked = z
+  .unknown()
+  .optional()
+  .transform((given) => given !== undefined);
 const { system, name, target, role } = RequestRuleFields;
 const RuleForm = z.object({
   version: Version,
@@ -32,18 +37,9 @@ const RuleForm = z.object({
   target,
   role: orNull(role),
   approvals: orNull(z.coerce.number().int().min(1, 'must be from 1 to 5').max(5, 'must be from 1 to 5').nullable()),
-  allow_self: z
-    .unknown()
-    .optional()
-    .transform((given) => (given === undefined ? null : true)),
-  require_code: z
-    .unknown()
-    .optional()
-    .transform((given) => given !== undefined),
-  is_denied: z
-    .unknown()
-    .optional()
-    .transform((given) => given !== undefined),
+  allow_self: Ticked,
+  require_code: Ticked,
+  is_denied: Ticked,
   max_use_seconds: orNull(
     z.coerce.number().int().min(30, 'must be from 30 to 86400').max(86_400, 'must be from 30 to 86400').nullable(),
   ),
