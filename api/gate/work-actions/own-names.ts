@@ -75,10 +75,15 @@ function findField(fields: readonly CustomFieldRecord[], given: string): CustomF
 
 type Given = SetCustomFieldValue['value'];
 
-/** Returns the value that a text stands for, such as a template leaves it; a choice counts by its label too. */
-function readText({ field_type, options }: CustomFieldRecord, value: Given): Given {
-  const choose = (text: string): string =>
-    (options.find((one) => one.value === text) ?? options.find(({ label }) => fold(label) === fold(text)))?.value ?? text;
+/**
+ * Returns the value that a text stands for, such as a template leaves it. A choice counts by its label too, unless the field is given by its id: what was
+ * staged as the value of a choice would be that of another one, once its own is gone and another is labeled so.
+ */
+function readText({ field_type, options }: CustomFieldRecord, value: Given, byLabel: boolean): Given {
+  const choose = (text: string): string => {
+    if (!byLabel || options.some((one) => one.value === text)) return text;
+    return options.find(({ label }) => fold(label) === fold(text))?.value ?? text;
+  };
   if (Array.isArray(value)) return value.map(choose);
   if (typeof value !== 'string') return value;
   const read = parseValue(field_type, value, (text) => text.split(/[\n,]/).map((one) => choose(one.trim())));
@@ -86,8 +91,8 @@ function readText({ field_type, options }: CustomFieldRecord, value: Given): Giv
 }
 
 /** Returns a value as it is stored; one that does not fit its field as it is, for the operation says what is wrong with it. */
-function readValue(field: CustomFieldRecord, value: Given): Given {
-  const read = readText(field, value);
+function readValue(field: CustomFieldRecord, value: Given, byLabel: boolean): Given {
+  const read = readText(field, value, byLabel);
   const checked = read === null ? null : checkValue(field, read);
   return checked instanceof InvalidValue ? read : checked;
 }
@@ -96,7 +101,7 @@ async function resolveFields(ctx: Context, teamId: string, given: NonNullable<Na
   const fields = await listFields(ctx, { team_id: teamId, entity_type: 'task' });
   const found = Object.entries(given).map(([name, value]): [string, Given] => {
     const field = findField(fields, name);
-    return [field.field_id, readValue(field, value)];
+    return [field.field_id, readValue(field, value, !isUuid(name))];
   });
   return Object.fromEntries(found);
 }

@@ -129,6 +129,16 @@ it('a name that the team does not have is refused at the gate, in plain words', 
   expect(JSON.stringify(await described(run))).not.toContain(`Secret stage →`);
 });
 
+it('a choice that is replaced between the staging and the yes lends its value to no other of that label', async () => {
+  const run = await openedRun([GATE, change({ custom_fields: { severity: 'very high' } })]);
+  const options = [{ value: 'harmless', label: 'p1' }, { value: 'p2' }];
+  expect((await app.as(team.manager).patch(`/api/custom-fields/${severity.field_id}`, { options })).status).toBe(200);
+  expect((await approve(run)).status).toBe(200);
+  await perform(run);
+  expect((await getStep(run)).status).toBe('failed');
+  expect(await taskNow()).toMatchObject({ custom_fields: {} });
+});
+
 it('a stage or a field that is deleted between the staging and the yes fails the step, and nothing is done', async () => {
   const run = await openedRun([
     GATE,
