@@ -1,6 +1,7 @@
 import { getAction } from '../work-actions/catalogue.js';
 import { withVisibleNames } from '../../platform/validation/invisible.js';
 import { isUuid } from '../../platform/ids.js';
+import { fieldTitle } from '../../work/custom-fields/field-title.js';
 import { CUSTOM_FIELDS, customFieldsIn } from './custom-values.js';
 import { parseReference } from './references.js';
 import type { ActionLine, FieldLine } from './schema.js';
@@ -132,7 +133,7 @@ const customFieldOf = (field: string): string | undefined =>
 /** A parameter of ours in words. A key inside it is not ours, and stays as it is: two that differ must not look alike. */
 function getLabel(field: string, names: Names): string {
   const custom = customFieldOf(field);
-  if (custom !== undefined) return getOwnEntry(names, custom) ?? custom;
+  if (custom !== undefined) return fieldTitle(getOwnEntry(names, custom) ?? custom);
   const [own = '', ...keys] = field.split(' · ');
   return [getOwnEntry(LABELS, own) ?? own.replaceAll('_', ' '), ...keys].join(' · ');
 }

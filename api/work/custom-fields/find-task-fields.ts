@@ -1,6 +1,7 @@
 import { defineStatement, run } from '../../../db/statement.js';
 import { rolesFor } from '../../platform/access/access.js';
 import { type Context, requireUser } from '../../platform/context.js';
+import { fieldTitle } from './field-title.js';
 import type { CustomFieldRecord } from './schema.js';
 
 /** What rows, forms and choosers know of a field of tasks. */
@@ -32,5 +33,6 @@ export async function findTaskFields(
   const teams = [...new Set(teamIds)].slice(0, MAX_READ / limit);
   if (teams.length === 0) return [];
   const values = [teams, requireUser(ctx), rolesFor('custom_field.list'), limit, keys];
-  return run<TaskField & Record<string, unknown>>(ctx.db, statement, values);
+  const found = await run<TaskField & Record<string, unknown>>(ctx.db, statement, values);
+  return found.map((field) => ({ ...field, name: fieldTitle(field.name) }));
 }

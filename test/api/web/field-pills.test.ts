@@ -207,6 +207,11 @@ describe('a chooser', () => {
   });
 });
 
+it('tells a field apart that is called as a field of every task is', async () => {
+  await createField(app, team, 'select', { name: 'Due  date', options: [{ value: 'done' }] });
+  expect(labels(await ask({ q: 'done' }))).toContain('Due  date (custom field): done');
+});
+
 describe('the bar below a list', () => {
   it('sets a field of all ticked tasks with other changes, and one Undo takes all of it back', async () => {
     const ids = [taskId, await create('Paint the quay'), await create('Moor the barge')];

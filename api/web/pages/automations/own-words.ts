@@ -4,6 +4,7 @@ import type { User } from '../../../identity/auth/schema.js';
 import { listMembers } from '../../../identity/teams/list-members.js';
 import type { Member } from '../../../identity/teams/schema.js';
 import type { Context } from '../../../platform/context.js';
+import { fieldTitle } from '../../../work/custom-fields/field-title.js';
 import { listFields } from '../../../work/custom-fields/list-fields.js';
 import type { CustomFieldRecord } from '../../../work/custom-fields/schema.js';
 import type { ParamField } from './param-fields.js';
@@ -64,7 +65,7 @@ function toParam({ key, name, field_type }: CustomFieldRecord, { values, texts =
   const choices = Object.values(texts).slice(0, MAX_LISTED).join(', ');
   return {
     name: `${CUSTOM_PARAM}.${key}`,
-    label: name,
+    label: fieldTitle(name),
     kind,
     isRequired: false,
     isDefaulted: false,
@@ -86,7 +87,7 @@ export async function readOwnWords(ctx: Context, me: User, teamId: string | null
     places: stages,
     fields: described.map(({ field, what }) => ({
       path: `${CUSTOM_FIELDS}.${field.key}`,
-      name: `task › ${field.name}`,
+      name: `task › ${fieldTitle(field.name)}`,
       ...what,
     })),
     params: described.map(({ field, what }, at) => toParam(field, what, at < SHOWN_AT_ONCE)),

@@ -99,6 +99,12 @@ it('shows names and does what it shows', async () => {
   expect(await taskNow()).toMatchObject({ stage_id: qa, status: 'in_review', custom_fields: { severity: 'p1' } });
 });
 
+it('tells a field apart that is called as a field of every task is', async () => {
+  const { key } = await createField(app, team, 'text', { name: 'Status' });
+  const run = await openedRun([GATE, change({ custom_fields: { [key]: 'done' } })]);
+  expect((await linesOf(run))?.[0]?.fields).toEqual(['Status (custom field): null → done']);
+});
+
 it('does the same without a gate, and clears what is null', async () => {
   await setSeverity('p2');
   const run = await openedRun([change({ stage_id: 'In QA', custom_fields: { Severity: null } })]);
