@@ -1,5 +1,6 @@
-import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
+import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
+import { once } from 'node:events';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { anyFreePort } from '../../scripts/embedded/ports.mjs';
@@ -38,21 +39,32 @@ exec '${path}' "$@"
 const startWith = (cli: string, ports: Awaited<ReturnType<typeof freePorts>>) =>
   startTemporal({ cli, base: join(dir, 'data'), log: join(dir, 'log'), mode: 'test', ports });
 
+/** Starts a server, again with other ports where another program of the machine has taken the one that was named to it. */
+async function startSomewhere(cli: () => Promise<string>, named: object = {}, tries = 5) {
+  rmSync(join(dir, 'starts'), { force: true });
+  const ports = { ...(await freePorts()), ...named };
+  try {
+    return { ports, server: await startWith(await cli(), ports) };
+  } catch (error) {
+    if (tries === 1 || !(error as Error).message.includes('one of its ports is taken')) throw error;
+    return startSomewhere(cli, named, tries - 1);
+  }
+}
+
 test('a server that lost a port of its own choice to another process is started again', async () => {
-  const ports = await freePorts();
-  const server = await startWith(await losing(await anyFreePort(), 2), ports);
+  const { ports, server } = await startSomewhere(async () => losing(await anyFreePort(), 2));
   expect(server.address).toBe(`127.0.0.1:${ports.grpc}`);
+  expect(readFileSync(join(dir, 'starts'), 'utf8').split('start')).toHaveLength(4);
   await server.stop(500);
 });
 
 test('a server whose drawn port another process has taken meanwhile is started with others', async () => {
-  const ports = await freePorts();
-  const { path } = await obtainCli(() => undefined);
-  const taken = ports.metrics;
-  const other = createServer().listen(taken, '127.0.0.1');
+  const other = createServer().listen(0, '127.0.0.1');
+  await once(other, 'listening');
+  const { port: metrics } = other.address() as AddressInfo;
   try {
-    const server = await startWith(path, ports);
-    expect(ports.metrics).not.toBe(taken);
+    const { ports, server } = await startSomewhere(async () => (await obtainCli(() => undefined)).path, { metrics });
+    expect(ports.metrics).not.toBe(metrics);
     await server.stop(500);
   } finally {
     other.close();
