@@ -130,6 +130,10 @@ const filteredTag = (OperationTag, { React, layoutSelectors, getConfigs }) =>
     return React.createElement(OperationTag, { ...props, getConfigs: () => ({ ...getConfigs(), docExpansion }) });
   };
 
+/** Draws a description again only where it differs: Swagger UI makes and cleans the HTML of all that are in sight at every change of any. */
+const keptMarkdown = (Markdown, { React }) =>
+  React.memo(Markdown, (one, other) => one.source === other.source && one.className === other.className);
+
 /** Swagger UI reads the text as YAML, which takes ten times as long. */
 const parseToJson =
   (_original, { specActions }) =>
@@ -161,7 +165,7 @@ async function open() {
     plugins: [
       {
         fn: { opsFilter: filterOperations, resolveSubtree },
-        wrapComponents: { FilterContainer: namedFilter, Webhooks: filteredWebhooks, OperationTag: filteredTag },
+        wrapComponents: { FilterContainer: namedFilter, Webhooks: filteredWebhooks, OperationTag: filteredTag, Markdown: keptMarkdown },
         statePlugins: { spec: { wrapActions: { parseToJson } } },
       },
     ],
