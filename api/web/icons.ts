@@ -33,6 +33,7 @@ const PATHS = {
   pen: '<path d="m5 19 1-4L16.500 4.500l3 3L9 18z"/><path d="m14.500 6.500 3 3"/>',
   to: '<path d="M5 12h13.500M13 6.500l5.500 5.500L13 17.500"/>',
   plus: '<path d="M12 5.500v13M5.500 12h13"/>',
+  filter: '<path d="M4 6.500h16M7 12h10M10 17.500h4"/>',
   skip: '<path d="M6 6.500 13 12l-7 5.500zM17 6.500v11"/>',
 } as const;
 

@@ -49,6 +49,7 @@ describe('rows and cards by keys', () => {
   };
   const notice = (text: string) => page.locator('.notice', { hasText: text }).waitFor();
   const taskOf = (title: string) => db()('tasks').where({ title, project_id: projectId }).first();
+  const openFilter = () => page.locator('[title^=Filter]').click();
   const openList = () => page.goto(`${path}?sort=title`);
 
   it('e marks a notice as read and as unread, and the focus stays at it', async () => {
@@ -413,6 +414,7 @@ describe('rows and cards by keys', () => {
     await page.goto(path);
     await page.fill('#f-text', 'Not sent yet');
     await page.click('h1');
+    await openFilter();
     await page.click('#f-priority');
     const box = (value: string) => page.locator(`.pick input[name=priority][value=${value}]`);
     await box('high').click();
@@ -422,7 +424,7 @@ describe('rows and cards by keys', () => {
     await page.keyboard.press('Tab');
     await page.keyboard.press('Space');
     await page.locator('.chips a', { hasText: 'Priority high or urgent' }).waitFor();
-    expect(await page.locator('#f-priority').innerText()).toBe('high or urgent');
+    expect(await page.locator('#said-priority').innerText()).toBe('high or urgent');
     await page.locator('.pick input[name=not][value=priority]').click();
     await page.locator('.chips a', { hasText: 'Priority not high or urgent' }).waitFor();
     expect(new URL(page.url()).searchParams.getAll('priority')).toEqual(['high', 'urgent']);
@@ -431,12 +433,13 @@ describe('rows and cards by keys', () => {
     await page.reload();
     await page.locator('.chips a', { hasText: 'Priority not high or urgent' }).waitFor();
     await page.fill('#f-text', 'Not sent yet');
+    await openFilter();
     await page.click('#f-priority');
     await page.locator('.pick input[name=not][value=priority]').click();
     await box('urgent').click();
     await page.locator('.chips a', { hasText: /^Priority high/ }).waitFor();
     await page.keyboard.press('Escape');
-    await page.locator('#f-priority:focus').waitFor();
+    await page.locator('[title^=Filter]:focus').waitFor();
     expect(await page.inputValue('#f-text')).toBe('Not sent yet');
     const { number } = await taskOf('Row 07');
     await db()('tasks').where({ project_id: projectId }).update({ priority: 'high' });
@@ -451,6 +454,7 @@ describe('rows and cards by keys', () => {
     await page.fill('#f-q', '');
     await page.locator('#chips a').nth(1).waitFor({ state: 'detached' });
     await page.fill('#f-text', '');
+    await openFilter();
     await page.selectOption('#f-due', 'none');
     await page.waitForURL(/due=none/);
     await page.locator('#f-due:focus').waitFor();
@@ -509,6 +513,7 @@ describe('rows and cards by keys', () => {
     const filters = async () => (await db()('saved_views').where({ view_id: body.view_id }).first('filters')).filters;
     await page.goto(at);
     expect(await page.isVisible('text=Save to this view')).toBe(false);
+    await openFilter();
     await page.click('#f-priority');
     await page.locator('.pick input[name=priority][value=low]').click();
     await page.locator('#chips a', { hasText: 'Priority low' }).waitFor();
@@ -517,6 +522,7 @@ describe('rows and cards by keys', () => {
     await page.click('text=Reset');
     await page.waitForURL((url) => url.pathname === at && url.search === '');
     expect(await page.locator('#chips a', { hasText: 'Priority low' }).count()).toBe(0);
+    await openFilter();
     await page.click('#f-priority');
     await page.locator('.pick input[name=priority][value=low]').click();
     await page.locator('#chips a', { hasText: 'Priority low' }).waitFor();

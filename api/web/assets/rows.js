@@ -232,6 +232,10 @@
   document.addEventListener('DOMContentLoaded', () => {
     const id = sessionStorage.getItem(FILTER);
     sessionStorage.removeItem(FILTER);
-    if (id) document.getElementById(id)?.focus({ preventScroll: true });
+    const field = id && document.getElementById(id);
+    if (!field) return;
+    const menu = field.closest('details.menu');
+    if (menu) menu.open = true;
+    field.focus({ preventScroll: true });
   });
 })();

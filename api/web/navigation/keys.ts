@@ -47,6 +47,7 @@ export const KEY_GROUPS: readonly { name: string; keys: readonly Key[] }[] = [
       { presses: ['k'], does: 'Previous row or card, as Arrow up' },
       { presses: ['Enter'], does: 'Open it, as o' },
       { presses: ['Space'], does: 'Show a task beside the list, which keys go through; Space or Esc closes it' },
+      { presses: ['Shift F'], does: 'Filter' },
       { presses: ['x'], does: 'Tick it, or not' },
       { presses: ['Shift J'], does: 'Tick it and the next one, as Shift Arrow down where the order is not manual' },
       { presses: ['Shift K'], does: 'Tick it and the previous one, as Shift Arrow up there' },

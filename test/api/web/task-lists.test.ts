@@ -122,7 +122,7 @@ describe('a list of tasks', () => {
     expect(heads((await browser.get(path)).html)).toEqual(['Spring 2', 'Autumn 1', 'No cycle 1']);
     const shown = (await browser.get(`${path}?show=all&group=project_id`)).html;
     expect(heads(shown).at(-1)).toBe('Second &lt;b&gt; 2');
-    expect(shown).toContain('grouped by project</small>');
+    expect(shown).toContain('<option value="project_id" selected>Project</option>');
     expect(heads((await browser.get(`${path}?edited=yes`)).html)).toEqual([]);
     expect(heads((await browser.get(path)).html)).toHaveLength(3);
     const wrong = await browser.get(`${path}?group=title`);

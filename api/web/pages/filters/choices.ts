@@ -18,8 +18,8 @@ export interface Pick {
   isNot: boolean | undefined;
   /** The chosen values in words; undefined without any. */
   said: string | undefined;
-  /** Stands among the further filters. */
-  isFolded: boolean;
+  /** Says how the list is drawn, not what is in it. */
+  isDisplay: boolean;
 }
 
 /** A choice of one of several, as the form offers it. */
@@ -28,7 +28,8 @@ export interface Select {
   label: string;
   choices: Choice[];
   chosen: string;
-  isFolded: boolean;
+  /** Says how the list is drawn, not what is in it. */
+  isDisplay: boolean;
 }
 
 /** Adds to the choices what is chosen and not among them, so that it stays chosen. */

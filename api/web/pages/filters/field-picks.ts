@@ -62,7 +62,7 @@ export function listFieldPicks(
       chosen,
       isNot: not.includes(fieldParam(key)),
       said: chosen.length > 0 ? EITHER.format(chosen.map(nameOf)) : undefined,
-      isFolded: true,
+      isDisplay: false,
     };
   });
 }

@@ -40,8 +40,6 @@ export interface BarShape {
   without: readonly Excludable[];
   /** The orders, the page's own first, with an empty value. */
   sorts: Choice[];
-  /** What stands before the name of an order in a sentence. */
-  byWord: '' | 'by ';
   /** None: the page has groups of its own. */
   groupings: Choice[];
   /** Further choices of the page. */
@@ -60,7 +58,6 @@ export const projectBar = (own: Sort, isBoard: boolean): BarShape => ({
   entity: 'task',
   without: isBoard ? ['project_id', 'show'] : ['project_id'],
   sorts: sortChoices(own),
-  byWord: 'by ',
   groupings: isBoard ? [] : Object.entries(GROUPS),
 });
 
@@ -72,12 +69,12 @@ function listPicks(given: Filters, me: User, about: FilterNames, around: Around,
   const everyone = people.map(({ user_id, display_name }): Choice => [user_id, display_name]);
   const me_: Choice = [VIEWER, 'Me'];
   const known = filtersOf(entity);
-  const pick = (name: Excludable, label: string, free: string, choices: Choice[], isFolded = false): Pick[] => {
+  const pick = (name: Excludable, label: string, free: string, choices: Choice[]): Pick[] => {
     if (!known.includes(VIEW_NAMES[name]) || without.includes(name)) return [];
     const chosen = given[name] ?? [];
     const isNot = given.not?.includes(name) === true && chosen[0] !== ALL;
     const all = withChosen(choices, chosen, (value) => nameValue(name, value, about));
-    return [{ name, label, free, choices: all, chosen, isNot, said: said[name], isFolded }];
+    return [{ name, label, free, choices: all, chosen, isNot, said: said[name], isDisplay: false }];
   };
   const statuses = (entity === 'task' ? STATUS_CHOICES : STATUSES_OF[entity]).map(
     (one): Choice => [one, about.formatStatus(one)],
@@ -95,8 +92,8 @@ function listPicks(given: Filters, me: User, about: FilterNames, around: Around,
     ...pick('priority', 'Priority', 'Any', priorities),
     ...pick('project_id', 'Project', 'Any', Object.entries(projects)),
     ...(stages.length > 0 || given.stage_id ? pick('stage_id', 'Stage', 'Any', ofStages) : []),
-    ...pick('created_by', 'Created by', 'Anyone', [me_, ...everyone], true),
-    ...pick('cycle_id', 'Cycle', 'Any', [...Object.entries(about.cycles), [NONE, 'No cycle']], true),
+    ...pick('created_by', 'Created by', 'Anyone', [me_, ...everyone]),
+    ...pick('cycle_id', 'Cycle', 'Any', [...Object.entries(about.cycles), [NONE, 'No cycle']]),
   ];
 }
 
@@ -106,28 +103,13 @@ function listSelects({ due, sort = '', group = '' }: Filters, { entity, sorts, g
   const groups: Choice[] = [['', 'Nothing'], ...groupings];
   return [
     ...(filtersOf(entity).includes('due')
-      ? [{ name: 'due', label: 'Due', choices: dues, chosen: due ?? '', isFolded: false }]
+      ? [{ name: 'due', label: 'Due', choices: dues, chosen: due ?? '', isDisplay: false }]
       : []),
-    { name: 'sort', label: 'Sorted by', choices: sorts, chosen: sort, isFolded: false },
-    ...(groupings.length > 0 ? [{ name: 'group', label: 'Grouped by', choices: groups, chosen: group, isFolded: false }] : []),
+    { name: 'sort', label: 'Sorted by', choices: sorts, chosen: sort, isDisplay: true },
+    ...(groupings.length > 0 ? [{ name: 'group', label: 'Grouped by', choices: groups, chosen: group, isDisplay: true }] : []),
     ...selects,
   ];
 }
-
-/** Returns what is set of a list, in a few words: its filters, order and groups. */
-const say = (
-  { show, sort, group }: Filters,
-  chips: readonly { label: string }[],
-  { entity, without, sorts, byWord, groupings }: BarShape,
-): string => {
-  const nameOf = (choices: Choice[], chosen: string) => choices.find(([value]) => value === chosen)?.[1].toLowerCase();
-  return [
-    ...(entity === 'task' && !without.includes('show') && show === undefined ? ['open tasks'] : []),
-    ...chips.map(({ label }) => label.toLowerCase()),
-    ...(sort ? [`${byWord}${nameOf(sorts, sort) ?? 'another order'}`] : []),
-    ...(group && groupings.length > 0 ? [`grouped by ${nameOf(groupings, group) ?? 'a field'}`] : []),
-  ].join(' · ');
-};
 
 /** What a page shows of its filters. */
 export function filterData(given: Filters, me: User, around: Around, shape: BarShape) {
@@ -145,7 +127,7 @@ export function filterData(given: Filters, me: User, around: Around, shape: BarS
     chosen: given.tag ?? [],
     isNot: given.not?.includes('tag') === true,
     said: nameValues(given, about).tag,
-    isFolded: true,
+    isDisplay: false,
   };
   const nothing = Object.fromEntries(
     [...EXCLUDABLE, 'not', 'q', 'due', 'due_after', 'due_before', 'fields'].map((name) => [name, undefined]),
@@ -163,7 +145,6 @@ export function filterData(given: Filters, me: User, around: Around, shape: BarS
     isFiltered: chips.length > 0,
     /** The query without filters. */
     cleared: toQuery({ ...given, ...nothing }),
-    saidFilters: say(given, chips, shape),
     chips,
   };
 }

@@ -106,7 +106,7 @@ function columnPick(view: SavedViewRecord, { custom, nameOf }: Named): Picked {
     chosen,
     isNot: undefined,
     said: chosen.length > 0 ? chosen.map(nameOf).join(', ') : undefined,
-    isFolded: true,
+    isDisplay: true,
   };
 }
 
@@ -117,7 +117,7 @@ function listViewSelects(me: User, view: SavedViewRecord, { team = '', sort, rev
     label,
     choices,
     chosen,
-    isFolded: true,
+    isDisplay: name !== 'team',
   });
   const teams: Choice[] = [['', 'All my teams'], ...me.teams.map(({ team_id, name }): Choice => [team_id, name])];
   const layouts: Choice[] = [
@@ -153,7 +153,6 @@ export function viewBar(me: User, view: SavedViewRecord, bar: Bar, fields: reado
     entity,
     without: [],
     sorts: sortChoices(entity, isBoard, custom, bar),
-    byWord: '',
     groupings: isBoard ? [] : withChosen([...nameAll(GROUP_FIELDS[entity]), ...custom], group, nameOf),
     selects: listViewSelects(me, view, bar),
     picks: isBoard ? [] : [columnPick(view, { custom, nameOf })],
