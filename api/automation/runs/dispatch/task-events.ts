@@ -41,7 +41,7 @@ const sampleOf = (trigger: string): Record<string, unknown> => TRIGGERS.find(({ 
 export const startsByTask = (trigger: string): boolean => 'task' in sampleOf(trigger);
 
 /** Returns whether the activity of a task tells what starts an automation: not what happens beside it, or to one that is in the trash. */
-export const isToldByTask = (trigger: string): boolean => trigger.startsWith('task.') && trigger !== 'task.deleted';
+export const isInActivity = (trigger: string): boolean => trigger.startsWith('task.') && trigger !== 'task.deleted';
 
 const FIELD_CHANGED = 'task.field_changed';
 
@@ -185,7 +185,7 @@ export async function buildTaskEvent(
   taskId: string,
 ): Promise<Record<string, unknown>> {
   const task = await readTaskFor(ctx, { team_id }, taskId);
-  if (!isToldByTask(trigger_type)) return withTaskNames(ctx, aboutTask(trigger_type, task), task.team_id);
+  if (!isInActivity(trigger_type)) return withTaskNames(ctx, aboutTask(trigger_type, task), task.team_id);
   const change = await findChange(ctx, trigger_type, taskId);
   if (change) return eventOfChange(ctx, change, task);
   if (trigger_type === FIELD_CHANGED) return eventOfField(ctx, task, condition ?? '');
@@ -209,18 +209,18 @@ export async function listTaskEvents(
   if (!startsByTask(trigger_type)) return [];
   const where = project_id !== null ? { project_id } : team_id !== null ? { team_id } : { user_id: requireUser(ctx) };
   const lines = await listActivity(ctx, { ...where, entity_type: 'task', limit: MAX_LINES });
-  const isTold = isToldByTask(trigger_type);
+  const fromActivity = isInActivity(trigger_type);
   const found = new Map<string, TaskEvent>();
   const gone = new Set(
     lines.filter(({ action }, at) => action === 'delete' && isNewest(lines, at)).map(({ entity_id }) => entity_id),
   );
   for (const line of lines) {
     if (found.size === limit) break;
-    if (found.has(line.entity_id) || gone.has(line.entity_id) || (isTold && !fits(trigger_type, line, {}))) continue;
+    if (found.has(line.entity_id) || gone.has(line.entity_id) || (fromActivity && !fits(trigger_type, line, {}))) continue;
     found.set(line.entity_id, {
       task_id: line.entity_id,
       title: line.entity_title ?? line.entity_id,
-      change: isTold ? line : null,
+      change: fromActivity ? line : null,
     });
   }
   return [...found.values()];
@@ -241,7 +241,7 @@ export async function findTaskEvents(ctx: Context, place: Place, query: string, 
     here.slice(0, limit).map(async ({ item_id, title }) => ({
       task_id: item_id,
       title,
-      change: isToldByTask(trigger_type) ? ((await findChange(ctx, trigger_type, item_id)) ?? null) : null,
+      change: isInActivity(trigger_type) ? ((await findChange(ctx, trigger_type, item_id)) ?? null) : null,
     })),
   );
 }

@@ -10,7 +10,7 @@ import { listRecordedEvents } from '../../../automation/runs/dispatch/list-recor
 import {
   buildTaskEvent,
   findTaskEvents,
-  isToldByTask,
+  isInActivity,
   listTaskEvents,
   readTaskFor,
   startsByTask,
@@ -144,7 +144,7 @@ async function showDryRun(
     noneHolds: isOpen && events.length > 0 && !matching,
     about,
     tasks,
-    isTold: isToldByTask(automation.trigger_type),
+    isInActivity: isInActivity(automation.trigger_type),
     isMade: TASK_EVENT.test(chosen ?? ''),
     find,
     // What one changes begins as the event that was tried, or is chosen.

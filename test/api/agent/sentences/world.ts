@@ -110,6 +110,34 @@ const WORLDS: Readonly<Record<string, readonly WorldTask[]>> = {
     task('r16', 'Rotate the keys', 'in_review', 'medium', null, 'mia', { key: 'ROC-16', stage: 'Code review' }),
     task('r22', 'Dark mode', 'in_review', 'low', null, 'uma', { key: 'ROC-22', stage: 'In QA' }),
   ],
+  cyc: [
+    task('c1', 'Login bug', 'in_progress', 'high', '2026-11-20', 'bo', {
+      key: 'ACM-1',
+      fields: { severity: 's1', impact: 'low' },
+      cycle: { name: 'Cycle 4', status: 'active' },
+    }),
+    task('c6', 'Export report', 'todo', 'medium', null, 'uma', {
+      key: 'ACM-6',
+      fields: { severity: 's2', impact: 'high' },
+      cycle: null,
+    }),
+    task('c7', 'Slow search', 'todo', 'low', '2026-11-19', null, {
+      key: 'ACM-7',
+      fields: { severity: 's1', impact: 'high' },
+      cycle: { name: 'Cycle 4', status: 'active' },
+    }),
+    task('c8', 'Dark theme', 'done', 'low', null, 'mia', {
+      key: 'ACM-8',
+      completed: '2026-11-24',
+      fields: {},
+      cycle: { name: 'Cycle 4', status: 'active' },
+    }),
+    task('c9', 'Old invoices', 'todo', 'medium', null, 'mia', {
+      key: 'ACM-9',
+      fields: { severity: 's3' },
+      cycle: { name: 'Cycle 5', status: 'planned' },
+    }),
+  ],
   many: Array.from({ length: 50 }, (_, n) =>
     task(`m${n}`, `Order part ${n} of the machine and test it`, 'todo', 'low', null, null),
   ),
@@ -123,6 +151,15 @@ const OWN: OwnWords = {
     { name: 'Ready to deploy', status: 'done' },
   ],
   fields: ['Severity', 'Story size'],
+};
+/** What the team of the world `cyc` names itself. */
+const OWN_CHOICES: OwnWords = {
+  stages: [],
+  fields: ['Severity', 'Impact', 'Story size'],
+  choices: [
+    ...['S1', 'S2', 'S3'].map((label) => ({ field: 'Severity', value: label.toLowerCase(), label })),
+    ...['Low', 'High'].map((label) => ({ field: 'Impact', value: label.toLowerCase(), label })),
+  ],
 };
 const member = (user_id: string, name: string) => ({ user_id, team_id: 'team', names: [user_id, name] });
 const MEMBERS = [
@@ -201,6 +238,7 @@ function interpret(world: string, messages: readonly string[], others: Others): 
   const rules = {
     items,
     ...(world === 'roc' && { own: OWN }),
+    ...(world === 'cyc' && { own: OWN_CHOICES }),
     userId: 'ada',
     people: others.people ?? people,
     today: TODAY,
@@ -241,7 +279,7 @@ const fits = (each: WorldTask, filter: TaskFilter): boolean =>
 
 /** The tasks that a question finds. */
 const foundBy = (world: string, { question, without }: Extract<Asked, { does: 'tasks' }>): WorldTask[] =>
-  [...(WORLDS[world] ?? []), ...UNLINKED]
+  [...(WORLDS[world] ?? []), ...(world === 'cyc' ? [] : UNLINKED)]
     .filter((each) => each.type === 'task' && alternativesOf(question.filter).some((one) => fits(each, one)))
     .filter(({ id }) => !without.includes(id));
 
