@@ -1,4 +1,4 @@
-// Made by npm run client from the document with SHA-256 67045e94b7d2f6b14d361de8a513b8984ed166a25e9edc43a253fb03825e0e1a.
+// Made by npm run client from the document with SHA-256 3968cb413ecf46545fd3df86772eba437c9c770b96aaa3d85700da03bafc629b.
 /** Operations that send a form with a file, those that send its bytes alone, and those that return bytes. */
 export const UPLOADS: readonly string[] = ['uploadFile'];
 export const STREAMS: readonly string[] = ['uploadBulkInput'];

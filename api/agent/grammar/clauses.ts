@@ -79,7 +79,9 @@ export type Clause = { written: string; follows?: true; replaces?: true } & (
   | { does: 'status'; target: Target; status: Status; resolution?: Resolution }
   /** Stages and fields by the names of the team; of several the person has to choose. */
   | { does: 'stage'; target: Target; stages: readonly string[] }
-  | { does: 'field'; target: Target; fields: readonly string[]; value: string }
+  | { does: 'field'; target: Target; fields: readonly string[]; value: string | null }
+  /** Into an open cycle, or out of the one that is named. */
+  | { does: 'enter_cycle' | 'leave_cycle'; target: Target; cycle: CycleName }
   | { does: 'assign'; target: Target; to: Assignee }
   | { does: 'unassign'; target: Target; from: Assignee | null }
   | { does: 'priority'; target: Target; priority: Priority }
@@ -128,7 +130,7 @@ export type Clause = { written: string; follows?: true; replaces?: true } & (
   /** A question of ours, because the clause leaves something open. */
   | { does: 'doubt'; text: string }
   /** What no plan can do with the target; `date`: when it was wanted. */
-  | { does: 'cannot'; what: 'cycle' | 'remind' | 'hold'; target: Target; date?: WrittenDate; cycle?: CycleName }
+  | { does: 'cannot'; what: 'remind' | 'hold'; target: Target; date?: WrittenDate }
   /** A text that may be a note of its own, or a comment on what it names. */
   | { does: 'which_note'; text: string; items: readonly LinkedItem[] }
   | { does: 'unclear' }

@@ -4,7 +4,8 @@ import type { ProposedAction } from '../plans/proposal.js';
 import type { Clause, Does, FieldClause, NewTask, Target } from './clauses.js';
 import { capital, named, quote } from './doubts/naming.js';
 import { Question, type Subject } from './subjects.js';
-import { type Assignee, type Priority, PRIORITIES } from './terms.js';
+import { isInCycle } from './sets/is-meant.js';
+import { type Assignee, type CycleName, type Priority, PRIORITIES } from './terms.js';
 import type { LinkedItem } from './tokens.js';
 import { findPriority, PLURALS } from './words.js';
 
@@ -37,7 +38,7 @@ export function fieldsOf(
     case 'stage':
       return { stage_id: onlyName('stage', clause.stages) };
     case 'field':
-      return { custom_fields: { [onlyName('field', clause.fields)]: clause.value.trim() } };
+      return { custom_fields: { [onlyName('field', clause.fields)]: clause.value?.trim() ?? null } };
     case 'place':
       return { project_id: projectOf(clause.project) };
   }
@@ -193,3 +194,20 @@ export function relating({ type, isDuplicate }: Does<'relate'>, source: Subject,
 
 /** The parameters of a new status. */
 export const statusOf = ({ status, resolution }: Does<'status'>) => ({ status, ...(resolution && { resolution }) });
+
+/** Returns how an action names an open cycle. @throws Question one that was completed holds no more tasks */
+export function nameOfCycle({ when, names, written }: CycleName): string {
+  const [name] = names;
+  if (name !== undefined) return name;
+  if (when === 'completed')
+    throw new Question(`${capital(quote(written))} is completed, so its tasks stay as they are. Name an open cycle.`);
+  return when === 'planned' ? 'next' : 'current';
+}
+
+/** Returns the parameters of a task that leaves a cycle. @throws Question it is not in that one */
+export function leftCycle(item: LinkedItem | null, cycle: CycleName): { cycle_id: null } {
+  const isAny = cycle.names.length === 0 && cycle.when === 'active' && !/current|active|running|this/.test(cycle.written);
+  if (item && item.cycle !== undefined && !(isAny ? item.cycle : isInCycle(item.cycle, cycle)))
+    throw new Question(`${capital(named(item))} is not in ${isAny ? 'a cycle' : quote(cycle.written)}.`, [item]);
+  return { cycle_id: null };
+}

@@ -1,6 +1,7 @@
 import { readRange } from '../../platform/written-ranges.js';
 import { readPastRange } from './asking/past-range.js';
 import { phraseStems, stem } from './match.js';
+import { readFieldValue } from './sets/field-values.js';
 import { type OwnWords, readStage } from './sets/own-words.js';
 import type { PeopleIndex } from './people.js';
 import { isPersonal, readPerson, readPronounOfPerson } from './referents.js';
@@ -46,6 +47,10 @@ const PHRASES: readonly (readonly [phrases: string, filter: TaskFilter])[] = [
   [
     'missing a due date|missing a deadline|lacking a due date|lacking a deadline|lacks a due date|lack a due date|no due dates|no deadlines|without any due date|without any deadline',
     { hasNoDueDate: true, statuses: OPEN },
+  ],
+  [
+    'in no cycle|not in a cycle|not in any cycle|without a cycle|without cycle|in no sprint|not in a sprint|not in any sprint|without a sprint|not planned',
+    { hasNoCycle: true, statuses: OPEN },
   ],
   [
     'without one|with none|that has none|that have none|has none|have none|does not have one|do not have one',
@@ -149,6 +154,7 @@ function readDays(words: readonly string[], at: number, { today }: FilterReader)
 }
 
 const READERS: readonly ((words: readonly string[], at: number, reader: FilterReader) => Found | undefined)[] = [
+  (words, at, { own }) => readFieldValue(words, at, own),
   (words, at, { own }) => readStage(words, at, own),
   readDays,
   (words, at) => longest(words, at, MAX_PHRASE, readPhrase),
@@ -172,6 +178,7 @@ export function merge(before: TaskFilter, more: TaskFilter): TaskFilter | undefi
     return undefined;
   const merged = { ...before, ...more };
   if (differs('stages')) merged.stages = union(before.stages, more.stages);
+  if (differs('fields')) merged.fields = [...(before.fields ?? []), ...(more.fields ?? [])];
   if (differs('priorities')) merged.priorities = union(before.priorities, more.priorities);
   if (differs('resolutions')) merged.resolutions = union(before.resolutions, more.resolutions);
   // `unassigned` says open too, unless a state says more.

@@ -3,7 +3,8 @@ import type { DateRange } from '../../platform/written-ranges.js';
 import { readCycleName } from './asking/cycle-name.js';
 import { readPastRange } from './asking/past-range.js';
 import type { Target } from './clauses.js';
-import { readFieldNames, readStages } from './sets/own-words.js';
+import { readCode } from './sets/field-values.js';
+import { type Choice, readFieldNames, readStages } from './sets/own-words.js';
 import { readPerson } from './referents.js';
 import { type Reading, wordsOf, writtenOf } from './reading.js';
 import { readTarget } from './target.js';
@@ -45,6 +46,8 @@ export interface Slots {
   K: readonly string[];
   /** Names of the custom fields that it may mean. */
   F: readonly string[];
+  /** A code that is a choice of one custom field. */
+  V: Choice;
 }
 type Slot = keyof Slots;
 type Element = { words: ReadonlySet<string>; isOptional: boolean } | { slot: Slot };
@@ -58,7 +61,7 @@ export interface Pattern {
   anchors: readonly ReadonlySet<string>[];
 }
 
-const SLOT = /^[TUPSRDNHEXQGWCKF]$/;
+const SLOT = /^[TUPSRDNHEXQGWCKFV]$/;
 
 /** Compiles a pattern. */
 export function pattern(text: string): Pattern {
@@ -139,6 +142,7 @@ const READERS: Readonly<Record<Slot, (reading: Reading, tokens: readonly Token[]
   W: ({ today }, tokens) => known(tokens.length <= 7 ? readPastRange(wordsOf(tokens), today) : undefined),
   C: (_reading, tokens) => known(readCycleName(tokens)),
   K: ({ own }, tokens) => known(some(readStages(own, wordsOf(tokens)).map(({ name }) => name))),
+  V: ({ own }, tokens) => known(readCode(own, wordsOf(tokens))),
   F: ({ own }, tokens) => known(some(readFieldNames(own, wordsOf(tokens)))),
 };
 /** Slots that are read only after everything else fits, because they take any tokens. */

@@ -18,6 +18,8 @@ import {
   fieldsOf,
   fieldsOfNew,
   joinedTo,
+  leftCycle,
+  nameOfCycle,
   placeOfNote,
   projectAmong,
   relating,
@@ -86,6 +88,10 @@ export class Resolver {
         return this.onTasks(clause.target, 'task.set_status', () => statusOf(clause));
       case 'assign':
         return this.onTasks(clause.target, 'task.assign', (subject) => ({ assigned_to: this.assignee(clause.to, subject) }));
+      case 'enter_cycle':
+        return this.onTasks(clause.target, 'task.set_cycle', () => ({ cycle_id: nameOfCycle(clause.cycle) }));
+      case 'leave_cycle':
+        return this.onTasks(clause.target, 'task.set_cycle', ({ item }) => leftCycle(item, clause.cycle));
       case 'unassign':
         return this.unassign(clause);
       case 'join':

@@ -47,8 +47,7 @@ const PARTLY =
   'I could not look through all tasks of the team now, only among linked items: write again in a minute, or name fewer tasks at once.';
 const TOO_MANY =
   'The linked projects have more tasks than I read for one message. Name the tasks, or write “all linked tasks” for those that you linked.';
-const inCycleWords = (cycle: string): string =>
-  `I do not know here which tasks are in ${quote(cycle)}. Ask which they are, and name them, or change them on the page of the cycle.`;
+const whichCycle = (cycles: readonly string[]): string => `Which cycle do you mean: ${list(cycles.map(quote), 'or')}?`;
 /** Whether words mean linked tasks only, and not those of linked projects. */
 const isOfLinked = (written: string): boolean => /\blinked\b/i.test(written);
 const whomWords = ({ written, among }: Extract<Assignee, { kind: 'whom' }>): string =>
@@ -247,7 +246,6 @@ export class SubjectFinder {
 
   private fitting(target: Extract<Target, { kind: 'all' }>): LinkedItem[] {
     const { filter, written, isAny: isOfNoFact } = target;
-    if (filter.cycle) throw new Question(inCycleWords(filter.cycle.written));
     const people = onlyAssignees(this.world, filter.assignee);
     // A person's tasks, and those of a project, are their open ones.
     const meant = filter.assignee || filter.due ? openOnly(filter) : filter;
@@ -257,6 +255,8 @@ export class SubjectFinder {
     const { words, said: _said, ...facts } = meant;
     const among = (part: TaskFilter) => known.filter((item) => isMeant(item, part, people, this.world.today));
     const found = among(facts);
+    const cycles = [...new Set(filter.cycle ? found.flatMap(({ cycle }) => (cycle ? [cycle.name] : [])) : [])];
+    if (cycles.length > 1) throw new Question(whichCycle(cycles));
     const dropped = meansCompleted(facts) ? droppedWords(among({ ...facts, resolutions: RESOLUTIONS })) : '';
     if (dropped !== '') this.notes.add(dropped);
     if (!words) return found;

@@ -47,6 +47,10 @@ export interface TaskFilter {
   anyOf?: readonly TaskFilter[];
   /** The cycle that they are in, which only the database knows. */
   cycle?: CycleName;
+  /** They are in no cycle. */
+  hasNoCycle?: true;
+  /** Custom fields by their names in lower case, each with a value that it has, or null for none. */
+  fields?: readonly { field: string; value: string | null }[];
   resolutions?: readonly Resolution[];
   /** Names of stages, in lower case. */
   stages?: readonly string[];

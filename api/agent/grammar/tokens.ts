@@ -8,6 +8,10 @@ export interface LinkedItem {
   /** Of a task: what people call it, HAR-12. */
   key?: string | null;
   status: string;
+  /** Of a task: its cycle; absent where it was not read. */
+  cycle?: { name: string; status: string } | null;
+  /** Of a task: words of the values of its custom fields, by their names in lower case; absent where they were not read. */
+  fields?: Readonly<Record<string, string>> | null;
   /** Of a task: name of its stage. */
   stage?: string | null;
   /** Of a task that is done: why, if nobody completed it. */

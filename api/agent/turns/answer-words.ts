@@ -23,10 +23,13 @@ export const lostWords = (lost: number): string =>
   lost === 0 ? '' : `${plural(lost, 'linked item is', 'linked items are')} no longer available to you and left out.`;
 
 /** One line about an item. */
+/** Custom fields that a description names. */
+const MAX_FIELDS = 5;
+
 export function describe(
   { item_type, title, status }: Pick<ReadableLink, 'item_type' | 'title' | 'status'>,
   facts:
-    | (Partial<Pick<LinkedItem, 'key' | 'priority' | 'due' | 'is_blocked' | 'assignee' | 'resolution'>> & {
+    | (Partial<Pick<LinkedItem, 'key' | 'priority' | 'due' | 'is_blocked' | 'assignee' | 'resolution' | 'cycle' | 'fields'>> & {
         open_tasks?: number | null;
       })
     | undefined,
@@ -37,6 +40,10 @@ export function describe(
     facts?.due && `${item_type === 'project' ? 'ends' : 'due'} ${facts.due}`,
     item_type === 'task' && facts && (facts.assignee ? `assigned to ${facts.assignee}` : 'not assigned'),
     facts?.is_blocked === true && 'blocked',
+    facts?.cycle && `in the cycle ${quote(facts.cycle.name)}`,
+    ...Object.entries(facts?.fields ?? {})
+      .slice(0, MAX_FIELDS)
+      .map(([name, value]) => value && `${name}: ${quote(value)}`),
     facts?.open_tasks != null && plural(facts.open_tasks, 'open task', 'open tasks'),
   ].filter((part) => typeof part === 'string');
   return `- ${item_type} ${calledBy({ title, key: facts?.key ?? null })}${parts.length > 0 ? `: ${parts.join(', ')}` : ''}`;

@@ -1,5 +1,5 @@
 import { defineStatement } from '../../../db/statement.js';
-import { isBlockedSql } from './reading/linked-facts.js';
+import { CYCLE, isBlockedSql } from './reading/linked-facts.js';
 
 /** Newest tasks among which a question looks, in all teams together. */
 export const MAX_EXAMINED = 20_000;
@@ -10,7 +10,7 @@ const columns = (
   user: string,
   roles: string,
 ): string => /* sql */ `t.task_id as id, e.key || '-' || t.number as key, t.title, t.status, t.resolution, t.priority,
-  (select s.name from stages s where s.stage_id = t.stage_id) as stage,
+  (select s.name from stages s where s.stage_id = t.stage_id) as stage, ${CYCLE} as cycle,
   left(t.due_date, 10) as due, (t.completed_at at time zone ${timezone})::date::text as completed, t.assigned_to, u.display_name as assignee,
   p.name as project_title, t.tags, ${isBlockedSql(user, roles)} as is_blocked`;
 
@@ -30,7 +30,8 @@ const EXAMINED = `places as materialized (${places('$1::uuid', '$2::text[]', '$3
  * $6 = priorities or null, $7 = first due date or null, $8 = last due date or null, $9 = only without a due date, $10 = assignees or null for
  * any, $11 = only without an assignee, $12 = patterns that title, project name and tags match together, $13 = only blocked ones, $14 = first day of
  * completion or null, $15 = last one or null, $16 = why they are done (`completed`, or a resolution) or null for any, $17 = project id or null, $18 = cycle id or
- * null, $19 = names of stages in lower case or null, $20 = row limit.
+ * null, $19 = names of stages in lower case or null, $20 = custom fields with their values in words, all in lower case (jsonb) or null, $21 = only in no cycle,
+ * $22 = row limit.
  */
 export const findTasksStatement = defineStatement({
   name: 'rules_find_tasks',
@@ -46,7 +47,16 @@ where not t.is_archived and ($5::text[] is null or t.status = any($5)) and ($6::
   and ($16::text[] is null or coalesce(t.resolution, 'completed') = any($16))
   and ($17::uuid is null or t.project_id = $17) and ($18::uuid is null or t.cycle_id = $18)
   and ($19::text[] is null or exists (select from stages s where s.stage_id = t.stage_id and lower(s.name) = any($19)))
-order by t.due_date nulls last, t.created_at, t.task_id limit $20`,
+  and ($20::jsonb is null or not exists (
+    select from jsonb_to_recordset($20) as w(field text, value text) left join lateral (
+      select lower(custom_value_words(f, custom_field_json(v)::jsonb)) as value
+      from custom_fields f join custom_field_values v on v.field_id = f.field_id and v.entity_id = t.task_id
+      where f.team_id = t.team_id and f.entity_type = 'task' and not f.is_archived and lower(f.name) = w.field
+    ) has on true
+    where case when w.value is null then has.value is not null
+      else has.value is distinct from w.value and not coalesce(w.value = any(string_to_array(has.value, ', ')), false) end
+  )) and (not $21::boolean or t.cycle_id is null)
+order by t.due_date nulls last, t.created_at, t.task_id limit $22`,
 });
 
 /**

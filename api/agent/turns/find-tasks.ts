@@ -86,6 +86,8 @@ export async function findTasks(
     asking.place?.projectId ?? null,
     asking.place?.cycleId ?? null,
     filter.stages ?? null,
+    filter.fields ? JSON.stringify(filter.fields) : null,
+    filter.hasNoCycle === true,
     MAX_COUNTED + 1,
   ];
   const found = await run<FoundTask>(ctx.db, findTasksStatement, values);

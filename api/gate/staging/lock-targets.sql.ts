@@ -23,3 +23,9 @@ export const projectsOfTasksStatement = defineStatement({
   name: 'projects_of_staged_tasks',
   text: 'select distinct project_id from tasks where task_id = any($1)',
 });
+
+/** $1 = task ids. */
+export const cyclesOfTasksStatement = defineStatement({
+  name: 'cycles_of_staged_tasks',
+  text: 'select distinct cycle_id from tasks where task_id = any($1) and cycle_id is not null',
+});

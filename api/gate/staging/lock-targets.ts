@@ -1,12 +1,19 @@
 import { run } from '../../../db/statement.js';
 import type { Context } from '../../platform/context.js';
 import { derivedEdge } from '../../work/relations/rules.js';
+import { isUuid } from '../../platform/ids.js';
+import { lockCycles } from '../../work/cycles/read-cycle.js';
 import { lockProjects } from '../../work/tasks/write/lock-projects.js';
 import type { Fields } from '../work-actions/action.js';
 import { nestedTask } from './read-before.js';
 import { parseReference } from './references.js';
 import type { StagedAction } from './staged-action.js';
-import { lockProjectsStatement, lockTasksStatement, projectsOfTasksStatement } from './lock-targets.sql.js';
+import {
+  cyclesOfTasksStatement,
+  lockProjectsStatement,
+  lockTasksStatement,
+  projectsOfTasksStatement,
+} from './lock-targets.sql.js';
 
 interface Version extends Record<string, unknown> {
   id: string;
@@ -60,6 +67,18 @@ async function lockTrees(ctx: Context, actions: readonly LockedAction[]): Promis
   await lockProjects(ctx, [...rows.map(({ project_id }) => project_id), ...targets]);
 }
 
+/** Locks the cycles that tasks enter or leave, which the operations lock before the tasks. */
+async function lockCyclesOf(ctx: Context, actions: readonly LockedAction[]): Promise<void> {
+  const moving = actions.filter(({ tool }) => tool === 'task.set_cycle');
+  const tasks = moving.flatMap(({ entity_id }) => (isId(entity_id) ? [entity_id] : []));
+  if (tasks.length === 0) return;
+  const left = await run<{ cycle_id: string }>(ctx.db, cyclesOfTasksStatement, [tasks]);
+  const entered = moving.flatMap(({ params: { cycle_id } }) =>
+    typeof cycle_id === 'string' && isUuid(cycle_id) ? [cycle_id] : [],
+  );
+  await lockCycles(ctx, [...new Set([...left.map(({ cycle_id }) => cycle_id), ...entered])]);
+}
+
 /**
  * Locks the targets of the chosen actions until the commit and compares their versions with those of the plan. A target in the trash is no
  * stale one: its action is refused with the reason (docs/decisions/gate.md#what-makes-a-plan-stale).
@@ -67,6 +86,7 @@ async function lockTrees(ctx: Context, actions: readonly LockedAction[]): Promis
  */
 export async function lockTargets(ctx: Context, actions: readonly LockedAction[]): Promise<StaleAction[]> {
   await lockTrees(ctx, actions);
+  await lockCyclesOf(ctx, actions);
   const listIds = (type: string): string[] => [
     ...new Set(actions.flatMap(({ entity_type, entity_id }) => (entity_type === type && isId(entity_id) ? [entity_id] : []))),
   ];

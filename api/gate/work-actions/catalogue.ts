@@ -9,6 +9,7 @@ import { deleteComment } from './delete-comment.js';
 import { deleteRelation } from './delete-relation.js';
 import { restoreTask } from './restore-task.js';
 import { startsNext } from './risk.js';
+import { setTaskCycle } from './set-task-cycle.js';
 import { setTaskStatus } from './set-task-status.js';
 import { trashNote } from './trash-note.js';
 import { trashTask } from './trash-task.js';
@@ -24,6 +25,7 @@ export const WORK_ACTIONS = [
   updateTask,
   setTaskStatus,
   assignTask,
+  setTaskCycle,
   addComment,
   trashTask,
   updateProject,

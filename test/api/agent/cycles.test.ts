@@ -79,18 +79,67 @@ it('tells nothing of cycles of another team', async () => {
   }
 });
 
-it.each(['put the wheels into Sprint 1', 'move the wheels to the next sprint', 'take the wheels out of the sprint'])(
-  'says for “%s” that a plan has no such change, and where it is made',
-  async (said) => {
-    await addTask('Order the wheels');
-    const { actions, content } = await (await harbor.begin())(said);
-    expect(actions).toEqual([]);
-    expect(content).toMatch(
-      /^I cannot put tasks into .* or take them out: a plan has no such change\. Open the cycle and add the task there/,
-    );
-    expect(content).toContain('“Order the wheels”');
-  },
-);
+it.each([
+  ['put the wheels into Sprint 1', null, 'Sprint 1'],
+  ['move the wheels to the next sprint', null, 'Launch'],
+  ['add the wheels to the current cycle', 'Launch', 'Sprint 1'],
+  ['take the wheels out of the cycle', 'Sprint 1', null],
+])('plans “%s”, and does and takes it back once confirmed', async (said, from, to) => {
+  const wheels = await addTask('Order the wheels');
+  const ids: Record<string, string> = {
+    'Sprint 1': await addCycle('Sprint 1'),
+    Launch: await addCycle('Launch', { status: 'planned', from: 4, to: 10 }),
+  };
+  const { app, team } = harbor;
+  const idOf = (name: string | null) => (name === null ? null : ids[name]);
+  if (from !== null)
+    expect((await app.as(team.member).post(`/api/sprints/${idOf(from)}/tasks`, { task_ids: [wheels] })).status).toBe(200);
+  const say = await harbor.begin();
+  const { actions } = await say(said);
+  const [was, is] = [idOf(from), idOf(to)];
+  expect(actions).toMatchObject([
+    { tool: 'task.set_cycle', entity_id: wheels, before: { cycle_id: was }, after: { cycle_id: is }, reversible: true },
+  ]);
+  const cycleNow = async () => (await harbor.db()('tasks').where({ task_id: wheels }).first()).cycle_id;
+  const confirm = async () => {
+    const { action_id } = await harbor
+      .db()('agent_plans')
+      .where({ session_id: say.session_id })
+      .orderBy('action_id', 'desc')
+      .first();
+    const body = { session_id: say.session_id, action_id, confirmed: true };
+    expect((await app.as(team.member).post('/api/ai-workspace/agent/confirm', body)).status).toBe(200);
+  };
+  await confirm();
+  expect(await cycleNow()).toBe(is);
+  await say('undo that');
+  await confirm();
+  expect(await cycleNow()).toBe(was);
+});
+
+it('asks where several cycles run, or the task is in another one, and moves nothing then', async () => {
+  const wheels = await addTask('Order the wheels');
+  await addCycle('Sprint 1');
+  await addCycle('Harbor 4', { project: harbor.project.project_id });
+  const say = await harbor.begin();
+  const several = await say('put the wheels into the current cycle');
+  expect(several).toMatchObject({ actions: [], content: expect.stringContaining('Several open cycles are meant') });
+  const none = await say('take the wheels out of Sprint 1');
+  expect(none).toMatchObject({ actions: [], content: expect.stringContaining('is not in “sprint 1”') });
+  expect((await say('put the wheels into Sprint 9')).content).toContain('No open cycle for the task is called “sprint 9”');
+  expect((await harbor.db()('tasks').where({ task_id: wheels }).first()).cycle_id).toBeNull();
+});
+
+it('moves what is open in a cycle to the next one', async () => {
+  await fillSprint();
+  const next = await addCycle('Launch', { status: 'planned', from: 4, to: 10 });
+  const { actions } = await (await harbor.begin())('move everything unfinished in Sprint 1 to the next cycle');
+  expect(actions).toHaveLength(2);
+  expect(actions).toMatchObject([
+    { title: 'Order the wheels', after: { cycle_id: next } },
+    { title: 'Paint the arm', after: { cycle_id: next } },
+  ]);
+});
 
 it.each([
   'when will we be done with Harbor?',
@@ -123,7 +172,7 @@ it('tells of a release that nothing is called the facts of the linked project, o
   expect((await say('are we on track for the release?')).content).toContain('task “Write notes for the release”');
 });
 
-it('lists the tasks of a cycle that a question names by a member or a fact, and changes none of a cycle', async () => {
+it('lists the tasks of a cycle that a question names by a member or a fact, and changes those that are meant', async () => {
   await harbor.rename(harbor.team.manager, 'Uma Patel');
   await fillSprint();
   await harbor
@@ -135,7 +184,7 @@ it('lists the tasks of a cycle that a question names by a member or a fact, and 
     expect((await say(asked)).content).toMatch(/^1 task:\n- “Order the wheels” [^\n]*$/);
   expect((await say('what does Uma have in the next sprint?')).content).toBe('No cycle of your teams is planned.');
   const changed = await say('move the tasks of Uma in the sprint to Friday');
-  expect(changed).toMatchObject({ actions: [], content: expect.stringContaining('I do not know here which tasks are in') });
+  expect(changed.actions.map(({ params }) => Object.keys(params))).toEqual([['due_date']]);
 });
 
 it('lists what has one of several facts, each task once and by its day', async () => {

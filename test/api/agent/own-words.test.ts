@@ -63,3 +63,33 @@ it('tells who moved a task to its state, and when', async () => {
     ]);
   }
 });
+
+it('lists and changes tasks by the values of their custom fields, and says the value of one', async () => {
+  const { field_id } = await createField(harbor.app, harbor.team, 'select', {
+    name: 'Severity',
+    options: [
+      { value: 's1', label: 'S1' },
+      { value: 's2', label: 'S2 – slow' },
+    ],
+  });
+  const [keys, crane] = [await harbor.addTask('Rotate the keys'), await harbor.addTask('Paint the crane')];
+  await harbor.addTask('Order wheels');
+  const set = [
+    [keys, 's1'],
+    [crane, 's2'],
+  ].map(([entity_id, value]) => ({ field_id, entity_type: 'task', entity_id, value }));
+  expect((await harbor.app.as(harbor.team.member).put('/api/custom-fields/values', set)).status).toBe(200);
+  const say = await harbor.begin();
+  const titles = async (said: string) => (await say(said)).mentions.map(({ title }: { title: string }) => title);
+  expect(await titles('which tasks are S1?')).toEqual(['Rotate the keys']);
+  expect(await titles('tasks whose severity is s2 slow')).toEqual(['Paint the crane']);
+  expect(await titles('which tasks have no severity?')).toEqual(['Order wheels']);
+  expect((await say('what is the severity of the crane?')).content).toContain('severity: “S2 – slow”');
+  const { actions } = await say('set the severity of all S1 tasks to S2 – slow');
+  expect(actions).toMatchObject([
+    { entity_id: keys, before: { custom_fields: { [field_id]: 's1' } }, params: { custom_fields: { [field_id]: 's2' } } },
+  ]);
+  expect((await say('clear the severity of the crane')).actions).toMatchObject([
+    { entity_id: crane, params: { custom_fields: { [field_id]: null } } },
+  ]);
+});

@@ -44,6 +44,8 @@ const ABOUT = patterns(
   'when does T end|start|finish|fall due|end?',
   'when do|does|must|should|will|can i|we|they have|need|want? to? finish|complete|close|deliver|do|start|ship|have T done|finished?',
   'what|which is|are|was the? status|state|priority|due|deadline|progress|assignee|owner|date|estimate date? of|for|on T',
+  'what|which is|are|was the? F of|for|on T',
+  "what|which is|are|was T 's F",
   "what|which is|are|was T 's status|state|priority|due|deadline|progress|assignee|owner|date date?",
   'how is|are|far|urgent|important is|are|with? T going|doing|coming|progressing|looking|along|on? along|on?',
   'how far|urgent|important along? is|are T along?',

@@ -3,10 +3,6 @@ import { named, quote } from './naming.js';
 import { Question, type Subject } from '../subjects.js';
 
 /** What plans have no change for. Each is told with what comes nearest. */
-const cannotPlan = (cycle: Does<'cannot'>['cycle']): string => {
-  const which = cycle && cycle.names.length > 0 ? `the cycle ${quote(cycle.written)}` : 'a cycle';
-  return `I cannot put tasks into ${which} or take them out: a plan has no such change. Open the cycle and add the task there, or the task and choose its cycle.`;
-};
 export const NO_UNDO =
   'I take back whole plans only: write “undo that” for the one that you confirmed last here, or choose “Undo…” at any plan. A plan that you have not confirmed has changed nothing.';
 const REMIND = 'I cannot remind people at a time: a plan is done once you confirm it.';
@@ -27,7 +23,6 @@ export function sayCannot(clause: Does<'cannot' | 'which_note'>, find: (target: 
   const items = find(clause.target).flatMap(({ item }) => item ?? []);
   const [first] = items;
   const of = items.length > 0 ? ` It is about ${items.slice(0, 5).map(named).join(', ')}.` : '';
-  if (clause.what === 'cycle') return new Question(`${cannotPlan(clause.cycle)}${of}`, items);
   const title = first && items.length === 1 ? (first.key ?? quote(first.title)) : 'it';
   if (clause.what === 'hold')
     return new Question(

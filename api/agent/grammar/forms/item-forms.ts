@@ -32,10 +32,13 @@ export const OTHER: readonly Form[] = [
   ),
   ...state(({ T }) => ({ does: 'delete', target: T }), 'T can|should|could be deleted|removed|trashed'),
   ...say(
-    ({ T, C }) => (C.isSure ? { does: 'cannot', what: 'cycle', target: T, cycle: C } : undefined),
+    ({ T, C }) => (C.isSure ? { does: 'enter_cycle', target: T, cycle: C } : undefined),
     'add|put|move|pull|include|plan|take|schedule|push|bring|assign|postpone|defer|shift T to|in|into|for|until C',
-    'remove|take|drop|move|pull|kick T out|from of|from? from? C',
     'T is|should|belongs|goes|can|must|has|gets in|into|to|be|go|belong|planned|moved? in|into|to|for? C',
+  ),
+  ...say(
+    ({ T, C }) => (C.isSure ? { does: 'leave_cycle', target: T, cycle: C } : undefined),
+    'remove|take|drop|move|pull|kick T out|from of|from? from? C',
   ),
   ...say(
     ({ T, D }) => ({ does: 'cannot', what: 'remind', target: T, date: D }),

@@ -18,6 +18,26 @@ export const OWN_FORMS: readonly Form[] = [
     "T 's? stage is|to|= K",
   ),
   ...state(({ K }) => ({ does: 'stage', target: SAME, stages: K }), 'set|change its|the stage to|as|= K'),
+  ...say(
+    setField,
+    'set|change|update|make the? F to|as|= X for|of|on T',
+    'give T a|an|the? F of? X',
+    'set|change|make|put T to|at? F of? X',
+  ),
+  ...say(
+    ({ T, F }) => ({ does: 'field', target: T, fields: F, value: null }),
+    'clear|remove|unset|delete|drop|empty the? F of|from|on|for T',
+    "clear|remove|unset|delete|drop|empty T 's F",
+  ),
+  ...say(
+    ({ T, V }) => ({ does: 'field', target: T, fields: [V.field], value: V.label }),
+    'make|mark|set|rate|classify|put|change T as|to|at? a|an? V',
+  ),
+  ...state(
+    ({ T, V }) => ({ does: 'field', target: T, fields: [V.field], value: V.label }),
+    'T should|must|has to? be a|an? V',
+    'T is now? a|an? V now?',
+  ),
   ...say(setField, 'set|change|update|make the? F of|for|on T to|as|=? X', "set|change|update|make T 's F to|as|=? X"),
   ...state(
     ({ F, X }) => ({ does: 'field', target: SAME, fields: F, value: X }),

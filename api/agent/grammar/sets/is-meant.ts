@@ -1,6 +1,6 @@
 import type { DateRange } from '../../../platform/written-ranges.js';
 import { titleStems } from '../match.js';
-import type { Status, TaskFilter } from '../terms.js';
+import type { CycleName, Status, TaskFilter } from '../terms.js';
 
 /** A task as a filter sees it. */
 export interface FilteredTask {
@@ -9,6 +9,10 @@ export interface FilteredTask {
   status: string;
   /** Name of its stage. */
   stage?: string | null;
+  /** Absent where a search has looked at it. */
+  cycle?: { name: string; status: string } | null;
+  /** Words of the values by the names of the fields in lower case; absent where a search has looked at them. */
+  fields?: Readonly<Record<string, string>> | null;
   /** Why it is done, if nobody completed it. */
   resolution?: string | null;
   project_title?: string | null;
@@ -46,11 +50,23 @@ function hasStatus({ status, resolution }: FilteredTask, { statuses, resolutions
 export const meansCompleted = ({ statuses, completed, resolutions }: TaskFilter): boolean =>
   !resolutions && (completed !== undefined || statuses?.includes('done') === true);
 
+/** Whether a task is in the cycle that a filter names, by name or state. */
+export const isInCycle = (cycle: FilteredTask['cycle'], { when, names }: CycleName): boolean =>
+  cycle != null && (names.length > 0 ? names.includes(cycle.name.toLowerCase()) : cycle.status === when);
+
+function hasField(fields: Readonly<Record<string, string>>, { field, value }: { field: string; value: string | null }): boolean {
+  const found = Object.hasOwn(fields, field) ? fields[field]?.toLowerCase() : undefined;
+  return found === undefined || value === null ? (found ?? null) === value : found === value || found.split(', ').includes(value);
+}
+
 /** Returns whether a task is meant. `people`: the ids that the filter's assignee may be; `today`: YYYY-MM-DD. */
 export function isMeant(task: FilteredTask, filter: TaskFilter, people: readonly (string | null)[], today: string): boolean {
   const { priorities, due, completed, words, tag, project } = filter;
   return (
     hasStatus(task, filter) &&
+    (!filter.cycle || task.cycle === undefined || isInCycle(task.cycle, filter.cycle)) &&
+    (!filter.hasNoCycle || task.cycle == null) &&
+    (!filter.fields || task.fields === undefined || filter.fields.every((each) => hasField(task.fields ?? {}, each))) &&
     (!filter.stages || filter.stages.includes(task.stage?.toLowerCase() ?? '')) &&
     (!priorities || priorities.some((priority) => priority === task.priority)) &&
     (!filter.isOverdue || (task.status !== 'done' && task.due != null && task.due < today)) &&

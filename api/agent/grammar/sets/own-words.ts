@@ -6,6 +6,14 @@ export interface OwnWords {
   stages: readonly { name: string; status: Status }[];
   /** Names of the custom fields of tasks. */
   fields: readonly string[];
+  /** The choices of those that have some. */
+  choices?: readonly Choice[];
+}
+/** A choice of a custom field: the value that is stored, and its word. */
+export interface Choice {
+  field: string;
+  value: string;
+  label: string;
 }
 export const NO_OWN_WORDS: OwnWords = { stages: [], fields: [] };
 
