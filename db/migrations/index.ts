@@ -59,6 +59,7 @@ const MIGRATIONS: Record<string, Knex.Migration> = {
   '0140_project_updates': sqlMigration('0140_project_updates.sql'),
   '0141_expected_assignees': sqlMigration('0141_expected_assignees.sql'),
   '0146_field_changed': sqlMigration('0146_field_changed.sql'),
+  '0148_update_mentions': sqlMigration('0148_update_mentions.sql'),
   '0150_kept_subjects': sqlMigration('0150_kept_subjects.sql'),
   '0151_room_for_followers': sqlMigration('0151_room_for_followers.sql'),
 };

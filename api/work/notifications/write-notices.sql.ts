@@ -99,10 +99,12 @@ export const takeMarksStatement = defineStatement({
       ) g on r.status = 'skipped'
       where k.kind = 'run_ended'
       union all
-      select k.mark, k.kind, k.user_id, k.team_id, p.project_id::text, null, null, null, w.author_id, null, p.name, w.health, null
+      -- Whom an update names reads it there: a text that is edited or deleted later is nowhere else.
+      select k.mark, case k.kind when 'update_mentioned' then 'mentioned' else k.kind end, k.user_id, k.team_id, p.project_id::text, null, null, null,
+        w.author_id, null, p.name, case k.kind when 'project_updated' then w.health end, null
       from taken k join project_updates w on w.update_id = k.entity_id::uuid
       join projects p on p.project_id = w.project_id and p.team_id = k.team_id and p.deleted_at is null
-      where k.kind = 'project_updated'
+      where k.kind in ('project_updated', 'update_mentioned')
     ), news as (
       select f.mark, f.kind, f.user_id, f.team_id, f.item_id, f.comment_id, f.run_id, f.automation_id, f.actor_id, p.display_name as actor_name,
         f.actor_type, left(f.title, ${TITLED}) as title, f.quoted, f.outcome, u.notice_mail, u.preferences->>'timezone' as timezone

@@ -38,15 +38,20 @@ export async function loadUpdates(
   const shown = updates.slice(0, limit);
   const team = me.teams.find((each) => each.team_id === team_id);
   const seat = (team?.role ?? null) as Seat | null;
+  const members = await listMembers(ctx, team_id);
   const html = await renderTexts(
     shown.map(({ content }) => ({ text: content })),
-    { teamKeys: new Set(me.teams.map(({ key }) => key)) },
+    {
+      names: new Set(members.map(({ username }) => username.toLowerCase())),
+      teamKeys: new Set(me.teams.map(({ key }) => key)),
+    },
   );
   return {
     updates: shown,
     next: updates.length > limit ? shown.at(-1)?.update_id : undefined,
     htmlById: Object.fromEntries(shown.map(({ update_id }, at) => [update_id, html[at]])),
-    names: namesOf(me, new Map([[team_id, await listMembers(ctx, team_id)]])),
+    members,
+    names: namesOf(me, new Map([[team_id, members]])),
     teamName: team?.name ?? 'Team',
     canWrite: isAllowed('project_update.write', seat),
     canModerate: isAllowed('project_update.moderate', seat),
@@ -76,7 +81,13 @@ async function showUpdates(
     ...refused,
   };
   const title = `Updates of ${project.name}`;
-  return { view: 'projects/updates', title, data, ...(refused.problem && { status: refused.problem.status }) };
+  return {
+    view: 'projects/updates',
+    title,
+    data,
+    scripts: ['mention.js'],
+    ...(refused.problem && { status: refused.problem.status }),
+  };
 }
 
 export const projectUpdatePages: Page[] = [

@@ -1,6 +1,6 @@
 import { writeNotices } from '../../../../api/work/notifications/write-notices.js';
 import { subscribe } from '../../../factories/events.js';
-import { buildProject, buildTeam, type Person, type TestTeam } from '../../../factories/people.js';
+import { buildPerson, buildProject, buildTeam, type Person, type TestTeam } from '../../../factories/people.js';
 import { startApp, type TestApp } from '../../../support/app.js';
 
 let app: TestApp;
@@ -137,6 +137,24 @@ it('notifies the lead and the creator, once each and not the author', async () =
   expect(await noticesOf(team.manager.user_id)).toEqual([atRisk]);
   expect(await noticesOf(team.admin.user_id)).toEqual([atRisk, ['project_updated', 'posted an update on “Apollo”: Off track']]);
   expect(await noticesOf(team.member.user_id)).toEqual([]);
+});
+
+it('notifies members whom an update names, instead of its news, and whom an edit adds', async () => {
+  await app.as(team.admin).patch(path, { lead_id: team.manager.user_id });
+  const at = ({ user_id }: Person) =>
+    db()('users')
+      .where({ user_id })
+      .first('username')
+      .then(({ username }) => `@${username}`);
+  const stranger = await buildPerson(app);
+  const [lead, guest, other] = await Promise.all([team.manager, team.guest, stranger].map(at));
+  const { update_id } = await post(team.member, { content: `Look here, ${lead} and ${other}, ${await at(team.member)}` });
+  await app.as(team.member).patch(updatePath(update_id), { content: `Look here, ${lead} and ${guest}` });
+  while ((await writeNotices(app.services)) > 0);
+  const rows = await db()('notifications').where({ item_id: project_id, kind: 'mentioned' }).orderBy('notification_id');
+  expect(rows.map(({ user_id }) => user_id)).toEqual([team.manager.user_id, team.guest.user_id]);
+  expect(rows[0].message).toMatch(/ mentioned you on “Apollo”$/);
+  expect(await db()('notifications').where({ user_id: team.manager.user_id, kind: 'project_updated' })).toEqual([]);
 });
 
 it('several posted at the same time leave the health of the newest', async () => {
