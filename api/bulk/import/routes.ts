@@ -17,7 +17,7 @@ export const importRoutes: Endpoint[] = [
     path: '/api/bulk/import',
     summary: 'Import a file into a team',
     description:
-      'A job writes the records as the caller, as if they came by the API: with audit entries and events, but they start no automation unless `run_automations` is true. At the end each assignee gets one notice. Ids of the file are kept where they are free; an id that the team has is a conflict; one that is taken elsewhere is replaced. A line that fails leaves the others; the job lists the first 100. Automations are imported disabled. One job of a team runs at a time; at most 20 may be open.',
+      'A job writes the records as the caller, as if they came by the API: with audit entries and events, but they start no automation unless `run_automations` is true. At the end each assignee gets one notice. Ids of the file are kept where they are free; an id that the team has is a conflict; one that is taken elsewhere is replaced. What the undo of an import moved to the trash is no conflict: it is restored with the values of the file, and counts as created. A line that fails leaves the others; the job lists the first 100. Automations are imported disabled. One job of a team runs at a time; at most 20 may be open.',
     body: RequestImport,
     bodyLimit: MAX_INLINE_BYTES,
     response: BulkJobRef,

@@ -1,11 +1,18 @@
 import { defineStatement, run, type Statement } from '../../../../db/statement.js';
 import type { Context } from '../../../platform/context.js';
 
-/** $1 = ids, $2 = team id. Ids of items that exist; those of other teams have no type. */
+/**
+ * $1 = ids, $2 = team id. Ids of items that exist; those of other teams have no type. `undo_id`: the undo of an import of the team that moved the item to
+ * the trash.
+ */
 const itemsStatement = defineStatement({
   name: 'known_items_of_import',
   text: /* sql */ `
-    select k.item_id as id, p.item_type as type, p.item_type is not null and p.deleted_at is null as is_live, p.project_id
+    select k.item_id as id, p.item_type as type, p.item_type is not null and p.deleted_at is null as is_live, p.project_id,
+      (select j.undo_id from bulk_jobs j where p.deleted_at is not null and j.team_id = $2 and j.undo_id = case p.item_type
+        when 'task' then (select t.cascade_id from tasks t where t.task_id = k.item_id)
+        when 'project' then (select o.cascade_id from projects o where o.project_id = p.project_id)
+        else (select i.cascade_id from items i where i.item_id = k.item_id) end) as undo_id
     from item_keys k left join lateral (
       select i.item_type, i.deleted_at, i.project_id from item_place i where i.item_id = k.item_id and i.team_id = $2 limit 1
     ) p on true where k.item_id = any($1::text[])`,
@@ -44,6 +51,8 @@ export interface KnownRecord extends Record<string, unknown> {
   is_live: boolean;
   /** Of an item. */
   project_id?: string | null;
+  /** Of an item that the undo of an import of the team moved to the trash. */
+  undo_id?: string | null;
 }
 
 const indexRecords = (rows: KnownRecord[]): Map<string, KnownRecord> => new Map(rows.map((row) => [row.id, row]));

@@ -6,6 +6,7 @@ import type { Batch, Row } from './batch.js';
 import type { Identity } from './chunk-result.js';
 import type { KnownRecord } from './known-ids.js';
 import { keepableId } from './refs.js';
+import { restoreUndone } from './restore-undone.js';
 import { Refusal, withSavepoint } from './savepoint.js';
 
 /** Kinds whose records have an id in the file. */
@@ -43,16 +44,37 @@ function skipKnown(
   if (is_live === false) result.noted(row, trashedMessage(name));
 }
 
-/** Applies `on_conflict` to a record that the team has. */
+/** Restores a record that an undo moved to the trash, with the values of the file. It counts as created: the undo of this import takes it back. */
+async function createAgain<K extends IdKind>(
+  batch: Batch,
+  { update }: Pick<Writer<K>, 'update'>,
+  row: Row<K>,
+  found: KnownRecord,
+  identity: Identity,
+): Promise<void> {
+  const { ctx, result } = batch;
+  const done = await withSavepoint(ctx, async (ctx) => {
+    await restoreUndone(ctx, batch, found);
+    await update({ ...ctx, requestId: newId() }, row, found.id);
+  });
+  if (done instanceof Refusal) return result.failed(row, done.message);
+  // A later line with this id finds it live.
+  Object.assign(found, { is_live: true, undo_id: null });
+  result.created(row, identity);
+}
+
+/** Applies `on_conflict` to a record that the team has. One that an undo moved to the trash is none. */
 export async function settleConflict<K extends IdKind>(
-  { ctx, result, on_conflict }: Pick<Batch, 'ctx' | 'result' | 'on_conflict'>,
+  batch: Batch,
   { name, update }: Pick<Writer<K>, 'name' | 'update'>,
   row: Row<K>,
   found: KnownRecord,
   ref: string | null | undefined,
 ): Promise<void> {
+  const { ctx, result, on_conflict } = batch;
   const { id, is_live } = found;
   const identity = { ref, id };
+  if (found.undo_id != null) return createAgain(batch, { update }, row, found, identity);
   if (row.shared || on_conflict === 'skip') return skipKnown({ result }, name, row, found, identity);
   if (on_conflict === 'error') return result.failed(row, existsMessage(`The ${name}`));
   if (is_live === false) return result.failed(row, trashedMessage(name));

@@ -28,15 +28,17 @@ export async function settleTask(
     batch.result.failed(row, 'The id belongs to a record of another kind');
     return false;
   }
-  const isUpdate = batch.on_conflict === 'update' && !row.shared;
-  // Without a project the task stays in its own.
-  const own = found.project_id ?? null;
-  if (own !== null) places.projects.add(own);
+  const isUndone = found.undo_id != null;
+  const isUpdate = isUndone || (batch.on_conflict === 'update' && !row.shared);
+  // Without a project the task stays in its own, or comes back into that of the import.
+  const own = isUndone ? batch.project_id : (found.project_id ?? null);
+  if (own !== null && !isUndone) places.projects.add(own);
   const place = isUpdate ? getPlace({ ...batch, project_id: own }, places, row) : undefined;
   if (typeof place === 'string') {
     batch.result.failed(row, place);
     return false;
   }
+  if (isUndone) found.project_id = place?.project_id ?? null;
   let isUpdated = false;
   const update = async (ctx: Batch['ctx'], { record }: Row<'task'>, id: string): Promise<boolean> => {
     const before = await findVersion({ ...batch, ctx }, id);
@@ -45,6 +47,7 @@ export async function settleTask(
     const { parent_task_id, project_id, assigned_to } = place as Exclude<typeof place, string | undefined>;
     const next = {
       ...fields,
+      ...(isUndone && { stage_id: record.stage_id ?? null, resolution: record.resolution ?? null }),
       ...(record.project_id != null && { project_id }),
       ...(record.parent_task_id !== undefined && { parent_task_id }),
       ...(record.assigned_to !== undefined && { assigned_to }),

@@ -4,6 +4,8 @@ import { addComment } from '../../../work/comments/add-comment.js';
 import { deleteComment } from '../../../work/comments/delete-comment.js';
 import { editComment } from '../../../work/comments/edit-comment.js';
 import { notFound } from '../../../platform/errors.js';
+import { isUuid } from '../../../platform/ids.js';
+import type { PreparedRow } from '../prepare/sorted-rows.js';
 import type { Batch, Write } from './batch.js';
 import { createdByJob } from './created-by-job.js';
 import { knownRecords } from './known-ids.js';
@@ -22,6 +24,24 @@ async function tasksOfTeam({ ctx, team_id }: Batch, ids: string[]): Promise<Set<
   return new Set(rows.map(({ task_id }) => task_id));
 }
 
+/** $1 = comment ids, $2 = job id. Those on tasks that the import has created, or brought back from an undo with their comments. */
+const backStatement = defineStatement({
+  name: 'comments_back_by_import',
+  text: /* sql */ `
+    select c.comment_id::text from comments c
+    where c.comment_id = any($1::text[]::uuid[]) and exists (
+      select from bulk_rows r where r.job_id = $2 and r.entity = 'task' and r.item_id = c.task_id and r.outcome = 'created')`,
+});
+
+/** Marks rows whose comments came back with their tasks: those are no conflict. */
+async function shareReturned({ ctx, job_id, on_conflict }: Batch, rows: PreparedRow[]): Promise<PreparedRow[]> {
+  if (on_conflict !== 'error') return rows;
+  const ids = rows.flatMap(({ record }) => (isUuid(String(record['comment_id'])) ? [record['comment_id']] : []));
+  const back = await run<{ comment_id: string }>(ctx.db, backStatement, [ids, job_id]);
+  const returned = new Set<unknown>(back.map(({ comment_id }) => comment_id));
+  return rows.map((row) => (returned.has(row.record['comment_id']) ? { ...row, shared: true as const } : row));
+}
+
 /** Writes comments, those without a parent before replies. Their author is the importer. */
 export const writeComments: Write = async (batch, rows) => {
   const { refs } = batch;
@@ -32,7 +52,7 @@ export const writeComments: Write = async (batch, rows) => {
     batch,
     listRefs('task_id').map((ref) => refs.getId(['task'], ref as string)),
   );
-  return writeOneByOne(batch, rows, {
+  return writeOneByOne(batch, await shareReturned(batch, rows), {
     kind: 'comment',
     name: 'comment',
     getRef: ({ comment_id }) => comment_id,
