@@ -132,6 +132,18 @@ export const createdStatement = defineStatement({
     where r.job_id = $2 and r.entity = any($3::text[]) and r.item_id = any($1::text[]) and r.outcome = 'created'`,
 });
 
+/** $1 = cycle id, $2 = job id. Whether a task was in the cycle that is live, or that the import has not created. */
+export const sharedCycleStatement = defineStatement({
+  name: 'cycle_of_undo_shared',
+  text: /* sql */ `
+    select exists (
+      select from cycle_tasks ct join tasks t on t.task_id = ct.task_id
+      where ct.cycle_id = $1 and (t.deleted_at is null or not exists (
+        select from bulk_rows r where r.job_id = $2 and r.entity = 'task' and r.item_id = ct.task_id and r.outcome = 'created'
+      ))
+    ) as is_shared`,
+});
+
 /** $1 = field id. Whether a live item has a value of the field. */
 export const fieldInUseStatement = defineStatement({
   name: 'field_of_undo_in_use',

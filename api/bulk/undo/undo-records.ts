@@ -9,6 +9,7 @@ import { callerJson, type Context, requireUser } from '../../platform/context.js
 import { enqueueEvents } from '../../platform/events/enqueue-events.js';
 import { newId } from '../../platform/ids.js';
 import { deleteCycle } from '../../work/cycles/delete-cycle.js';
+import { lockCycle } from '../../work/cycles/read-cycle.js';
 import { deleteField } from '../../work/custom-fields/delete-field.js';
 import { setValues } from '../../work/custom-fields/values/set-values.js';
 import { markItems } from '../../work/graph/mark-for-search.js';
@@ -22,6 +23,7 @@ import {
   fieldInUseStatement,
   lockProjectsStatement,
   lockProjectStatement,
+  sharedCycleStatement,
   trashItemsStatement,
   trashProjectStatement,
   trashTasksStatement,
@@ -168,6 +170,14 @@ const undoFields: UndoRecords = async ({ ctx }, ids) => {
   return taken;
 };
 
+/** A cycle that was started, or completed, goes too, unless a task of others was in it: then it is part of what happened. */
+const undoCycles: UndoRecords = ({ ctx, job_id }, ids) =>
+  each(ctx, ids, async (ctx, id) => {
+    await lockCycle(ctx, id);
+    const [row] = await run<{ is_shared: boolean }>(ctx.db, sharedCycleStatement, [id, job_id]);
+    await deleteCycle(ctx, id, row?.is_shared === false);
+  });
+
 const UNDO_BY_KIND: Readonly<Record<string, UndoRecords>> = {
   automation: ({ ctx }, ids) => each(ctx, ids, deleteAutomation),
   relation: undoRelations,
@@ -178,8 +188,7 @@ const UNDO_BY_KIND: Readonly<Record<string, UndoRecords>> = {
   note: undoItems,
   work_item: undoItems,
   project: undoProjects,
-  // A cycle that was started, or completed, is part of what happened.
-  cycle: ({ ctx }, ids) => each(ctx, ids, deleteCycle),
+  cycle: undoCycles,
   custom_field: undoFields,
 };
 

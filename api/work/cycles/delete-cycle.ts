@@ -10,14 +10,14 @@ import { moveTasks } from './tasks/move-tasks.js';
 import { liveTasksStatement, lockTasksOfCycleStatement } from './tasks/tasks-of-cycle.sql.js';
 
 /**
- * Deletes a planned cycle. Its tasks go to the backlog.
+ * Deletes a planned cycle; with `evenBegun`, any. Its tasks go to the backlog.
  * @throws RESOURCE_NOT_FOUND | PERMISSION_DENIED not a member, or a guest | RESOURCE_CONFLICT active or completed
  */
-export function deleteCycle(ctx: Context, cycleId: string): Promise<void> {
+export function deleteCycle(ctx: Context, cycleId: string, evenBegun = false): Promise<void> {
   return inTransaction(ctx, async (ctx) => {
     await readCycle(ctx, 'cycle.write', cycleId);
     const cycle = await lockCycle(ctx, cycleId);
-    if (cycle.status !== 'planned') throw conflict(`The cycle is ${cycle.status}; only planned cycles can be deleted`);
+    if (cycle.status !== 'planned' && !evenBegun) throw conflict(`The cycle is ${cycle.status}; only planned cycles can be deleted`);
     await run(ctx.db, lockTasksOfCycleStatement, [cycleId]);
     authorize('cycle.write', await findSeat(ctx, cycle.team_id));
     const [live] = await run<{ task_ids: string[] }>(ctx.db, liveTasksStatement, [cycleId]);

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { buildTeam, type Person, type TestTeam } from '../../factories/people.js';
 import { type Client, startApp, type TestApp } from '../../support/app.js';
-import { importText } from './import-support.js';
+import { finishUndo, importText } from './import-support.js';
 
 let app: TestApp;
 let team: TestTeam;
@@ -250,16 +250,20 @@ it('a file of ours keeps the stages that the team has, with their status, and no
   ]);
 });
 
-it('starts a cycle whose dates include today, unless another one is active, and says so', async () => {
+it('starts a cycle of today, unless another one is active, completes those of the past, and takes them back', async () => {
   const day = (shift: number) => new Date(Date.now() + shift * 86_400_000).toISOString();
   const line = (id: string, cycle: number, first: number, last: number) =>
     `${id},Engineering,${id} title,Todo,${cycle},Sprint ${cycle},${day(first)},${day(last)}`;
   const head = 'ID,Team,Title,Status,Cycle Number,Cycle Name,Cycle Start,Cycle End';
   const lines = [line('E-1', 1, -20, -8), line('E-2', 2, -2, 9), line('E-3', 3, -1, 5), line('E-4', 4, 10, 20)];
-  const job = await importText(app, manager, team, [head, ...lines].join('\n'), { format: 'linear_csv' });
-  const cycles = (await manager.get(`/api/sprints?team_id=${team.team_id}`)).body as { name: string; status: string }[];
+  const done = line('E-5', 1, -20, -8).replace('Todo', 'Done');
+  const job = await importText(app, manager, team, [head, ...lines, done].join('\n'), { format: 'linear_csv' });
+  const cycles = (await manager.get(`/api/sprints?team_id=${team.team_id}`)).body as Record<
+    'name' | 'status' | 'cycle_id',
+    string
+  >[];
   expect(Object.fromEntries(cycles.map(({ name, status }) => [name, status]))).toEqual({
-    'Sprint 1': 'planned',
+    'Sprint 1': 'completed',
     'Sprint 2': 'active',
     'Sprint 3': 'planned',
     'Sprint 4': 'planned',
@@ -267,5 +271,28 @@ it('starts a cycle whose dates include today, unless another one is active, and 
   expect(job.notes.map(({ message }: { message: string }) => message)).toEqual([
     'The cycle “Sprint 2” was started: its dates include today',
     expect.stringContaining('The cycle stays planned: '),
+    '1 cycle was completed, with the tasks in it: the dates are past',
+  ]);
+  const past = cycles.find(({ name }) => name === 'Sprint 1')?.cycle_id;
+  const { body: report } = await manager.get(`/api/sprints/${past}/report`);
+  expect(report).toMatchObject({
+    cycle: { started_at: expect.stringContaining(day(-20).slice(0, 10)), task_count: 2, done_count: 1 },
+    committed: 2,
+    added: 0,
+    completed: 1,
+    carried_over: 1,
+  });
+  // One bar for each of its days, of which the last has what is left.
+  expect(report.days).toHaveLength(13);
+  expect([report.days[0].remaining, report.days.at(-1)]).toEqual([2, { date: day(-8).slice(0, 10), remaining: 1 }]);
+  // A cycle that only the import has filled goes with it; one that others have used stays.
+  const [{ project_id }] = (await manager.get(`/api/projects?team_id=${team.team_id}`)).body;
+  const mine = (await manager.post('/api/tasks', { title: 'Mine', project_id })).body.task_id;
+  const started = cycles.find(({ name }) => name === 'Sprint 2')?.cycle_id;
+  await manager.post(`/api/sprints/${started}/tasks`, { task_ids: [mine] });
+  await manager.post(`/api/bulk/jobs/${job.job_id}/undo`);
+  await finishUndo(app, job.job_id);
+  expect((await manager.get(`/api/sprints?team_id=${team.team_id}`)).body).toMatchObject([
+    { name: 'Sprint 2', status: 'active' },
   ]);
 });

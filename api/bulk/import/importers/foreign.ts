@@ -68,11 +68,15 @@ const toOrigin = ({ origin, creator = '' }: ForeignIssue): string => {
   return name === '' ? origin : `${origin}, created by ${name}`;
 };
 
-/** A cycle whose dates include today is started when its tasks are in, unless another one is active. */
+/**
+ * A cycle whose dates include today is started when its tasks are in, unless another one is active; one whose dates are past is completed, as if on
+ * its last day.
+ */
 function stateOf({ start_date = null, end_date = null }: { start_date?: string | null; end_date?: string | null }) {
   const today = new Date().toISOString().slice(0, 10);
-  const isNow = start_date !== null && end_date !== null && start_date <= today && today <= end_date;
-  return isNow ? { status: 'active' } : {};
+  if (start_date === null || end_date === null || today < start_date) return {};
+  if (today <= end_date) return { status: 'active' };
+  return { status: 'completed', started_at: `${start_date}T00:00:00.000Z`, completed_at: `${end_date}T23:59:59.999Z` };
 }
 
 /** Creates tasks, and what they need, from the issues of one foreign file. */

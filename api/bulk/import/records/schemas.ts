@@ -66,19 +66,14 @@ const snapshot = CycleSnapshot.extend({
   days: z.array(z.object({ date: z.iso.date(), remaining: Count, estimate: Count.optional() })).max(366),
 });
 
-/** The state of a cycle, set after its tasks are in it. */
-const cycle_state = z
-  .object({
-    cycle_id: Ref,
-    status: z.enum(CYCLE_STATUSES),
-    snapshot: snapshot.nullish(),
-    started_at: Timestamp.nullish(),
-    completed_at: Timestamp.nullish(),
-  })
-  .refine(({ status, snapshot }) => status !== 'completed' || snapshot != null, {
-    path: ['snapshot'],
-    error: 'is required in a completed cycle',
-  });
+/** The state of a cycle, set after its tasks are in it. Without a snapshot, the figures of a completed one are those of its tasks. */
+const cycle_state = z.object({
+  cycle_id: Ref,
+  status: z.enum(CYCLE_STATUSES),
+  snapshot: snapshot.nullish(),
+  started_at: Timestamp.nullish(),
+  completed_at: Timestamp.nullish(),
+});
 
 /** A time of the file; text that says none counts as none. */
 const Moment = z

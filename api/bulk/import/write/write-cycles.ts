@@ -2,6 +2,7 @@ import { Cycle as CycleRow } from '../../../../db/models/cycle.js';
 import { defineStatement, run } from '../../../../db/statement.js';
 import { normaliseDate } from '../../../platform/dates.js';
 import { notFound } from '../../../platform/errors.js';
+import { freezePastFigures } from '../../../work/cycles/completion/freeze-past-figures.js';
 import { createCycle } from '../../../work/cycles/create-cycle.js';
 import { lockCycle } from '../../../work/cycles/read-cycle.js';
 import { recordCycleChange } from '../../../work/cycles/record-cycle-change.js';
@@ -59,7 +60,7 @@ const completeStatement = defineStatement({
 /** Returns a time of the file; the other one if it has none that is valid. */
 const toMoment = (text: string | null | undefined, otherwise: string): string => normaliseDate(text ?? '') ?? otherwise;
 
-/** Completes a planned cycle with the figures of the file. Its tasks stay as they are. */
+/** Completes a planned cycle with the figures of the file, else with those of its tasks, which stay as they are. */
 async function complete(
   ctx: Context,
   cycleId: string,
@@ -68,7 +69,9 @@ async function complete(
   const cycle = await lockCycle(ctx, cycleId);
   if (cycle.status !== 'planned') return;
   const completed = toMoment(completed_at, new Date().toISOString());
-  await run(ctx.db, completeStatement, [cycleId, JSON.stringify(snapshot), toMoment(started_at, completed), completed]);
+  const started = toMoment(started_at, completed);
+  await run(ctx.db, completeStatement, [cycleId, JSON.stringify(snapshot ?? {}), started, completed]);
+  if (snapshot == null) await freezePastFigures(ctx, cycleId);
   await recordCycleChange(ctx, cycle, 'complete', {
     summary: 'completed the cycle',
     details: { imported: true },
@@ -85,6 +88,7 @@ export const setCycleStates: Write = async (batch, rows) => {
   );
   const ids = typed.map(({ record }) => refs.getId(['cycle'], record.cycle_id));
   const created = await createdByJob(batch, 'cycle', ids);
+  const past: Row<'cycle_state'>[] = [];
   for (const [at, row] of typed.entries()) {
     const id = ids[at] as string;
     if (!created.has(id)) continue;
@@ -95,5 +99,10 @@ export const setCycleStates: Write = async (batch, rows) => {
     });
     if (set instanceof Refusal) result.noted(row, `The cycle stays planned: ${set.message}`);
     else if (set && isForeign) result.noted(row, `The cycle ${shown(set.name)} was started: its dates include today`);
+    else if (isForeign) past.push(row);
   }
+  const [first] = past;
+  if (!first) return;
+  const what = past.length === 1 ? '1 cycle was' : `${past.length.toLocaleString('en-US')} cycles were`;
+  result.noted(first, `${what} completed, with the tasks in it: the dates are past`);
 };

@@ -40,6 +40,24 @@ export const closeStaysStatement = defineStatement({
     from live l where not l.done`,
 });
 
+/** $1 = id of a completed cycle that was imported. Its live tasks were in it from its start; what is open counts as carried over, and stays. */
+export const pastStaysStatement = defineStatement({
+  name: 'past_cycle_stays',
+  text: /* sql */ `
+    update cycle_tasks ct set added_at = c.started_at,
+      outcome = case when not own.leaf then null when own.done then 'completed' else 'carried_over' end
+    from cycles c cross join lateral (
+      select t.task_id, t.status = 'done' as done, ${IS_LEAF} as leaf from tasks t where t.cycle_id = c.cycle_id and t.deleted_at is null
+    ) own
+    where c.cycle_id = $1 and ct.cycle_id = c.cycle_id and ct.task_id = own.task_id and ct.removed_at is null`,
+});
+
+/** $1 = id of a completed cycle, $2 = snapshot (jsonb). */
+export const storeFiguresStatement = defineStatement({
+  name: 'store_cycle_figures',
+  text: "update cycles set snapshot = $2::jsonb where cycle_id = $1 and status = 'completed'",
+});
+
 /**
  * $1 = cycle id, $2 = whether its stays are closed. Figures and burn-down of a started cycle. Until then a task counts as it is now, so a
  * task that is reopened changes earlier days. A task in and out on one day never counts as open. `limit 1` keeps the planner from reading the
@@ -49,9 +67,9 @@ export const figuresStatement = defineStatement({
   name: 'cycle_figures',
   text: /* sql */ `
     with period as materialized (
-      select c.cycle_id, greatest((c.started_at at time zone 'utc')::date, (now() at time zone 'utc')::date - ${MAX_DAYS - 1}) as first,
-        (now() at time zone 'utc')::date as last
-      from cycles c where c.cycle_id = $1
+      select c.cycle_id, greatest((c.started_at at time zone 'utc')::date, ended.day - ${MAX_DAYS - 1}) as first, ended.day as last
+      from cycles c cross join lateral (select (coalesce(c.completed_at, now()) at time zone 'utc')::date as day) ended
+      where c.cycle_id = $1
     ), stays as materialized (
       select ct.committed, ct.points, t.estimated_hours, t.estimate, (ct.added_at at time zone 'utc')::date as entered,
         case when ct.outcome is null then (ct.removed_at at time zone 'utc')::date end as gone,
@@ -72,7 +90,7 @@ export const figuresStatement = defineStatement({
     ), steps as (
       select x.day, coalesce(sum(x.step) filter (where s.counts), 0) as step,
         coalesce(sum(x.step * s.estimate) filter (where s.has_size), 0) as size from stays s cross join period p cross join lateral (values
-        (greatest(s.entered, p.first), 1), (greatest(least(s.gone, s.done_on), s.entered, p.first), -1)) x(day, step)
+        (greatest(s.entered, p.first), 1), (greatest(least(s.gone, s.done_on, p.last), s.entered, p.first), -1)) x(day, step)
       where (s.counts or s.has_size) and (x.step = 1 or coalesce(s.gone, s.done_on) is not null) group by x.day
     ), days as (
       select p.first + n as day, sum(coalesce(s.step, 0)) over (order by n) as remaining, sum(coalesce(s.size, 0)) over (order by n) as size
