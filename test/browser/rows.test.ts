@@ -51,6 +51,13 @@ describe('rows and cards by keys', () => {
   const taskOf = (title: string) => db()('tasks').where({ title, project_id: projectId }).first();
   const openFilter = () => page.locator('[title^=Filter]').click();
   const openList = () => page.goto(`${path}?sort=title`);
+  /** Pixels between the status of a row and the chooser that it has opened. */
+  const awayFromPill = async (title: string) => {
+    const pill = await page.locator('#tasks li', { hasText: title }).locator('button.chip', { hasText: 'To do' }).boundingBox();
+    const menu = await page.locator('#palette').boundingBox();
+    if (!pill || !menu) throw new Error('No chooser is open');
+    return Math.min(Math.abs(menu.y - pill.y - pill.height), Math.abs(pill.y - menu.y - menu.height));
+  };
 
   it('e marks a notice as read and as unread, and the focus stays at it', async () => {
     for (const title of ['Tar the hull', 'Oil the winch']) {
@@ -224,6 +231,7 @@ describe('rows and cards by keys', () => {
     await page.click('[aria-label="Tick Row 05"]');
     await page.locator('#tasks li', { hasText: 'Row 03' }).locator('button.chip', { hasText: 'To do' }).click();
     await page.waitForSelector('#palette-results [role=group][aria-label="“Row 03”"]');
+    expect(await awayFromPill('Row 03')).toBeLessThan(20);
     expect(await findFaults(page)).toEqual([]);
     await page.click('#palette-results [role=option]:has-text("In review")');
     await notice('Moved to In review');

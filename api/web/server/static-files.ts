@@ -27,6 +27,7 @@ const sources = (): Record<string, string> => {
     'app.css': own('app.css'),
     'app.js': own('app.js'),
     'keys.js': own('keys.js'),
+    'anchor.js': own('anchor.js'),
     'rows.js': own('rows.js'),
     'peek.js': own('peek.js'),
     'instant.js': own('instant.js'),

@@ -136,6 +136,7 @@ describe('files', () => {
           'htmx.js',
           'app.js',
           'keys.js',
+          'anchor.js',
           'rows.js',
           'peek.js',
           'instant.js',
