@@ -165,7 +165,12 @@ async function open() {
     plugins: [
       {
         fn: { opsFilter: filterOperations, resolveSubtree },
-        wrapComponents: { FilterContainer: namedFilter, Webhooks: filteredWebhooks, OperationTag: filteredTag, Markdown: keptMarkdown },
+        wrapComponents: {
+          FilterContainer: namedFilter,
+          Webhooks: filteredWebhooks,
+          OperationTag: filteredTag,
+          Markdown: keptMarkdown,
+        },
         statePlugins: { spec: { wrapActions: { parseToJson } } },
       },
     ],
