@@ -4,8 +4,12 @@ const fold = (name: string): string => name.normalize('NFKC').toLowerCase().repl
 
 /** What people call the fields that every task has. */
 const BUILT_IN = new Set([
+  'assignee',
+  'due',
+  'labels',
+  'points',
+  'repeats',
   ...listTaskColumns('shown').map((column) => column.replace(/_id$/, '').replaceAll('_', ' ')),
-  ...['assignee', 'due', 'labels', 'points', 'repeats'],
 ]);
 
 /** Returns the name of a custom field where it stands beside fields that every task has: one that is called as they are says so. */
