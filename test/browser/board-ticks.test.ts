@@ -1,38 +1,29 @@
-import type { Browser, Page } from 'playwright-core';
-import { givePasswords } from '../api/web/browser.js';
-import { buildProject, buildTeam, type TestTeam } from '../factories/people.js';
-import { startApp, type TestApp } from '../support/app.js';
-import { findFaults, launch, openWindow, signInPage, type Window } from './chromium.js';
+import type { Page } from 'playwright-core';
+import { buildProject, type TestTeam } from '../factories/people.js';
+import type { TestApp } from '../support/app.js';
+import { findFaults, type Window, startSignedIn, type SignedIn } from './chromium.js';
 
 // Cards of a board are ticked and changed together, as rows are.
 
 import.meta.jest.setTimeout(180_000);
 
+let signedIn: SignedIn;
 let app: TestApp;
 let team: TestTeam;
-let browser: Browser | undefined;
 let window: Window;
 let page: Page;
 let projectId: string;
 const db = () => app.services.db;
 
 beforeAll(async () => {
-  app = await startApp({ LOGIN_OTP: 'off' });
-  team = await buildTeam(app);
-  await givePasswords(app);
-  browser = await launch();
-  window = await openWindow(browser, app.url);
-  ({ page } = window);
-  await signInPage(page, team.member.email);
+  signedIn = await startSignedIn();
+  ({ app, team, window, page } = signedIn);
   projectId = (await buildProject(app, team)).project_id;
   const rows = Array.from({ length: 5 }, (_, at) => ({ title: `Card ${at + 1}`, project_id: projectId }));
   await app.as(team.member).post('/api/tasks/bulk', rows);
 });
 afterEach(() => expect(window.complaints).toEqual([]));
-afterAll(async () => {
-  await browser?.close();
-  await app.close();
-});
+afterAll(() => signedIn.end());
 
 const card = (title: string) => page.locator('.board li', { hasText: title });
 const ticked = () => page.locator('.board input[name=task]:checked').count();

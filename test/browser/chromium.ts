@@ -1,7 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+import { givePasswords } from '../api/web/browser.js';
 import { PASSWORD } from '../factories/accounts.js';
+import { buildTeam, type TestTeam } from '../factories/people.js';
+import { startApp, type TestApp } from '../support/app.js';
 import { CHROMIUM_ARGUMENTS, obtainChromium } from '../../scripts/embedded/chromium.mjs';
 
 /** Starts the machine's Chromium, or the one that npm brought along. @throws StartError where there is neither: no test is skipped */
@@ -41,6 +44,31 @@ export async function signInPage(page: Page, email: string): Promise<void> {
   await page.fill('[name=password]', PASSWORD);
   await page.press('[name=password]', 'Enter');
   await page.waitForURL('/app');
+}
+
+export interface SignedIn {
+  app: TestApp;
+  team: TestTeam;
+  browser: Browser;
+  window: Window;
+  page: Page;
+  /** Closes all of them. */
+  end: () => Promise<void>;
+}
+
+/** Starts an application with a team, and opens a window in which the member of the team has signed in. */
+export async function startSignedIn(): Promise<SignedIn> {
+  const app = await startApp({ LOGIN_OTP: 'off' });
+  const team = await buildTeam(app);
+  await givePasswords(app);
+  const browser = await launch();
+  const end = async (): Promise<void> => {
+    await browser.close();
+    await app.close();
+  };
+  const window = await openWindow(browser, app.url);
+  await signInPage(window.page, team.member.email);
+  return { app, team, browser, window, page: window.page, end };
 }
 
 const require = createRequire(import.meta.url);

@@ -1,19 +1,19 @@
 import type { Browser, Page } from 'playwright-core';
-import { givePasswords } from '../api/web/browser.js';
 import { createField, setFields, type TestField } from '../factories/custom-fields.js';
-import { buildProject, buildTeam, type TestTeam } from '../factories/people.js';
-import { startApp, type TestApp } from '../support/app.js';
+import { buildProject, type TestTeam } from '../factories/people.js';
+import type { TestApp } from '../support/app.js';
 import { until } from '../support/worker.js';
-import { findFaults, launch, openWindow, signInPage, type Window } from './chromium.js';
+import { findFaults, openWindow, type Window, startSignedIn, type SignedIn } from './chromium.js';
 
 // Custom fields on rows and cards by a click, by a key, in the bar and in the palette.
 
 import.meta.jest.setTimeout(180_000);
 
+let signedIn: SignedIn;
 let app: TestApp;
 let team: TestTeam;
 let severity: TestField;
-let browser: Browser | undefined;
+let browser: Browser;
 let window: Window;
 let page: Page;
 let path: string;
@@ -21,16 +21,11 @@ let projectId: string;
 const db = () => app.services.db;
 
 beforeAll(async () => {
-  app = await startApp({ LOGIN_OTP: 'off' });
-  team = await buildTeam(app);
-  await givePasswords(app);
+  signedIn = await startSignedIn();
+  ({ app, team, window, page, browser } = signedIn);
   const options = ['#b3261e', '#8a5300', null, null].map((color, at) => ({ value: `S${at + 1}`, color }));
   severity = await createField(app, team, 'select', { name: 'Severity', options });
   await createField(app, team, 'boolean', { name: 'Customer waits' });
-  browser = await launch();
-  window = await openWindow(browser, app.url);
-  ({ page } = window);
-  await signInPage(page, team.member.email);
 });
 beforeEach(async () => {
   projectId = (await buildProject(app, team)).project_id;
@@ -39,10 +34,7 @@ beforeEach(async () => {
   await app.as(team.member).post('/api/tasks/bulk', rows);
 });
 afterEach(() => expect(window.complaints).toEqual([]));
-afterAll(async () => {
-  await browser?.close();
-  await app.close();
-});
+afterAll(() => signedIn.end());
 
 const notice = (text: string) => page.locator('.notice', { hasText: text }).waitFor();
 const idOf = async (title: string): Promise<string> =>

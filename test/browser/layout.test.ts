@@ -1,38 +1,28 @@
-import type { Browser } from 'playwright-core';
-import { givePasswords } from '../api/web/browser.js';
-import { buildProject, buildTask, buildTeam, type TestTeam } from '../factories/people.js';
-import { startApp, type TestApp } from '../support/app.js';
-import { findFaults, launch, openWindow, signInPage, type Window } from './chromium.js';
+import { buildProject, buildTask, type TestTeam } from '../factories/people.js';
+import type { TestApp } from '../support/app.js';
+import { findFaults, type Window, startSignedIn, type SignedIn } from './chromium.js';
 
 // How the pages of tasks use the width of a window.
 
 import.meta.jest.setTimeout(180_000);
 
+let signedIn: SignedIn;
 let app: TestApp;
-let browser: Browser;
 let team: TestTeam;
 let path: string;
 let taskPath: string;
 let window: Window;
 
 beforeAll(async () => {
-  app = await startApp({ LOGIN_OTP: 'off' });
-  team = await buildTeam(app);
-  await givePasswords(app);
+  signedIn = await startSignedIn();
+  ({ app, team, window } = signedIn);
   const project = await buildProject(app, team);
   path = `/app/projects/${project.project_id}`;
   const { task_id } = await buildTask(app, team, project, { title: 'Task', assigned_to: team.member.user_id });
   taskPath = `/app/items/${task_id}`;
-  browser = await launch();
-  window = await openWindow(browser, app.url);
-  const { page } = window;
-  await signInPage(page, team.member.email);
 });
 afterEach(() => expect(window.complaints).toEqual([]));
-afterAll(async () => {
-  await browser?.close();
-  await app.close();
-});
+afterAll(() => signedIn.end());
 
 const widthOf = (selector: string) =>
   window.page.evaluate<number>(`document.querySelector('${selector}').getBoundingClientRect().width`);

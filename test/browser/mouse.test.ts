@@ -1,16 +1,16 @@
 import type { Browser, Page } from 'playwright-core';
-import { givePasswords } from '../api/web/browser.js';
-import { buildProject, buildTeam, type TestTeam } from '../factories/people.js';
-import { startApp, type TestApp } from '../support/app.js';
-import { findFaults, launch, openWindow, signInPage, type Window } from './chromium.js';
+import { buildProject, type TestTeam } from '../factories/people.js';
+import type { TestApp } from '../support/app.js';
+import { findFaults, openWindow, type Window, startSignedIn, type SignedIn } from './chromium.js';
 
 // Lists and boards by a mouse and by a finger.
 
 import.meta.jest.setTimeout(180_000);
 
+let signedIn: SignedIn;
 let app: TestApp;
 let team: TestTeam;
-let browser: Browser | undefined;
+let browser: Browser;
 let window: Window;
 let page: Page;
 let path: string;
@@ -18,13 +18,8 @@ let projectId: string;
 const db = () => app.services.db;
 
 beforeAll(async () => {
-  app = await startApp({ LOGIN_OTP: 'off' });
-  team = await buildTeam(app);
-  await givePasswords(app);
-  browser = await launch();
-  window = await openWindow(browser, app.url);
-  ({ page } = window);
-  await signInPage(page, team.member.email);
+  signedIn = await startSignedIn();
+  ({ app, team, window, page, browser } = signedIn);
 });
 beforeEach(async () => {
   projectId = (await buildProject(app, team)).project_id;
@@ -36,10 +31,7 @@ beforeEach(async () => {
   await app.as(team.member).post('/api/tasks/bulk', rows);
 });
 afterEach(() => expect(window.complaints).toEqual([]));
-afterAll(async () => {
-  await browser?.close();
-  await app.close();
-});
+afterAll(() => signedIn.end());
 
 const notice = (text: string) => page.locator('.notice', { hasText: text }).waitFor();
 const taskOf = (title: string) => db()('tasks').where({ title, project_id: projectId }).first();

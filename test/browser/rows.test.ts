@@ -1,17 +1,17 @@
 import type { Browser, Locator, Page } from 'playwright-core';
-import { givePasswords } from '../api/web/browser.js';
-import { buildProject, buildTeam, type TestTeam } from '../factories/people.js';
-import { startApp, type TestApp } from '../support/app.js';
-import { findFaults, launch, openWindow, signInPage, type Window } from './chromium.js';
+import { buildProject, type TestTeam } from '../factories/people.js';
+import type { TestApp } from '../support/app.js';
+import { findFaults, openWindow, type Window, startSignedIn, type SignedIn } from './chromium.js';
 
 // Lists and boards by keys alone.
 
 import.meta.jest.setTimeout(180_000);
 
 describe('rows and cards by keys', () => {
+  let signedIn: SignedIn;
   let app: TestApp;
   let team: TestTeam;
-  let browser: Browser | undefined;
+  let browser: Browser;
   let window: Window;
   let page: Page;
   let path: string;
@@ -19,13 +19,8 @@ describe('rows and cards by keys', () => {
   const db = () => app.services.db;
 
   beforeAll(async () => {
-    app = await startApp({ LOGIN_OTP: 'off' });
-    team = await buildTeam(app);
-    await givePasswords(app);
-    browser = await launch();
-    window = await openWindow(browser, app.url);
-    ({ page } = window);
-    await signInPage(page, team.member.email);
+    signedIn = await startSignedIn();
+    ({ app, team, window, page, browser } = signedIn);
   });
   beforeEach(async () => {
     projectId = (await buildProject(app, team)).project_id;
@@ -37,10 +32,7 @@ describe('rows and cards by keys', () => {
     await app.as(team.member).post('/api/tasks/bulk', rows);
   });
   afterEach(() => expect(window.complaints).toEqual([]));
-  afterAll(async () => {
-    await browser?.close();
-    await app.close();
-  });
+  afterAll(() => signedIn.end());
 
   /** Waits until a row or card is in focus: it comes back a moment after the answer. */
   const focusIs = (title: string) => page.locator('li:has(a:focus)', { hasText: title }).waitFor();

@@ -1,14 +1,14 @@
 import type { Browser, Route } from 'playwright-core';
-import { givePasswords } from '../api/web/browser.js';
 import { createField, type TestField } from '../factories/custom-fields.js';
-import { buildProject, buildTask, buildTeam, type TestTeam } from '../factories/people.js';
-import { startApp, type TestApp } from '../support/app.js';
-import { findFaults, launch, openWindow, signInPage, type Window } from './chromium.js';
+import { buildProject, buildTask, type TestTeam } from '../factories/people.js';
+import type { TestApp } from '../support/app.js';
+import { findFaults, openWindow, signInPage, type Window, startSignedIn, type SignedIn } from './chromium.js';
 
 // Fields at the side of a task that save themselves, custom ones among them.
 
 import.meta.jest.setTimeout(180_000);
 
+let signedIn: SignedIn;
 let app: TestApp;
 let browser: Browser;
 let team: TestTeam;
@@ -17,24 +17,17 @@ let window: Window;
 const fields: Record<string, TestField> = {};
 
 beforeAll(async () => {
-  app = await startApp({ LOGIN_OTP: 'off' });
-  team = await buildTeam(app);
-  await givePasswords(app);
+  signedIn = await startSignedIn();
+  ({ app, team, window, browser } = signedIn);
   for (const type of ['text', 'number', 'date', 'boolean', 'select', 'multi_select', 'user', 'url'] as const)
     fields[type] = await createField(app, team, type);
-  browser = await launch();
-  window = await openWindow(browser, app.url);
-  await signInPage(window.page, team.member.email);
 });
 beforeEach(async () => {
   taskId = (await buildTask(app, team, await buildProject(app, team), { title: 'Task' })).task_id;
   await window.page.goto(`/app/items/${taskId}`);
 });
 afterEach(() => expect(window.complaints).toEqual([]));
-afterAll(async () => {
-  await browser?.close();
-  await app.close();
-});
+afterAll(() => signedIn.end());
 
 const controlOf = (type: string) => `#cf-${fields[type]?.field_id}`;
 const said = (text: string) => window.page.waitForSelector(`.notice.toast:has-text("${text}")`);

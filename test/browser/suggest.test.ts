@@ -1,15 +1,13 @@
-import type { Browser } from 'playwright-core';
-import { givePasswords } from '../api/web/browser.js';
-import { buildProject, buildTask, buildTeam, type TestTeam } from '../factories/people.js';
-import { startApp, type TestApp } from '../support/app.js';
-import { findFaults, launch, openWindow, signInPage, type Window } from './chromium.js';
+import { buildProject, buildTask, type TestTeam } from '../factories/people.js';
+import type { TestApp } from '../support/app.js';
+import { findFaults, type Window, startSignedIn, type SignedIn } from './chromium.js';
 
 // An item is named in a field with suggestions.
 
 import.meta.jest.setTimeout(180_000);
 
+let signedIn: SignedIn;
 let app: TestApp;
-let browser: Browser;
 let team: TestTeam;
 let project: { project_id: string };
 let window: Window;
@@ -18,20 +16,12 @@ let copy: { task_id: string };
 const db = () => app.services.db;
 
 beforeAll(async () => {
-  app = await startApp({ LOGIN_OTP: 'off' });
-  team = await buildTeam(app);
-  await givePasswords(app);
+  signedIn = await startSignedIn();
+  ({ app, team, window } = signedIn);
   project = await buildProject(app, team, { name: 'Harbour' });
-  browser = await launch();
-  window = await openWindow(browser, app.url);
-  const { page } = window;
-  await signInPage(page, team.member.email);
 });
 afterEach(() => expect(window.complaints).toEqual([]));
-afterAll(async () => {
-  await browser?.close();
-  await app.close();
-});
+afterAll(() => signedIn.end());
 
 beforeEach(async () => {
   await db()('relations').delete();

@@ -1,38 +1,28 @@
-import type { Browser } from 'playwright-core';
-import { givePasswords } from '../api/web/browser.js';
-import { buildProject, buildTask, buildTeam, type TestTeam } from '../factories/people.js';
+import { buildProject, buildTask, type TestTeam } from '../factories/people.js';
 import { buildRun } from '../factories/runs.js';
-import { startApp, type TestApp } from '../support/app.js';
-import { launch, openWindow, signInPage, type Window } from './chromium.js';
+import type { TestApp } from '../support/app.js';
+import { type Window, startSignedIn, type SignedIn } from './chromium.js';
 
 // What the script of the pages of projects and tasks adds to their forms.
 
 import.meta.jest.setTimeout(180_000);
 
+let signedIn: SignedIn;
 let app: TestApp;
-let browser: Browser;
 let team: TestTeam;
 let path: string;
 let window: Window;
 const db = () => app.services.db;
 
 beforeAll(async () => {
-  app = await startApp({ LOGIN_OTP: 'off' });
-  team = await buildTeam(app);
-  await givePasswords(app);
+  signedIn = await startSignedIn();
+  ({ app, team, window } = signedIn);
   const project = await buildProject(app, team);
   path = `/app/projects/${project.project_id}`;
   for (const title of ['Third', 'Second', 'First']) await buildTask(app, team, project, { title });
-  browser = await launch();
-  window = await openWindow(browser, app.url);
-  const { page } = window;
-  await signInPage(page, team.member.email);
 });
 afterEach(() => expect(window.complaints).toEqual([]));
-afterAll(async () => {
-  await browser?.close();
-  await app.close();
-});
+afterAll(() => signedIn.end());
 
 const focused = (what: string) => window.page.evaluate<string>(`document.activeElement.${what}`);
 
