@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto';
+import { Client, Connection } from '@temporalio/client';
 import { DefaultLogger, Runtime } from '@temporalio/worker';
 import { type RunningWorker, startWorker } from '../../activities/worker/start-worker.js';
-import type { TestApp } from './app.js';
+import { startApp, type TestApp } from './app.js';
 
 /** A prefix for the task queues of a test file: many files share one Temporal server. */
 export const queuePrefix = (): string => `t${randomBytes(5).toString('hex')}-`;
@@ -22,6 +23,19 @@ export async function runWorker(app: TestApp): Promise<RunningWorker> {
   return new Promise((resolve) => {
     const worker = startWorker(config, log, () => resolve(worker), tracer);
   });
+}
+
+/** Starts an application with its worker on task queues of its own, and a client that sees its workflows; `end` stops all of them. */
+export async function startWithWorker() {
+  const app = await startApp({ TASK_QUEUE_PREFIX: queuePrefix() });
+  const worker = await runWorker(app);
+  const connection = await Connection.connect({ address: app.services.config.TEMPORAL_ADDRESS });
+  const end = async (): Promise<void> => {
+    await worker.stop();
+    await connection.close();
+    await app.close();
+  };
+  return { app, worker, temporal: new Client({ connection }), end };
 }
 
 /** Pauses between two looks, ms: a tenth of the time waited, so that a long wait costs few looks and grows by a tenth at most. */

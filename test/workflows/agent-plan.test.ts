@@ -1,33 +1,26 @@
-import { Client, Connection } from '@temporalio/client';
+import type { Client } from '@temporalio/client';
 import { maintenanceActivities } from '../../activities/maintenance.js';
 import type { RunningWorker } from '../../activities/worker/start-worker.js';
 import { planWorkflowId } from '../../workflows/contracts/plan-contract.js';
 import { SEARCH_ATTRIBUTES } from '../../workflows/search-attributes.js';
 import { buildSession, staged } from '../factories/agent.js';
 import { buildProject, buildTask, buildTeam, type TestTeam } from '../factories/people.js';
-import { startApp, type TestApp } from '../support/app.js';
+import type { TestApp } from '../support/app.js';
 import { readKept } from '../support/histories.js';
-import { queuePrefix, runWorker, until } from '../support/worker.js';
+import { until, startWithWorker } from '../support/worker.js';
 import { PLAN_ENDS, playPlan } from './record-plan.js';
 
 let app: TestApp;
 let worker: RunningWorker;
-let connection: Connection;
 let temporal: Client;
+let end: () => Promise<void>;
 let team: TestTeam;
 let project: { project_id: string };
 
 beforeAll(async () => {
-  app = await startApp({ TASK_QUEUE_PREFIX: queuePrefix() });
-  worker = await runWorker(app);
-  connection = await Connection.connect({ address: app.services.config.TEMPORAL_ADDRESS });
-  temporal = new Client({ connection });
+  ({ app, temporal, end, worker } = await startWithWorker());
 });
-afterAll(async () => {
-  await worker.stop();
-  await connection.close();
-  await app.close();
-});
+afterAll(() => end());
 beforeEach(async () => {
   team = await buildTeam(app);
   project = await buildProject(app, team);

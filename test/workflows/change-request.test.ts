@@ -1,33 +1,24 @@
-import { Client, Connection } from '@temporalio/client';
+import type { Client } from '@temporalio/client';
 import { changeRequests } from '../../activities/change-requests.js';
 import { maintenanceActivities } from '../../activities/maintenance.js';
-import type { RunningWorker } from '../../activities/worker/start-worker.js';
 import { requestWorkflowId } from '../../workflows/contracts/request-contract.js';
 import { SEARCH_ATTRIBUTES } from '../../workflows/search-attributes.js';
 import { buildTeam, type TestTeam } from '../factories/people.js';
 import { about, OPERATION } from '../factories/requests.js';
-import { startApp, type TestApp } from '../support/app.js';
+import type { TestApp } from '../support/app.js';
 import { readKept } from '../support/histories.js';
-import { queuePrefix, runWorker, until } from '../support/worker.js';
+import { until, startWithWorker } from '../support/worker.js';
 import { isWaiting, playRequest, REQUEST_PLAYS, SECRET, waitingRequest } from './record-request.js';
 
 let app: TestApp;
-let worker: RunningWorker;
-let connection: Connection;
 let temporal: Client;
+let end: () => Promise<void>;
 let team: TestTeam;
 
 beforeAll(async () => {
-  app = await startApp({ TASK_QUEUE_PREFIX: queuePrefix() });
-  worker = await runWorker(app);
-  connection = await Connection.connect({ address: app.services.config.TEMPORAL_ADDRESS });
-  temporal = new Client({ connection });
+  ({ app, temporal, end } = await startWithWorker());
 });
-afterAll(async () => {
-  await worker.stop();
-  await connection.close();
-  await app.close();
-});
+afterAll(() => end());
 beforeEach(async () => {
   team = await buildTeam(app);
 });

@@ -1,35 +1,26 @@
-import { Client, Connection } from '@temporalio/client';
+import type { Client } from '@temporalio/client';
 import { cycles } from '../../activities/cycles.js';
-import type { RunningWorker } from '../../activities/worker/start-worker.js';
 import { completeDueCycle } from '../../api/work/cycles/completion/complete-due-cycle.js';
 import { cycleWorkflowId } from '../../workflows/contracts/cycle-contract.js';
 import { SEARCH_ATTRIBUTES } from '../../workflows/search-attributes.js';
 import { buildAutomation } from '../factories/automations.js';
 import { buildProject, buildTask, buildTeam, type TestTeam } from '../factories/people.js';
 import { createCycle, insertTasks } from '../api/work/cycles/support.js';
-import { startApp, type TestApp } from '../support/app.js';
+import type { TestApp } from '../support/app.js';
 import { readKept } from '../support/histories.js';
-import { queuePrefix, runWorker, until, untilRunIs } from '../support/worker.js';
+import { until, untilRunIs, startWithWorker } from '../support/worker.js';
 import { CYCLE_PLAYS, dayIn, isWaiting, playCycle, startedCycle } from './record-cycle.js';
 
 let app: TestApp;
-let worker: RunningWorker;
-let connection: Connection;
 let temporal: Client;
+let end: () => Promise<void>;
 let team: TestTeam;
 let project: { project_id: string };
 
 beforeAll(async () => {
-  app = await startApp({ TASK_QUEUE_PREFIX: queuePrefix() });
-  worker = await runWorker(app);
-  connection = await Connection.connect({ address: app.services.config.TEMPORAL_ADDRESS });
-  temporal = new Client({ connection });
+  ({ app, temporal, end } = await startWithWorker());
 });
-afterAll(async () => {
-  await worker.stop();
-  await connection.close();
-  await app.close();
-});
+afterAll(() => end());
 beforeEach(async () => {
   team = await buildTeam(app);
   project = await buildProject(app, team);

@@ -1,33 +1,24 @@
-import { Client, Connection } from '@temporalio/client';
-import type { RunningWorker } from '../../activities/worker/start-worker.js';
+import type { Client } from '@temporalio/client';
 import { planWorkflowId } from '../../workflows/contracts/plan-contract.js';
 import { runWorkflowId } from '../../workflows/contracts/run-contract.js';
 import { buildSession, staged } from '../factories/agent.js';
 import { buildAutomation, comment, gate } from '../factories/automations.js';
 import { buildProject, buildTask, buildTeam, type TestTeam } from '../factories/people.js';
-import { startApp, type TestApp } from '../support/app.js';
-import { queuePrefix, runWorker, until, untilRunIs } from '../support/worker.js';
+import type { TestApp } from '../support/app.js';
+import { until, untilRunIs, startWithWorker } from '../support/worker.js';
 import { playImport } from './record-import.js';
 
 // What operators read in Temporal about what has ended, and about who set it off.
 
 let app: TestApp;
-let worker: RunningWorker;
-let connection: Connection;
 let temporal: Client;
+let end: () => Promise<void>;
 let team: TestTeam;
 let project: { project_id: string };
 beforeAll(async () => {
-  app = await startApp({ TASK_QUEUE_PREFIX: queuePrefix() });
-  worker = await runWorker(app);
-  connection = await Connection.connect({ address: app.services.config.TEMPORAL_ADDRESS });
-  temporal = new Client({ connection });
+  ({ app, temporal, end } = await startWithWorker());
 });
-afterAll(async () => {
-  await worker.stop();
-  await connection.close();
-  await app.close();
-});
+afterAll(() => end());
 beforeEach(async () => {
   team = await buildTeam(app);
   project = await buildProject(app, team);

@@ -1,29 +1,22 @@
-import { Client, Connection } from '@temporalio/client';
+import type { Client } from '@temporalio/client';
 import { triageScheduleId } from '../../workflows/contracts/triage-contract.js';
 import type { RunningWorker } from '../../activities/worker/start-worker.js';
 import { buildProject, buildTask, buildTeam, type TestTeam } from '../factories/people.js';
-import { startApp, type TestApp } from '../support/app.js';
+import type { TestApp } from '../support/app.js';
 import { readKept } from '../support/histories.js';
-import { queuePrefix, runWorker, until } from '../support/worker.js';
+import { until, startWithWorker } from '../support/worker.js';
 
 // The overnight triage in Temporal: one Schedule a team, one workflow a night.
 
 let app: TestApp;
 let worker: RunningWorker;
-let connection: Connection;
 let temporal: Client;
+let end: () => Promise<void>;
 let team: TestTeam;
 beforeAll(async () => {
-  app = await startApp({ TASK_QUEUE_PREFIX: queuePrefix() });
-  worker = await runWorker(app);
-  connection = await Connection.connect({ address: app.services.config.TEMPORAL_ADDRESS });
-  temporal = new Client({ connection });
+  ({ app, temporal, end, worker } = await startWithWorker());
 });
-afterAll(async () => {
-  await worker.stop();
-  await connection.close();
-  await app.close();
-});
+afterAll(() => end());
 beforeEach(async () => {
   team = await buildTeam(app);
 });
