@@ -1,5 +1,5 @@
 import { defineStatement } from '../../../db/statement.js';
-import { CYCLE, isBlockedSql } from './reading/linked-facts.js';
+import { CYCLE, FIELDS, isBlockedSql } from './reading/linked-facts.sql.js';
 
 /** Newest tasks among which a question looks, in all teams together. */
 export const MAX_EXAMINED = 20_000;
@@ -10,7 +10,7 @@ const columns = (
   user: string,
   roles: string,
 ): string => /* sql */ `t.task_id as id, e.key || '-' || t.number as key, t.title, t.status, t.resolution, t.priority,
-  (select s.name from stages s where s.stage_id = t.stage_id) as stage, ${CYCLE} as cycle,
+  (select s.name from stages s where s.stage_id = t.stage_id) as stage, ${CYCLE} as cycle, ${FIELDS} as fields,
   left(t.due_date, 10) as due, (t.completed_at at time zone ${timezone})::date::text as completed, t.assigned_to, u.display_name as assignee,
   p.name as project_title, t.tags, ${isBlockedSql(user, roles)} as is_blocked`;
 
