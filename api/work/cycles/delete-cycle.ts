@@ -17,7 +17,8 @@ export function deleteCycle(ctx: Context, cycleId: string, evenBegun = false): P
   return inTransaction(ctx, async (ctx) => {
     await readCycle(ctx, 'cycle.write', cycleId);
     const cycle = await lockCycle(ctx, cycleId);
-    if (cycle.status !== 'planned' && !evenBegun) throw conflict(`The cycle is ${cycle.status}; only planned cycles can be deleted`);
+    if (cycle.status !== 'planned' && !evenBegun)
+      throw conflict(`The cycle is ${cycle.status}; only planned cycles can be deleted`);
     await run(ctx.db, lockTasksOfCycleStatement, [cycleId]);
     authorize('cycle.write', await findSeat(ctx, cycle.team_id));
     const [live] = await run<{ task_ids: string[] }>(ctx.db, liveTasksStatement, [cycleId]);

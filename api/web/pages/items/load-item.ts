@@ -121,10 +121,10 @@ async function findStoredFile(ctx: Context, fileId: string) {
 
 /** Returns the names of the cycle of a task and of those that its activity tells of; a deleted one has none. */
 function loadCycleNames(ctx: Context, current: string | null | undefined, lines: readonly Pick<ActivityEntry, 'changes'>[]) {
-  const told = lines.flatMap(({ changes }) => [changes?.['cycle_id']?.from, changes?.['cycle_id']?.to]);
+  const changed = lines.flatMap(({ changes }) => [changes?.['cycle_id']?.from, changes?.['cycle_id']?.to]);
   return findCycleNames(
     ctx,
-    [...new Set([current, ...told])].filter((id): id is string => typeof id === 'string'),
+    [...new Set([current, ...changed])].filter((id): id is string => typeof id === 'string'),
   );
 }
 
