@@ -139,6 +139,8 @@ it('takes the CSV of Linear', async () => {
     end_date: '2026-03-15',
   });
   expect((await toRelations(formula)).toSorted()).toEqual(['belongs_to Faster', 'blocked_by Faster', 'related_to Old']);
+  const unranked = job.notes.filter(({ message }: { message: string }) => message.includes('“No priority” became medium'));
+  expect(unranked).toMatchObject([{ line: 4 }]);
   expect(job.notes[0]).toMatchObject({ line: 1, message: expect.stringContaining('Initiatives, Project Milestone ID') });
 });
 

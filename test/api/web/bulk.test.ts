@@ -88,6 +88,9 @@ it('shows the lines of an import that failed', async () => {
   expect(html).toMatch(/<th scope="row">2<\/th><td>task<\/td><td>title is required<\/td>/);
   const nothing = (await manager.get(`/app/bulk/${await buildBulkJob(app, team, { format: 'linear_csv' })}`)).html;
   const hint = 'Nothing was imported: each line failed.';
+  expect(html).toMatch(/class="status paused">.*2 imported, 1 line not/);
+  expect(nothing).toMatch(/class="status failed">.*0 imported, 1 line not/);
+  expect((await manager.get('/app/bulk')).html).toContain('2 imported, 1 line not');
   expect([html.includes(hint), nothing.includes(hint), nothing.includes('Import from Linear CSV')]).toEqual([false, true, true]);
 });
 
@@ -128,6 +131,26 @@ it('takes a file, shows what it left out, and undoes the import', async () => {
   const undone = (await manager.get(path)).html;
   expect(undone).toMatch(/<dt>Undo<\/dt><dd>done, 1 records<\/dd>/);
   expect(undone).not.toContain('Undo import');
+});
+
+it('leads to what it made, until that is undone', async () => {
+  const lines = [
+    { entity: 'project', project_id: 'p', name: 'Shop <b>' },
+    { entity: 'cycle', cycle_id: 'c', name: 'Sprint 7' },
+    { entity: 'task', title: 'Pay', project_id: 'p', cycle_id: 'c' },
+  ];
+  const path = (await sendFile(ndjson(lines))).headers.get('location') ?? '';
+  const job_id = path.slice('/app/bulk/'.length);
+  expect((await manager.get(path)).html).not.toContain('Where it is now');
+  await finishImport(app, job_id);
+  const { html } = await manager.get(path);
+  expect(html).toMatch(/href="\/app\/projects\/[0-9a-f-]{36}">.*<strong>Shop &lt;b&gt;<\/strong>/);
+  expect(html).toMatch(/href="\/app\/cycles\/[0-9a-f-]{36}">.*<strong>Sprint 7<\/strong><small>Cycle, planned/);
+  const project = /href="(\/app\/projects\/[0-9a-f-]{36})">.*Shop/.exec(html)?.[1] ?? '';
+  expect((await manager.get(project)).html).toContain('Pay');
+  await submit(`${path}/undo`, {});
+  await finishUndo(app, job_id);
+  expect((await manager.get(path)).html).not.toContain('Where it is now');
 });
 
 test.each([

@@ -1,10 +1,11 @@
 import { InputError } from '../../formats/input.js';
-import { fromChoice, MAX_POINTS } from '../../../work/tasks/rules.js';
+import { fromChoice, MAX_POINTS, type TaskPriority } from '../../../work/tasks/rules.js';
 import type { ImportPlace, ImportRecord, Mapped } from './record.js';
 import {
   Comments,
   parseMoment,
   toDescription,
+  isUnranked,
   parsePriority,
   stableId,
   stablePartId,
@@ -82,6 +83,7 @@ function stateOf({ start_date = null, end_date = null }: { start_date?: string |
 /** Creates tasks, and what they need, from the issues of one foreign file. */
 export class ForeignImporter {
   private readonly named = new Set<string>();
+  private hasUnranked = false;
 
   /** `system`: name of the format, part of every id. */
   constructor(
@@ -162,8 +164,7 @@ export class ForeignImporter {
     if (dropped > 0) notes.push(`A task has at most 20 tags; ${dropped} more were left out`);
     const { description, rest } = toDescription(issue.description, toOrigin(issue));
     if (rest !== undefined) notes.push('The description was too long and was cut; the whole text is in comments');
-    const priority = issue.priority === undefined ? 'medium' : parsePriority(issue.priority);
-    if (priority === undefined) notes.push(`The priority ${shown(issue.priority ?? '')} is unknown; the task has medium`);
+    const priority = this.readPriority(issue, notes);
     const task_id = this.getId('task', issue.key);
     const task: ImportRecord = {
       entity: 'task',
@@ -172,7 +173,7 @@ export class ForeignImporter {
       title: getTitle(issue.title),
       description,
       ...this.readStatus(issue),
-      priority: priority ?? 'medium',
+      priority,
       ...this.readAssignee(issue, notes),
       due_date: issue.due ?? null,
       tags,
@@ -198,6 +199,18 @@ export class ForeignImporter {
     const status = getStatus(named) ?? 'todo';
     this.place.addState(named, status, line);
     return fromChoice(status);
+  }
+
+  /** Each task has a priority here. That one of none became medium is noted once. */
+  private readPriority({ priority: named }: ForeignIssue, notes: string[]): TaskPriority {
+    if (named === undefined) return 'medium';
+    const priority = parsePriority(named);
+    if (priority === undefined) notes.push(`The priority ${shown(named)} is unknown; the task has medium`);
+    if (isUnranked(named) && !this.hasUnranked) {
+      notes.push('Each task has a priority here: “No priority” became medium, in the lines below too');
+      this.hasUnranked = true;
+    }
+    return priority ?? 'medium';
   }
 
   private amount(value: number | undefined, max: number, notes: string[]): number | null {

@@ -56,6 +56,9 @@ const PRIORITIES: Readonly<Record<string, TaskPriority>> = {
   p3: 'low',
 };
 
+/** Whether a foreign priority says that there is none. */
+export const isUnranked = (word: string): boolean => word.trim().toLowerCase() === 'no priority';
+
 /** Returns the priority that a foreign one amounts to; undefined for an unknown word. */
 export function parsePriority(word: string): TaskPriority | undefined {
   const name = word.trim().toLowerCase();

@@ -1,5 +1,6 @@
 import { cancelBulkJob } from '../../../bulk/jobs/cancel-job.js';
 import { downloadFile } from '../../../bulk/jobs/download-job.js';
+import { readMade } from '../../../bulk/jobs/read-made.js';
 import { getBulkJob } from '../../../bulk/jobs/read-jobs.js';
 import { isEnded } from '../../../bulk/rules.js';
 import { JobParams } from '../../../bulk/schema.js';
@@ -10,8 +11,10 @@ import { jobPath } from './bulk-path.js';
 async function showJob({ ctx, me }: Pick<PageRequest, 'ctx' | 'me'>, jobId: string): Promise<View> {
   const job = await getBulkJob(ctx, jobId);
   const { teams } = requireUser({ me });
+  const made = job.kind === 'import' && isEnded(job.status) ? await readMade(ctx, jobId) : { projects: [], cycles: [] };
   const data = {
     job,
+    made,
     isOpen: !isEnded(job.status) || job.undo_status === 'queued' || job.undo_status === 'running',
     canUndo: job.kind === 'import' && isEnded(job.status) && job.created > 0 && [null, 'failed'].includes(job.undo_status),
     canRun: isAdmitted('bulk.run', ctx.actor),
