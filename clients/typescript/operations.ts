@@ -1,4 +1,4 @@
-// Made by npm run client from the document with SHA-256 b93decc6e2433ae9e1f069ec24c406cacd6e27f7b4d6b09e9c4ceaee070bf431.
+// Made by npm run client from the document with SHA-256 56a5cd4e7b1134bef83e3162ed4866f0dce2dbd915903587e071cd0dea5e7822.
 /** Operations that send a form with a file, those that send its bytes alone, and those that return bytes. */
 export const UPLOADS: readonly string[] = ['uploadFile'];
 export const STREAMS: readonly string[] = ['uploadBulkInput'];

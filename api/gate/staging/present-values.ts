@@ -89,9 +89,12 @@ const IN_TRASH: ActionFailure = { code: 'invalid_request', message: 'It is in th
 /**
  * Returns steps whose old values are those that a yes would replace now: the ones of the staged text are history after a change. A value that an
  * earlier step sets stays. A value that a step found as it wants it, and that is another one by now, is a change. A step whose target has come into
- * the trash says that it would be refused.
+ * the trash says that it would be refused. `was`: the values when it was staged.
  */
-export function withPresentValues<S extends Step>(steps: readonly S[], present: ReadonlyMap<string, PresentTarget>): S[] {
+export function withPresentValues<S extends Step>(
+  steps: readonly S[],
+  present: ReadonlyMap<string, PresentTarget>,
+): (S & { was: Step['before'] })[] {
   const set = new Set<string>();
   return steps.map((staged) => {
     const { record, in_trash = false } = present.get(staged.entity_id ?? '') ?? {};
@@ -104,6 +107,7 @@ export function withPresentValues<S extends Step>(steps: readonly S[], present: 
     const regained = before === null ? {} : listRegained(step, record, isLeft);
     for (const field of Object.keys({ ...step.after, ...regained })) set.add(`${step.entity_id} ${field}`);
     const now = { before: shown && { ...shown, ...pick(record, regained) }, after: step.after && { ...step.after, ...regained } };
-    return { ...step, ...now, refused: step.refused ?? (in_trash ? IN_TRASH : null) };
+    const was = staged.before && { ...staged.before, ...regained };
+    return { ...step, ...now, was, refused: step.refused ?? (in_trash ? IN_TRASH : null) };
   });
 }

@@ -27,6 +27,8 @@ export interface Presented extends StagedAction {
   secrets?: Readonly<Record<string, string>>;
   /** Who changed the target since, and when. */
   changed?: ActionLine['changed'];
+  /** Values of the target when the action was staged, where `before` has those of now. */
+  was?: Readonly<Record<string, unknown>> | null;
 }
 
 const LABELS: Readonly<Record<string, string>> = {
@@ -144,6 +146,13 @@ function buildLine(field: string, from: unknown, to: unknown, words: Words): Fie
   return { name, before, after, kind: getKind(field, [from, to], [before, after]) };
 }
 
+/** Adds to a line what its field held when it was asked about, if that is another value than now. */
+function withAsked(line: FieldLine, field: string, was: Readonly<Record<string, unknown>> | null, words: Words): FieldLine {
+  if (was === null || !Object.hasOwn(was, field)) return line;
+  const asked = toText(field, was[field], words);
+  return asked === line.before ? line : { ...line, asked };
+}
+
 const isPlain = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
@@ -181,6 +190,7 @@ function withFieldsApart(record: Presented['before']): Record<string, unknown> |
 function listFields(action: Presented, words: Words): FieldLine[] {
   const before = withFieldsApart(action.before);
   const after = withFieldsApart(action.after);
+  const was = withFieldsApart(action.was ?? null);
   const { tool } = action;
   const params = buildParams(action);
   const isUpdate = tool !== null && getAction(tool).kind === 'update';
@@ -188,12 +198,8 @@ function listFields(action: Presented, words: Words): FieldLine[] {
   const changed = effects.map((key) => {
     // A long text of a creation stands in the parameters only.
     const given = params.find(([name]) => name === key)?.[1];
-    return buildLine(
-      key,
-      before?.[key],
-      after !== null && key in after ? after[key] : before === null ? given : undefined,
-      words,
-    );
+    const to = after !== null && key in after ? after[key] : before === null ? given : undefined;
+    return withAsked(buildLine(key, before?.[key], to, words), key, was, words);
   });
   const wanted = params
     .filter(([name]) => !effects.includes(name))
@@ -269,8 +275,8 @@ export function presentActions(actions: readonly Presented[], names: Names): Act
 /** Returns the ids that staged actions name, by what they name, each once: of a custom field also with each value, whose words are the team's. */
 export function idsIn(actions: readonly Presented[]): Record<'item' | 'user', string[]> {
   const found = { item: new Set<string>(), user: new Set<string>() };
-  for (const { params, before, after } of actions) {
-    for (const record of [params, before, after]) {
+  for (const { params, before, after, was = null } of actions) {
+    for (const record of [params, before, after, was]) {
       for (const [field, value] of Object.entries(record ?? {})) {
         const kind = getOwnEntry(ID_FIELDS, field);
         if (kind === undefined) continue;

@@ -8,6 +8,11 @@ const FieldLine = z.object({
   before: z.string().nullable().meta({ description: 'Null for a creation, or if it had no value' }),
   after: z.string().nullable().meta({ description: 'Null for a deletion, or if it gets no value' }),
   kind: z.enum(['text', 'long', 'id', 'json']),
+  asked: z
+    .string()
+    .nullable()
+    .optional()
+    .meta({ description: 'Value when the approval was asked for, if `before` is another one by now' }),
 });
 export type FieldLine = z.output<typeof FieldLine>;
 

@@ -102,6 +102,11 @@ export function wordQuestion(all: readonly Line[], formatStatus: (status: string
   const [verb, { title, href }, more] = [getVerb(line), line, lines.length - 1];
   const text = `${verb}${title === null ? '' : ` “${title}”`}${more > 0 ? ` and ${more} more` : ''}`;
   const change = getChange(line, formatStatus);
-  const isWhole = all.length === 1 && line.fields.length === 1 && change !== null && change.before !== null;
+  const isWhole =
+    all.length === 1 &&
+    line.fields.length === 1 &&
+    line.fields[0]?.asked === undefined &&
+    change !== null &&
+    change.before !== null;
   return { verb, title, href, more, change, isWhole, text };
 }

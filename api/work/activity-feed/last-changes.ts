@@ -18,14 +18,14 @@ export interface ChangedSince {
 /** Items that one call looks up. */
 const MAX_ITEMS = 200;
 
-/** $1 = caller id; $2 = types, $3 = ids and $4 = times of the items. One index scan an item; teams without the caller show nothing. */
+/** $1 = caller id; $2 = types, $3 = ids and $4 = times of the items. One index scan an item: what was rejected changed nothing; teams without the caller show nothing. */
 const statement = defineStatement({
   name: 'last_changes',
   text: /* sql */ `
     select l.entity_id, l.user_id, u.name as user_name, uuid_extract_timestamp(l.activity_id) as timestamp
     from unnest($2::text[], $3::text[], $4::timestamptz[]) as wanted(entity_type, entity_id, since) cross join lateral (
       select a.* from activity a join memberships m on m.team_id = a.team_id and m.user_id = $1
-      where a.entity_id = wanted.entity_id and a.entity_type = wanted.entity_type and uuid_extract_timestamp(a.activity_id) > wanted.since
+      where a.entity_id = wanted.entity_id and a.entity_type = wanted.entity_type and a.action <> 'reject' and uuid_extract_timestamp(a.activity_id) > wanted.since
       order by a.activity_id desc limit 1
     ) l left join users u using (user_id)`,
 });

@@ -77,6 +77,17 @@ it('a manual start that names a task by another title shows the title of the dat
   expect(JSON.stringify(mails)).not.toContain('Typo in footer');
 });
 
+it('a value that is another one than when it was asked about is said as both', async () => {
+  const close = { type: 'set_task_status', params: { task_id: task.task_id, status: 'done' } };
+  const run = await buildRun(app, team, { actions: gated(close) });
+  expect((await cards(run)).queue).not.toContain('when asked');
+  const set = async (status: string) => app.as(team.member).patch(`/api/tasks/${task.task_id}`, { status });
+  await set('in_progress');
+  expect((await cards(run)).queue).toMatch(/status from In progress to Done \(was To do when asked\)/);
+  await set('done');
+  expect((await cards(run)).page).toMatch(/status was To do when asked, is Done now/);
+});
+
 it('all parameters of an action are shown, however many, also one that clears a field', async () => {
   const params = {
     task_id: task.task_id,

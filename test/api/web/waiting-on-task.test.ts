@@ -154,3 +154,26 @@ it('a gate that would be refused says why first, and Approve is not its first bu
   expect(html).toContain('data-decides="y" class="outline"');
   expect(part).not.toContain('data-decides="y" class="outline"');
 });
+
+it('a rejection stands in the activity of each task that the gate would have changed, and in no other', async () => {
+  const other = await buildTeam(app);
+  const far = await buildTask(app, other, await buildProject(app, other), { title: 'Elsewhere' });
+  const twice = { type: 'update_task', params: { task_id: task.task_id, priority: 'low' } };
+  const strange = { type: 'set_task_status', params: { task_id: far.task_id, status: 'done' } };
+  const run = await gated({ actions: [GATE, close(), twice, strange] as never[] });
+  const rejected = await app.as(team.manager).post(`/api/automations/runs/${run.run_id}/reject`, { reason: 'Too <b>early</b>' });
+  expect(rejected.status).toBe(200);
+  const { body } = await app.as(team.guest).get(`/api/activity?entity_id=${task.task_id}`);
+  expect(body[0]).toMatchObject({
+    action: 'reject',
+    user_id: team.manager.user_id,
+    summary: expect.stringMatching(/^rejected: Close this task, .*\(Too <b>early<\/b>\)$/),
+  });
+  const { html } = await (await signIn(app, team.member)).get(path);
+  expect(html).toContain('rejected: Close this task');
+  expect(html).not.toContain('<b>early');
+  expect(await db()('activity').where({ entity_id: far.task_id, action: 'reject' })).toEqual([]);
+  // It changed nothing, so no later approver is warned of it.
+  const again = await gated();
+  expect((await app.as(team.manager).get(`/api/approvals/gate/${again.run_id}`)).body.actions[0].changed ?? null).toBeNull();
+});

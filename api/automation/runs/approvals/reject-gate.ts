@@ -4,6 +4,7 @@ import { buildError, settle } from '../record/rules.js';
 import { publish } from '../execution/publish.js';
 import { decisionChange } from './decision-change.js';
 import { lockGate, otherText } from './lock-gate.js';
+import { recordRejected } from './record-rejected.js';
 import { rejectStatement } from './reject-gate.sql.js';
 import type { RejectGate, Rejected } from './schema.js';
 
@@ -24,6 +25,7 @@ export function rejectGate(ctx: Context, runId: string, { gate_index, ...given }
     const traces = [JSON.stringify(callerJson(ctx)), JSON.stringify(change), locked.incarnation];
     const values = [runId, gate.gate_index, userId, reason ?? null, ...end, ...traces];
     const [decided] = await run<{ decided_at: Date }>(ctx.db, rejectStatement, values);
+    await recordRejected(ctx, locked, gate, reason);
     if (status === 'failed' && !locked.is_test) await publish(ctx, 'automation.run_failed', locked, { status });
     return {
       run_id: runId,
