@@ -33,7 +33,7 @@ function stepsByTask({ staged, staged_hash }: LockedGate): Map<string, StagedSte
 function wordStep(step: StagedStep): string {
   if (step.tool === 'task.set_status' && step.after?.['status'] === 'done') return 'Close this task';
   const verb = presentSteps([{ ...step, name: null }], {})[0]?.verb ?? step.type;
-  return / task$/.test(verb) ? verb.replace(/ task$/, ' this task') : `${verb}: this task`;
+  return verb.endsWith(' task') ? `${verb.slice(0, -' task'.length)} this task` : `${verb}: this task`;
 }
 
 function wordRejection(steps: readonly StagedStep[], reason: string | null | undefined): string {
