@@ -23,7 +23,7 @@
   document.addEventListener(
     'click',
     ({ target }) => {
-      pill = target.closest?.('button[form=pick]') ?? pill;
+      pill = target.closest?.('button[form=pick]') ?? (palette.open ? pill : null);
       palette.classList.toggle('at-pill', pill !== null);
       place();
     },
