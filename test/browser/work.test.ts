@@ -1,6 +1,7 @@
 import { buildProject, buildTask, type TestTeam } from '../factories/people.js';
 import { buildRun } from '../factories/runs.js';
 import type { TestApp } from '../support/app.js';
+import { until } from '../support/worker.js';
 import { type Window, startSignedIn, type SignedIn } from './chromium.js';
 
 // What the script of the pages of projects and tasks adds to their forms.
@@ -80,6 +81,45 @@ it('a line shows what it means while it is typed, in place of how one is written
   expect(await read.locator('.chip').count()).toBe(0);
   await page.click('.notice >> text=Undo');
   await page.waitForSelector('.notice:has-text("undone")');
+});
+
+it('takes the next lines while one is on its way, and what is typed after them', async () => {
+  const { page } = window;
+  await page.goto(path);
+  let release = () => {};
+  const held = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  const adds = (url: URL) => url.pathname.endsWith('/tasks');
+  await page.route(adds, async (route) => {
+    await held;
+    await route.continue();
+  });
+  const field = page.locator('main form.quick[data-focus] input[name=text]').first();
+  await field.focus();
+  for (const line of ['Alfa line', 'Bravo line', 'Charlie line']) {
+    await page.keyboard.type(line);
+    await page.keyboard.press('Enter');
+  }
+  await page.keyboard.type('Delta');
+  release();
+  await page.waitForSelector('.notice:has-text("Added “Charlie line”")');
+  await page.keyboard.type(' line');
+  expect([await field.inputValue(), await focused('value')]).toEqual(['Delta line', 'Delta line']);
+  const titles = await db()('tasks').where('title', 'like', '% line').orderBy('task_id').pluck('title');
+  expect(titles).toEqual(['Alfa line', 'Bravo line', 'Charlie line']);
+  await page.unroute(adds);
+  // A refused line comes back, before what was typed after it; one without an answer too.
+  await page.fill('main form.quick[data-focus] input[name=text]', `Echo !none${' x'.repeat(200)}`);
+  await page.route(adds, (route) => route.abort());
+  await page.keyboard.press('Enter');
+  await until(async () => (await field.inputValue()).startsWith('Echo'));
+  await page.unroute(adds);
+  await page.keyboard.press('Enter');
+  await page.waitForSelector('form.quick .wrong');
+  expect(await field.inputValue()).toMatch(/^Echo !none/);
+  const failed = window.complaints.splice(0);
+  expect(failed.every((text) => text.includes('ERR_FAILED') || text.includes('Failed to fetch'))).toBe(true);
 });
 
 it('the page of a run shows that a step waited, and that it ended, when it happens', async () => {

@@ -28,6 +28,7 @@ const sources = (): Record<string, string> => {
     'app.js': own('app.js'),
     'keys.js': own('keys.js'),
     'anchor.js': own('anchor.js'),
+    'quick.js': own('quick.js'),
     'rows.js': own('rows.js'),
     'peek.js': own('peek.js'),
     'instant.js': own('instant.js'),

@@ -137,6 +137,7 @@ describe('files', () => {
           'app.js',
           'keys.js',
           'anchor.js',
+          'quick.js',
           'rows.js',
           'peek.js',
           'instant.js',
