@@ -1,10 +1,8 @@
-import { fold } from '../fold.js';
 import type { Found } from '../terms.js';
-import { type Choice, type OwnWords, readFieldNames } from './own-words.js';
+import { type Choice, indexOf, keyOfWords, type OwnWords, readFieldNames } from './own-words.js';
 
 /** Sets of tasks by the values of their custom fields. */
 
-const keyOf = (text: string): string => fold(text).text.replace(/[^\p{L}\p{N}]/gu, '');
 /** Longest name of a field or a choice in words. */
 const MAX_WORDS = 5;
 /** Words between a field and its value. */
@@ -20,13 +18,9 @@ const filterOf = (field: string, value: string | null, length: number): Found =>
 });
 
 /** The choices of a field, or of all, that words mean: by value or by label. */
-const choicesOf = ({ choices = [] }: OwnWords, words: readonly string[], field?: string): Choice[] => {
-  const key = keyOf(words.join(''));
-  return key === ''
-    ? []
-    : choices.filter(
-        (one) => (field === undefined || one.field === field) && [one.value, one.label].some((text) => keyOf(text) === key),
-      );
+const choicesOf = (own: OwnWords, words: readonly string[], field?: string): readonly Choice[] => {
+  const found = indexOf(own).choices.get(keyOfWords(words)) ?? [];
+  return field === undefined ? found : found.filter((one) => one.field === field);
 };
 
 /** Returns the one choice that a code means, whatever its field is; undefined where several fields have it. */
@@ -64,7 +58,7 @@ function readBehind(words: readonly string[], at: number, own: OwnWords): Found 
   while (IS.has(words[from] ?? '')) from += 1;
   const [choice, to] = longest(words, from, (part) => choicesOf(own, part, name)[0]) ?? [];
   if (choice && to !== undefined) return filterOf(name, choice.label.toLowerCase(), to - at);
-  const hasChoices = own.choices?.some(({ field }) => field === name) === true;
+  const hasChoices = indexOf(own).withChoices.has(name);
   const word = words[from];
   return hasChoices || from === end || word === undefined ? undefined : filterOf(name, word, from + 1 - at);
 }

@@ -28,25 +28,74 @@ const BUILT_IN = new Set(
 const MAX_WORDS = 8;
 
 const keyOf = (text: string): string => fold(text).text.replace(/[^\p{L}\p{N}]/gu, '');
+
+/** What own words are called, by the letters and digits of the words that name them. */
+interface Index {
+  stages: ReadonlyMap<string, OwnWords['stages']>;
+  /** Stages such as `In QA`, by what stands behind `in`. */
+  behindIn: ReadonlyMap<string, OwnWords['stages']>;
+  fields: ReadonlyMap<string, readonly string[]>;
+  /** By value and by label. */
+  choices: ReadonlyMap<string, readonly Choice[]>;
+  /** Fields that have choices. */
+  withChoices: ReadonlySet<string>;
+}
+
+function groupByKey<T>(all: readonly T[], textsOf: (one: T) => readonly string[]): Map<string, T[]> {
+  const groups = new Map<string, T[]>();
+  for (const one of all)
+    for (const key of new Set(textsOf(one).map(keyOf))) {
+      const group = groups.get(key);
+      if (group) group.push(one);
+      else groups.set(key, [one]);
+    }
+  return groups;
+}
+
+/** A team has up to thousands of words, and a sentence asks for them at each of its places: they are folded once. */
+const indexes = new WeakMap<OwnWords, Index>();
+
+/** Returns the index of own words. */
+export function indexOf(own: OwnWords): Index {
+  const known = indexes.get(own);
+  if (known) return known;
+  const { stages, fields, choices = [] } = own;
+  const index: Index = {
+    stages: groupByKey(stages, ({ name }) => [name]),
+    behindIn: groupByKey(
+      stages.filter(({ name }) => /^in\W/i.test(name)),
+      ({ name }) => [name.slice(3)],
+    ),
+    fields: groupByKey(fields, (name) => [name]),
+    choices: groupByKey(choices, ({ value, label }) => [value, label]),
+    withChoices: new Set(choices.map(({ field }) => field)),
+  };
+  indexes.set(own, index);
+  return index;
+}
+
+/** Returns the letters and digits of words, by which own words are found. */
+export const keyOfWords = (words: readonly string[]): string => keyOf(words.join(''));
+
 const isLongName = (words: readonly string[]): boolean => words.length === 0 || words.length > MAX_WORDS;
 
 /**
  * Returns the stages that words name: of this name, else of this name behind `in`, for a stage `In QA` is also called `QA`. Several names are for the
  * person to choose from.
  */
-export function readStages({ stages }: OwnWords, words: readonly string[]): OwnWords['stages'] {
-  if (stages.length === 0 || isLongName(words)) return [];
-  const key = keyOf(words.join(''));
+export function readStages(own: OwnWords, words: readonly string[]): OwnWords['stages'] {
+  if (own.stages.length === 0 || isLongName(words)) return [];
+  const key = keyOfWords(words);
   if (key === '') return [];
-  const exact = stages.filter(({ name }) => keyOf(name) === key);
-  return exact.length > 0 ? exact : stages.filter(({ name }) => /^in\W/i.test(name) && keyOf(name.slice(3)) === key);
+  const { stages, behindIn } = indexOf(own);
+  return stages.get(key) ?? behindIn.get(key) ?? [];
 }
 
 /** Returns the names of the custom fields that words name. */
-export function readFieldNames({ fields }: OwnWords, words: readonly string[]): readonly string[] {
-  if (fields.length === 0 || isLongName(words)) return [];
-  const key = keyOf(words.join(''));
-  return key === '' || BUILT_IN.has(key) ? [] : fields.filter((name) => keyOf(name) === key);
+export function readFieldNames(own: OwnWords, words: readonly string[]): readonly string[] {
+  if (own.fields.length === 0 || isLongName(words)) return [];
+  const key = keyOfWords(words);
+  return key === '' || BUILT_IN.has(key) ? [] : (indexOf(own).fields.get(key) ?? []);
 }
 
 /** `in QA`, `code review`: the tasks of a stage have its status. */
