@@ -141,6 +141,8 @@ export const sharedCycleStatement = defineStatement({
       where ct.cycle_id = $1 and (t.deleted_at is null or not exists (
         select from bulk_rows r where r.job_id = $2 and r.entity = 'task' and r.item_id = ct.task_id and r.outcome = 'created'
       ))
+    ) or exists (
+      select from cycles c join bulk_jobs j on j.job_id = $2 where c.cycle_id = $1 and c.updated_at > j.finished_at
     ) as is_shared`,
 });
 

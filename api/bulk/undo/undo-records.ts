@@ -170,7 +170,7 @@ const undoFields: UndoRecords = async ({ ctx }, ids) => {
   return taken;
 };
 
-/** A cycle that was started, or completed, goes too, unless a task of others was in it: then it is part of what happened. */
+/** A cycle that the import has started, or completed, goes too. It stays if a person has changed it since, or a task of others was in it: then it is part of what happened. */
 const undoCycles: UndoRecords = ({ ctx, job_id }, ids) =>
   each(ctx, ids, async (ctx, id) => {
     await lockCycle(ctx, id);

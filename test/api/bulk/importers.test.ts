@@ -292,9 +292,14 @@ it('starts a cycle of today, unless another one is active, completes those of th
   const mine = (await manager.post('/api/tasks', { title: 'Mine', project_id })).body.task_id;
   const started = cycles.find(({ name }) => name === 'Sprint 2')?.cycle_id;
   await manager.post(`/api/sprints/${started}/tasks`, { task_ids: [mine] });
+  // So does one that a person has started.
+  expect((await manager.post(`/api/sprints/${started}/complete`, { rollover_to: 'backlog' })).status).toBe(200);
+  const third = cycles.find(({ name }) => name === 'Sprint 3')?.cycle_id;
+  expect((await manager.post(`/api/sprints/${third}/start`)).status).toBe(200);
   await manager.post(`/api/bulk/jobs/${job.job_id}/undo`);
   await finishUndo(app, job.job_id);
   expect((await manager.get(`/api/sprints?team_id=${team.team_id}`)).body).toMatchObject([
-    { name: 'Sprint 2', status: 'active' },
+    { name: 'Sprint 2', status: 'completed' },
+    { name: 'Sprint 3', status: 'active' },
   ]);
 });
