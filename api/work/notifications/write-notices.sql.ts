@@ -10,7 +10,16 @@ const FOLDED = 500;
 const QUOTED = 300;
 const TITLED = 120;
 /** Marks that this version turns into notices. It leaves those of a newer one, whose worker comes with it. */
-const MARK_KINDS = ['assigned', 'mentioned', 'described', 'commented', 'status_changed', 'run_ended', 'project_updated'];
+const MARK_KINDS = [
+  'assigned',
+  'mentioned',
+  'described',
+  'commented',
+  'status_changed',
+  'run_ended',
+  'project_updated',
+  'update_mentioned',
+];
 
 /** A change as one person is told of it. */
 export interface NoticeFact {
