@@ -1,4 +1,6 @@
 /** Questions about cycles and projects as a whole, on PostgreSQL: how far they are, and that nothing is foretold. */
+import { staged } from '../../factories/agent.js';
+import { buildTeam, type Person } from '../../factories/people.js';
 import { day, useHarbor } from './harbor.js';
 
 const harbor = useHarbor();
@@ -196,3 +198,28 @@ it('lists what has one of several facts, each task once and by its day', async (
   expect((await say('how many tasks are urgent, overdue or unassigned?')).content).toMatch(/^3 tasks:/);
   expect((await say('set overdue or urgent to low')).actions).toHaveLength(2);
 });
+
+it.each([null, 'current'])(
+  'stages cycle %s for no task that the person may not change, and says nothing of it',
+  async (cycle_id) => {
+    const { app, team, db } = harbor;
+    const task_id = await addTask('Buy the other yard');
+    const action = (entity_id: string) => ({ tool: 'task.set_cycle', params: { cycle_id }, entity_id }) as const;
+    const stranger = (await buildTeam(app)).admin;
+    const refused = async (person: Person, id: string) =>
+      staged(app, person, [action(id)]).then(
+        () => 'staged',
+        (error: Error) => error.message,
+      );
+    for (const [person, id] of [
+      [stranger, task_id],
+      [team.guest, task_id],
+      [team.member, 'no-such-task'],
+    ] as const) {
+      const answer = await refused(person, id);
+      expect(answer).not.toMatch(/Buy the other yard|left no row|^staged$/);
+    }
+    await db()('tasks').where({ task_id }).update({ deleted_at: new Date() });
+    expect(await refused(team.member, task_id)).not.toMatch(/already like that|left no row|^staged$/);
+  },
+);
