@@ -303,3 +303,27 @@ it('starts a cycle of today, unless another one is active, completes those of th
     { name: 'Sprint 3', status: 'active' },
   ]);
 });
+
+it('reads times as JavaScript writes them, as exports of Linear may', async () => {
+  const text = (iso: string) =>
+    `${new Date(iso).toUTCString().replace(/^(...), (..) (...) (....) (.*) GMT$/, '$1 $3 $2 $4 $5')} GMT+0000 (GMT+00:00)`;
+  expect(text('2026-05-13T11:21:41Z')).toBe('Wed May 13 2026 11:21:41 GMT+0000 (GMT+00:00)');
+  const head = 'ID,Team,Title,Status,Due Date,Created,Cycle Number,Cycle Name,Cycle Start,Cycle End';
+  const days = ['2026-06-01T00:00:00Z', '2026-01-05T08:00:00Z'].map(text);
+  const line = [
+    'J-1',
+    'Engineering',
+    'Moor',
+    'Todo',
+    ...days,
+    '1',
+    'Sprint 1',
+    text('2026-01-01T00:00:00Z'),
+    text('2026-01-14T00:00:00Z'),
+  ];
+  const job = await importText(app, manager, team, [head, line.join(',')].join('\n'), { format: 'linear_csv' });
+  expect(job.notes.map(({ message }: { message: string }) => message)).toEqual([expect.stringMatching(/^1 cycle was completed/)]);
+  const task = await app.services.db('tasks').where({ title: 'Moor', team_id: team.team_id }).first();
+  expect(task).toMatchObject({ due_date: expect.stringMatching(/^2026-06-01/) });
+  expect(new Date(task.created_at).toISOString()).toBe('2026-01-05T08:00:00.000Z');
+});

@@ -69,9 +69,20 @@ const MONTHS = 'jan feb mar apr may jun jul aug sep oct nov dec'.split(' ');
 /** Such as `12/Mar/26 3:45 PM` or `12/Mar/2026`, as Jira writes dates in English. */
 const JIRA_DATE = /^(\d{1,2})[/-]([a-z]{3})[a-z]*[/-](\d{2}|\d{4})\b/i;
 
+/** Such as `Wed May 13 2026 11:21:41 GMT+0200 (CEST)`, as JavaScript writes times, and exports of Linear with it. */
+const SCRIPT_DATE = /^[a-z]{3} ([a-z]{3}) (\d{1,2}) (\d{4}) (\d{2}:\d{2}:\d{2}) GMT([+-]\d{2})(\d{2})\b/i;
+
+/** Returns a time of ISO 8601, also with a space before its hours, or of JavaScript as ISO 8601; null for any other form. */
+function toIso(text: string): string | null {
+  const [, name = '', day = '', year, time, hours, minutes] = SCRIPT_DATE.exec(text.trim()) ?? [];
+  const month = MONTHS.indexOf(name.toLowerCase()) + 1;
+  if (month === 0) return normaliseDate(text.trim().replace(/^(\d{4}-\d{2}-\d{2}) (?=\d)/, '$1T'));
+  return normaliseDate(`${year}-${String(month).padStart(2, '0')}-${day.padStart(2, '0')}T${time}${hours}:${minutes}`);
+}
+
 /** Returns the day of a date of Jira, Linear or GitHub: ISO 8601, or with the name of the month. Undefined for any other form. */
 export function parseDay(text: string): string | undefined {
-  const iso = normaliseDate(text.trim().replace(/^(\d{4}-\d{2}-\d{2}) (?=\d)/, '$1T'));
+  const iso = toIso(text);
   if (iso !== null) return iso.slice(0, 10);
   const [, day = '', name = '', year = ''] = JIRA_DATE.exec(text.trim()) ?? [];
   const month = MONTHS.indexOf(name.toLowerCase()) + 1;
@@ -85,7 +96,7 @@ const JIRA_TIME = /\b(\d{1,2}):(\d{2})(?::\d{2})?(?:\s*([ap])m)?\s*$/i;
 
 /** Returns the time of a cell as ISO 8601, where it says no zone in UTC; null for none, or for an unknown form. */
 export function parseMoment(text = ''): string | null {
-  const iso = normaliseDate(text.trim().replace(/^(\d{4}-\d{2}-\d{2}) (?=\d)/, '$1T'));
+  const iso = toIso(text);
   if (iso !== null) return iso;
   const day = parseDay(text);
   if (day === undefined) return null;
