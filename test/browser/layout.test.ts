@@ -121,6 +121,12 @@ it('filters are one line, whose button opens them, and the tasks begin high on a
     await page.keyboard.press('Shift+F');
     expect(await page.isVisible('#f-priority')).toBe(true);
     expect(await findFaults(page)).toEqual([]);
+    // By keys alone, which act on nothing behind the menu.
+    await page.locator('#f-show:focus').waitFor();
+    await page.keyboard.press('ArrowDown');
+    await page.locator('#f-assigned_to:focus').waitFor();
+    await page.keyboard.press('s');
+    expect(await page.locator('#palette[open]').count()).toBe(0);
     await page.keyboard.press('Escape');
     expect(await page.isVisible('#f-priority')).toBe(false);
   }

@@ -118,6 +118,10 @@ it('takes the next lines while one is on its way, and what is typed after them',
   await page.keyboard.press('Enter');
   await page.waitForSelector('form.quick .wrong');
   expect(await field.inputValue()).toMatch(/^Echo !none/);
+  await db()('tasks').where('title', 'like', '% line').update({ deleted_at: new Date() });
+  await field.focus();
+  await page.keyboard.press('Escape');
+  expect(await page.evaluate<boolean>('document.activeElement === document.body')).toBe(true);
   const failed = window.complaints.splice(0);
   expect(failed.every((text) => text.includes('ERR_FAILED') || text.includes('Failed to fetch'))).toBe(true);
 });

