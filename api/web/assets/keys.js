@@ -70,7 +70,7 @@
   /* Answers may overtake each other: only that to the newest query counts. */
   let asked = 0;
   let timer;
-  /* What is listed belongs to an older query; Enter then waits for the answer. */
+  /* What is listed belongs to an older query; Enter then asks at once, and waits for the answer. */
   let isStale = false;
   let opensNext = false;
   const fill = async () => {
@@ -144,6 +144,8 @@
     }
     if (event.key === 'Enter' && !event.isComposing && isStale) {
       event.preventDefault();
+      clearTimeout(timer);
+      if (!opensNext) void fill();
       opensNext = true;
     } else if (event.key === 'Enter' && !event.isComposing && chosen()) {
       event.preventDefault();
