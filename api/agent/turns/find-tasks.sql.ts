@@ -9,13 +9,18 @@ const columns = (
   timezone: string,
   user: string,
   roles: string,
+  fields = FIELDS,
 ): string => /* sql */ `t.task_id as id, e.key || '-' || t.number as key, t.title, t.status, t.resolution, t.priority,
-  (select s.name from stages s where s.stage_id = t.stage_id) as stage, ${CYCLE} as cycle, ${FIELDS} as fields,
+  (select s.name from stages s where s.stage_id = t.stage_id) as stage, ${CYCLE} as cycle, ${fields} as fields,
   left(t.due_date, 10) as due, (t.completed_at at time zone ${timezone})::date::text as completed, t.assigned_to, u.display_name as assignee,
   p.name as project_title, t.tags, ${isBlockedSql(user, roles)} as is_blocked`;
 
 const places = (user: string, roles: string, teams: string): string =>
   `select m.team_id from memberships m where m.user_id = ${user} and m.role = any(${roles}) and (${teams}::uuid[] is null or m.team_id = any(${teams}))`;
+
+/** Custom fields are worded of the first tasks of an answer, which describes no more. */
+const DESCRIBED = 50;
+const described = `case when row_number() over (order by t.due_date nulls last, t.created_at, t.task_id) <= ${DESCRIBED} then ${FIELDS} end`;
 
 /** The newest tasks of teams: $1 = user id, $2 = roles that may list tasks, $3 = team ids or null for all of the user's. */
 const EXAMINED = `places as materialized (${places('$1::uuid', '$2::text[]', '$3')}), examined as materialized (
@@ -36,8 +41,12 @@ const EXAMINED = `places as materialized (${places('$1::uuid', '$2::text[]', '$3
 export const findTasksStatement = defineStatement({
   name: 'rules_find_tasks',
   text: /* sql */ `
-with ${EXAMINED}
-select ${columns('$4', '$1::uuid', '$2::text[]')} from examined t join projects p using (project_id) join teams e on e.team_id = t.team_id left join users u on u.user_id = t.assigned_to
+with ${EXAMINED}, wanted as materialized (
+  -- The fields that a filter names, once: a task then looks up the values of these alone.
+  select w.at, w.value, f.team_id, f.field_id, f as field from rows from (jsonb_to_recordset($20) as (field text, value text)) with ordinality as w(field, value, at)
+  join custom_fields f on lower(f.name) = w.field and f.entity_type = 'task' and not f.is_archived and f.team_id in (select team_id from places)
+)
+select ${columns('$4', '$1::uuid', '$2::text[]', described)} from examined t join projects p using (project_id) join teams e on e.team_id = t.team_id left join users u on u.user_id = t.assigned_to
 where not t.is_archived and ($5::text[] is null or t.status = any($5)) and ($6::text[] is null or t.priority = any($6))
   and ($7::text is null or left(t.due_date, 10) >= $7) and ($8::text is null or left(t.due_date, 10) <= $8)
   and (not $9::boolean or t.due_date is null) and ($10::uuid[] is null or t.assigned_to = any($10)) and (not $11::boolean or t.assigned_to is null)
@@ -48,10 +57,10 @@ where not t.is_archived and ($5::text[] is null or t.status = any($5)) and ($6::
   and ($17::uuid is null or t.project_id = $17) and ($18::uuid is null or t.cycle_id = $18)
   and ($19::text[] is null or exists (select from stages s where s.stage_id = t.stage_id and lower(s.name) = any($19)))
   and ($20::jsonb is null or not exists (
-    select from jsonb_to_recordset($20) as w(field text, value text) left join lateral (
-      select lower(custom_value_words(f, custom_field_json(v)::jsonb)) as value
-      from custom_fields f join custom_field_values v on v.field_id = f.field_id and v.entity_id = t.task_id
-      where f.team_id = t.team_id and f.entity_type = 'task' and not f.is_archived and lower(f.name) = w.field
+    select from rows from (jsonb_to_recordset($20) as (field text, value text)) with ordinality as w(field, value, at) left join lateral (
+      select lower(custom_value_words(n.field, custom_field_json(v)::jsonb)) as value
+      from wanted n join custom_field_values v on v.field_id = n.field_id and v.entity_id = t.task_id
+      where n.at = w.at and n.team_id = t.team_id
     ) has on true
     where case when w.value is null then has.value is not null
       else has.value is distinct from w.value and not coalesce(w.value = any(string_to_array(has.value, ', ')), false) end
