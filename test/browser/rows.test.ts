@@ -1,3 +1,4 @@
+import { until } from '../support/worker.js';
 import type { Browser, Locator, Page } from 'playwright-core';
 import { buildProject, type TestTeam } from '../factories/people.js';
 import type { TestApp } from '../support/app.js';
@@ -119,6 +120,37 @@ describe('rows and cards by keys', () => {
     await notice('The change was undone');
     expect(await taskOf('Row 30')).toMatchObject({ priority: 'medium' });
     await focusIs('Row 30');
+  });
+
+  it('keys behind Enter wait for the answer of the palette, and act on the next row', async () => {
+    await openList();
+    await press('j');
+    await focusIs('Row 01');
+    let release = () => {};
+    const held = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    await page.route('**/app/palette?*', async (route) => {
+      await held;
+      await route.continue();
+    });
+    await press('p');
+    await page.keyboard.type('low');
+    await press('Enter', 'j', 'p', ...'high', 'Enter');
+    release();
+    await until(async () => (await taskOf('Row 02')).priority === 'high');
+    expect((await taskOf('Row 01')).priority).toBe('low');
+    await page.unroute('**/app/palette?*');
+    // Who leaves the palette presses nothing any more.
+    await openList();
+    await press('j', 'p');
+    await page.route('**/app/palette?*', (route) => route.abort());
+    await page.keyboard.type('urgent');
+    await press('Enter', 'j', 'Escape');
+    await page.unroute('**/app/palette?*');
+    expect(await page.locator('#palette[open]').count()).toBe(0);
+    expect((await taskOf('Row 01')).priority).toBe('low');
+    expect(window.complaints.splice(0).every((text) => text.includes('ERR_FAILED'))).toBe(true);
   });
 
   it('e marks as done, and the next row comes into focus; i and a assign, d sets a day by words, C a cycle', async () => {

@@ -72,7 +72,6 @@
   let timer;
   /* What is listed belongs to an older query; Enter then asks at once, and waits for the answer. */
   let isStale = false;
-  let opensNext = false;
   const fill = async () => {
     const mine = ++asked;
     const query = new URLSearchParams({ q: input.value, project: project(), back: `${location.pathname}${location.search}` });
@@ -88,6 +87,7 @@
     if (answer?.redirected) location.reload();
     if (!answer?.ok) {
       isStale = false;
+      palette.removeAttribute('data-waits');
       status.textContent = 'No answer. Press Enter to search on a page of its own.';
       return;
     }
@@ -107,8 +107,8 @@
     /* Enter creates a task only for those who asked for one. */
     choose(options().find((one) => !('unasked' in one.dataset)));
     isStale = false;
-    if (opensNext) chosen()?.click();
-    opensNext = false;
+    if (palette.hasAttribute('data-waits')) chosen()?.click();
+    palette.removeAttribute('data-waits');
   };
   const open = (act = '', of) => {
     if (palette.open && act === '') return input.select();
@@ -122,14 +122,14 @@
     results.replaceChildren();
     choose();
     isStale = true;
-    opensNext = false;
+    palette.removeAttribute('data-waits');
     void fill();
   };
   input.addEventListener('input', () => {
     /* An answer to what was typed before is on its way: Enter must not open it. */
     asked += 1;
     isStale = true;
-    opensNext = false;
+    palette.removeAttribute('data-waits');
     choose();
     clearTimeout(timer);
     timer = setTimeout(() => void fill(), TYPING_MS);
@@ -145,8 +145,8 @@
     if (event.key === 'Enter' && !event.isComposing && isStale) {
       event.preventDefault();
       clearTimeout(timer);
-      if (!opensNext) void fill();
-      opensNext = true;
+      if (!palette.hasAttribute('data-waits')) void fill();
+      palette.setAttribute('data-waits', '');
     } else if (event.key === 'Enter' && !event.isComposing && chosen()) {
       event.preventDefault();
       if ((event.ctrlKey || event.metaKey) && chosen().href) window.open(chosen().href, '_blank', 'noopener');

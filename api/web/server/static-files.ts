@@ -29,6 +29,7 @@ const sources = (): Record<string, string> => {
     'keys.js': own('keys.js'),
     'anchor.js': own('anchor.js'),
     'quick.js': own('quick.js'),
+    'ahead.js': own('ahead.js'),
     'rows.js': own('rows.js'),
     'peek.js': own('peek.js'),
     'instant.js': own('instant.js'),

@@ -138,6 +138,7 @@ describe('files', () => {
           'keys.js',
           'anchor.js',
           'quick.js',
+          'ahead.js',
           'rows.js',
           'peek.js',
           'instant.js',
