@@ -591,7 +591,7 @@ describe('boards', () => {
     await app.as(team.member).delete(`/api/tasks/${(await taskRow('Sub 1-0')).task_id}`);
     const { html } = await browser.get(`${path}/board`);
     const card = (title: string) =>
-      new RegExp(`<li[^>]*>(?:(?!</li>).)*>${title}</a>(?:(?!</li>).)*</li>`, 's').exec(html)?.[0] ?? '';
+      new RegExp(`<li[^>]*data-task[^>]*>(?:(?!</li>).)*>${title}</a>(?:(?!</li>).)*</li>`, 's').exec(html)?.[0] ?? '';
     const tagsOf = (title: string) => [...card(title).matchAll(/<bdi>([^<]*)<\/bdi>/g)].map(([, tag]) => tag);
     expect([tagsOf('Parent 0'), tagsOf('Parent 1'), tagsOf('Parent 2')]).toEqual([['a', 'b', 'c', 'd'], ['solo'], []]);
     expect(card('Parent 0')).toMatch(/\+2<span class="unseen"> more tags/);
