@@ -170,7 +170,10 @@ const READERS: readonly ((words: readonly string[], at: number, reader: FilterRe
 const isEqual = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b);
 const union = <T>(a: readonly T[] | undefined, b: readonly T[] | undefined): T[] => [...new Set([...(a ?? []), ...(b ?? [])])];
 
-/** Both of two filters; undefined if they name two persons, days or tags, which no task has together. */
+/** Conditions on custom fields that one question may have: each is read for thousands of tasks. */
+const MAX_FIELDS = 5;
+
+/** Both of two filters; undefined if they name two persons, days or tags, which no task has together, or more custom fields than a question may. */
 export function merge(before: TaskFilter, more: TaskFilter): TaskFilter | undefined {
   const differs = (key: keyof TaskFilter): boolean =>
     before[key] !== undefined && more[key] !== undefined && !isEqual(before[key], more[key]);
@@ -178,7 +181,11 @@ export function merge(before: TaskFilter, more: TaskFilter): TaskFilter | undefi
     return undefined;
   const merged = { ...before, ...more };
   if (differs('stages')) merged.stages = union(before.stages, more.stages);
-  if (differs('fields')) merged.fields = [...(before.fields ?? []), ...(more.fields ?? [])];
+  if (differs('fields')) {
+    const fields = [...(before.fields ?? []), ...(more.fields ?? [])];
+    merged.fields = fields.filter((one, at) => fields.findIndex((other) => isEqual(other, one)) === at);
+    if (merged.fields.length > MAX_FIELDS) return undefined;
+  }
   if (differs('priorities')) merged.priorities = union(before.priorities, more.priorities);
   if (differs('resolutions')) merged.resolutions = union(before.resolutions, more.resolutions);
   // `unassigned` says open too, unless a state says more.

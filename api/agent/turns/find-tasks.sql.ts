@@ -9,18 +9,13 @@ const columns = (
   timezone: string,
   user: string,
   roles: string,
-  fields = FIELDS,
 ): string => /* sql */ `t.task_id as id, e.key || '-' || t.number as key, t.title, t.status, t.resolution, t.priority,
-  (select s.name from stages s where s.stage_id = t.stage_id) as stage, ${CYCLE} as cycle, ${fields} as fields,
+  (select s.name from stages s where s.stage_id = t.stage_id) as stage, ${CYCLE} as cycle, ${FIELDS} as fields,
   left(t.due_date, 10) as due, (t.completed_at at time zone ${timezone})::date::text as completed, t.assigned_to, u.display_name as assignee,
   p.name as project_title, t.tags, ${isBlockedSql(user, roles)} as is_blocked`;
 
 const places = (user: string, roles: string, teams: string): string =>
   `select m.team_id from memberships m where m.user_id = ${user} and m.role = any(${roles}) and (${teams}::uuid[] is null or m.team_id = any(${teams}))`;
-
-/** Custom fields are worded of the first tasks of an answer, which describes no more. */
-const DESCRIBED = 50;
-const described = `case when row_number() over (order by t.due_date nulls last, t.created_at, t.task_id) <= ${DESCRIBED} then ${FIELDS} end`;
 
 /** The newest tasks of teams: $1 = user id, $2 = roles that may list tasks, $3 = team ids or null for all of the user's. */
 const EXAMINED = `places as materialized (${places('$1::uuid', '$2::text[]', '$3')}), examined as materialized (
@@ -46,7 +41,7 @@ with ${EXAMINED}, wanted as materialized (
   select w.at, w.value, f.team_id, f.field_id, f as field from rows from (jsonb_to_recordset($20) as (field text, value text)) with ordinality as w(field, value, at)
   join custom_fields f on lower(f.name) = w.field and f.entity_type = 'task' and not f.is_archived and f.team_id in (select team_id from places)
 )
-select ${columns('$4', '$1::uuid', '$2::text[]', described)} from examined t join projects p using (project_id) join teams e on e.team_id = t.team_id left join users u on u.user_id = t.assigned_to
+select ${columns('$4', '$1::uuid', '$2::text[]')} from examined t join projects p using (project_id) join teams e on e.team_id = t.team_id left join users u on u.user_id = t.assigned_to
 where not t.is_archived and ($5::text[] is null or t.status = any($5)) and ($6::text[] is null or t.priority = any($6))
   and ($7::text is null or left(t.due_date, 10) >= $7) and ($8::text is null or left(t.due_date, 10) <= $8)
   and (not $9::boolean or t.due_date is null) and ($10::uuid[] is null or t.assigned_to = any($10)) and (not $11::boolean or t.assigned_to is null)

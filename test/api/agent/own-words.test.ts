@@ -64,6 +64,17 @@ it('tells who moved a task to its state, and when', async () => {
   }
 });
 
+it('counts all tasks with the value of a custom field, however many, and asks for fewer conditions than a question may have', async () => {
+  const options = [1, 2, 3, 4, 5, 6].map((at) => ({ value: `s${at}`, label: `S${at}` }));
+  const { field_id } = await createField(harbor.app, harbor.team, 'select', { name: 'Severity', options });
+  const ids = await Promise.all(Array.from({ length: 60 }, (_, at) => harbor.addTask(`Weld the rail ${at}`)));
+  const set = ids.map((entity_id) => ({ field_id, entity_type: 'task', entity_id, value: 's1' }));
+  expect((await harbor.app.as(harbor.team.member).put('/api/custom-fields/values', set)).status).toBe(200);
+  const say = await harbor.begin();
+  expect((await say('how many tasks are S1?')).content).toContain('60');
+  expect((await say('show s1 s2 s3 s4 s5 s6 tasks')).actions ?? []).toEqual([]);
+});
+
 it('lists and changes tasks by the values of their custom fields, and says the value of one', async () => {
   const { field_id } = await createField(harbor.app, harbor.team, 'select', {
     name: 'Severity',
