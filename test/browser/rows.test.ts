@@ -136,7 +136,9 @@ describe('rows and cards by keys', () => {
     });
     await press('p');
     await page.keyboard.type('low');
-    await press('Enter', 'j', 'p', ...'high', 'Enter');
+    await press('Enter', 'j', 'p');
+    await page.keyboard.type('high');
+    await press('Enter');
     release();
     await until(async () => (await taskOf('Row 02')).priority === 'high');
     expect((await taskOf('Row 01')).priority).toBe('low');
