@@ -55,6 +55,9 @@ function duration(seconds: number): string {
     .join(' ');
 }
 
+/** How the health of a project looks, as a class of its chip or bar. */
+const HEALTH_LOOKS: Readonly<Record<string, string>> = { on_track: 'good', at_risk: 'soon', off_track: 'late' };
+
 const ACTION_LABELS = new Map<string, string>(availableActions().map(({ type, label }) => [type, label]));
 
 /** Returns whether this runtime supports a time zone and locale; a newer one may have stored them. */
@@ -165,6 +168,7 @@ const COMMON = {
   hue,
   fieldValue: sayFieldValue,
   needsFieldName,
+  healthLook: (health: string | null): string => HEALTH_LOOKS[health ?? ''] ?? '',
   help: (code: string): string | undefined => HELP[code],
   action: (type: string): string => ACTION_LABELS.get(type) ?? type,
   plural: (count: number, one: string, many = `${one}s`): string => `${count} ${count === 1 ? one : many}`,
