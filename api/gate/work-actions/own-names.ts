@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { Context } from '../../platform/context.js';
 import { type FieldError, invalidFields } from '../../platform/errors.js';
 import { isUuid } from '../../platform/ids.js';
+import { foldName, quoteName } from '../../platform/validation/given-name.js';
 import { Text } from '../../platform/fields.js';
 import { checkValue, parseValue } from '../../work/custom-fields/check-value.js';
 import { InvalidValue } from '../../work/custom-fields/field-types.js';
@@ -36,8 +37,6 @@ interface Named {
   custom_fields?: Readonly<Record<string, z.output<typeof FieldValue>>> | undefined;
 }
 
-const fold = (text: string): string => text.trim().toLowerCase();
-const quote = (text: string): string => `“${text.trim().slice(0, 60).toWellFormed()}”`;
 const wrong = (field: string, message: string): FieldError => ({ field: `body.${field}`, message, type: 'custom' });
 
 /** Returns the stage of an id or a name; undefined if none has it. */
@@ -47,13 +46,13 @@ export const findStageNamed = <S extends { stage_id: string; name: string }>(
 ): S | undefined =>
   isUuid(given)
     ? stages.find(({ stage_id }) => stage_id === given.toLowerCase())
-    : stages.find(({ name }) => fold(name) === fold(given));
+    : stages.find(({ name }) => foldName(name) === foldName(given));
 
 /** @throws VALIDATION_ERROR the team has no stage of this name */
 async function resolveStage(ctx: Context, teamId: string, name: string): Promise<string> {
   const found = findStageNamed(await findStages(ctx, [teamId]), name);
   if (found) return found.stage_id;
-  throw invalidFields([wrong('stage_id', `No stage of the team is called ${quote(name)}`)]);
+  throw invalidFields([wrong('stage_id', `No stage of the team is called ${quoteName(name)}`)]);
 }
 
 /**
@@ -64,13 +63,13 @@ async function resolveStage(ctx: Context, teamId: string, name: string): Promise
 function findField(fields: readonly CustomFieldRecord[], given: string): CustomFieldRecord {
   const [found, another] = isUuid(given)
     ? fields.filter(({ field_id }) => field_id === given.toLowerCase())
-    : ([fields.filter(({ key }) => key === given), fields.filter(({ name }) => fold(name) === fold(given))].find(
+    : ([fields.filter(({ key }) => key === given), fields.filter(({ name }) => foldName(name) === foldName(given))].find(
         (some) => some.length > 0,
       ) ?? []);
   const place = `custom_fields.${given}`;
-  if (found && another) throw invalidFields([wrong(place, `Several fields are called ${quote(given)}: use the key of one`)]);
+  if (found && another) throw invalidFields([wrong(place, `Several fields are called ${quoteName(given)}: use the key of one`)]);
   if (found) return found;
-  throw invalidFields([wrong(place, `The tasks of the team have no field that is called ${quote(given)}`)]);
+  throw invalidFields([wrong(place, `The tasks of the team have no field that is called ${quoteName(given)}`)]);
 }
 
 type Given = SetCustomFieldValue['value'];
@@ -82,7 +81,7 @@ type Given = SetCustomFieldValue['value'];
 function readText({ field_type, options }: CustomFieldRecord, value: Given, byLabel: boolean): Given {
   const choose = (text: string): string => {
     if (!byLabel || options.some((one) => one.value === text)) return text;
-    return options.find(({ label }) => fold(label) === fold(text))?.value ?? text;
+    return options.find(({ label }) => foldName(label) === foldName(text))?.value ?? text;
   };
   if (Array.isArray(value)) return value.map(choose);
   if (typeof value !== 'string') return value;

@@ -3,6 +3,7 @@ import { rolesFor } from '../../platform/access/access.js';
 import { type Context, requireUser } from '../../platform/context.js';
 import { type FieldError, invalidFields } from '../../platform/errors.js';
 import { isUuid } from '../../platform/ids.js';
+import { foldName, quoteName } from '../../platform/validation/given-name.js';
 
 interface OpenCycle extends Record<string, unknown> {
   cycle_id: string;
@@ -25,19 +26,17 @@ const statement = defineStatement({
 });
 
 const NOUN = /^(?:the )?(?:cycle|sprint|iteration) | (?:cycle|sprint|iteration)$/g;
-const fold = (text: string): string => text.trim().toLowerCase();
-const quote = (text: string): string => `“${text.trim().slice(0, 60).toWellFormed()}”`;
 const wrong = (message: string): Error =>
   invalidFields([{ field: 'body.cycle_id', message, type: 'custom' } satisfies FieldError]);
 
 /** The cycles that a name means: of exactly this name, else of the same one behind or before the word for it. */
 function meant(cycles: readonly OpenCycle[], given: string): OpenCycle[] {
-  const name = fold(given);
+  const name = foldName(given);
   if (name === 'current') return cycles.filter(({ status }) => status === 'active');
   if (name === 'next') return cycles.filter(({ status }) => status === 'planned').slice(0, 1);
-  const same = cycles.filter((cycle) => fold(cycle.name) === name);
+  const same = cycles.filter((cycle) => foldName(cycle.name) === name);
   const bare = name.replace(NOUN, '').trim();
-  return same.length > 0 ? same : cycles.filter((cycle) => fold(cycle.name).replace(NOUN, '').trim() === bare);
+  return same.length > 0 ? same : cycles.filter((cycle) => foldName(cycle.name).replace(NOUN, '').trim() === bare);
 }
 
 /**
@@ -51,12 +50,12 @@ export async function findOpenCycle(ctx: Context, taskId: string, given: string)
   const [found, ...others] = meant(cycles, given);
   if (found && others.length > 0)
     throw wrong(
-      `Several open cycles are meant by ${quote(given)}: ${[found, ...others].map(({ name }) => quote(name)).join(', ')}`,
+      `Several open cycles are meant by ${quoteName(given)}: ${[found, ...others].map(({ name }) => quoteName(name)).join(', ')}`,
     );
   if (found) return found.cycle_id;
   const none: Readonly<Record<string, string>> = {
     current: 'No cycle runs now that may hold the task',
     next: 'No planned cycle may hold the task',
   };
-  throw wrong(none[fold(given)] ?? `No open cycle for the task is called ${quote(given)}`);
+  throw wrong(none[foldName(given)] ?? `No open cycle for the task is called ${quoteName(given)}`);
 }
