@@ -57,9 +57,9 @@ async function ofConnections(ctx: Context, { created_by, updated_by, actions }: 
   });
 }
 
-/** Says something of each action of some types, with its place. */
-const sayOf = (actions: SavedDefinition['actions'], types: readonly (string | undefined)[], text: string): string[] =>
-  actions.flatMap(({ type }, index) => (types.includes(type) ? [`actions[${index}]: ${text}`] : []));
+/** Says something of each action that is meant, with its place. */
+const sayOf = (actions: SavedDefinition['actions'], isMeant: (action: StoredAction) => boolean, text: string): string[] =>
+  actions.flatMap((action, index) => (isMeant(action) ? [`actions[${index}]: ${text}`] : []));
 
 /** Actions that write the event of a trigger, whatever their parameters are. */
 const STARTS_ITSELF: Readonly<Record<string, string>> = { 'comment.created': 'add_comment', 'task.created': 'create_task' };
@@ -70,7 +70,7 @@ const warnOfLoops = ({ trigger_type, condition, actions }: SavedDefinition): str
     ? []
     : sayOf(
         actions,
-        [STARTS_ITSELF[trigger_type]],
+        ({ type }) => type === STARTS_ITSELF[trigger_type],
         'starts this automation again, up to ten times. A condition can leave out what it writes itself',
       );
 
@@ -101,8 +101,11 @@ export function hintAtOwnChanges({
 }: Pick<SavedDefinition, 'trigger_type' | 'condition' | 'actions'>): string[] {
   const own = OWN_CHANGES[trigger_type];
   if (!own || condition?.includes(own.asks)) return [];
-  const text = `its own change starts this automation again. A condition on ${own.example}, can leave that out`;
-  return actions.flatMap((action, index) => (own.isOwn(action) ? [`actions[${index}]: ${text}`] : []));
+  return sayOf(
+    actions,
+    own.isOwn,
+    `its own change starts this automation again. A condition on ${own.example}, can leave that out`,
+  );
 }
 
 /**
