@@ -36,9 +36,11 @@ const EXAMINED = `places as materialized (${places('$1::uuid', '$2::text[]', '$3
 export const findTasksStatement = defineStatement({
   name: 'rules_find_tasks',
   text: /* sql */ `
-with ${EXAMINED}, wanted as materialized (
+with ${EXAMINED}, asked as materialized (
+  select * from rows from (jsonb_to_recordset($20) as (field text, value text)) with ordinality as w(field, value, at)
+), wanted as materialized (
   -- The fields that a filter names, once: a task then looks up the values of these alone.
-  select w.at, w.value, f.team_id, f.field_id, f as field from rows from (jsonb_to_recordset($20) as (field text, value text)) with ordinality as w(field, value, at)
+  select w.at, f.team_id, f.field_id, f as field from asked w
   join custom_fields f on lower(f.name) = w.field and f.entity_type = 'task' and not f.is_archived and f.team_id in (select team_id from places)
 )
 select ${columns('$4', '$1::uuid', '$2::text[]')} from examined t join projects p using (project_id) join teams e on e.team_id = t.team_id left join users u on u.user_id = t.assigned_to
@@ -52,7 +54,7 @@ where not t.is_archived and ($5::text[] is null or t.status = any($5)) and ($6::
   and ($17::uuid is null or t.project_id = $17) and ($18::uuid is null or t.cycle_id = $18)
   and ($19::text[] is null or exists (select from stages s where s.stage_id = t.stage_id and lower(s.name) = any($19)))
   and ($20::jsonb is null or not exists (
-    select from rows from (jsonb_to_recordset($20) as (field text, value text)) with ordinality as w(field, value, at) left join lateral (
+    select from asked w left join lateral (
       select lower(custom_value_words(n.field, custom_field_json(v)::jsonb)) as value
       from wanted n join custom_field_values v on v.field_id = n.field_id and v.entity_id = t.task_id
       where n.at = w.at and n.team_id = t.team_id
