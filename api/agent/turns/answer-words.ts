@@ -22,10 +22,10 @@ export const plural = (count: number, one: string, many: string): string => `${c
 export const lostWords = (lost: number): string =>
   lost === 0 ? '' : `${plural(lost, 'linked item is', 'linked items are')} no longer available to you and left out.`;
 
-/** One line about an item. */
 /** Custom fields that a description names. */
 const MAX_FIELDS = 5;
 
+/** One line about an item. */
 export function describe(
   { item_type, title, status }: Pick<ReadableLink, 'item_type' | 'title' | 'status'>,
   facts:

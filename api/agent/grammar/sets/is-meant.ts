@@ -9,9 +9,9 @@ export interface FilteredTask {
   status: string;
   /** Name of its stage. */
   stage?: string | null;
-  /** Absent where a search has looked at it. */
+  /** Absent where it was not read. */
   cycle?: { name: string; status: string } | null;
-  /** Words of the values by the names of the fields in lower case; absent where a search has looked at them. */
+  /** Words of the values by the names of the fields in lower case; absent where they were not read. */
   fields?: Readonly<Record<string, string>> | null;
   /** Why it is done, if nobody completed it. */
   resolution?: string | null;
