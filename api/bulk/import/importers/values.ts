@@ -69,15 +69,21 @@ const MONTHS = 'jan feb mar apr may jun jul aug sep oct nov dec'.split(' ');
 /** Such as `12/Mar/26 3:45 PM` or `12/Mar/2026`, as Jira writes dates in English. */
 const JIRA_DATE = /^(\d{1,2})[/-]([a-z]{3})[a-z]*[/-](\d{2}|\d{4})\b/i;
 
+/** Returns a day of ISO 8601 from its parts; undefined without a name of a month. */
+function toDay(year: string, name: string, day: string): string | undefined {
+  const month = MONTHS.indexOf(name.toLowerCase()) + 1;
+  return month === 0 ? undefined : `${year}-${String(month).padStart(2, '0')}-${day.padStart(2, '0')}`;
+}
+
 /** Such as `Wed May 13 2026 11:21:41 GMT+0200 (CEST)`, as JavaScript writes times, and exports of Linear with it. */
 const SCRIPT_DATE = /^[a-z]{3} ([a-z]{3}) (\d{1,2}) (\d{4}) (\d{2}:\d{2}:\d{2}) GMT([+-]\d{2})(\d{2})\b/i;
 
 /** Returns a time of ISO 8601, also with a space before its hours, or of JavaScript as ISO 8601; null for any other form. */
 function toIso(text: string): string | null {
-  const [, name = '', day = '', year, time, hours, minutes] = SCRIPT_DATE.exec(text.trim()) ?? [];
-  const month = MONTHS.indexOf(name.toLowerCase()) + 1;
-  if (month === 0) return normaliseDate(text.trim().replace(/^(\d{4}-\d{2}-\d{2}) (?=\d)/, '$1T'));
-  return normaliseDate(`${year}-${String(month).padStart(2, '0')}-${day.padStart(2, '0')}T${time}${hours}:${minutes}`);
+  const [, name = '', day = '', year = '', time, hours, minutes] = SCRIPT_DATE.exec(text.trim()) ?? [];
+  const whole = toDay(year, name, day);
+  if (whole === undefined) return normaliseDate(text.trim().replace(/^(\d{4}-\d{2}-\d{2}) (?=\d)/, '$1T'));
+  return normaliseDate(`${whole}T${time}${hours}:${minutes}`);
 }
 
 /** Returns the day of a date of Jira, Linear or GitHub: ISO 8601, or with the name of the month. Undefined for any other form. */
@@ -85,10 +91,8 @@ export function parseDay(text: string): string | undefined {
   const iso = toIso(text);
   if (iso !== null) return iso.slice(0, 10);
   const [, day = '', name = '', year = ''] = JIRA_DATE.exec(text.trim()) ?? [];
-  const month = MONTHS.indexOf(name.toLowerCase()) + 1;
-  if (month === 0) return undefined;
-  const whole = `${year.length === 2 ? `20${year}` : year}-${String(month).padStart(2, '0')}-${day.padStart(2, '0')}`;
-  return normaliseDate(whole) === null ? undefined : whole;
+  const whole = toDay(year.length === 2 ? `20${year}` : year, name, day);
+  return whole === undefined || normaliseDate(whole) === null ? undefined : whole;
 }
 
 /** Such as the rest of `12/Mar/26 3:45 PM`. */
