@@ -10,7 +10,7 @@ const FOLDED = 500;
 const QUOTED = 300;
 const TITLED = 120;
 /** Marks that this version turns into notices. It leaves those of a newer one, whose worker comes with it. */
-const MARK_KINDS = [
+export const MARK_KINDS = [
   'assigned',
   'mentioned',
   'described',

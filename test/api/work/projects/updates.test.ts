@@ -1,3 +1,4 @@
+import { MARK_KINDS } from '../../../../api/work/notifications/write-notices.sql.js';
 import { writeNotices } from '../../../../api/work/notifications/write-notices.js';
 import { subscribe } from '../../../factories/events.js';
 import { buildPerson, buildProject, buildTeam, type Person, type TestTeam } from '../../../factories/people.js';
@@ -163,4 +164,12 @@ it('several posted at the same time leave the health of the newest', async () =>
     const [newest] = (await app.as(team.member).get(`${path}/updates?limit=1`)).body;
     expect(await healthOf()).toEqual([newest.health, newest.created_at]);
   }
+});
+
+it('the pass that writes notices takes every kind of mark that the database has', async () => {
+  const { rows } = await db().raw(
+    "select pg_get_constraintdef(oid) as text from pg_constraint where conname = 'notice_marks_kind_check'",
+  );
+  const kinds = [...(rows[0].text as string).matchAll(/'([a-z_]+)'/g)].map(([, kind]) => kind);
+  expect(new Set(kinds)).toEqual(new Set(MARK_KINDS));
 });
