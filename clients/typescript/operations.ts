@@ -1,4 +1,4 @@
-// Made by npm run client from the document with SHA-256 56a5cd4e7b1134bef83e3162ed4866f0dce2dbd915903587e071cd0dea5e7822.
+// Made by npm run client from the document with SHA-256 c071d17c3d651ceee635c1dd34106102f9e9742b49fd9a7635c77aef3ab4cd07.
 /** Operations that send a form with a file, those that send its bytes alone, and those that return bytes. */
 export const UPLOADS: readonly string[] = ['uploadFile'];
 export const STREAMS: readonly string[] = ['uploadBulkInput'];

@@ -129,6 +129,7 @@ export function shifted(item: Subject['item'], due: string | null | undefined, b
 
 /** Returns the priority that is nearest to one that does not hold any more; the same if it does not hold anyway. @throws Question */
 function withoutPriority(priority: string | null | undefined, ended: Priority): string {
+  if (priority === 'none' || ended === 'none') return priority ?? 'medium';
   const now = PRIORITIES.findIndex((each) => each === (priority ?? 'medium'));
   const at = PRIORITIES.indexOf(ended);
   if (now < at || (now > at && at < 2)) return PRIORITIES[now] as string;
@@ -136,8 +137,9 @@ function withoutPriority(priority: string | null | undefined, ended: Priority): 
   return PRIORITIES[at === 0 ? 1 : at - 1] as string;
 }
 
-/** Returns the priority one step above or below; the last one stays. */
+/** Returns the priority one step above or below; the last one stays. Above none is medium. */
 function stepped(priority: string | null | undefined, by: 1 | -1): string {
+  if (priority === 'none') return by === 1 ? 'medium' : 'none';
   const at = PRIORITIES.findIndex((each) => each === (priority ?? 'medium'));
   return PRIORITIES[Math.max(0, Math.min(PRIORITIES.length - 1, at + by))] as string;
 }

@@ -49,6 +49,10 @@ const PHRASES: readonly (readonly [phrases: string, filter: TaskFilter])[] = [
     { hasNoDueDate: true, statuses: OPEN },
   ],
   [
+    'without a priority|without priority|without any priority|no priority|has no priority|have no priority|unprioritized|unprioritised|untriaged|not triaged',
+    { priorities: ['none'], statuses: OPEN },
+  ],
+  [
     'in no cycle|not in a cycle|not in any cycle|without a cycle|without cycle|in no sprint|not in a sprint|not in any sprint|without a sprint|not planned',
     { hasNoCycle: true, statuses: OPEN },
   ],

@@ -19,8 +19,9 @@ const RESOLUTION_WORDS: Readonly<Record<string, string>> = { canceled: 'canceled
 export const stateWords = ({ status, resolution }: { status: string; resolution?: string | null }): string =>
   RESOLUTION_WORDS[resolution ?? ''] ?? STATUS_WORDS[status] ?? status;
 
-export const PRIORITIES = ['low', 'medium', 'high', 'urgent'] as const;
-export type Priority = (typeof PRIORITIES)[number];
+export type Priority = 'none' | 'low' | 'medium' | 'high' | 'urgent';
+/** From the lowest. What has none stands below them. */
+export const PRIORITIES: readonly Priority[] = ['low', 'medium', 'high', 'urgent'];
 
 /** `whom`: a pronoun that means none, or one of several. */
 export type Assignee =

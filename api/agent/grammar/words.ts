@@ -89,6 +89,7 @@ const STATE_WORDS: Readonly<Record<Status, string>> = {
   done: 'done|complete|completed|closed|live|finished|fixed|resolved|ready|solved|shipped|delivered|published|released|launched|deployed|handled|all done',
 };
 const PRIORITY_WORDS: Readonly<Record<Priority, string>> = {
+  none: '',
   low: 'low|lowest|minor|p4',
   medium: 'medium|normal|p3|average|middle',
   high: 'high|important|p2|higher|major',
@@ -113,6 +114,7 @@ export const findState = (words: readonly string[]): Status | undefined => STATE
 export function findPriority(words: readonly string[]): Priority | undefined {
   const rest = words.filter((word, at) => !isPriorityWord(word) && !(at === 0 && ['a', 'an', 'the'].includes(word)));
   const [only = ''] = rest;
+  if (rest.length === 1 && words.some(isPriorityWord) && (only === 'no' || only === 'none')) return 'none';
   if (rest.length === 1 && words.length > 1 && /^[0-4]$/.test(only)) return PRIORITIES_BY_WORD.get(`p${only}`);
   return rest.length > 0 && rest.length <= 2 ? PRIORITIES_BY_WORD.get(rest.join(' ')) : undefined;
 }

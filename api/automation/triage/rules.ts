@@ -6,7 +6,13 @@ export const QUIET_DAYS = 14;
 /** Comment on a task that nobody has touched. The words are ours, never a model's. */
 const STALE_COMMENT = `No change for ${QUIET_DAYS} days. Is this still planned? Update the task, archive it, or say what it waits for.`;
 
-const RAISED: Readonly<Record<TaskPriority, TaskPriority>> = { low: 'medium', medium: 'high', high: 'urgent', urgent: 'urgent' };
+const RAISED: Readonly<Record<TaskPriority, TaskPriority>> = {
+  none: 'medium',
+  low: 'medium',
+  medium: 'high',
+  high: 'urgent',
+  urgent: 'urgent',
+};
 
 /** A task that the night selects. */
 export interface SelectedTask {

@@ -74,7 +74,7 @@ const COMMON: Readonly<Record<string, FieldText>> = {
     label: 'Status',
     options: { todo: 'To do', in_progress: 'In progress', in_review: 'In review', done: 'Done' },
   },
-  priority: { label: 'Priority', options: { low: 'Low', medium: 'Medium', high: 'High', urgent: 'Urgent' } },
+  priority: { label: 'Priority', options: { none: 'No priority', low: 'Low', medium: 'Medium', high: 'High', urgent: 'Urgent' } },
   relation_type: { label: 'Relation' },
   estimate: { label: 'Estimate in points' },
   estimated_hours: { label: 'Estimate in hours' },

@@ -3,7 +3,7 @@ import { availableActions } from '../../automation/actions/registry.js';
 import type { User } from '../../identity/auth/schema.js';
 import { plainText } from '../../platform/plain-text.js';
 import { howOften, ruleInWords } from '../../work/tasks/recurrence/describe-rule.js';
-import { formatStatus, getChoice, type TaskResolution, type TaskStatus } from '../../work/tasks/rules.js';
+import { formatPriority, formatStatus, getChoice, type TaskResolution, type TaskStatus } from '../../work/tasks/rules.js';
 import { TRIGGER_TEXT } from '../../automation/language/triggers.js';
 import type { ActivityChanges } from '../../work/activity-feed/schema.js';
 import { changesText, summaryText } from './change-text.js';
@@ -149,6 +149,7 @@ const formatPlace = (task: Placed, stages: readonly { stage_id: string; name: st
 /** What is the same for every reader. */
 const COMMON = {
   formatStatus,
+  priority: formatPriority,
   /** The status of a task as people choose it: `canceled` of one that nobody completed. */
   choice: getChoice,
   formatPlace,

@@ -43,7 +43,7 @@ export const TaskStatus = z
   .meta(buildSpellings(TASK_STATUSES));
 export const TaskPriority = z
   .preprocess((value) => (typeof value === 'string' ? value.trim().toLowerCase() : value), z.enum(TASK_PRIORITIES))
-  .meta(buildSpellings(TASK_PRIORITIES));
+  .meta({ ...buildSpellings(TASK_PRIORITIES), description: '`none`: nobody has given the task one yet' });
 /** Only with the status `done`; what leaves `done` clears it. */
 export const TaskResolution = z
   .enum(TASK_RESOLUTIONS)

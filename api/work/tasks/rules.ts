@@ -14,7 +14,7 @@ export type StatusChoice = (typeof STATUS_CHOICES)[number];
 export const getChoice = ({ status, resolution }: { status: TaskStatus; resolution?: TaskResolution | null }): StatusChoice =>
   resolution ?? status;
 
-/** A status, a resolution or a priority in words: "In review". */
+/** A status or a resolution in words: "In review". */
 export const formatStatus = (status: string): string =>
   status === 'todo' ? 'To do' : status.charAt(0).toUpperCase() + status.slice(1).replaceAll('_', ' ');
 
@@ -31,8 +31,10 @@ export const fromChoice = (choice: StatusChoice) => ({
   stage_id: null,
 });
 
-export const TASK_PRIORITIES = ['low', 'medium', 'high', 'urgent'] as const;
+/** From the lowest. `none`: nobody has given the task one yet. */
+export const TASK_PRIORITIES = ['none', 'low', 'medium', 'high', 'urgent'] as const;
 export type TaskPriority = (typeof TASK_PRIORITIES)[number];
+export const formatPriority = (priority: TaskPriority): string => (priority === 'none' ? 'No priority' : formatStatus(priority));
 
 /** The largest estimate of a task; the check of the column says the same. */
 export const MAX_POINTS = 999;

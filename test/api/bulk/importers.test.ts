@@ -29,6 +29,7 @@ interface Task {
   title: string;
   cycle_id: string;
   status: string;
+  priority: string;
   resolution: string | null;
   subtasks: Task[];
 }
@@ -139,8 +140,7 @@ it('takes the CSV of Linear', async () => {
     end_date: '2026-03-15',
   });
   expect((await toRelations(formula)).toSorted()).toEqual(['belongs_to Faster', 'blocked_by Faster', 'related_to Old']);
-  const unranked = job.notes.filter(({ message }: { message: string }) => message.includes('“No priority” became medium'));
-  expect(unranked).toMatchObject([{ line: 4 }]);
+  expect([Faster, Old].map(({ priority }) => priority)).toEqual(['none', 'low']);
   expect(job.notes[0]).toMatchObject({ line: 1, message: expect.stringContaining('Initiatives, Project Milestone ID') });
 });
 
@@ -153,6 +153,7 @@ it('takes issues of GitHub', async () => {
     description: 'Steps:\n\n1. Open the page\n\nImported from GitHub: example/shop#7, created by octo-bo',
     status: 'todo',
     tags: ['bug'],
+    priority: 'none',
     assigned_to: ada.user_id,
   });
   expect(Typo).toMatchObject({ status: 'done' });

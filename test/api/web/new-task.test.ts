@@ -106,5 +106,5 @@ it('spells a tag as tasks of the project have it, and shows it so before the tas
   const path = `/app/projects/${second.project_id}`;
   await browser.post(`${path}/tasks`, { text: 'Leak #bug #BUG #new' }, { from: path });
   const made = await app.services.db('tasks').where({ project_id: second.project_id, title: 'Leak' }).first();
-  expect(made.tags).toEqual(['Bug', 'new']);
+  expect([made.tags, made.priority]).toEqual([['Bug', 'new'], 'none']);
 });

@@ -38,11 +38,11 @@ beforeAll(async () => {
 afterAll(() => app.close());
 
 it('a row offers each of its fields, also one without a value, by the form of the page', async () => {
-  await create([{ priority: 'high', due_date: '2031-05-01', assigned_to: team.admin.user_id }, {}]);
+  await create([{ priority: 'high', due_date: '2031-05-01', assigned_to: team.admin.user_id }, { priority: 'none' }]);
   const { html } = await browser.get(`${path}?sort=title`);
   expect(offers(html)).toEqual([
     ['priority', 'due', 'assignee', 'status'],
-    ['priority Medium priority', 'due No due date', 'assignee Nobody is assigned', 'status'],
+    ['priority No priority', 'due No due date', 'assignee Nobody is assigned', 'status'],
   ]);
   const [, task] = /value="due:1:([^"]+)" class="chip none due"/.exec(html) ?? [];
   const chooser = await browser.get(`/app/tasks/change?pick=due:1:${task as string}&back=${encodeURIComponent(path)}`);

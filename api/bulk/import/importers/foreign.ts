@@ -5,7 +5,6 @@ import {
   Comments,
   parseMoment,
   toDescription,
-  isUnranked,
   parsePriority,
   stableId,
   stablePartId,
@@ -83,7 +82,6 @@ function stateOf({ start_date = null, end_date = null }: { start_date?: string |
 /** Creates tasks, and what they need, from the issues of one foreign file. */
 export class ForeignImporter {
   private readonly named = new Set<string>();
-  private hasUnranked = false;
 
   /** `system`: name of the format, part of every id. */
   constructor(
@@ -201,16 +199,11 @@ export class ForeignImporter {
     return fromChoice(status);
   }
 
-  /** Each task has a priority here. That one of none became medium is noted once. */
   private readPriority({ priority: named }: ForeignIssue, notes: string[]): TaskPriority {
-    if (named === undefined) return 'medium';
+    if (named === undefined) return 'none';
     const priority = parsePriority(named);
-    if (priority === undefined) notes.push(`The priority ${shown(named)} is unknown; the task has medium`);
-    if (isUnranked(named) && !this.hasUnranked) {
-      notes.push('Each task has a priority here: “No priority” became medium, in the lines below too');
-      this.hasUnranked = true;
-    }
-    return priority ?? 'medium';
+    if (priority === undefined) notes.push(`The priority ${shown(named)} is unknown; the task has none`);
+    return priority ?? 'none';
   }
 
   private amount(value: number | undefined, max: number, notes: string[]): number | null {

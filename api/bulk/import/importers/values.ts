@@ -47,17 +47,15 @@ const PRIORITIES: Readonly<Record<string, TaskPriority>> = {
   p1: 'high',
   medium: 'medium',
   normal: 'medium',
-  'no priority': 'medium',
   p2: 'medium',
+  none: 'none',
+  'no priority': 'none',
   low: 'low',
   lowest: 'low',
   minor: 'low',
   trivial: 'low',
   p3: 'low',
 };
-
-/** Whether a foreign priority says that there is none. */
-export const isUnranked = (word: string): boolean => word.trim().toLowerCase() === 'no priority';
 
 /** Returns the priority that a foreign one amounts to; undefined for an unknown word. */
 export function parsePriority(word: string): TaskPriority | undefined {

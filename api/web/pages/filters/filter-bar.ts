@@ -4,7 +4,7 @@ import { filtersOf, STATUSES_OF, type ViewEntity } from '../../../work/saved-vie
 import { MANUAL_ORDER } from '../../../work/saved-views/sort-fields.js';
 import { VIEWER } from '../../../work/saved-views/schema.js';
 import { NONE } from '../../../work/tasks/filters.js';
-import { STATUS_CHOICES, TASK_PRIORITIES } from '../../../work/tasks/rules.js';
+import { formatPriority, STATUS_CHOICES, TASK_PRIORITIES } from '../../../work/tasks/rules.js';
 import type { Stage } from '../../../work/tasks/stages/places.js';
 import { DUE_CHOICES } from '../../wording/due-names.js';
 import { createFormatter } from '../../wording/formatter.js';
@@ -79,7 +79,7 @@ function listPicks(given: Filters, me: User, about: FilterNames, around: Around,
   const statuses = (entity === 'task' ? STATUS_CHOICES : STATUSES_OF[entity]).map(
     (one): Choice => [one, about.formatStatus(one)],
   );
-  const priorities = TASK_PRIORITIES.map((one): Choice => [one, about.formatStatus(one)]);
+  const priorities = TASK_PRIORITIES.map((one): Choice => [one, formatPriority(one)]);
   const ofStages: Choice[] = [
     ...stages.map((one): Choice => [one.stage_id, about.stages[one.stage_id] ?? one.name]),
     [NONE, 'No stage'],

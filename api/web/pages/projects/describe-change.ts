@@ -70,7 +70,7 @@ async function wordChange(ctx: Context, me: User, task: Shown, { field, value }:
         ? `Marked as ${value}${sayOpenSubtasks(task, plural)}`
         : `Moved to ${await nameChoice(ctx, teams, value as Choice)}`;
     case 'priority':
-      return `Priority is now ${value}`;
+      return value === 'none' ? 'The priority is removed' : `Priority is now ${value}`;
     case 'due_date':
       return value === NOTHING ? 'The due date is removed' : `Due ${day(value)}`;
     case 'estimate':

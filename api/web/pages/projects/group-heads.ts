@@ -1,6 +1,7 @@
 import type { User } from '../../../identity/auth/schema.js';
 import type { Context } from '../../../platform/context.js';
 import { findCycleNames } from '../../../work/cycles/find-cycle-names.js';
+import { formatPriority } from '../../../work/tasks/rules.js';
 import type { Stage } from '../../../work/tasks/stages/places.js';
 import { findStages } from '../../../work/tasks/stages/find-stages.js';
 import { findPlaces } from '../../../work/graph/item-place.js';
@@ -30,6 +31,8 @@ async function nameKeys(
       return Object.fromEntries(stages.map(({ stage_id, name }) => [stage_id, name]));
     case 'assigned_to':
       return people;
+    case 'priority':
+      return { none: formatPriority('none') };
     case 'team_id':
       return mapTeamNames(me);
     case 'cycle_id':

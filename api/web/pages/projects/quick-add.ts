@@ -82,7 +82,7 @@ export async function readQuickLine(
     ...(task.due_date ? [`due ${words.namedDay(task.due_date)}`] : []),
     ...(task.recurrence ? [ruleInWords(task.recurrence).replace('Every', 'every')] : []),
     ...(name ? [`for ${task.assigned_to === me.user_id ? 'you' : name}`] : []),
-    ...(task.priority ? [task.priority] : []),
+    ...(task.priority ? [words.priority(task.priority).toLowerCase()] : []),
     ...(task.estimate === undefined ? [] : [words.plural(task.estimate, 'point')]),
     ...task.tags.map((tag) => `#${tag}`),
   ];
@@ -98,7 +98,7 @@ export async function quickAdd(ctx: Context, me: User, text: string, place: Quic
   if (line.problems.length > 0) throw wrong(`${line.problems.join('. ')}.`);
   const { team_id: _team, status = 'todo', ...there } = place;
   const task = JSON.parse(
-    (await createTask(ctx, CreateTask.parse({ ...there, ...fieldsOf(status), ...line.task }))).json,
+    (await createTask(ctx, CreateTask.parse({ priority: 'none', ...there, ...fieldsOf(status), ...line.task }))).json,
   ) as Task;
   const called = createFormatter(me).taskName(task);
   const said = [`Added “${task.title}”`, ...line.facts, ...(called ? [called] : [])].join(' · ');

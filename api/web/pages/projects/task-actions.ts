@@ -92,7 +92,7 @@ const priorityActions = (task: Task): TaskAction[] =>
     act: 'priority',
     label: `Set priority to ${priority}`,
     icon: 'warn',
-    words: `importance ${at + 1}`,
+    words: priority === 'none' ? 'importance 0 no remove clear' : `importance ${at + 1}`,
     change: `priority:${priority}`,
     isCurrent: task.priority === priority,
   }));

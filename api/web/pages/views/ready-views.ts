@@ -7,7 +7,7 @@ import { OPEN_STATUSES } from '../filters/filters.js';
 
 /** Teams whose open tasks are offered. */
 const MAX_TEAMS = 20;
-const READY_ID = /^(?:mine|new|new-projects|new-items|open-[0-9a-f-]{36})$/;
+const READY_ID = /^(?:mine|new|new-projects|new-items|(?:open|triage)-[0-9a-f-]{36})$/;
 
 /** The id of a saved view, or of one that is ready made. */
 export const ShownViewParams = z.object({
@@ -33,13 +33,17 @@ export function listReadyViews({ teams }: User): SavedViewRecord[] {
   const readable = teams.filter(({ role }) => isAllowed('task.read', role as Seat)).slice(0, MAX_TEAMS);
   return [
     { ...READY, view_id: 'mine', name: 'My tasks', team_id: null, filters: { status, assigned_to: [VIEWER] } },
-    ...readable.map(({ team_id, name }) => ({
-      ...READY,
-      view_id: `open-${team_id}`,
-      name: `All open tasks of ${name}`,
-      team_id,
-      filters: { status },
-    })),
+    ...readable.flatMap(({ team_id, name }) => [
+      { ...READY, view_id: `open-${team_id}`, name: `All open tasks of ${name}`, team_id, filters: { status } },
+      {
+        ...READY,
+        view_id: `triage-${team_id}`,
+        name: `Tasks of ${name} without a priority`,
+        team_id,
+        filters: { status, priority: ['none'] },
+        sort: [{ field: 'created_at', direction: 'asc' as const }],
+      },
+    ]),
   ];
 }
 

@@ -3,6 +3,7 @@ import { FOUND_RECORD, recordsById } from '../../items/work-item.sql.js';
 import { PROJECT_JSON } from '../../projects/project-json.js';
 import { listTaskColumns } from '../../tasks/columns.js';
 import { manualKey } from '../../tasks/order/manual-key.js';
+import { TASK_PRIORITIES } from '../../tasks/rules.js';
 import { STATUSES_OF, type ViewEntity } from '../rules.js';
 import { MANUAL_ORDER } from '../sort-fields.js';
 
@@ -22,7 +23,7 @@ const rank = (column: string, values: readonly string[]): string =>
 
 /** Fields that are sorted by their place in a list of values. */
 const RANKED: Readonly<Record<ViewEntity, Readonly<Record<string, readonly string[]>>>> = {
-  task: { status: STATUSES_OF.task, priority: ['low', 'medium', 'high', 'urgent'] },
+  task: { status: STATUSES_OF.task, priority: TASK_PRIORITIES },
   project: { status: STATUSES_OF.project },
   work_item: { status: STATUSES_OF.work_item },
 };

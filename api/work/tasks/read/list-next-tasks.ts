@@ -1,6 +1,7 @@
 import { defineStatement, run } from '../../../../db/statement.js';
 import { rolesFor } from '../../../platform/access/access.js';
 import { type Context, requireUser } from '../../../platform/context.js';
+import { TASK_PRIORITIES } from '../rules.js';
 import { ROW_COLUMNS, type TaskRow } from './task-row.js';
 
 /** An open task, with the name of its project. */
@@ -15,7 +16,7 @@ const statement = defineStatement({
     select ${ROW_COLUMNS}, p.name as project_name, (count(*) over ())::int as total
     from tasks t join projects p using (project_id) join memberships m on m.team_id = t.team_id and m.user_id = $1 and m.role = any($3::text[])
     where t.assigned_to = $1 and t.deleted_at is null and t.status <> 'done' and not t.is_archived
-    order by t.due_date nulls last, array_position(array['urgent', 'high', 'medium', 'low'], t.priority), t.created_at limit $2`,
+    order by t.due_date nulls last, array_position(array[${TASK_PRIORITIES.map((one) => `'${one}'`).join(', ')}], t.priority) desc, t.created_at limit $2`,
 });
 
 /** Lists the caller's next open tasks and their total number, for the home page. */

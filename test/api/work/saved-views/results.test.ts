@@ -124,6 +124,14 @@ describe('tasks', () => {
     expect(await titles({ filters: { q: 'd', project_id: [project.project_id] } })).toEqual([]);
   });
 
+  it('a task without a priority stands below all others, is found by it, and others are found without it', async () => {
+    await task('e', { priority: 'NONE' });
+    const sort = [{ field: 'priority', direction: 'desc' }];
+    expect(await titles({ sort })).toEqual(['b', 'd', 'c', 'a', 'e']);
+    expect(await titles({ filters: { priority: ['none'] } })).toEqual(['e']);
+    expect(await titles({ filters: { not_priority: ['none'] }, sort })).toEqual(['b', 'd', 'c', 'a']);
+  });
+
   it.each([
     [[{ field: 'priority', direction: 'desc' }], ['b', 'd', 'c', 'a']],
     [[{ field: 'status' }], ['b', 'd', 'c', 'a']],

@@ -123,7 +123,7 @@ describe('a line', () => {
   it('says what names nothing, so that no slip becomes a title', () => {
     expect(read('Bad one due 31 feb !huge').problems).toEqual([
       '“31 feb” is not a date: write 30 nov, 2026-11-30, friday or in 3 days',
-      '!huge is not a priority: write !low, !medium, !high, !urgent',
+      '!huge is not a priority: write !none, !low, !medium, !high, !urgent',
     ]);
   });
 
