@@ -1,4 +1,4 @@
-// Made by npm run client from the document with SHA-256 c071d17c3d651ceee635c1dd34106102f9e9742b49fd9a7635c77aef3ab4cd07.
+// Made by npm run client from the document with SHA-256 454fdae76c3e8893ae63501c36aa37bfa3286023df7d0b31362f374c47229859.
 /** Operations that send a form with a file, those that send its bytes alone, and those that return bytes. */
 export const UPLOADS: readonly string[] = ['uploadFile'];
 export const STREAMS: readonly string[] = ['uploadBulkInput'];

@@ -14,7 +14,7 @@ import { ChunkWriter } from './prepare/chunks.js';
 import { findMembers } from './prepare/find-members.js';
 import { States } from './prepare/states.js';
 import { Strangers } from './prepare/strangers.js';
-import { findStagesByName } from './prepare/find-stages-by-name.js';
+import { findPlacesByName } from './prepare/find-places-by-name.js';
 import { makeWorkFolder, removeWorkFolder } from './prepare/row-file.js';
 import { sortInput } from './prepare/sort-input.js';
 import { takeNumbers } from './prepare/take-numbers.js';
@@ -69,7 +69,7 @@ async function prepare(services: Services, found: ImportJob, job: ClaimedJob, ke
   const open = await openInput(ctx, found);
   const { project_id } = found.options;
   const getMemberName = isForeign(format) ? await findMembers(ctx, team_id) : () => undefined;
-  const getStage = isForeign(format) ? await findStagesByName(ctx, team_id) : () => undefined;
+  const getState = isForeign(format) ? await findPlacesByName(ctx, team_id, found.options.states) : () => undefined;
   const strangers = new Strangers();
   const states = new States();
   const addStranger = strangers.add.bind(strangers);
@@ -79,7 +79,7 @@ async function prepare(services: Services, found: ImportJob, job: ClaimedJob, ke
   try {
     const { total, errors, notes } = await sortInput(
       rows,
-      { format, open, place: { team_id, project_id, getMemberName, addStranger, addState, getStage } },
+      { format, open, place: { team_id, project_id, getMemberName, addStranger, addState, getState } },
       assertStillRunning,
     );
     for (const { line, message } of [...states.notes(), ...strangers.notes()]) notes.add(line, 'task', message);

@@ -2,10 +2,12 @@ import { createHash } from 'node:crypto';
 import { Project } from '../../../db/models/project.js';
 import { authorize } from '../../platform/access/access.js';
 import { type Context } from '../../platform/context.js';
-import { DomainError, invalid, notFound } from '../../platform/errors.js';
+import { DomainError, invalid, invalidFields, notFound } from '../../platform/errors.js';
 import { seatInTeam, findSeat } from '../../platform/access/seats.js';
 import { fileStore } from '../../work/items/files/store/file-store.js';
 import { newObjectKey } from '../../work/items/files/store/object-store.js';
+import { isStatusChoice } from '../../work/tasks/rules.js';
+import { findStages } from '../../work/tasks/stages/find-stages.js';
 import { HEAD_BYTES, isCompressed } from '../formats/input.js';
 import { createBulkJob } from '../jobs/create-job.js';
 import { FILE_DAYS } from '../rules.js';
@@ -18,8 +20,9 @@ import type { OnConflict } from './write/batch.js';
 export interface ImportOptions extends Record<string, unknown> {
   on_conflict: OnConflict;
   project_id: string | null;
-  /** Missing in jobs of older versions. */
+  /** Missing in jobs of older versions, as `states`. */
   run_automations?: boolean;
+  states?: Readonly<Record<string, string>>;
   /** Upload or file that holds the input; null if the job has an object of its own. */
   file_id: string | null;
 }
@@ -38,6 +41,14 @@ async function checkProject(ctx: Context, teamId: string, projectId: string): Pr
   if (project.team_id === teamId) return;
   authorize('project.read', await findSeat(ctx, project.team_id));
   throw invalid('project_id must be a project of the team');
+}
+
+/** @throws VALIDATION_ERROR a stage that the team does not have */
+async function checkStates(ctx: Context, teamId: string, states: Readonly<Record<string, string>>): Promise<void> {
+  const own = new Set((await findStages(ctx, [teamId])).map(({ stage_id }) => stage_id));
+  const [strange] = Object.entries(states).filter(([, place]) => !isStatusChoice(place) && !own.has(place));
+  if (strange)
+    throw invalidFields([{ field: `body.states.${strange[0]}`, message: 'must be a stage of the team', type: 'custom' }]);
 }
 
 /** The input of a job: an object of its own, or a file that stays where it is. */
@@ -73,18 +84,19 @@ async function inlineInput(ctx: Context, data: string): Promise<Input> {
 /**
  * Requests an import: a job that writes the records of a file into a team (docs/decisions/bulk.md#bulk-data). The input is in the store before the
  * job exists.
- * @throws INVALID_REQUEST a dry run, or a project of another team | RESOURCE_NOT_FOUND no such team, project or file | PERMISSION_DENIED
+ * @throws INVALID_REQUEST a dry run, or a project of another team | VALIDATION_ERROR a stage of another team | RESOURCE_NOT_FOUND no such team, project or file | PERMISSION_DENIED
  * below manager | RESOURCE_CONFLICT too many open jobs | UNSUPPORTED_MEDIA_TYPE compressed
  */
 export async function requestImport(ctx: Context, body: RequestImport): Promise<BulkJobRef> {
-  const { team_id, format, data, file_id = null, on_conflict, project_id = null, run_automations = false } = body;
+  const { team_id, format, data, file_id = null, on_conflict, project_id = null, run_automations = false, states } = body;
   if (body.dry_run !== undefined) {
     throw invalid('dry_run is not supported: an import writes', { detail: 'Import into a new team, or undo the import.' });
   }
   authorize('bulk.run', await seatInTeam(ctx, team_id));
   if (project_id !== null) await checkProject(ctx, team_id, project_id);
+  if (states) await checkStates(ctx, team_id, states);
   const input = file_id === null ? await inlineInput(ctx, data as string) : await fileInput(ctx, team_id, file_id);
-  const options: ImportOptions = { on_conflict, project_id, run_automations, file_id };
+  const options: ImportOptions = { on_conflict, project_id, run_automations, file_id, ...(states && { states }) };
   const expires_at = input.object_key === null ? null : new Date(Date.now() + FILE_DAYS * DAY_MS);
   try {
     const details = { format, on_conflict, project_id, run_automations, size: input.size, sha256: input.sha256 };

@@ -1,10 +1,16 @@
 import { z } from 'zod';
 import { Id } from '../../platform/fields.js';
+import { STATUS_CHOICES } from '../../work/tasks/rules.js';
 import { FORMATS } from '../rules.js';
+import { isForeign } from './records/read-input.js';
 import { ON_CONFLICT } from './write/batch.js';
 
 /** Longest body of a request that holds the data itself, bytes. */
 export const MAX_INLINE_BYTES = 32 * 1024 * 1024;
+
+/** States of a file that a request gives a place, and the longest name of one. */
+export const MAX_STATES = 100;
+const MAX_STATE = 200;
 
 export const RequestImport = z
   .object({
@@ -20,6 +26,14 @@ export const RequestImport = z
       .default('error')
       .meta({ description: 'What happens to a record whose id the team has: it fails, it is skipped, or it is updated' }),
     project_id: Id.nullish().meta({ description: 'Project of records that name none; with a format of another product, of all' }),
+    states: z
+      .record(z.string().min(1).max(MAX_STATE), z.union([z.enum(STATUS_CHOICES), Id]))
+      .refine((states) => Object.keys(states).length <= MAX_STATES, `must name at most ${MAX_STATES} states`)
+      .optional()
+      .meta({
+        description:
+          'Where tasks of a state go, by the name of the state in the file of another product: a status, `canceled`, `duplicate`, or the id of a stage. A state that is not named goes to the stage of its name, else to the status that fits best',
+      }),
     run_automations: z
       .boolean()
       .optional()
@@ -29,6 +43,10 @@ export const RequestImport = z
   .refine(({ data, file_id }) => (data == null) !== (file_id == null), {
     path: ['data'],
     error: 'or file_id is required, and not both',
+  })
+  .refine(({ states, format }) => states === undefined || isForeign(format), {
+    path: ['states'],
+    error: 'is for files of other products',
   })
   .meta({ id: 'RequestImport' });
 export type RequestImport = z.output<typeof RequestImport>;

@@ -10,6 +10,8 @@ export type TaskResolution = (typeof TASK_RESOLUTIONS)[number];
 export const STATUS_CHOICES = [...TASK_STATUSES, ...TASK_RESOLUTIONS] as const;
 export type StatusChoice = (typeof STATUS_CHOICES)[number];
 
+export const isStatusChoice = (value: string): value is StatusChoice => STATUS_CHOICES.some((one) => one === value);
+
 /** Returns the choice that a task shows, unless it is in a stage. */
 export const getChoice = ({ status, resolution }: { status: TaskStatus; resolution?: TaskResolution | null }): StatusChoice =>
   resolution ?? status;

@@ -189,11 +189,11 @@ export class ForeignImporter {
     return { records: [...projects, ...cycles, task, ...comments, ...relations], notes };
   }
 
-  /** A stage of the team that is called so takes the task, else the status that fits best. */
+  /** The place that the request or a stage of the team has for this state, else the status that fits best. */
   private readStatus({ status: named, line }: ForeignIssue): Record<string, unknown> {
     if (named === undefined) return fromChoice('todo');
-    const stage = this.place.getStage(named);
-    if (stage) return { stage_id: stage.stage_id, status: stage.status };
+    const known = this.place.getState(named);
+    if (known) return known;
     const status = getStatus(named) ?? 'todo';
     this.place.addState(named, status, line);
     return fromChoice(status);

@@ -1,5 +1,4 @@
-import type { StatusChoice } from '../../../work/tasks/rules.js';
-import type { Stage } from '../../../work/tasks/stages/places.js';
+import type { StatusChoice, TaskResolution, TaskStatus } from '../../../work/tasks/rules.js';
 
 /** A record for the import, as a foreign file or one of ours states it. Its ids are references, which the import resolves. */
 export interface ImportRecord {
@@ -24,10 +23,10 @@ export interface ImportPlace {
   getMemberName: (name: string) => string | undefined;
   /** Is told of a task whose assignee is no member. */
   addStranger: (name: string, line: number) => void;
-  /** Is given the state of a task that no stage of the team is called by, with the status that the task got. */
+  /** Is given the state of a task that `getState` does not know, with the status that the task got. */
   addState: (name: string, status: StatusChoice, line: number) => void;
-  /** Returns the stage of the team with this name, in any case. */
-  getStage: (name: string) => Pick<Stage, 'stage_id' | 'status'> | undefined;
+  /** Returns what puts a task of this state where it belongs, if the request or a stage of the team says that. */
+  getState: (name: string) => { stage_id: string | null; status: TaskStatus; resolution?: TaskResolution | null } | undefined;
 }
 
 /** Turns the lines of a foreign format into records, in the order of the file. May remember what earlier lines said. */

@@ -15,6 +15,12 @@ const toKey = (text: string): string =>
     .replace(/[^\p{L}\p{N}]/gu, '')
     .slice(0, MAX_KEY);
 
+/** Whether a state is called as the status that its tasks get, or as trackers call that status. */
+export function isPlain(name: string, status: StatusChoice): boolean {
+  const key = toKey(name);
+  return key === toKey(formatStatus(status)) || PLAIN.test(key);
+}
+
 /** Collects states of a file that the team has no stage for, and that are called otherwise than the status that their tasks got, for one note. */
 export class States {
   private readonly names = new Map<string, { name: string; status: StatusChoice; tasks: number }>();
@@ -22,8 +28,8 @@ export class States {
   private others = 0;
 
   add(name: string, status: StatusChoice, line: number): void {
+    if (isPlain(name, status)) return;
     const key = toKey(name);
-    if (key === toKey(formatStatus(status)) || PLAIN.test(key)) return;
     const known = this.names.get(key);
     this.line ||= line;
     if (known) known.tasks += 1;
@@ -38,7 +44,7 @@ export class States {
       ({ name, status, tasks }) => `${name} became ${formatStatus(status)} (${countTasks(tasks)})`,
     );
     const rest = this.others > 0 ? `; ${this.others.toLocaleString('en-US')} tasks are in further ones` : '';
-    const message = `The team has no stage of these names: ${became.join(', ')}${rest}. An import after they are added under Stages puts new tasks into them`;
+    const message = `The team has no stage of these names: ${became.join(', ')}${rest}. An import that gives these states a place, or after they are added under Stages, puts new tasks there`;
     yield { line: this.line, message };
   }
 }
