@@ -6,7 +6,7 @@ import { Authenticator, buildAccount, mailedCode, PASSWORD } from '../factories/
 import { buildSession, stage } from '../factories/agent.js';
 import { buildProject, buildTask, buildTeam, type Person, type TestTeam } from '../factories/people.js';
 import { buildRun, GATE } from '../factories/runs.js';
-import { buildBulkJob } from '../factories/bulk.js';
+import { buildBulkJob, buildLinearUpload } from '../factories/bulk.js';
 import { createCycle } from '../api/work/cycles/support.js';
 import { buildRequest } from '../factories/requests.js';
 import { buildRunnerJob } from '../factories/runner-jobs.js';
@@ -155,6 +155,7 @@ describe('the web app in a browser', () => {
     await app.as(team.manager).post(`/api/sprints/${cycle_id}/start`);
     await createCycle(app.as(team.manager), { ...project, name: HOSTILE });
     const bulk_job_id = await buildBulkJob(app, team, { message: HOSTILE, total: 1_000_000, processed: 999_999 });
+    const bulk_file_id = `${await buildLinearUpload(app, team, HOSTILE)}?team=${team.team_id}`;
     await buildRunner(app, team);
     await db('runners').update({ name: HOSTILE.slice(0, 90), labels: [HOSTILE.slice(0, 60)], last_seen_at: new Date() });
     const waiting_job = { status: 'queued', claimed_at: null, finished_at: null, labels: ['linux', 'gpu'] };
@@ -171,6 +172,7 @@ describe('the web app in a browser', () => {
       invitation_id,
       request_id,
       bulk_job_id,
+      bulk_file_id,
       runner_job_id,
       cycle_id,
       field_id,

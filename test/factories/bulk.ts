@@ -35,3 +35,18 @@ export async function buildBulkJob(
   await db('bulk_rows').insert({ job_id, line: 2, part: 0, entity: 'task', outcome: 'failed', message });
   return job_id;
 }
+
+/** A file of Linear with one issue, whose words are `text`, as an upload of the team. Returns its id. `known`: an upload whose file it becomes instead. */
+export async function buildLinearUpload(app: TestApp, team: TestTeam, text: string, known?: string): Promise<string> {
+  const { db, config } = app.services;
+  const cell = `"${text.replaceAll('"', '""')}"`;
+  const bytes = Buffer.from(`ID,Title,Status,${cell}\nENG-1,${cell},Done,x\n`);
+  const input = { object_key: newObjectKey(), size: bytes.length, sha256: 'a'.repeat(64) };
+  await fileStore(config).put(input.object_key, Readable.from([bytes]));
+  if (known !== undefined) await db('bulk_uploads').where({ file_id: known }).update(input);
+  const file_id = known ?? uuidv7();
+  const expires_at = new Date(Date.now() + 3_600_000);
+  const row = { ...input, file_id, team_id: team.team_id, uploaded_by: team.manager.user_id, expires_at };
+  if (known === undefined) await db('bulk_uploads').insert(row);
+  return file_id;
+}

@@ -102,8 +102,8 @@ it('is for managers only', async () => {
   for (const path of [`/app/bulk/${job_id}`, `/app/bulk/${job_id}/download`]) expect((await member.get(path)).status).toBe(403);
 });
 
-/** Sends the form of an import as a browser does: its fields, then the file. */
-async function sendFile(text: string, fields: Record<string, string> = {}): Promise<Response> {
+/** Sends the form of a file as a browser does: its fields, then the file. */
+async function upload(text: string, fields: Record<string, string> = {}): Promise<Response> {
   const body = new FormData();
   const csrf = readCsrf((await manager.get('/app/bulk')).html) as string;
   for (const [name, value] of Object.entries({ _csrf: csrf, ...form({ on_conflict: 'skip' }), ...fields }))
@@ -111,6 +111,23 @@ async function sendFile(text: string, fields: Record<string, string> = {}): Prom
   body.set('file', new File([text], 'issues.ndjson'));
   const cookie = [...manager.cookies].map(([name, value]) => `${name}=${value}`).join('; ');
   return fetch(`${app.url}/app/bulk/import`, { method: 'POST', body, headers: { cookie }, redirect: 'manual' });
+}
+
+/** Returns what the form of the page that checks a file sends. */
+function readFields(html: string): Record<string, string[]> {
+  const [, form = ''] = /<form method="post" action="[^"]*\/app\/bulk\/import\/(.*?)<\/form>/s.exec(html) ?? [];
+  const hidden = [...form.matchAll(/<input type="hidden" name="(?!_)(\w+)" value="([^"]*)">/g)];
+  const chosen = [...form.matchAll(/<option value="([^"]*)" selected>/g)].map(([, value = '']) => value);
+  const fields: Record<string, string[]> = { place: chosen };
+  for (const [, name = '', value = ''] of hidden) (fields[name] ??= []).push(value);
+  return fields;
+}
+
+/** Sends a file, and says yes to what the next page shows. Returns the answer to that. */
+async function sendFile(text: string): Promise<Awaited<ReturnType<Browser['post']>>> {
+  const path = (await upload(text)).headers.get('location') ?? '';
+  const { html } = await manager.get(path);
+  return manager.post(path, readFields(html));
 }
 
 it('takes a file, shows what it left out, and undoes the import', async () => {
@@ -153,13 +170,74 @@ it('leads to what it made, until that is undone', async () => {
   expect((await manager.get(path)).html).not.toContain('Where it is now');
 });
 
+it('shows what a file holds, writes nothing before a yes, and makes the stages that are asked for', async () => {
+  const file = `ID,Title,Status,Priority,SLA Status\n${['Backlog', 'Backlog', 'Done', 'Odd <b>'].map((state, at) => `ENG-${at},Crane ${at},${state},No priority,\n`).join('')}ENG-9,,Done,,\n`;
+  const path = (await upload(file, { format: '' })).headers.get('location') ?? '';
+  const { html } = await manager.get(path);
+  expect(html).toMatch(/The file is Linear CSV/);
+  expect(html).toMatch(/1 project<.*4 tasks<.*1 line that will fail/s);
+  expect(html).toContain('Columns that were left out: SLA Status');
+  expect(html).toMatch(/Backlog <span class="aside">2 tasks.*value="new:todo" selected>New stage “Backlog”, in To do/s);
+  expect(html).toMatch(/Odd &lt;b&gt; <span class="aside">1 task</);
+  const fields = readFields(html);
+  expect(fields['state']).toEqual(['Backlog', 'Done', 'Odd &lt;b&gt;']);
+  const db = app.services.db;
+  expect(await db('tasks').where({ team_id: team.team_id }).whereLike('title', 'Crane%')).toEqual([]);
+  const refused = await manager.post(path, {
+    ...fields,
+    state: ['Backlog', 'Done', 'Odd'],
+    place: ['new:todo', 'done', 'nowhere'],
+  });
+  expect([refused.status, refused.html.includes('New stage “Backlog”')]).toEqual([422, true]);
+  expect(await db('stages').where({ team_id: team.team_id })).toEqual([]);
+  const sent = await manager.post(path, {
+    ...fields,
+    state: ['Backlog', 'Done', 'Odd <b>'],
+    place: ['new:in_review', 'canceled', 'todo'],
+  });
+  await finishImport(app, (sent.headers.get('location') ?? '').slice('/app/bulk/'.length));
+  const rows = await db('tasks as t')
+    .leftJoin('stages as s', 's.stage_id', 't.stage_id')
+    .where({ 't.team_id': team.team_id })
+    .whereLike('title', 'Crane%')
+    .orderBy('title')
+    .select('t.status', 't.resolution', 't.priority', 's.name');
+  const backlog = { status: 'in_review', resolution: null, priority: 'none', name: 'Backlog' };
+  expect(rows).toEqual([
+    backlog,
+    backlog,
+    { status: 'done', resolution: 'canceled', priority: 'none', name: null },
+    { status: 'todo', resolution: null, priority: 'none', name: null },
+  ]);
+});
+
+it('says why a file cannot be read, and asks for another format', async () => {
+  for (const [text, said] of [
+    ['once upon a time', 'The file has none of these formats'],
+    ['[{"number": 1, "title": "A"}, {', 'Line '],
+  ] as const) {
+    const { status, html } = await manager.get((await upload(text, { format: '' })).headers.get('location') ?? '');
+    expect([status, html.includes('The file cannot be read so.'), html.includes(said)]).toEqual([200, true, true]);
+    expect(html).not.toContain('>Import ');
+  }
+});
+
+it('shows a file to managers of its team alone', async () => {
+  const path = (await upload('{"entity":"note","title":"Secret"}\n')).headers.get('location') ?? '';
+  expect((await (await signIn(app, team.member)).get(path)).status).toBe(403);
+  const other = await buildTeam(app);
+  await givePasswords(app);
+  const stranger = await signIn(app, other.manager);
+  expect((await stranger.get(path)).status).toBe(403);
+  expect((await stranger.get(path.replace(team.team_id, other.team_id))).status).toBe(404);
+});
+
 test.each([
   ['a file of nothing', '', {}, 422, 'The body is empty'],
   ['compressed bytes', 'PK\u0003\u0004', {}, 415, 'The file is compressed'],
-  ['a project of nobody', '{}', { project_id: '019a9f00-0000-7000-8000-00000000dead' }, 404, 'Project not found'],
   ['another token', '{}', { _csrf: 'forged' }, 403, 'Form expired'],
 ])('refuses %s', async (_what, text, fields, status, said) => {
-  const answer = await sendFile(text, fields);
+  const answer = await upload(text, fields);
   expect(answer.status).toBe(status);
   expect(await answer.text()).toContain(said);
 });
@@ -183,9 +261,9 @@ it('says on the page of the form that a file is too large, in the words of the p
     });
   const path = `/app/bulk/import?team=${team.team_id}`;
   const { status, html } = await send(path);
-  expect([status, html.includes('The file exceeds 2 GB'), html.includes('Start import')]).toEqual([413, true, true]);
+  expect([status, html.includes('The file exceeds 2 GB'), html.includes('Check the file')]).toEqual([413, true, true]);
   const foreign = await send(path, { origin: 'https://evil.example' });
-  expect([foreign.status, foreign.html.includes('Start import')]).toEqual([413, false]);
+  expect([foreign.status, foreign.html.includes('Check the file')]).toEqual([413, false]);
   const task = await buildTask(app, team, await buildProject(app, team), { title: 'With a file' });
   const attached = await send(`/app/items/${task.task_id}/files`);
   expect(attached.status).toBe(303);

@@ -11,7 +11,7 @@ import { createField, setFields } from '../../factories/custom-fields.js';
 import { buildRunnerJob } from '../../factories/runner-jobs.js';
 import { buildRunner } from '../../factories/runners.js';
 import { buildDelivery, createWebhook } from '../../factories/webhooks.js';
-import { buildBulkJob } from '../../factories/bulk.js';
+import { buildBulkJob, buildLinearUpload } from '../../factories/bulk.js';
 import { createCycle } from '../work/cycles/support.js';
 import { startApp, type TestApp } from '../../support/app.js';
 import { type Browser, givePasswords, signIn } from './browser.js';
@@ -62,6 +62,7 @@ let webhookId: string;
 let cycleId: string;
 let fieldId: string;
 let bulkJobId: string;
+let uploadId: string;
 let deliveryId: string;
 let requestId: string;
 const viewIds: string[] = [];
@@ -118,6 +119,7 @@ async function writeEverywhere(text: string): Promise<void> {
   await db('webhooks').update({ description: text, url: `https://93.184.216.34/${text}` });
   await db('cycles').update({ name: text, goal: text });
   await db('bulk_rows').update({ message: text, entity: text });
+  await buildLinearUpload(app, team, text, uploadId);
   await db('webhook_events').update({ body: text });
   await db('forge_repositories').update({ repo: text });
   await db('forge_deliveries').update({ repo: text, event: text, reason: text });
@@ -191,6 +193,7 @@ beforeAll(async () => {
   const { stage_id } = (await app.as(team.manager).post('/api/stages', stage)).body;
   await app.as(team.manager).patch(`/api/tasks/${taskId}`, { stage_id });
   bulkJobId = await buildBulkJob(app, team);
+  uploadId = await buildLinearUpload(app, team, 'x');
   for (const layout of ['list', 'board']) {
     const view = { name: 'x', entity_type: 'task', layout, team_id: team.team_id, group_by: 'status' };
     viewIds.push((await app.as(team.manager).post('/api/saved-views', view)).body.view_id);
@@ -273,6 +276,7 @@ beforeAll(async () => {
                 .replace('/app/invitations/:invitation_id', invitationPath(app.services.config, invitationId))
                 .replace(':session_id', sessionId)
                 .replace(':action_id', plan.action_id)
+                .replace('/app/bulk/import/:file_id', `/app/bulk/import/${uploadId}?team=${team.team_id}`)
                 .replace(':file_id', fileId)
                 .replace(':automation_id', automationId)
                 .replace(':dry_run_id', dryRunId)

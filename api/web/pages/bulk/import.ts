@@ -5,18 +5,41 @@ import { FORMATS } from '../../../bulk/rules.js';
 import { JobParams } from '../../../bulk/schema.js';
 import { requestUndo } from '../../../bulk/undo/request-undo.js';
 import { MAX_UPLOAD_BYTES, uploadInput } from '../../../bulk/uploads/upload-input.js';
+import { type Context, inTransaction } from '../../../platform/context.js';
 import { invalidFields } from '../../../platform/errors.js';
 import { Id } from '../../../platform/fields.js';
+import { TASK_STATUSES } from '../../../work/tasks/rules.js';
+import { createStage } from '../../../work/tasks/stages/create-stage.js';
+import { CreateStage } from '../../../work/tasks/stages/schema.js';
 import { page, type Page, requireUser } from '../../page.js';
 import { jobPath } from './bulk-path.js';
+import { CheckQuery, checkPath, NEW_STAGE, showCheck } from './check.js';
 import { showJobs, TeamFilter } from './jobs.js';
 
-const ImportForm = z.object({
+const optional = <T extends z.ZodType>(schema: T) =>
+  z.preprocess((value) => (value === '' ? undefined : value), schema.optional());
+const list = z.preprocess((value) => (value === undefined ? [] : [value].flat()), z.array(z.string()));
+
+const UploadForm = z.object({
   team_id: Id,
-  format: z.enum(FORMATS),
+  format: optional(z.enum(FORMATS)),
   on_conflict: z.enum(ON_CONFLICT),
-  project_id: z.preprocess((value) => (value === '' ? undefined : value), Id.optional()),
+  project_id: optional(Id),
 });
+const ImportForm = UploadForm.extend({ format: z.enum(FORMATS), state: list, place: list });
+type ImportForm = z.output<typeof ImportForm>;
+const FileParams = z.object({ file_id: Id });
+
+/** Returns where the tasks of each state go, with the stages that are new. @throws the errors of `createStage`, and VALIDATION_ERROR */
+async function placeStates(ctx: Context, { team_id, state, place }: ImportForm): Promise<Record<string, string>> {
+  const placed: Record<string, string> = {};
+  for (const [at, name] of state.entries()) {
+    const chosen = place[at] ?? '';
+    const status = TASK_STATUSES.find((one) => chosen === `${NEW_STAGE}${one}`);
+    placed[name] = status ? (await createStage(ctx, CreateStage.parse({ team_id, name, status }))).stage_id : chosen;
+  }
+  return placed;
+}
 
 export const importPages: Page[] = [
   page({
@@ -26,18 +49,45 @@ export const importPages: Page[] = [
     limit: 'bulk_import',
     // Says of which team the form was, also where the form was not read.
     query: TeamFilter,
-    form: ImportForm,
+    form: UploadForm,
     fileBytes: MAX_UPLOAD_BYTES,
     async handle({ ctx, form, file }) {
       if (!file) throw invalidFields([{ field: 'file', message: 'Choose a file', type: 'required' }]);
       const { file_id } = await uploadInput(ctx, form.team_id, file.bytes);
-      const { job_id } = await requestImport(ctx, { ...form, file_id });
-      return { to: jobPath(job_id) };
+      return { to: checkPath(file_id, { ...form, team: form.team_id }) };
     },
     onError: ({ ctx, me, query, form }, problem) => {
       const team = typeof form['team_id'] === 'string' ? form['team_id'] : query.team;
       return showJobs(ctx, requireUser({ me }), team, { problem, given: form, of: 'import' });
     },
+  }),
+  page({
+    method: 'get',
+    path: '/app/bulk/import/:file_id',
+    access: 'bulk.run',
+    limit: 'bulk_import',
+    params: FileParams,
+    query: CheckQuery,
+    handle: ({ ctx, me, params, query }) => showCheck(ctx, requireUser({ me }), params.file_id, query),
+  }),
+  page({
+    method: 'post',
+    path: '/app/bulk/import/:file_id',
+    access: 'bulk.run',
+    limit: 'bulk_import',
+    params: FileParams,
+    query: CheckQuery,
+    form: ImportForm,
+    async handle({ ctx, form, params }) {
+      const { state: _names, place: _places, ...wanted } = form;
+      const { job_id } = await inTransaction(ctx, async (ctx) => {
+        const states = await placeStates(ctx, form);
+        return requestImport(ctx, { ...wanted, ...params, ...(form.state.length > 0 && { states }) });
+      });
+      return { to: jobPath(job_id) };
+    },
+    onError: ({ ctx, me, params, query, form }, problem) =>
+      showCheck(ctx, requireUser({ me }), params.file_id, query, { problem, given: form }),
   }),
   page({
     method: 'post',

@@ -10,6 +10,7 @@ import { listProjects } from '../../../work/projects/list-projects.js';
 import { type FormError, page, type Page, requireUser, type View } from '../../page.js';
 import type { Fields } from '../../server/read-form.js';
 import { jobPath } from './bulk-path.js';
+import { IMPORT_CHOICES } from './import-choices.js';
 
 /** Jobs and projects of one team that the page shows. */
 const MAX_JOBS = 50;
@@ -43,7 +44,7 @@ const ChosenExport = z
   });
 const ExportForm = z.preprocess(withKind, ChosenExport);
 
-async function loadProjects(ctx: Context, team_id: string): Promise<{ project_id: string; name: string }[]> {
+export async function loadProjects(ctx: Context, team_id: string): Promise<{ project_id: string; name: string }[]> {
   const texts = await listProjects(ctx, { team_id, limit: MAX_PROJECTS, offset: 0 });
   return texts.map((text) => JSON.parse(text) as { project_id: string; name: string });
 }
@@ -67,7 +68,7 @@ export async function showJobs(
   const { problem, given = {}, of } = refused;
   const isImport = of === 'import';
   const forms = isImport ? { imported: given, importProblem: problem, given: {} } : { imported: {}, problem, given };
-  const data = { team, teams, jobs, projects, entities: ENTITIES, ...forms };
+  const data = { team, teams, jobs, projects, entities: ENTITIES, ...IMPORT_CHOICES, ...forms };
   return { view: 'bulk/jobs', title: 'Export and import', data, ...(problem && { status: problem.status }) };
 }
 
