@@ -62,6 +62,7 @@ const MIGRATIONS: Record<string, Knex.Migration> = {
   '0148_update_mentions': sqlMigration('0148_update_mentions.sql'),
   '0150_kept_subjects': sqlMigration('0150_kept_subjects.sql'),
   '0151_room_for_followers': sqlMigration('0151_room_for_followers.sql'),
+  '0158_pull_request_states': sqlMigration('0158_pull_request_states.sql'),
   '0161_no_priority': sqlMigration('0161_no_priority.sql'),
 };
 

@@ -31,15 +31,46 @@ const path = (id: string) => `/app/items/${encodeURIComponent(id)}`;
 const location = (answer: { headers: Headers }) => answer.headers.get('location');
 
 describe('reading', () => {
-  it('a task names its pull requests, and those that are merged', async () => {
+  it('a task lists its pull requests, newest first, with links to the connected code host alone', async () => {
+    expect((await guest.get(path(taskId))).html).not.toContain('Pull requests');
     const link = { task_id: taskId, repo: 'acme/rocket', kind: 'pull_request' };
+    const at = (number: number) => ({ number, created_at: new Date(Date.UTC(2026, 0, 1, 0, 0, number)) });
     await app.services.db('forge_links').insert([
-      { ...link, number: 7, url: 'https://code.example/7', title: 'Valves <b>', merged: true },
-      { ...link, number: 8, url: null, title: null, merged: null },
+      {
+        ...link,
+        ...at(7),
+        url: 'https://github.com/acme/rocket/pull/7',
+        title: 'Valves <b>',
+        state: 'merged',
+        author: 'octo<i>',
+      },
+      { ...link, ...at(8), url: 'https://github.com.example/8', title: null, state: 'open' },
+      { ...link, ...at(9), url: 'javascript:alert(1)', state: 'closed' },
+      { ...link, ...at(10), url: null, merged: true },
+      { ...link, ...at(11), url: null, merged: false },
+      { ...link, kind: 'issue', number: 3, url: 'https://github.com/acme/rocket/issues/3' },
     ]);
     const { html } = await guest.get(path(taskId));
-    expect(html).toMatch(/acme\/rocket#7<\/a> <bdi>Valves &lt;b&gt;<\/bdi> <span class="chip done">Merged<\/span>/);
-    expect(html).toMatch(/acme\/rocket#8<\/div>/);
+    const [, list = ''] = /<ul class="rows pulls">(.*?)<\/ul>/s.exec(html) ?? [];
+    const lines = [...list.matchAll(/<li>(.*?)<\/li>/gs)].map(([, line = '']) => line.replace(/<[^>]*>/g, '').trim());
+    expect(lines).toEqual([
+      'acme/rocket#11',
+      'Merged acme/rocket#10',
+      'Closed acme/rocket#9',
+      'Open acme/rocket#8',
+      'Merged acme/rocket#7 Valves &lt;b&gt; by octo&lt;i&gt;',
+    ]);
+    expect([...list.matchAll(/href="([^"]*)"/g)].map(([, href]) => href)).toEqual(['https://github.com/acme/rocket/pull/7']);
+    expect(html).toContain('<a href="https://github.com/acme/rocket/issues/3" rel="noopener noreferrer">acme/rocket#3</a>');
+  });
+
+  it('a task lists the twenty newest pull requests, and counts the others', async () => {
+    const link = { task_id: taskId, repo: 'acme/rocket', kind: 'pull_request' };
+    const numbers = Array.from({ length: 22 }, (_, at) => ({ ...link, number: at + 1 }));
+    await app.services.db('forge_links').insert(numbers);
+    const { html } = await guest.get(path(taskId));
+    expect(html.match(/acme\/rocket#\d+/g)).toHaveLength(20);
+    expect(html).toContain('and 2 older ones.');
   });
 
   it('a task shows its text, fields, subtasks, relations, comments, activity and runs', async () => {

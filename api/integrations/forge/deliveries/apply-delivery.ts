@@ -50,7 +50,7 @@ async function apply(service: Context, receipt: Receipt): Promise<Verdict> {
   ];
   const linked = [...new Map(found.map((task) => [task.task_id, task])).values()];
   const taskIds = linked.map((task) => task.task_id);
-  await linkPullRequest(ctx, event, taskIds, audience.linkable);
+  await linkPullRequest(ctx, event, receipt.payload, taskIds, audience.linkable);
   await recordCycleTimes(ctx, event, audience);
   await publishEvent(ctx, receipt.receipt_id, event, audience, linked);
   if (refusals.length === 0) return { outcome: 'applied', reason: null };

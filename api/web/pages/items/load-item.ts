@@ -2,7 +2,6 @@ import type { z } from 'zod';
 import { listActivity } from '../../../work/activity-feed/list-activity.js';
 import type { ActivityEntry } from '../../../work/activity-feed/schema.js';
 import type { User } from '../../../identity/auth/schema.js';
-import { readPullRequests } from '../../../integrations/forge/links/read-pull-requests.js';
 import { getFollowers } from '../../../work/tasks/followers/get-followers.js';
 import { listMembers } from '../../../identity/teams/list-members.js';
 import { listComments } from '../../../work/comments/list-comments.js';
@@ -30,6 +29,7 @@ import { getTask } from '../../../work/tasks/read/get-task.js';
 import type { Task } from '../../../work/tasks/schema.js';
 import { renderTexts } from '../../wording/markdown.js';
 import { loadFields } from './field-form.js';
+import { loadCodeHost } from './code-host.js';
 import { loadWaiting } from './waiting.js';
 import { namesIn, mapTeamNames } from '../../wording/names.js';
 
@@ -202,7 +202,7 @@ export async function loadItem(ctx: Context, me: User, itemId: string) {
     cycleNames: await loadCycleNames(ctx, task?.cycle_id, activity),
     projectName: projectId === null ? undefined : places?.get(projectId)?.title,
     task,
-    pullRequests: task?.forge_links.some(({ kind }) => kind === 'pull_request') ? await readPullRequests(ctx, itemId) : [],
+    codeHost: task && (await loadCodeHost(ctx, task)),
     comments,
     causeById: await causesOf(ctx, written),
     htmlById,

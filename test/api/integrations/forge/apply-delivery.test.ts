@@ -492,17 +492,20 @@ describe('pull requests', () => {
     expect(await buildLinks(task_id)).toHaveLength(1);
   });
 
-  it('keeps its title and whether it is merged, and records only that it was linked', async () => {
+  it('keeps its title, state and author, and records only that it was linked', async () => {
     await bind();
     const task = await buildTask(app, team, project);
     await db()('teams').where({ team_id: team.team_id }).update({ key: 'HAR' });
     const { number } = await db()('tasks').where({ task_id: task.task_id }).first();
     const head = { 'pull_request.head.ref': `har-${number as number}` };
-    await deliver('pull_request.opened', { ...head, 'pull_request.title': 'Paint' });
+    await deliver('pull_request.opened', { ...head, 'pull_request.title': 'Paint', 'pull_request.user.login': 'o'.repeat(101) });
+    expect(await buildLinks(task.task_id)).toMatchObject([{ state: 'open', author: 'o'.repeat(100) }]);
     await deliver('pull_request.synchronize', { ...head, 'pull_request.title': `Paint ${'x'.repeat(300)}` });
-    expect(await buildLinks(task.task_id)).toMatchObject([{ title: `Paint ${'x'.repeat(194)}`, merged: false }]);
+    expect(await buildLinks(task.task_id)).toMatchObject([{ title: `Paint ${'x'.repeat(194)}`, merged: false, state: 'open' }]);
+    await deliver('pull_request.closed', head);
+    expect(await buildLinks(task.task_id)).toMatchObject([{ merged: false, state: 'closed' }]);
     await deliver('pull_request.merged', { ...head, 'pull_request.title': 'Painted' });
-    expect(await buildLinks(task.task_id)).toMatchObject([{ title: 'Painted', merged: true }]);
+    expect(await buildLinks(task.task_id)).toMatchObject([{ title: 'Painted', merged: true, state: 'merged' }]);
     expect((await findAudit(task.task_id)).filter(({ feature }) => feature === 'forge')).toHaveLength(1);
   });
 
