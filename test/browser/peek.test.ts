@@ -52,12 +52,38 @@ describe('a task shown beside its list', () => {
     await page.keyboard.type('urgent');
     await page.waitForSelector('#palette-results [role=option][aria-selected=true]:has-text("Urgent")');
     await page.keyboard.press('Enter');
-    await page.waitForSelector('.peek .chip:has-text("Urgent")');
+    await page.waitForSelector('.peek dd:text-is("Urgent")');
     expect(await focused()).toContain('Paint the <b>quay</b>');
     await page.keyboard.press('Escape');
     expect(await page.isHidden('.peek')).toBe(true);
     expect(await focused()).toContain('Paint the <b>quay</b>');
     expect(window.complaints).toEqual([]);
+  });
+
+  it('says every field that is set, what waits, and the last comments, beside a list that keeps its marks in sight', async () => {
+    const facts = { due_date: '2030-12-10', tags: ['steel', 'quay'], estimate: 5, assigned_to: team.member.user_id };
+    const { task_id } = await buildTask(app, team, project, { title: 'Aim the *lamp*', description: 'At **sea**', ...facts });
+    for (const content of ['One', 'Two', 'Three', '_Four_'])
+      await app.as(team.member).post(`/api/tasks/${task_id}/comments`, { content });
+    await page.setViewportSize({ width: 1280, height: 800 });
+    await page.reload();
+    await page.keyboard.press('j');
+    await page.keyboard.press(' ');
+    await page.waitForSelector('.peek:has-text("Aim the *lamp*")');
+    const rows = await page.locator('.peek dl > div').allInnerTexts();
+    const said = Object.fromEntries(rows.map((row) => row.split('\n').map((part) => part.trim())));
+    expect(said).toMatchObject({ Status: 'To do', Due: 'Tue 10 Dec 2030', Points: '5', Tags: 'steel, quay' });
+    expect(Object.keys(said)).toEqual(['Status', 'Assigned to', 'Priority', 'Due', 'Points', 'Project', 'Tags']);
+    expect(await page.locator('.peek .prose strong').innerText()).toBe('sea');
+    expect(await page.locator('.peek article .prose').allInnerTexts()).toEqual(['Two', 'Three', 'Four']);
+    expect(await page.innerText('.peek')).toMatch(/The last 3 of 4 comments[^]*Enter opens it/);
+    const left = (await page.locator('.peek').boundingBox())?.x ?? 0;
+    const row = await page.locator('#tasks li:first-child').boundingBox();
+    expect((row?.x ?? 0) + (row?.width ?? 0)).toBeLessThanOrEqual(left);
+    expect(await findFaults(page)).toEqual([]);
+    await page.setViewportSize({ width: 1100, height: 800 });
+    expect((await page.locator('#tasks li:first-child').boundingBox())?.width).toBeGreaterThan(700);
+    await app.as(team.admin).delete(`/api/tasks/${task_id}`);
   });
 
   it('repeats no id of the page, and has nothing that sends a form', async () => {

@@ -3,7 +3,9 @@
 (() => {
   /* A row that is passed quickly is not fetched, ms. */
   const PAUSE_MS = 120;
-  const PARTS = ['#part-chips', '#part-facts', '#part-text', '#part-subtasks', '#part-relations', '#part-comments'];
+  const PARTS = ['#part-text', '#part-pulls', '#part-subtasks', '#part-relations', '#part-comments'];
+  /* Comments that it shows, the last ones. */
+  const COMMENTS = 3;
   const peek = document.createElement('aside');
   peek.className = 'peek';
   peek.hidden = true;
@@ -23,6 +25,7 @@
       box.ariaLabel = tick.ariaLabel;
       tick.replaceWith(box);
     }
+    for (const one of [...made.querySelectorAll('article')].slice(0, -COMMENTS)) one.remove();
     for (const one of made.querySelectorAll('form, button, details, textarea, .acts, input:not([type=checkbox])')) one.remove();
     for (const box of made.querySelectorAll('input')) box.disabled = true;
     for (const one of [made, ...made.querySelectorAll('[id], [data-task]')]) {
@@ -31,17 +34,63 @@
     }
     return made;
   };
+  const make = (tag, ...inside) => {
+    const made = document.createElement(tag);
+    made.append(...inside);
+    return made;
+  };
+  /* What a field of the page is set to, in words; nothing of an empty one. */
+  const said = (field) => {
+    const control = field.querySelector('select, textarea, summary, input:not([type=hidden])');
+    if (!control || !(control.value ?? control.textContent.replace('Not set', ''))) return '';
+    if (control.type === 'date') return field.querySelector('.aside')?.textContent ?? control.value;
+    return control.selectedOptions?.[0].textContent ?? control.value ?? control.textContent;
+  };
+  const facts = (page) => {
+    const made = make(
+      'dl',
+      ...[...page.querySelectorAll('form.facts > div')].flatMap((field) => {
+        const label = field.querySelector('label, .label')?.firstChild.textContent.trim();
+        const value = said(field);
+        const late = field.querySelector('.late');
+        return value
+          ? [make('div', make('dt', label), make('dd', value, ...(late ? [' ', document.importNode(late, true)] : [])))]
+          : [];
+      }),
+      ...[...page.querySelectorAll('#part-facts > div')].map(copy),
+    );
+    return Object.assign(made, { className: 'facts' });
+  };
+  /* What waits for a yes about it: the buttons are on its page. */
+  const waiting = (page) => {
+    const count = page.querySelectorAll('#part-waiting > :is(article, .waits)').length;
+    if (count === 0) return [];
+    const link = Object.assign(make('a', count === 1 ? 'Waits for an approval' : `Waits for ${count} approvals`), { href: path });
+    return [Object.assign(make('p', link), { className: 'late' })];
+  };
+  const keys = () => {
+    const key = (name, does) => [make('kbd', name), ` ${does} `];
+    const all = [
+      ...key('Enter', 'opens it,'),
+      ...key('Space', 'or'),
+      ...key('Esc', 'closes,'),
+      ...key('j', ''),
+      ...key('k', 'go on.'),
+    ];
+    return Object.assign(make('p', ...all), { className: 'fine' });
+  };
   const draw = (page) => {
-    const title = document.createElement('h2');
-    const link = document.createElement('a');
-    link.href = path;
-    link.textContent = page.querySelector('main h1')?.textContent ?? '';
-    title.append(link);
-    const name = page.querySelector('main .crumbs')?.firstChild?.textContent?.trim() ?? '';
-    const crumbs = Object.assign(document.createElement('p'), { className: 'crumbs', textContent: name });
+    const link = Object.assign(make('a', page.querySelector('main h1')?.textContent ?? ''), { href: path });
+    const from = page.querySelector('main .crumbs');
+    const names = [from?.firstChild, from?.querySelector('a[href^="/app/projects/"]')];
+    const said = names.map((one) => one?.textContent.trim()).filter(Boolean);
+    const crumbs = Object.assign(make('p', said.join(' · ')), { className: 'crumbs' });
+    const of = page.querySelectorAll('#part-comments article').length;
+    const last = of > COMMENTS ? `The last ${COMMENTS} of ${of} comments` : 'Comments';
+    page.querySelector('#part-comments')?.prepend(make('h2', last));
     const parts = PARTS.map((one) => page.querySelector(one)).filter(Boolean);
-    const drawn = parts.map(copy).filter((one) => one.querySelector('.chip, dd, .prose, li, article'));
-    peek.replaceChildren(crumbs, title, ...drawn);
+    const drawn = parts.map(copy).filter((one) => one.querySelector('dd, .prose, li, article'));
+    peek.replaceChildren(crumbs, make('h2', link), ...waiting(page), facts(page), ...drawn, keys());
   };
   const close = () => {
     peek.hidden = true;
