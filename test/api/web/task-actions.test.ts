@@ -2,6 +2,7 @@ import { buildProject, buildTask, buildTeam, type TestTeam } from '../../factori
 import { startApp, type TestApp } from '../../support/app.js';
 import { createCycle } from '../work/cycles/support.js';
 import { type Browser, givePasswords, readCsrf, signIn } from './browser.js';
+import { icon } from '../../../api/web/icons.js';
 
 // What the palette and the keys do with tasks.
 
@@ -57,7 +58,15 @@ describe('actions of a task', () => {
     expect(labels(html)).toEqual(
       ['To do', 'In progress', 'In review', 'Done', 'Canceled', 'Duplicate'].map((name) => `Set status to ${name}`),
     );
-    expect(html).toContain('Set status to To do</bdi></span> <small><bdi>now</bdi>');
+    for (const [status, name] of [
+      ['todo', 'To do'],
+      ['in_review', 'In review'],
+      ['done', 'Done'],
+      ['duplicate', 'Duplicate'],
+    ] as const)
+      expect(html).toContain(`>${icon(status)} <span class="grow"><bdi>Set status to ${name}</bdi>`);
+    expect(html).toContain(`Set status to To do</bdi></span>${icon('check')}<span class="unseen">, now</span>`);
+    expect(html.split(icon('check'))).toHaveLength(2);
     expect(labels(await ask({ act: 'priority', q: 'ur' }))).toEqual(['Set priority to urgent']);
     const { display_name } = await db()('users').where({ user_id: team.manager.user_id }).first('display_name');
     expect(labels(await ask({ act: 'assignee' }))).toEqual(

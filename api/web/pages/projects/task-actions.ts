@@ -61,15 +61,15 @@ function statusActions(task: Task, stages: readonly Stage[], { formatStatus }: R
   const choices = [
     ...toPlaces(stages).map((place) => ({
       value: valueOf(place),
+      icon: place.status,
       name: place.stage?.name ?? formatStatus(place.status),
       ...(place.stage && { of: formatStatus(place.status) }),
     })),
-    ...TASK_RESOLUTIONS.map((value) => ({ value, name: formatStatus(value) })),
+    ...TASK_RESOLUTIONS.map((value) => ({ value, icon: value, name: formatStatus(value) })),
   ];
   return choices.map(({ value, name, ...more }, at) => ({
     act: 'status',
     label: `Set status to ${name}`,
-    icon: 'check',
     words: `move state stage ${at + 1}`,
     ...(value === 'duplicate' ? { opens: 'duplicate' as const } : { change: `status:${value}` }),
     ...more,
