@@ -31,6 +31,9 @@ const ANYWHERE: readonly Action[] = [
     icon: 'plus',
     words: 'create add teams discord mattermost chat webhook integration',
   },
+  { label: 'Theme', path: '/app/account#f-theme', icon: 'person', words: 'colors colours dark light mode appearance' },
+  { label: 'Timeline of projects', path: '/app/projects?show=timeline', icon: 'board', words: 'roadmap gantt' },
+  { label: 'Decided approvals', path: '/app/approvals/decided', icon: 'approve', words: 'approved rejected history' },
 ];
 
 interface TeamAction {

@@ -14,7 +14,8 @@ interface Destination {
   isNamed: boolean;
 }
 
-const wordsIn = (text: string): string[] =>
+/** Returns the words of a text in lower case. */
+export const wordsIn = (text: string): string[] =>
   text
     .toLowerCase()
     .split(/[^\p{L}\p{N}]+/u)
@@ -33,11 +34,14 @@ export function matching<T extends Pick<Action, 'label' | 'words'>>(query: strin
   return [...byLabel, ...others.filter(({ label, words = '' }) => isNamed(query, `${label} ${words}`))];
 }
 
+/** What people write before the name of a page. */
+const GOES_TO = /^\s*(?:go to|open|show)\s+(?=\S)/i;
+
 /** Returns the pages and the actions that a user may open and that match a query, the first six of each; all match an empty query. */
 export function findDestinations(me: User, query: string): { pages: Destination[]; actions: Destination[] } {
-  const find = (all: readonly Action[]) =>
-    matching(query, all)
+  const find = (all: readonly Action[], words: string) =>
+    matching(words, all)
       .slice(0, MAX_SHOWN)
-      .map((one) => ({ ...one, isNamed: isNamed(query, one.label) }));
-  return { pages: find(placesOf(me)), actions: find(actionsOf(me)) };
+      .map((one) => ({ ...one, isNamed: isNamed(words, one.label) }));
+  return { pages: find(placesOf(me), query.replace(GOES_TO, '')), actions: find(actionsOf(me), query) };
 }

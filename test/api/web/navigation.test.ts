@@ -91,6 +91,18 @@ describe('destinations', () => {
     expect(findDestinations(user('admin'), 'ycles')).toEqual({ pages: [], actions: [] });
   });
 
+  it('are named as people write them', () => {
+    const first = (query: string) => labels(findDestinations(user('admin'), query).pages)[0];
+    for (const label of labels(placesOf(user('admin')))) expect(first(`Go to ${label}`)).toBe(label);
+    expect(['go to runs', 'open automations', 'import', 'show views'].map(first)).toEqual([
+      'Runs',
+      'Automations',
+      'Export and import',
+      'Views',
+    ]);
+    expect(labels(findDestinations(user('member'), 'dark theme').actions)).toEqual(['Theme']);
+  });
+
   it('are six of a kind at most, however many teams there are', () => {
     const teams = Array.from({ length: 300 }, (_, at) => ({ team_id: TEAM, key: 'T', name: `Team ${at}`, role: 'admin' }));
     const { pages, actions } = findDestinations(user('admin', { teams }), '');
@@ -142,6 +154,27 @@ describe('the palette', () => {
     expect(html).toContain('data-said="2 results"');
     expect(browser.cookies.has('assent-notice')).toBe(true);
     expect((await browser.get('/app/palette?q=inbox')).html).toContain('href="/app/notifications"');
+  });
+
+  it('finds people of the own teams, and opens their open tasks', async () => {
+    const own = await buildTeam(app);
+    await givePasswords(app);
+    const named = (id: string, display_name: string) => app.services.db('users').where({ user_id: id }).update({ display_name });
+    await named(own.member.user_id, 'Anna-Lena <b>');
+    await named(team.member.user_id, 'Anna-Lena Far');
+    const project = await buildProject(app, own);
+    await buildTask(app, own, project, { title: 'Hers', assigned_to: own.member.user_id });
+    await buildTask(app, own, project, { title: 'Closed', assigned_to: own.member.user_id, status: 'done' });
+    await buildTask(app, own, project, { title: 'Of nobody' });
+    const guest = await signIn(app, own.guest);
+    const { html } = await guest.get('/app/palette?q=LENA%20an');
+    const [, href = ''] = /href="([^"]*)"[^>]*>.{0,400}?Open tasks of Anna-Lena &lt;b&gt;/s.exec(html) ?? [];
+    expect(html).not.toContain('Far');
+    const list = (await guest.get(href.replaceAll('&amp;', '&'))).html;
+    expect([list.includes('>Hers<'), list.includes('>Closed<'), list.includes('>Of nobody<')]).toEqual([true, false, false]);
+    for (const none of ['', '%25', '_', 'ena'])
+      expect((await guest.get(`/app/palette?q=${none}`)).html).not.toContain('Anna-Lena');
+    expect((await (await signIn(app, own.member)).get('/app/palette?q=anna')).html).toContain('My open tasks');
   });
 
   it('shows nothing of another team', async () => {

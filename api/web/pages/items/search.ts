@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { User } from '../../../identity/auth/schema.js';
+import { searchMembers } from '../../../identity/teams/search-members.js';
 import { isAllowed, type Seat } from '../../../platform/access/access.js';
 import { ClampedInt, TaskId } from '../../../platform/fields.js';
 import type { Context } from '../../../platform/context.js';
@@ -11,7 +12,7 @@ import { findTaskRows } from '../../../work/tasks/read/find-task-rows.js';
 import { ITEM_TYPES } from '../../../work/graph/item-place.js';
 import { TaskAct } from '../projects/task-action.js';
 import { loadTaskActions } from '../projects/task-actions.js';
-import { findDestinations } from '../../navigation/find-destinations.js';
+import { findDestinations, wordsIn } from '../../navigation/find-destinations.js';
 import { page, type Page, requireUser } from '../../page.js';
 import { backPath, projectPath } from '../projects/paths.js';
 import { loadTaskList } from '../projects/task-list.js';
@@ -22,6 +23,8 @@ import { suggestTargets } from './relation-target.js';
 const SHOWN = 50;
 /** Items that the palette shows. */
 const SHOWN_IN_PALETTE = 8;
+/** People that the palette shows. */
+const MAX_PEOPLE = 5;
 const MAX_QUERY = 500;
 
 /** A query that the API would reject counts as empty, except that it is cut to the permitted length. */
@@ -148,18 +151,21 @@ export const searchPages: Page[] = [
       const tasks = taskId === undefined ? null : await loadTaskActions(ctx, user, { taskId, count, q, act });
       const here = backPath(query.back, '/app');
       if (act !== undefined) {
-        const data = { tasks, act, here, pages: [], actions: [], items: [], recent: [], taskRows: {}, creates: undefined };
+        const none = { pages: [], actions: [], people: [], items: [], recent: [], taskRows: {}, creates: undefined };
+        const data = { tasks, act, here, ...none };
         return { view: 'items/palette', title: 'Palette', isFragment: true, data };
       }
-      const [{ found, taskRows }, creates, recent] = await Promise.all([
+      const [{ found, taskRows }, creates, recent, people] = await Promise.all([
         find(ctx, q, SHOWN_IN_PALETTE),
         taskToCreate(ctx, user, query),
         findRecent(ctx, user, q === '' ? query.recent : []),
+        searchMembers(ctx, wordsIn(q), MAX_PEOPLE),
       ]);
       const { pages, actions } = findDestinations(user, q);
       const rows = { ...taskRows, ...Object.fromEntries(recent.map(({ row }) => [row.task_id, row])) };
       const opened = recent.map(({ result }) => result);
-      const data = { tasks, act, here, pages, actions, items: found?.results ?? [], recent: opened, taskRows: rows, creates };
+      const items = found?.results ?? [];
+      const data = { tasks, act, here, pages, actions, people, items, recent: opened, taskRows: rows, creates };
       return { view: 'items/palette', title: 'Palette', isFragment: true, data };
     },
   }),
