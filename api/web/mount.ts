@@ -11,6 +11,7 @@ import { countUnread } from '../work/notifications/list-notifications.js';
 import { clientIp } from '../platform/endpoint/client-ip.js';
 import { addressKey, createRateLimiter } from '../platform/endpoint/rate-limit.js';
 import type { RouteState } from '../platform/endpoint/route-state.js';
+import { SHORT_PATHS } from './navigation/short-paths.js';
 import { PAGES } from './pages.js';
 import { csrfToken } from './server/csrf.js';
 import { findPage } from './server/find-page.js';
@@ -60,7 +61,16 @@ function sendHome(koa: KoaContext): void {
   koa.redirect(HOME);
 }
 
-/** Mounts the web app: pages under `/app`, static files, and the redirect from `/`. */
+/** Redirects to the page that a short address means. Returns false for any other address. */
+function sendToPage(koa: KoaContext): boolean {
+  const to = Object.hasOwn(SHORT_PATHS, koa.path) ? SHORT_PATHS[koa.path] : undefined;
+  if (to === undefined || (koa.method !== 'GET' && koa.method !== 'HEAD')) return false;
+  koa.redirect(to);
+  koa.status = 301;
+  return true;
+}
+
+/** Mounts the web app: pages under `/app`, static files, and the redirects from `/` and short addresses. */
 export function mountWeb(app: Koa<RouteState>, services: Services): void {
   const headers = headersFor(services.config);
   const files = createStaticFiles();
@@ -105,6 +115,7 @@ export function mountWeb(app: Koa<RouteState>, services: Services): void {
     koa.set(headers);
     if (sendFile(koa, files)) return undefined;
     if (koa.path === '/') return sendHome(koa);
+    if (sendToPage(koa)) return undefined;
     try {
       // A page that refreshes automatically marks its requests in the query.
       const session = await readBrowserSession(services, koa.req, 'live' in koa.query || koa.path === LIVE);

@@ -5,7 +5,9 @@ import { TRIGGER_TEXT, TRIGGERS } from '../../../api/automation/language/trigger
 import { type Ability, getRule } from '../../../api/platform/access/access.js';
 
 import { icon } from '../../../api/web/icons.js';
+import { SHORT_PATHS } from '../../../api/web/navigation/short-paths.js';
 import { PAGES } from '../../../api/web/pages.js';
+import { findPage } from '../../../api/web/server/find-page.js';
 import { safePath } from '../../../api/web/server/safe-path.js';
 import { PASSWORD } from '../../factories/accounts.js';
 import { buildProject, buildTask, buildTeam, type Person, type TestTeam } from '../../factories/people.js';
@@ -110,6 +112,16 @@ describe('every page', () => {
   it('leads from / to the app', async () => {
     const answer = await openBrowser(app).get('/');
     expect([answer.status, answer.headers.get('location')]).toEqual([302, '/app']);
+  });
+
+  it.each(Object.entries(SHORT_PATHS))('leads from %s to %s, for all and for ever', async (path, to) => {
+    for (const at of [path, `${path}?live`]) {
+      const answer = await openBrowser(app).get(at);
+      expect([answer.status, answer.headers.get('location')]).toEqual([301, to]);
+    }
+    expect(findPage(PAGES, 'GET', to.split('?')[0] as string).page.method).toBe('get');
+    expect((await openBrowser(app).post(path, {}, { csrf: null })).status).toBe(404);
+    expect((await openBrowser(app).get(`${path}x/constructor`)).status).toBe(404);
   });
 });
 
