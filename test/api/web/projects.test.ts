@@ -153,6 +153,13 @@ describe('the page of a project', () => {
     expect((await read(text, await signIn(app, other.member))).status).toBe(403);
   });
 
+  it('the name of its own project is a tag', async () => {
+    await app.services.db('projects').where({ project_id: project.project_id }).update({ name: 'Harbour Works' });
+    await browser.post(`${path}/tasks`, { text: 'Dredge #harbour-works' }, { from: path });
+    const row = await app.services.db('tasks').where({ title: 'Dredge', project_id: project.project_id }).first();
+    expect(row.tags).toEqual(['harbour-works']);
+  });
+
   it('#name adds to another project of the team, never to one of another team', async () => {
     const other = await buildProject(app, team, { name: 'Dock works' });
     await buildProject(app, await buildTeam(app), { name: 'Elsewhere' });

@@ -64,7 +64,9 @@ export async function readQuickLine(
     listMembers(ctx, team_id),
     text.includes('#') ? listProjects(ctx, { team_id, limit: MAX_PROJECTS, offset: 0 }) : [],
   ]);
-  const known = projects.map((json) => JSON.parse(json) as { project_id: string; name: string });
+  const all = projects.map((json) => JSON.parse(json) as { project_id: string; name: string });
+  // In its own project the name of it is a tag.
+  const known = all.filter((project) => project.project_id !== project_id);
   const parsed = parseQuickAdd(text, {
     today: words.today,
     timezone: words.timeZone,

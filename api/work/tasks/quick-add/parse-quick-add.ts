@@ -215,6 +215,12 @@ function beginsDay(title: readonly string[], word: string, [first = '', second =
   return BEGINS_DAY.test(first) || (DAY_OF_MONTH.test(first) && MONTH.test(second)) || isDayOfMonth([first, second]);
 }
 
+/** Returns whether all words say how often a task repeats. */
+function isRepeat(words: readonly string[], today: string): boolean {
+  const said = repeatWords(words, 0);
+  return said.length === words.length && readLeadingRepeat(said, today)?.words === said.length;
+}
+
 /** Reads a day without `due`, at the end of the title. Returns it with how many words say so; undefined if these do not. */
 function readClosingDay(title: readonly string[], words: readonly string[], at: number, today: string) {
   const said = words.slice(at, at + 1 + MAX_AHEAD).map((word) => withoutMark(word.toLowerCase()));
@@ -228,8 +234,13 @@ function readClosingDay(title: readonly string[], words: readonly string[], at: 
   const found = readLeadingDay(said.slice(before), today);
   if (!found) return undefined;
   const taken = before + found.words;
-  return words.slice(at + taken).every((word) => /^[@#!]./u.test(word)) ? { day: found.day, words: taken } : undefined;
+  const rest = words.slice(at + taken).filter((word) => !/^[@#!]./u.test(word));
+  return rest.length === 0 || isRepeat(rest, today) ? { day: found.day, words: taken } : undefined;
 }
+
+/** Returns whether words are the end of a line: a day or a repeat, with nothing but signs behind it. */
+const closesLine = (words: readonly string[], today: string): boolean =>
+  isRepeat(words, today) || readClosingDay(['…'], words, 0, today) !== undefined;
 
 /**
  * Reads one line as a task: `Fix the crane due friday @uma !high #harbour`. `due` with a day is the due date, `@name` the assignee, `!high` (or its
@@ -243,16 +254,19 @@ export function parseQuickAdd(text: string, given: QuickAddWorld): QuickLine {
     return line;
   }
   const world = withKeys(given);
-  const { left: words, estimates } = takeEstimates(text.split(/\s+/u).filter((word) => word !== ''));
+  const said = text.split(/\s+/u).filter((word) => word !== '');
+  const { left: words, estimates } = takeEstimates(said, (after) => closesLine(after, world.today));
   if (new Set(estimates).size > 1) line.problems.push('A task has one estimate');
   else if (estimates[0] !== undefined) line.task.estimate = estimates[0];
   const title: string[] = [];
+  let isDated = false; // The first day of a repeat gives way to one that is said.
   for (let at = 0; at < words.length && line.problems.length < MAX_PROBLEMS; at += 1) {
     const word = words[at] as string;
     const ahead = words.slice(at + 1, at + 1 + MAX_AHEAD).map((next) => withoutMark(next.toLowerCase()));
     const due = word.toLowerCase() === 'due' ? readLeadingDay(ahead, world.today) : undefined;
     if (due) {
       line.task.due_date = due.day;
+      isDated = true;
       at += due.words;
       const time = readTime(ahead.slice(due.words));
       if (time)
@@ -265,9 +279,10 @@ export function parseQuickAdd(text: string, given: QuickAddWorld): QuickLine {
       at += repeated - 1;
       continue;
     }
-    const closing = line.task.due_date === undefined ? readClosingDay(title, words, at, world.today) : undefined;
+    const closing = isDated ? undefined : readClosingDay(title, words, at, world.today);
     if (closing) {
       line.task.due_date = closing.day;
+      isDated = true;
       at += closing.words - 1;
       continue;
     }

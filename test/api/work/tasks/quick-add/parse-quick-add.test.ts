@@ -20,6 +20,43 @@ const read = (text: string) => parseQuickAdd(text, world);
 const due = (words: string) => read(`Fix it due ${words}`).task.due_date;
 
 describe('a line', () => {
+  const ENDINGS = ['8 points', 'in 2 weeks', '@uma', '!high', '#steel'];
+  it.each(
+    ENDINGS.flatMap((_, at) => [
+      ENDINGS.slice(at).concat(ENDINGS.slice(0, at)),
+      ENDINGS.slice(0, at + 1)
+        .toReversed()
+        .concat(ENDINGS.slice(at + 1)),
+    ]),
+  )('takes its endings in any order: %s %s %s %s %s', (...endings) => {
+    expect(read(`Migrate the quay ${endings.join(' ')}`)).toEqual({
+      task: {
+        title: 'Migrate the quay',
+        due_date: '2026-12-10',
+        estimate: 8,
+        assigned_to: 'u1',
+        priority: 'high',
+        tags: ['steel'],
+      },
+      problems: [],
+    });
+  });
+
+  it.each(['every month in 2 weeks 8 points', '8 points in 2 weeks every month', 'in 2 weeks every month 8 points'])(
+    'a day that is said is the first one of a repeat: %s',
+    (endings) => {
+      expect(read(`Migrate ${endings}`)).toMatchObject({
+        task: {
+          title: 'Migrate',
+          due_date: '2026-12-10',
+          estimate: 8,
+          recurrence: { rule: 'FREQ=MONTHLY' },
+        },
+        problems: [],
+      });
+    },
+  );
+
   it('names title, due day, assignee, priority and tag', () => {
     expect(read('Fix the crane due friday @uma !high #harbour')).toEqual({
       task: { title: 'Fix the crane', due_date: '2026-11-27', assigned_to: 'u1', priority: 'high', tags: ['harbour'] },
@@ -37,6 +74,8 @@ describe('a line', () => {
     ['Fix the crane tomorrow 2 points', 'Fix the crane', 2],
     ['Fix the crane 5 points tomorrow', 'Fix the crane', 5],
     ['Fix the crane 5pt 5 points', 'Fix the crane', 5],
+    ['Fix the crane 8 points weekly', 'Fix the crane', 8],
+    ['Fix 8 points in 2 weeks of work', 'Fix 8 points in 2 weeks of work', undefined],
     ['Fix the crane est 3', 'Fix the crane', 3],
     ['Fix the crane estimate: 5 points due friday', 'Fix the crane', 5],
     ['Fix the crane estimate 5pt', 'Fix the crane', 5],
