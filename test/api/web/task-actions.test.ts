@@ -53,6 +53,16 @@ describe('actions of a task', () => {
     expect(await ask({ q: '', tasks: '3' })).toContain('aria-label="3 tasks"');
   });
 
+  it('lead to the form of a new cycle from the chooser of cycles alone', async () => {
+    const html = await ask({ act: 'cycle' });
+    expect(labels(html)).toEqual(['Move to the backlog', 'New cycle…']);
+    const form = `/app/cycles?team=${team.team_id}#f-name`;
+    expect(html).toContain(`href="${form}"`);
+    expect((await browser.get(form)).html).toContain('id="f-name"');
+    expect((await browser.get(`/app/tasks/change?pick=cycle:1:${taskId}`)).html).toContain(`href="${form}"`);
+    expect(labels(await ask({ q: 'move to' }))).not.toContain('New cycle…');
+  });
+
   it('are those of one kind in a chooser, where the present value is marked', async () => {
     const html = await ask({ act: 'status' });
     expect(labels(html)).toEqual(

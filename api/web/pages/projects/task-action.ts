@@ -17,6 +17,8 @@ export interface TaskAction {
   /** `field:value` as the form sends it; absent: opens the chooser of `act`, or of `opens`. */
   change?: string;
   opens?: TaskAct;
+  /** A page that it leads to instead. */
+  path?: `/app${string}`;
   /** What it belongs to. */
   of?: string;
   /** The task has this value. */

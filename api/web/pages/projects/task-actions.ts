@@ -179,17 +179,23 @@ function estimateActions(task: Task, q: string, act: TaskAct | undefined): TaskA
   ];
 }
 
-async function cycleActions(ctx: Context, task: Task): Promise<TaskAction[]> {
+/** Cycles that a task may be in, the backlog, and in the chooser of cycles the form of a new one. */
+async function cycleActions(ctx: Context, task: Task, act: TaskAct | undefined): Promise<TaskAction[]> {
+  const path = `/app/cycles?team=${task.team_id}#f-name` as const;
+  const creates: TaskAction = { act: 'cycle', label: 'New cycle…', icon: 'plus', words: 'create add sprint', path };
   const cycles = await loadCycles(ctx, [task]);
   const targets = [...cycles.map(({ cycle_id, name }) => ({ id: cycle_id, name })), { id: BACKLOG, name: 'the backlog' }];
-  return targets.map(({ id, name }) => ({
-    act: 'cycle',
-    label: `Move to ${id === BACKLOG ? '' : 'cycle '}${name}`,
-    icon: 'cycle',
-    words: 'sprint',
-    change: `cycle:${id}`,
-    isCurrent: (task.cycle_id ?? BACKLOG) === id,
-  }));
+  const moves = targets.map(
+    ({ id, name }): TaskAction => ({
+      act: 'cycle',
+      label: `Move to ${id === BACKLOG ? '' : 'cycle '}${name}`,
+      icon: 'cycle',
+      words: 'sprint',
+      change: `cycle:${id}`,
+      isCurrent: (task.cycle_id ?? BACKLOG) === id,
+    }),
+  );
+  return act === 'cycle' ? [...moves, creates] : moves;
 }
 
 /** What stands first: the next step of the task, and the choosers. */
@@ -236,7 +242,7 @@ export async function loadTaskActions(ctx: Context, me: User, { taskId, count, q
   const [stages, assignees, cycles, projects, tags] = await Promise.all([
     act === undefined || act === 'status' ? findStages(ctx, [task.team_id]) : [],
     act === undefined || act === 'assignee' ? assigneeActions(ctx, me, task) : [],
-    act === undefined || act === 'cycle' ? cycleActions(ctx, task) : [],
+    act === undefined || act === 'cycle' ? cycleActions(ctx, task, act) : [],
     act === 'project' || (act === undefined && /^move /i.test(q)) ? projectActions(ctx, task) : [],
     act === 'tag' || (act === undefined && /^(add )?tag /i.test(q)) ? tagActions(ctx, task, q) : [],
   ]);
