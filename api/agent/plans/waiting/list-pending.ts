@@ -82,7 +82,7 @@ export async function listPending(ctx: Context, { limit, before }: ListPending):
   return { body: { pending: plans, total }, count: plans.length, more: hasMore, last, total };
 }
 
-/** Counts the plans that the caller may confirm as they are, without those of the caller's own conversations, at most `limit`. */
+/** Counts the plans that the caller may confirm as they are, those of the caller's own conversations too, at most `limit`. */
 export async function countConfirmable(ctx: Context, limit: number): Promise<number> {
   if (!isAdmitted('plan.decide', ctx.actor)) return 0;
   const values = [requireUser(ctx), rolesFor('plan.decide'), rolesFor('plan.decide_high_risk'), limit];

@@ -89,16 +89,20 @@ export const countPendingStatement = defineStatement({
       + (select count(*) from agent_plans p where ${OWN} and p.expires_at > now()))::int as total`,
 });
 
-/** $1 = caller id, $2 = roles that may confirm, $3 = roles that may confirm a high risk, $4 = limit. Counts what waits for the caller. */
+/**
+ * $1 = caller id, $2 = roles that may confirm, $3 = roles that may confirm a high risk, $4 = limit. Counts what waits for the caller, as the list of
+ * approvals shows it: plans of the caller's conversations too, and none that would change a team which the caller has left or has edited.
+ */
 export const countConfirmableStatement = defineStatement({
   name: 'count_confirmable_plans',
   text: /* sql */ `
     select count(*)::int as waiting from (
       (select from (${TEAMS}) t cross join lateral (
         select from agent_plans p where p.team_id = t.team_id and p.status = 'staged' and p.expires_at > now()
-          and (p.risk <> 'high' or t.role = any($3::text[])) limit $4) p)
+          and (p.risk <> 'high' or (t.role = any($3::text[]) and $1 <> all(p.edited_by))) limit $4) p)
       union all
-      (select from agent_plans p where ${OWN} and p.expires_at > now() limit $4)
+      (select from agent_plans p where p.owner_id = $1 and p.status = 'staged' and p.expires_at > now()
+        and p.team_ids <@ array(select m.team_id from memberships m where m.user_id = $1) limit $4)
       limit $4
     ) few`,
 });

@@ -9,7 +9,7 @@ import { type Entry, listIds, readEntries } from './decision-entries.js';
 import { readApplied } from './plan-queue.js';
 
 const PAGE_SIZE = 50;
-/** Gates of one automation above which they fold into one group. */
+/** Gates of one automation, and plans of the user's sessions, above which they fold into one group. */
 const MAX_ALIKE = 5;
 /** Expired gates that the page offers to ask for again. */
 const EXPIRED = 20;
@@ -84,8 +84,9 @@ export async function queueView(ctx: Context, me: User, filter: Filter): Promise
   const data = {
     ...shown,
     mine: grouped(wanted.filter(({ isMine, card }) => isMine && !card?.isOfChat)),
-    // What one asked the agent for oneself waits in its conversation too: it must not hide what others wait for.
+    // What one asked the agent for oneself waits in its session too: it must not stand before what others wait for.
     ofChats: wanted.filter(({ isMine, card }) => isMine && card?.isOfChat),
+    maxAlike: MAX_ALIKE,
     others: grouped(wanted.filter(({ isMine }) => !isMine)),
     ticks: wanted.filter(({ tick }) => tick !== undefined).length,
     news: wanted.filter(({ requestedAt }) => Date.parse(requestedAt) > since).length,
