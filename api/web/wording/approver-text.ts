@@ -21,20 +21,35 @@ export function describeShortage(role: GateRole, approvals: number, missing: num
 const lacksRole = (me: User | null, team_id: string | null, role: GateRole): boolean =>
   !hasRoleAtLeast((me?.teams.find((team) => team.team_id === team_id)?.role ?? null) as Seat | null, role);
 
-/** Returns why the user cannot approve a visible change request: their role, or that they are behind it. */
-export const cannotApproveReason = (
-  me: User | null,
-  { team_id, requirement }: { team_id: string; requirement: { role: GateRole } },
-): string =>
-  lacksRole(me, team_id, requirement.role)
-    ? `Only ${listApprovers(requirement.role)} of the team can decide.`
-    : 'You asked for this or edited it; someone else must approve it.';
+/** What is known of something that waits, of whichever kind: a gate, a change request or a plan. */
+interface Waiting {
+  gate?: {
+    team_id: string | null;
+    required_role: GateRole;
+    required_approvals: number;
+    approvals: readonly { user_id: string }[];
+  };
+  request?: { team_id: string; requirement: { role: GateRole }; hasApproved: boolean; approvals_needed: number };
+  card?: { team_id: string | null };
+}
 
-/** Returns why the user cannot decide a visible gate: their role, or self-approval. */
-export function cannotDecideReason(
-  me: User | null,
-  { team_id, required_role }: { team_id: string | null; required_role: GateRole },
-): string {
-  if (lacksRole(me, team_id, required_role)) return `Only ${listApprovers(required_role)} of the team can decide.`;
+/** Returns how many more approvals are needed after that of the user; null if the user has given none. */
+function countStillNeeded(me: User | null, { gate, request }: Waiting): number | null {
+  if (request?.hasApproved) return Math.max(1, request.approvals_needed);
+  if (!gate?.approvals.some(({ user_id }) => user_id === me?.user_id)) return null;
+  return Math.max(1, gate.required_approvals - gate.approvals.length);
+}
+
+/** Returns why others decide what the user sees waiting: the user has approved, lacks the role, or is behind it. Queue, task page and cards say the same. */
+export function wordNotYours(me: User | null, waiting: Waiting): string {
+  const { gate, request, card } = waiting;
+  const stillNeeded = countStillNeeded(me, waiting);
+  if (stillNeeded !== null) return `You approved. Still needed: ${stillNeeded}.`;
+  const role = gate?.required_role ?? request?.requirement.role ?? 'manager';
+  if (lacksRole(me, (gate ?? request ?? card)?.team_id ?? null, role)) {
+    return `Only ${listApprovers(role)} of the team can ${card ? 'confirm this plan' : 'decide'}.`;
+  }
+  if (card) return 'You edited this plan; someone else must confirm it.';
+  if (request) return 'You asked for this or edited it; someone else must approve it.';
   return 'You created the automation, wrote this version or started the run; someone else must approve it.';
 }

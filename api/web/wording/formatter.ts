@@ -11,7 +11,7 @@ import { needsFieldName, sayFieldValue } from './field-value.js';
 import { estimatesText } from './estimate-text.js';
 import { addsToQuestion, itemIn, wordQuestion } from './question.js';
 import { wordRisk } from './risk.js';
-import { cannotApproveReason, cannotDecideReason, describeApprovers, describeShortage } from './approver-text.js';
+import { describeApprovers, describeShortage, wordNotYours } from './approver-text.js';
 
 /** Advice for a failure, by error code, where there is a general one. */
 const HELP: Readonly<Record<string, string>> = {
@@ -233,8 +233,7 @@ export function createFormatter(me: User | null, now: Date = new Date()) {
     /** What a decision would change, in one line. */
     adds: addsToQuestion,
     question: (lines: Parameters<typeof wordQuestion>[0] = []) => wordQuestion(lines, formatStatus),
-    notYourRequest: (request: Parameters<typeof cannotApproveReason>[1]): string => cannotApproveReason(me, request),
-    notYours: (gate: Parameters<typeof cannotDecideReason>[1]): string => cannotDecideReason(me, gate),
+    notYours: (waiting: Parameters<typeof wordNotYours>[1]): string => wordNotYours(me, waiting),
     /** "20 Nov 2026, 17:51". */
     moment: (iso: string): string => long.format(new Date(iso)),
     /** To the second: "17:51:02", with the day if it differs from that of `since`. */

@@ -92,7 +92,7 @@ it('others read who may decide; a guest nothing of plans and requests, a strange
   const asked = await buildRequest(app, team, team.member, { context: { task: task.task_id } });
   const member = await open(team.member);
   expect(member.part).toContain(`href="/app/approvals/gate/${run.run_id}"`);
-  expect(member.part).toContain('Waits for approval by a manager or an admin');
+  expect(member.part).toContain('Only a manager or an admin of the team can decide.');
   expect(member.part).toContain(`href="/app/approvals/request/${asked.request_id}"`);
   expect(member.part).toContain(`id="plan-${plan.action_id}"`);
   const manager = await open(team.manager);
@@ -107,6 +107,30 @@ it('others read who may decide; a guest nothing of plans and requests, a strange
   const outside = await (await signIn(app, stranger.admin)).get(`${path}/waiting`);
   expect([403, 404]).toContain(outside.status);
   for (const id of [run.run_id, plan.action_id, asked.request_id]) expect(outside.html).not.toContain(id);
+});
+
+it('says to who is behind it, or has approved, what the list of approvals says', async () => {
+  const gate = (params: object) => [{ ...GATE, params }, close()] as never[];
+  await gated({ creator: team.admin, actions: gate({ allow_self_approval: false }) });
+  const twice = await gated({ actions: gate({ required_approvals: 2 }) });
+  const session = await buildSession(app, team, { kind: 'overnight_triage' });
+  const comment = { tool: 'task.comment', entity_id: task.task_id, params: { content: 'Hi' } };
+  const plan = await staged(app, team.admin, [comment] as never, { session, source: 'overnight_triage', lifeHours: 2 });
+  const edited = { risk: 'high', edited_by: [team.admin.user_id] };
+  await db()('agent_plans').where({ action_id: plan.action_id }).update(edited);
+  const asked = await buildRequest(app, team, team.admin, { context: { task: task.task_id } });
+  await app.as(team.admin).post(`/api/automations/runs/${twice.run_id}/approve`, {});
+  const { browser, part } = await open(team.admin);
+  const queue = (await browser.get('/app/approvals')).html;
+  for (const html of [part, queue]) {
+    expect(html).toContain('You created the automation, wrote this version or started the run; someone else must approve it.');
+    expect(html).toContain('You approved. Still needed: 1.');
+    expect(html).toContain('You edited this plan; someone else must confirm it.');
+    expect(html).toContain('You asked for this or edited it; someone else must approve it.');
+    expect(html).toContain(asked.request_id);
+  }
+  const member = await open(team.member);
+  expect(member.part).toContain('Only a manager or an admin of the team can confirm this plan.');
 });
 
 it('a personal run about the task is its creator’s alone', async () => {

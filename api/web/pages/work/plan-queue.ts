@@ -24,7 +24,7 @@ const ORIGINS: Readonly<Record<PendingPlan['source'], string>> = {
 
 /** A plan as its card shows it. */
 export interface PlanCard
-  extends Pick<PlanRecord, 'action_id' | 'session_id' | 'summary' | 'status' | 'expires_at' | 'plan_hash'> {
+  extends Pick<PlanRecord, 'action_id' | 'session_id' | 'team_id' | 'summary' | 'status' | 'expires_at' | 'plan_hash'> {
   lines: ShownLine[];
   /** Who proposed it, with the team in which it would change something. */
   origin: string;
@@ -69,6 +69,7 @@ export async function buildCards(
   const buildCard = (plan: PendingPlan | PlanRecord): PlanCard => ({
     action_id: plan.action_id,
     session_id: plan.session_id,
+    team_id: plan.team_id,
     summary: plan.summary,
     status: 'status' in plan ? plan.status : 'staged',
     expires_at: plan.expires_at,
