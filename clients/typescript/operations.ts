@@ -1,4 +1,4 @@
-// Made by npm run client from the document with SHA-256 454fdae76c3e8893ae63501c36aa37bfa3286023df7d0b31362f374c47229859.
+// Made by npm run client from the document with SHA-256 39ae6c0ba4a2c882eb6322639d7f41f96b4c9bae11d62899abd08ededc42fbd9.
 /** Operations that send a form with a file, those that send its bytes alone, and those that return bytes. */
 export const UPLOADS: readonly string[] = ['uploadFile'];
 export const STREAMS: readonly string[] = ['uploadBulkInput'];

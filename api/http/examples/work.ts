@@ -204,6 +204,7 @@ export const WORK: Record<string, unknown> = {
     project_id: PROJECT_ID,
     summary: 'changed status',
     cause: null,
+    rejected_run: null,
     changes: { status: { from: 'in_progress', to: 'in_review' } },
   },
   LiveEvents: {

@@ -13,7 +13,7 @@ const person = (id: string): string => /* sql */ `
         from users u where u.user_id = ${id})`;
 
 /**
- * What caused changes, and what they changed, from their audit entries. $1 = caller id, who may read the lines; $2 = audit ids, $3 = ids of the
+ * What caused changes, what they changed, and the run that a rejection ended, from their audit entries. $1 = caller id, who may read the lines; $2 = audit ids, $3 = ids of the
  * lines, in the same order; $4 = fields whose values are told, besides custom fields; $5 = types of entities whose fields every member may read. Each step is a look-up
  * by key.
  *
@@ -30,16 +30,21 @@ export const causesStatement = defineStatement({
       when e.action_id is not null then jsonb_build_object('type', 'plan', 'automation_id', null, 'automation_name', null, 'run_id', null,
         'action_id', e.action_id, 'for_user', ${person('p.staged_for')},
         'approvers', case when p.decided_by is null then '[]' else jsonb_build_array(${person('p.decided_by')}) end)
-      end as cause
+      end as cause,
+      case when e.is_rejection and r.run_id is not null and a.automation_id is not null then jsonb_build_object('run_id', r.run_id, 'automation_id', a.automation_id,
+        'automation_name', a.name) end as rejected_run
     from unnest($2::uuid[], $3::uuid[]) as w(audit_id, activity_id)
     cross join lateral (
       select x.*, (c.caused_by->>'automation_id')::uuid as automation_id, (c.caused_by->>'run_id')::uuid as run_id,
-        (c.caused_by->>'action_id')::uuid as action_id
+        (c.caused_by->>'action_id')::uuid as action_id, c.is_rejection
       from (
-        select f.audit_id, f.team_id, f.user_id, f.actor_type, f.entity_type, f.details::jsonb as details from audit_entries f
+        select f.audit_id, f.team_id, f.user_id, f.actor_type, f.action, f.entity_type, f.details::jsonb as details from audit_entries f
         where f.audit_id = w.audit_id and octet_length(f.details) <= ${MAX_DETAILS_BYTES} limit 1
       ) x cross join lateral (
-        select case when x.actor_type in ('automation', 'agent') then x.details->'caused_by' end as caused_by
+        -- A rejection of a gate leaves a line on each task that it kept from being changed.
+        select x.action = 'reject' and x.entity_type = 'task' as is_rejection, case
+          when x.action = 'reject' and x.entity_type = 'task' then x.details
+          when x.actor_type in ('automation', 'agent') then x.details->'caused_by' end as caused_by
       ) c
     ) e
     left join lateral (

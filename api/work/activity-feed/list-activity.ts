@@ -38,13 +38,16 @@ export async function listActivity(ctx: Context, filters: ListActivity): Promise
     limit,
   } = filters;
   const statement = entity_id !== null ? ofEntity : project_id !== null ? ofProject : ofTeams;
-  type Row = Omit<ActivityEntry, 'timestamp' | 'cause' | 'changes'> & { timestamp: Date; audit_id: string | null };
+  type Row = Omit<ActivityEntry, 'timestamp' | 'cause' | 'rejected_run' | 'changes'> & {
+    timestamp: Date;
+    audit_id: string | null;
+  };
   const values = [requireUser(ctx), team_id, project_id, entity_type, entity_id, user_id, before, limit];
   const rows = await run<Row>(ctx.db, statement, values);
   const causes = await findCauses(ctx, rows);
   return rows.map(({ audit_id, ...row }) => ({
     ...row,
     timestamp: row.timestamp.toISOString(),
-    ...(causes.get(audit_id) ?? { cause: null, changes: null }),
+    ...(causes.get(audit_id) ?? { cause: null, rejected_run: null, changes: null }),
   }));
 }

@@ -35,6 +35,10 @@ const ActivityPerson = z
   .object({ user_id: z.string(), name: z.string().nullable().meta({ description: 'null for a former member of the team' }) })
   .meta({ id: 'ActivityPerson' });
 
+const RejectedRun = z
+  .object({ run_id: z.string(), automation_id: z.string(), automation_name: z.string() })
+  .meta({ id: 'RejectedRun' });
+
 /** What made a change in the name of a user. */
 const ActivityCause = z
   .object({
@@ -72,6 +76,10 @@ export const ActivityEntry = z
     project_id: z.string().nullable(),
     summary: z.string(),
     cause: ActivityCause.nullable().meta({ description: 'The automation or plan that made the change; null for a user' }),
+    rejected_run: RejectedRun.nullable().meta({
+      description:
+        'The run whose gate was rejected, on a line of a task that it would have changed; null for other lines, and for who may not read the run',
+    }),
     changes: ActivityChanges.nullable().meta({ description: 'Short values of changed fields; `summary` names all fields' }),
   })
   .meta({ id: 'Activity' });

@@ -192,9 +192,16 @@ it('a rejection stands in the activity of each task that the gate would have cha
     action: 'reject',
     user_id: team.manager.user_id,
     summary: expect.stringMatching(/^rejected: Close this task, .*\(Too <b>early<\/b>\)$/),
+    cause: null,
+    rejected_run: { run_id: run.run_id, automation_id: run.automation_id, automation_name: 'Deploy on merge' },
   });
   const { html } = await (await signIn(app, team.member)).get(path);
-  expect(html).toContain('rejected: Close this task');
+  expect(html).toContain(
+    `rejected a run of <a href="/app/runs/${run.run_id}"><em><bdi>Deploy on merge</bdi></em></a>: Close this task`,
+  );
+  const runs = /<h2 id="h-runs">Runs about it<\/h2>[\s\S]*?<\/ul>/.exec(html)?.[0];
+  expect(runs).toContain(`href="/app/runs/${run.run_id}"`);
+  expect(runs).toContain('Rejected');
   expect(html).not.toContain('<b>early');
   expect(await db()('activity').where({ entity_id: far.task_id, action: 'reject' })).toEqual([]);
   // It changed nothing, so no later approver is warned of it.

@@ -70,6 +70,7 @@ it('tells who did what to which entity, newest first, to guests too', async () =
       project_id: project.project_id,
       summary: expect.stringContaining('status'),
       cause: null,
+      rejected_run: null,
       changes: { status: { from: 'todo', to: 'done' } },
     },
     expect.objectContaining({ action: 'create', entity_id: task.task_id, user_id: team.member.user_id }),
