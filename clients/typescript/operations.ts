@@ -1,4 +1,4 @@
-// Made by npm run client from the document with SHA-256 39ae6c0ba4a2c882eb6322639d7f41f96b4c9bae11d62899abd08ededc42fbd9.
+// Made by npm run client from the document with SHA-256 12ccc5ff9ee692caee5184e920f7627dcc915bc15aa4f69149e02347b3e313d1.
 /** Operations that send a form with a file, those that send its bytes alone, and those that return bytes. */
 export const UPLOADS: readonly string[] = ['uploadFile'];
 export const STREAMS: readonly string[] = ['uploadBulkInput'];

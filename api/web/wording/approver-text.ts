@@ -53,3 +53,7 @@ export function wordNotYours(me: User | null, waiting: Waiting): string {
   if (request) return 'You asked for this or edited it; someone else must approve it.';
   return 'You created the automation, wrote this version or started the run; someone else must approve it.';
 }
+
+/** Says what else an approver has to do with a run: "created the automation and started it"; empty for another user. */
+export const wordOwnPart = (approver: string, creator: string | undefined, triggeredBy: string | null | undefined): string =>
+  [approver === creator && 'created the automation', approver === triggeredBy && 'started it'].filter(Boolean).join(' and ');

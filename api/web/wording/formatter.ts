@@ -11,7 +11,7 @@ import { needsFieldName, sayFieldValue } from './field-value.js';
 import { estimatesText } from './estimate-text.js';
 import { addsToQuestion, itemIn, wordQuestion } from './question.js';
 import { wordRisk } from './risk.js';
-import { describeApprovers, describeShortage, wordNotYours } from './approver-text.js';
+import { describeApprovers, describeShortage, wordNotYours, wordOwnPart } from './approver-text.js';
 
 /** Advice for a failure, by error code, where there is a general one. */
 const HELP: Readonly<Record<string, string>> = {
@@ -163,6 +163,7 @@ const COMMON = {
   device: deviceName,
   approvers: describeApprovers,
   shortage: describeShortage,
+  ownPart: wordOwnPart,
   /** "medium risk: gives work to another user". */
   risk: wordRisk,
   initials,

@@ -26,9 +26,10 @@ export const causesStatement = defineStatement({
     select e.audit_id, d.changes, case
       when e.actor_type = 'automation' then jsonb_build_object('type', 'automation', 'automation_id', a.automation_id, 'automation_name', a.name,
         'run_id', case when a.automation_id is not null then e.run_id end, 'action_id', null, 'for_user', ${person('e.user_id')},
+        'triggered_by', case when a.automation_id is not null then ${person('r.triggered_by')} end,
         'approvers', g.people)
       when e.action_id is not null then jsonb_build_object('type', 'plan', 'automation_id', null, 'automation_name', null, 'run_id', null,
-        'action_id', e.action_id, 'for_user', ${person('p.staged_for')},
+        'action_id', e.action_id, 'for_user', ${person('p.staged_for')}, 'triggered_by', null,
         'approvers', case when p.decided_by is null then '[]' else jsonb_build_array(${person('p.decided_by')}) end)
       end as cause,
       case when e.is_rejection and r.run_id is not null and a.automation_id is not null then jsonb_build_object('run_id', r.run_id, 'automation_id', a.automation_id,

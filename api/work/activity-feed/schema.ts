@@ -50,6 +50,7 @@ const ActivityCause = z
     for_user: ActivityPerson.nullable().meta({
       description: 'The automation’s creator, or the user for whom the plan was staged',
     }),
+    triggered_by: ActivityPerson.nullable().meta({ description: 'Who started the run, or whose change started it' }),
     approvers: z
       .array(ActivityPerson)
       .meta({ description: 'Who approved the gate before the change, or confirmed the plan; empty without a gate' }),

@@ -63,6 +63,7 @@ describe('an automation', () => {
         run_id: run.run_id,
         action_id: null,
         for_user: await named(team.member),
+        triggered_by: null,
         approvers: [await named(team.manager), await named(team.admin)],
       },
       changes: { status: { from: 'todo', to: 'done' } },
@@ -71,6 +72,29 @@ describe('an automation', () => {
     expect(await shown(team.admin)).toBe(
       `automation Deploy on merge, for ${member.name}, approved by ${manager.name} and you: changed status from To do to Done`,
     );
+  });
+
+  it('says that an approver also created or started it, in its activity and on the page of the run', async () => {
+    const { user_id } = team.manager;
+    const started = (creator: Person, triggered_by: string | null) =>
+      buildRun(app, team, { actions: [GATE, change('done')], creator, fields: { trigger_type: 'manual', triggered_by } });
+    const cases = [
+      [await started(team.manager, user_id), 'created the automation and started it'],
+      [await started(team.member, user_id), 'started it'],
+      [await started(team.manager, team.member.user_id), 'created the automation'],
+      [await started(team.member, team.member.user_id), null],
+    ] as const;
+    const { name } = await named(team.manager);
+    for (const [run, also] of cases) {
+      await app.as(team.member).patch(`/api/tasks/${task.task_id}`, { status: 'todo' });
+      expect((await approve(run, team.manager)).status).toBe(200);
+      expect(await perform(run, 1)).toMatchObject({ outcome: 'succeeded' });
+      const approved = `approved by ${name}${also === null ? '' : `, who also ${also}`}: changed status`;
+      expect(await shown(team.admin)).toContain(approved);
+      const page = await (await signIn(app, team.manager)).get(`/app/runs/${run.run_id}`);
+      const said = /You approved.*?<\/p>/.exec(page.html)?.[0].replaceAll(/<[^>]+>/g, '');
+      expect(said).toMatch(also === null ? /^You approved [\d:]+$/ : new RegExp(`^You approved [\\d:]+, and also ${also}$`));
+    }
   });
 
   it('has no approval before its gate, and that of the last gate after two', async () => {
