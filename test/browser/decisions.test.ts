@@ -58,15 +58,34 @@ const getStatus = async (at: number) =>
   (await app.services.db('automation_runs').where({ run_id: runs[at]?.run_id }).first()).status;
 const notice = (text: string) => page.locator('.notice', { hasText: text }).waitFor();
 
-it('Ctrl Enter sends an open reason, and approves nothing', async () => {
+it('Enter sends a reason that was opened by a click as one that n opened, and approves nothing', async () => {
   await page.goto('/app/approvals');
-  const card = page.locator('article', { hasText: 'Fix the crane' });
-  await card.locator('summary:has-text("Reject…")').click();
+  for (const [at, title, keys] of [
+    [0, 'Fix the crane', ['Enter']],
+    [1, 'Paint the quay', ['Control+Enter']],
+  ] as const) {
+    const card = page.locator('article', { hasText: title });
+    await card.locator('summary:has-text("Reject…")').click();
+    expect(await card.locator('details.reject .fine').innerText()).toBe('Enter rejects, Shift Enter adds a line.');
+    await page.keyboard.type('Not');
+    await press('Shift+Enter');
+    await page.keyboard.type('yet');
+    await press(...keys);
+    await page.locator('.notice', { hasText: 'Rejected' }).waitFor();
+    const { body } = await app.as(team.manager).get(`/api/approvals/gate/${runs[at]?.run_id}`);
+    expect(body).toMatchObject({ state: 'rejected', comment: expect.stringMatching(/^Not\r?\nyet$/) });
+    await page.goto('/app/approvals');
+  }
+});
+
+it('Enter in the reason of ticked ones rejects them', async () => {
+  await page.goto('/app/approvals');
+  await press('j', 'x', 'j', 'x');
+  await page.locator('#many summary:has-text("Reject ticked…")').click();
   await page.keyboard.type('Not yet');
-  await press('Control+Enter');
-  await notice('Rejected');
-  const { body } = await app.as(team.manager).get(`/api/approvals/gate/${runs[0]?.run_id}`);
-  expect(body).toMatchObject({ state: 'rejected', comment: 'Not yet' });
+  await press('Enter');
+  await notice('2 rejected.');
+  expect([await getStatus(0), await getStatus(1), await getStatus(2)]).toEqual(['skipped', 'skipped', 'paused']);
 });
 
 it('text that is typed decides nothing: neither after Reject… was opened, nor where no field has the focus', async () => {

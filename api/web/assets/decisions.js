@@ -38,17 +38,15 @@
       return Boolean(here);
     }
     const { code, reason: why } = form.elements;
-    if (why) delete why.dataset.rejects;
     const reason = key === 'n' ? why : null;
     const field = (key === 'y' && code && code.value === '' && code) || reason || button;
     for (let around = field.closest('details'); around; around = around.parentElement.closest('details')) around.open = true;
     field.focus({ preventScroll: true });
     (field === button ? card : field).scrollIntoView({ block: 'nearest' });
     const enter = `press Enter to ${textOf(button).toLowerCase()}: ${textOf(card.querySelector('h1, h2, h3'))}`;
-    if (reason) explain(form, `Type a reason if you like, then ${enter} Shift Enter adds a line.`);
+    if (reason) explain(form, `Type a reason if you like, then ${enter}`);
     else if (field === code) explain(form, `Type the code, then ${enter}`);
     else explain(form, `P${enter.slice(1)}`);
-    if (reason) reason.dataset.rejects = '';
     reached = field === button ? button : null;
     return true;
   };
@@ -57,14 +55,13 @@
     if (!hint || target.form !== hint.parentElement || hint.parentElement.contains(relatedTarget)) return;
     hint.remove();
     hint = null;
-    delete target.dataset.rejects;
   });
-  /* A reason that is open is sent as texts are: by Ctrl or Command with Enter. */
+  /* A reason is one line, so Enter sends it, however it was opened; Shift Enter adds a line. It only ever presses the button beside it, which says no. */
   document.addEventListener('keydown', (event) => {
     const reason = event.target.closest?.('details.reject[open] textarea');
-    if (!reason || event.key !== 'Enter' || !(event.ctrlKey || event.metaKey) || event.isComposing || event.repeat) return;
+    if (!reason || event.key !== 'Enter' || event.shiftKey || event.altKey || event.isComposing) return;
     event.preventDefault();
-    reason.closest('details').querySelector('[data-decides=n]')?.click();
+    if (!event.repeat) reason.closest('details').querySelector('button').click();
   });
   document.addEventListener('keydown', (event) => {
     const card = event.target.closest?.('main article');
@@ -72,9 +69,6 @@
     if (event.key === 'Escape') {
       event.preventDefault();
       backToCard(card);
-    } else if (event.key === 'Enter' && !event.shiftKey && !event.repeat && 'rejects' in event.target.dataset) {
-      event.preventDefault();
-      formOf(card).querySelector('[data-decides=n]').click();
     }
   });
   const backToCard = (card) => (linkOf(card) ?? document.getElementById('main')).focus({ preventScroll: true });
