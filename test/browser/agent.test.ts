@@ -54,6 +54,40 @@ it('an answer shows without a reload, what is typed meanwhile stays, and a stop 
   await close();
 });
 
+it('Enter sends a message, Shift with it adds a line, and one that ends a composition sends nothing', async () => {
+  const team = await buildTeam(app);
+  await givePasswords(app);
+  const { session_id } = await buildSession(app, team.member);
+  const { page, complaints, close } = await openWindow(browser as Browser, app.url);
+  await signInPage(page, team.member.email);
+  const sent = () => app.services.db('agent_messages').where({ session_id, role: 'user' }).orderBy('position').pluck('content');
+  await page.goto(`/app/agent/${session_id}`);
+  expect(await page.textContent('#enter-message')).toBe('Enter sends, Shift Enter adds a line.');
+  await page.click('#f-message');
+  await page.keyboard.press('Enter');
+  await page.keyboard.type('what is');
+  await page.keyboard.press('Shift+Enter');
+  await page.keyboard.type('overdue?');
+  for (const ending of ['isComposing: true', 'keyCode: 229'])
+    await page.evaluate(
+      `document.getElementById('f-message').dispatchEvent(new KeyboardEvent('keydown', { key: 'Enter', bubbles: true, ${ending} }))`,
+    );
+  expect(await sent()).toEqual([]);
+  await page.keyboard.press('Enter');
+  await until(async () => (await sent()).length === 1);
+  await page.goto(`/app/agent/${session_id}`);
+  await page.fill('#f-message', 'help');
+  await page.keyboard.press('Control+Enter');
+  await until(async () => (await sent()).length === 2);
+  await page.goto('/app/agent');
+  await page.fill('#f-message', 'what is due today?');
+  await page.press('#f-message', 'Enter');
+  await page.waitForURL('**/app/agent/*#last');
+  expect(await sent()).toEqual(['what is\noverdue?', 'help']);
+  expect(complaints).toEqual([]);
+  await close();
+});
+
 /** A talk of forty messages; the plan of the eighth from the end waits. */
 async function buildTalk(team: TestTeam) {
   const { task_id } = await buildTask(app, team, await buildProject(app, team), { title: 'Login 500' });

@@ -200,7 +200,9 @@ it('on a phone in the dark nothing is too wide; a member sees what needs a manag
   const look = { colorScheme: 'dark', viewport: { width: 360, height: 740 } } as const;
   const { page } = await open(team.member, look);
   await page.goto('/app/approvals');
-  expect(await page.textContent(`#plan-${plan.action_id}`)).toContain('Only a manager or an admin of the team can confirm this plan');
+  expect(await page.textContent(`#plan-${plan.action_id}`)).toContain(
+    'Only a manager or an admin of the team can confirm this plan',
+  );
   expect(await page.locator(`#plan-${plan.action_id} button`).count()).toBe(0);
   expect(await findFaults(page)).toEqual([]);
   const { page: mine } = await open(team.manager, look);

@@ -103,10 +103,14 @@
     if (isTooLarge) target.reportValidity();
   });
 
-  /* Ctrl or Command with Enter sends a text of several lines, where the form has one thing to do. */
+  /* Ctrl or Command with Enter sends a text of several lines, where the form has one thing to do; a message to the agent is sent by Enter alone. Enter
+     that ends a composition is none: Safari tells so by its code only. */
+  const COMPOSING = 229;
   document.addEventListener('keydown', (event) => {
-    if (event.key !== 'Enter' || !(event.ctrlKey || event.metaKey) || event.isComposing || event.repeat) return;
+    if (event.key !== 'Enter' || event.isComposing || event.keyCode === COMPOSING || event.repeat) return;
     if (!event.target.matches?.('textarea')) return;
+    const isMessage = event.target.matches('form.say > textarea') && !event.shiftKey && !event.altKey;
+    if (!isMessage && !event.ctrlKey && !event.metaKey) return;
     const { form } = event.target;
     const buttons = form ? [...form.elements].filter((one) => one.type === 'submit') : [];
     if (form?.method !== 'post' || buttons.length !== 1 || buttons[0].disabled) return;

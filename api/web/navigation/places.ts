@@ -133,12 +133,21 @@ export interface Navigation {
   account: Link[];
 }
 
+/** Pages of one project; others begin with a word. */
+const OF_PROJECT = /^\/app\/projects\/([\da-f-]{36})(?=\/|$)/;
+
+/** The link to a place from `path`: the agent is asked about the project that one comes from. */
+function linkPath({ path: own }: Place, path: string): Place['path'] {
+  const [, project] = (own === '/app/agent' && OF_PROJECT.exec(path)) || [];
+  return project === undefined ? own : `${own}?project=${project}`;
+}
+
 /** Returns the navigation of the page at `path` for a user. One place at most is current. */
 export function navigationOf(me: User, path: string): Navigation {
   const [nearest] = PLACES.filter((place) => overlap(place, path) > 0).toSorted((a, b) => overlap(b, path) - overlap(a, path));
   const link = (place: Place): Link => {
     const current = place === nearest ? (path === place.path ? 'page' : 'true') : null;
-    return { ...place, current };
+    return { ...place, path: linkPath(place, path), current };
   };
   const show = (places: readonly Place[]): Link[] => places.filter((place) => isShown(place, me)).map(link);
   return {

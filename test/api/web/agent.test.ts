@@ -39,13 +39,44 @@ beforeEach(async () => {
 
 it('begins a session about a project with its first message', async () => {
   const { html } = await browser.get('/app/agent');
-  const project = /<option value="([^"]+)" selected>About /.exec(html)?.[1] as string;
+  const project = /<option value="([^"]{36})">About /.exec(html)?.[1] as string;
   const first = { message: 'close Login 500', message_id: randomUUID(), project_id: project };
   const begun = await browser.post('/app/agent/start', first);
   const to = begun.headers.get('location') as string;
   expect(to).toMatch(/^\/app\/agent\/[0-9a-f-]+#last$/);
   const talk = (await browser.get(to.replace('#last', ''))).html;
   expect([talk.includes('close Login 500'), talk.includes(`/app/items/${project}`)]).toEqual([true, true]);
+});
+
+it('is about all work, or about the project whose page one comes from', async () => {
+  const mine = await buildProject(app, team, { name: 'Checkout' });
+  const foreign = await buildProject(app, await buildTeam(app));
+  const selected = async (path: string) =>
+    /<option value="([^"]*)" selected>([^<]*)/.exec((await browser.get(path)).html)?.slice(1);
+  const link = async (path: string) => /href="(\/app\/agent[^"]*)"/.exec((await browser.get(path)).html)?.[1] as string;
+  const all = ['', 'About all your work'];
+  expect(await selected(await link('/app'))).toEqual(all);
+  for (const path of ['', '/about', '/updates'].map((rest) => `/app/projects/${mine.project_id}${rest}`))
+    expect(await selected(await link(path))).toEqual([mine.project_id, 'About Checkout']);
+  for (const from of [foreign.project_id, 'x', '%00']) expect(await selected(`/app/agent?project=${from}`)).toEqual(all);
+});
+
+it('shows lines that begin with a dash as a list, and nothing else of Markdown', async () => {
+  const session_id = path.split('/').at(-1) as string;
+  const title = 'Cut <b>this</b>';
+  const { task_id: item_id } = await buildTask(app, team, await buildProject(app, team), { title });
+  const content = `Two:\n\n- “${title}”, due\n- **Fix** it\n\nAnd\n-5 is no entry\n* One\n- `;
+  const mentions = JSON.stringify([{ item_id, title }]);
+  await db()('agent_messages').insert({ session_id, role: 'assistant', content, mentions });
+  await db()('agent_messages').insert({ session_id, role: 'user', content: 'Why\nnot?' });
+  const said = [...(await browser.get(path)).html.matchAll(/<div class="said">(.*?)<\/div>/gs)].map(([, text]) =>
+    (text as string).replaceAll(/<\/?bdi>|\n/g, ''),
+  );
+  const link = `<a href="/app/items/${item_id}">“Cut &lt;b&gt;this&lt;/b&gt;”</a>`;
+  expect(said).toEqual([
+    `<p>Two:</p><ul><li>${link}, due</li><li>**Fix** it</li></ul><p>And<br>-5 is no entry</p><ul><li>One</li></ul><p>- </p>`,
+    '<p>Why<br>not?</p>',
+  ]);
 });
 
 it('says that rules answer, and shows what they know about real items, of which a click puts one into the message', async () => {
@@ -77,11 +108,11 @@ it('leaves no session behind a first message that is refused, and keeps its text
   expect([foreign.status, foreign.html.includes('Kept text')]).toEqual([403, true]);
   expect((await start({ message: ' ' })).status).toBe(422);
   await db()('agent_settings').insert({ team_id: team.team_id, monthly_message_quota: 0 });
-  const project = /<option value="([^"]+)" selected>About /.exec((await browser.get('/app/agent')).html)?.[1] as string;
+  const project = /<option value="([^"]{36})">About /.exec((await browser.get('/app/agent')).html)?.[1] as string;
   expect((await start({ project_id: project })).html).toContain('Kept text');
   expect(await sessions()).toHaveLength(before);
   const guest = await signIn(app, team.guest);
-  expect((await guest.get('/app/agent')).html).not.toContain('About ');
+  expect((await guest.get('/app/agent')).html).not.toContain('>About ');
 });
 
 it('a person finds an item, links it, takes a suggestion, confirms its plan and takes it back', async () => {
@@ -99,8 +130,8 @@ it('a person finds an item, links it, takes a suggestion, confirms its plan and 
     return html.includes('name="plan_hash"') && html;
   });
   expect(talk).toContain('Change status <bdi class="unseen"><strong>Login 500</strong></bdi>');
-  // It waits in the conversation: the number beside Approvals is that of what others wait for, or outside agents.
-  expect(talk).not.toMatch(/href="\/app\/approvals"(?:(?!<\/a>).)*class="count">/s);
+  // It waits in the session, and for its owner among the approvals.
+  expect(talk).toMatch(/href="\/app\/approvals"(?:(?!<\/a>).)*class="count">1</s);
   expect((await browser.get('/app/approvals')).html.match(/<article class="plan/g)).toHaveLength(1);
   expect(talk).toMatch(/<del><bdi>[Tt]o ?do<\/bdi><\/del>.*<bdi>[Dd]one<\/bdi>/s);
 

@@ -17,17 +17,17 @@ import type { Fields } from '../../server/read-form.js';
 import { buildPath, Message, Query, WAIT_MS } from './chat.js';
 import { exampleSentences, FEW } from './examples.js';
 
-/** A first message, and the project that it is about; without one the agent only answers questions. */
+/** A first message, and the project that it is about; without one it is about what the message names. */
 const FirstMessage = Message.extend({ project_id: z.union([z.literal('').transform(() => undefined), z.uuid()]).optional() });
 
 /** Projects that the first page offers. */
 const MAX_PROJECTS = 200;
 
-/** The sessions, and a form that begins one. */
+/** The sessions, and a form that begins one, about the project that one comes from. */
 async function showSessions(
   ctx: Context,
   me: User,
-  message = '',
+  { q: message = '', project }: { q?: string; project?: string | undefined } = {},
   rejected?: { problem: FormError; given: Fields },
 ): Promise<View> {
   const [sessions, texts, { tasks }] = await Promise.all([
@@ -39,8 +39,10 @@ async function showSessions(
   const projects = texts
     .map((text) => JSON.parse(text) as ProjectRecord)
     .filter(({ status, team_id }) => status === 'active' && teams.has(team_id));
-  const first = projects.find(({ name }) => name === tasks[0]?.project_name) ?? projects[0];
-  const given = rejected?.given ?? { message, project_id: first?.project_id };
+  const from = projects.find(({ project_id }) => project_id === project);
+  // Examples name a project and tasks that the person knows.
+  const first = from ?? projects.find(({ name }) => name === tasks[0]?.project_name) ?? projects[0];
+  const given = rejected?.given ?? { message, project_id: from?.project_id };
   const kinds = ctx.config.AI_PROVIDER === 'rules' ? await exampleSentences(ctx, me, first, tasks) : [];
   const data = { sessions, projects, given, kinds, problem: rejected?.problem, messageId: newId() };
   return { view: 'agent/sessions', title: 'Agent', data };
@@ -65,8 +67,8 @@ export const beginPages: Page[] = [
     method: 'get',
     path: '/app/agent',
     access: 'agent.session',
-    query: Query,
-    handle: ({ ctx, me, query }) => showSessions(ctx, requireUser({ me }), query.q),
+    query: Query.extend({ project: z.uuid().optional().catch(undefined) }),
+    handle: ({ ctx, me, query }) => showSessions(ctx, requireUser({ me }), query),
   }),
   page({
     method: 'post',
@@ -77,7 +79,7 @@ export const beginPages: Page[] = [
     async handle({ ctx, form }) {
       return { to: `${buildPath(await startSession(ctx, form))}#last` };
     },
-    onError: ({ ctx, me, form }, problem) => showSessions(ctx, requireUser({ me }), '', { problem, given: form }),
+    onError: ({ ctx, me, form }, problem) => showSessions(ctx, requireUser({ me }), {}, { problem, given: form }),
   }),
   page({
     method: 'post',

@@ -11,7 +11,7 @@ import { namesAt } from '../../../automation/runs/names-at.js';
 import { searchItems } from '../../../work/search/search-items.js';
 import type { FormError, View } from '../../page.js';
 import { namesIn } from '../../wording/names.js';
-import { splitMentions } from './mentions.js';
+import { splitAnswer } from './mentions.js';
 import { listItemIds, type LineContext, lineContext, numbersIn, splitLines, findStaleTargets } from './plan-lines.js';
 
 const FOUND = 8;
@@ -85,7 +85,7 @@ export async function conversationView(
   ]);
   const messages = session.messages.map((message) => ({
     ...message,
-    parts: splitMentions(message.content, mentions.get(message.message_id) ?? []),
+    blocks: splitAnswer(message.content, mentions.get(message.message_id) ?? []),
   }));
   const cards = buildCards(plans, lineContext({ ...members, ...named }, me.user_id, changes), versions);
   const isEmpty = session.messages.length === 0;
