@@ -59,6 +59,8 @@ export interface TaskQuestion {
 export interface ActivityQuestion {
   /** Who did it; absent for anybody. */
   who?: Assignee;
+  /** What did it in the name of people: automations, or confirmed plans of the agent. */
+  by?: 'automation' | 'agent';
   /** The task or project that it was done to. */
   of?: Target;
   /** Days, of which either end may be open; absent if none was said. */

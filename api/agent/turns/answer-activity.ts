@@ -88,8 +88,10 @@ const byWords: Readonly<Partial<Record<ActivityLine['actor_type'], string>>> = {
   automation: ' (by an automation)',
   agent: ' (by a confirmed plan)',
 };
-const doerOf = ({ user_name, user_id, actor_type }: ActivityLine): string =>
-  `${user_name ?? (user_id === null ? 'Assent' : 'a former user')}${byWords[actor_type] ?? ''}`;
+const doerOf = ({ user_name, user_id, actor_type, automation }: ActivityLine): string => {
+  const by = automation === null ? byWords[actor_type] : ` (by the automation ${quote(automation)})`;
+  return `${user_name ?? (user_id === null ? 'Assent' : 'a former user')}${by ?? ''}`;
+};
 
 const mentionOf = ({ entity_type, entity_id, entity_title }: ActivityLine): Mentioned[] =>
   entity_title !== null && ITEMS.has(entity_type) ? [{ item_id: entity_id, title: entity_title }] : [];
@@ -119,8 +121,10 @@ async function answerKind(ctx: Context, { asked, of }: AskedActivity, zone: stri
 }
 
 /** Who or what a list is about: `by Mia Chen`, `in the project “Harbor”`. */
-function aboutWords({ asked: { who }, of }: AskedActivity, people: PeopleIndex): string {
-  const by = who?.kind === 'me' ? ' by you' : who?.kind === 'name' ? ` by ${people.shown(who.name)}` : '';
+function aboutWords({ asked: { who, by: machine }, of }: AskedActivity, people: PeopleIndex): string {
+  const person = who?.kind === 'me' ? ' by you' : who?.kind === 'name' ? ` by ${people.shown(who.name)}` : '';
+  const by =
+    machine === undefined ? person : { automation: ' by automations', agent: ' by confirmed plans of the agent' }[machine];
   return of ? `${by} ${of.type === 'project' ? 'in' : 'to'} the ${of.type} ${quote(of.title)}` : by;
 }
 
@@ -142,7 +146,11 @@ export async function answerActivity(
   const isOfItem = of !== null && of.type !== 'project';
   const days = asked.days ?? (isOfItem ? {} : recentDays(world.today));
   const place = of === null ? { teamIds } : { teamIds: null, ...(isOfItem ? { entityId: of.id } : { projectId: of.id }) };
-  const { lines, isCut } = await activityBetween(ctx, { ...place, userId, ...momentsOf(days, zone) }, MAX_COUNTED + 1);
+  const { lines, isCut } = await activityBetween(
+    ctx,
+    { ...place, userId, actorType: asked.by ?? null, ...momentsOf(days, zone) },
+    MAX_COUNTED + 1,
+  );
   const about = `${aboutWords(question, world.people)} ${daysWords(days)}`;
   const cut = isCut ? `\n\nI looked at the newest ${MAX_LINES.toLocaleString('en')} changes of that time only.` : '';
   const named = of ? [{ item_id: of.id, title: of.title }] : [];

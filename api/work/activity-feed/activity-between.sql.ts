@@ -10,7 +10,7 @@ const LINES_OF_TEAM = `(select greatest(${MAX_LINES} / greatest(count(*), 1), ${
 
 /**
  * $1 = caller id, $2 = team ids, or null in a list, $3 = project or item, or null, $4 = user id or null, $5 = lowest id, $6 = highest id (exclusive),
- * $7 = row limit. Functions of the database read the newest lines before $6, by one index and a part of the months at a time; those from $5 on
+ * $7 = row limit, $8 = type of the actor, or null. Functions of the database read the newest lines before $6, by one index and a part of the months at a time; those from $5 on
  * count. At least one row; `is_cut`: all lines that were read are of the time, so that there may be more.
  */
 const between = (name: string, lines: string): Statement =>
@@ -22,7 +22,7 @@ with read as materialized (
     select given.id, given.place, ${LINES_OF_TEAM}::int as lines from unnest($2::uuid[]) with ordinality as given(id, place)
   ) t cross join lateral ${lines} a
 ), examined as materialized (
-  select * from read r where r.activity_id >= $5::uuid and ($4::uuid is null or r.user_id = $4)
+  select * from read r where r.activity_id >= $5::uuid and ($4::uuid is null or r.user_id = $4) and ($8::text is null or r.actor_type = $8)
 )
 select exists (select from read r group by r.place having count(*) >= max(r.lines) and min(r.activity_id::text) >= $5::text) as is_cut, l.*, u.name as user_name
 from (select) as one left join lateral (

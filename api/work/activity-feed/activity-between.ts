@@ -11,6 +11,8 @@ export interface ActivityFilter {
   projectId?: string | null;
   entityId?: string | null;
   userId?: string | null;
+  /** Null for changes of anybody. */
+  actorType?: ActivityLine['actor_type'] | null;
   /** Ms since 1970; `to` is exclusive. */
   from: number;
   to: number;
@@ -28,6 +30,8 @@ export interface ActivityLine {
   entity_title: string | null;
   summary: string;
   changes: ActivityChanges | null;
+  /** The automation that made the change; null for others, and for one that the caller may not read. */
+  automation: string | null;
 }
 
 type Row = ActivityLine & { activity_id: string | null; audit_id: string | null; is_cut: boolean } & Record<string, unknown>;
@@ -38,14 +42,26 @@ type Row = ActivityLine & { activity_id: string | null; audit_id: string | null;
  */
 export async function activityBetween(
   ctx: Context,
-  { teamIds, projectId = null, entityId = null, userId = null, from, to }: ActivityFilter,
+  { teamIds, projectId = null, entityId = null, userId = null, actorType = null, from, to }: ActivityFilter,
   limit: number,
 ): Promise<{ lines: ActivityLine[]; isCut: boolean }> {
   const statement = entityId !== null ? ofEntity : projectId !== null ? ofProject : ofTeams;
-  const values = [requireUser(ctx), teamIds ?? [null], entityId ?? projectId, userId, lowestIdAt(from), lowestIdAt(to), limit];
+  const values = [
+    requireUser(ctx),
+    teamIds ?? [null],
+    entityId ?? projectId,
+    userId,
+    lowestIdAt(from),
+    lowestIdAt(to),
+    limit,
+    actorType,
+  ];
   const rows = await run<Row>(ctx.db, statement, values);
   const found = rows.filter((row): row is Row & { activity_id: string } => row.activity_id !== null);
   const causes = await findCauses(ctx, found);
-  const lines = found.map((row) => ({ ...row, changes: causes.get(row.audit_id)?.changes ?? null }));
+  const lines = found.map((row) => {
+    const { changes = null, cause } = causes.get(row.audit_id) ?? {};
+    return { ...row, changes, automation: cause?.automation_name ?? null };
+  });
   return { lines, isCut: rows[0]?.is_cut === true };
 }

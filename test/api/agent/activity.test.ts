@@ -1,5 +1,7 @@
 /** Questions about what was done: from the activity feed, in the zone of the person, and only of their teams. */
+import { performAction } from '../../../api/automation/runs/execution/perform-action.js';
 import { buildProject, buildTask, buildTeam, type Person, type TestTeam } from '../../factories/people.js';
+import { buildRun } from '../../factories/runs.js';
 import { startApp, type TestApp } from '../../support/app.js';
 import { pretendWorker, talk } from './talk.js';
 
@@ -35,6 +37,22 @@ it('tells what a member did today, in words with the values that changed', async
   expect(mentions).toEqual([{ item_id: task.task_id, title: 'Order wheels' }]);
   expect((await say('what did Cara do yesterday?')).content).toMatch(/^I know of no change by Cara Voss on /);
   expect((await say('what did Zoe do today?')).content).toContain('is called “zoe”');
+});
+
+it('tells what automations changed, apart from what people did, and only of the teams of the person', async () => {
+  const change = { type: 'update_task', params: { task_id: task.task_id, priority: 'low' } };
+  const run = await buildRun(app, team, { actions: [change], status: 'running', statuses: ['pending'], gateIndex: 99 });
+  await performAction(app.services, { runId: run.run_id, incarnation: 1, execution: 'an-execution' }, 0);
+  const say = await talk(app, team.manager);
+  const { content, mentions } = await say('which tasks did an automation change today?');
+  expect(content).toMatch(
+    /^1 change by automations on \w+, .* \(UTC\):\n- \d\d:\d\d .+ \(by the automation “Deploy on merge”\) changed priority from high to low: “Order wheels”$/,
+  );
+  expect(mentions).toEqual([{ item_id: task.task_id, title: 'Order wheels' }]);
+  expect((await say('what did automations change yesterday?')).content).toMatch(/^I know of no change by automations on /);
+  const stranger = await buildTeam(app);
+  const outside = await (await talk(app, stranger.admin))('what did automations change this week?');
+  expect(outside.content).toMatch(/^I know of no change by automations /);
 });
 
 it('tells who closed a task, and what happened in a project', async () => {

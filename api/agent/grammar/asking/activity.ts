@@ -21,6 +21,8 @@ const NEWS = 'changes|activity|activities|history|updates|news';
 
 const OF_PERSON = patterns(
   'what did P do|change|update|edit|touch|move [W]',
+  'what|which tasks|items|things did P change|update|edit|touch [W]',
+  'what|which tasks|items|things has|have P changed|updated|edited|touched [W]',
   'what did P work on [W]',
   'what did P get up to [W]',
   'what has|have|had P done|changed|updated|edited|moved [W]',
@@ -37,6 +39,27 @@ const OF_PERSON = patterns(
   "show|list me? P 's NEWS [W]".replace('NEWS', NEWS),
   `show|list me? all? the? ${NEWS} of|by P [W]`,
 );
+const OF_MACHINE = (machine: string): Pattern[] => {
+  const does = `the|an|any|my|our|some? ${machine}`;
+  return patterns(
+    `what|which did ${does} do|change|update|touch|edit [W]`,
+    `what|which tasks|task|items|things did ${does} do|change|update|touch|edit [W]`,
+    `what|which has|have|had ${does} done|changed|updated|touched|edited [W]`,
+    `what|which tasks|task|items|things has|have|had ${does} done|changed|updated|touched|edited [W]`,
+    `what|which tasks|task|items|things was|were changed|updated|touched|edited by ${does} [W]`,
+    `what|which tasks|task|items|things has|have been changed|updated|touched|edited by ${does} [W]`,
+    `what was|were changed|updated|touched|edited|done by ${does} [W]`,
+    `what has|have been changed|updated|touched|edited|done by ${does} [W]`,
+    `did ${does} do|change|update|touch anything|something|tasks|it? [W]`,
+    `has|have ${does} done|changed|updated|touched anything|something|tasks [W]`,
+    `tell|show|list me|us? what|which tasks? ${does} did|changed|updated|touched [W]`,
+    `show|list me? all? the? ${NEWS} of|by|from ${does} [W]`,
+  );
+};
+const BY = [
+  ['automation', OF_MACHINE('automation|automations')],
+  ['agent', OF_MACHINE('agent|assistant')],
+] as const;
 const RECAP = 'summarise|summarize|recap|review|outline';
 const OF_ALL = patterns(
   `${RECAP} what happened|changed [W] [${TO} T] [W]`,
@@ -66,6 +89,9 @@ const OF_ALL = patterns(
   `show|list me? all? the? ${NEWS} [W] [in|to|on|of|for|from T] [W]`,
   'what is|are the? NEWS [in|to|on|of|for|from T] W'.replace('NEWS', NEWS),
   'who did|changed|finished|completed|closed|moved what [W] [in|on T] [W]',
+  'what|which tasks|items|things changed W',
+  'what|which tasks|items|things changed [W] in T [W]',
+  'what|which tasks|items|things was|were|have|has been? changed|updated|touched|edited W',
 );
 /** Questions for the newest change of a kind to one item. */
 const OF_KIND: readonly (readonly [what: ActivityKind, asked: readonly Pattern[]])[] = [
@@ -127,6 +153,10 @@ export function readActivity(reading: Reading, tokens: readonly Token[]): BareCl
   const byClock = readByClock(reading, tokens);
   if (byClock) return byClock;
   const matcher = new Matcher(reading, tokens);
+  for (const [by, asked] of BY) {
+    const slots = find(matcher, asked, 'all');
+    if (slots) return { does: 'activity', asked: { by, ...(slots.W && { days: slots.W }) } };
+  }
   for (const certainty of ['all', 'none'] as const) {
     const found = find(matcher, OF_PERSON, certainty) ?? find(matcher, OF_ALL, certainty);
     if (found && !(found.P?.kind === 'nobody')) return asClause(found);

@@ -22,6 +22,7 @@ const KINDS: Readonly<Record<string, readonly (readonly [words: string, sentence
     ['summary summarise summarize status project progress recap update', 'summarize J'],
     ['happened changed new news since happen activity', 'what happened this week?'],
     ['did done yesterday activity history changes who person', 'what did P do yesterday?'],
+    ['automation automations machine automatic', 'what did automations change this week?'],
     ['overview explain tell linked', 'summarize the linked items'],
   ],
   Change: [

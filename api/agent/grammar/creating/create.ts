@@ -1,6 +1,6 @@
 import { readDate, readNumber } from '../../../platform/written-days.js';
 import { NO_REMINDER } from '../doubts/cannot.js';
-import type { BareClause, NewTask } from '../clauses.js';
+import type { BareClause, NewTask, Target } from '../clauses.js';
 import { type Reading, wordsOf } from '../reading.js';
 import { readPerson } from '../referents.js';
 import { readTarget } from '../target.js';
@@ -22,8 +22,16 @@ import { FOR_WHICH, readSeveral, readSplit, readSubtasks, SPLITTING, subtasks } 
 
 const NEW_NOUNS = new Set('task ticket issue todo to-do item card bug story'.split(' '));
 
-/** The tokens behind `create a new task called`, and whether several tasks follow. */
-function readHead(tokens: readonly Token[]): { rest: readonly Token[]; isMany: boolean; priority?: Token[] } | undefined {
+/** What is behind `create a new task called`. */
+interface Head {
+  rest: readonly Token[];
+  /** Several tasks follow; with their number. */
+  isMany: boolean;
+  isCounted: boolean;
+  priority?: Token[];
+}
+
+function readHead(tokens: readonly Token[]): Head | undefined {
   let rest = skip(tokens, 'i|we', 'create|add|make|open|log|file|new|write|need|enter|draft|set');
   if (rest.length === tokens.length || !CREATING.has(word(tokens, tokens.length - rest.length - 1))) return undefined;
   rest = skip(
@@ -34,6 +42,7 @@ function readHead(tokens: readonly Token[]): { rest: readonly Token[]; isMany: b
     'new|following|one',
     'follow-up|followup|quick|small|short|little|simple|separate',
   );
+  const uncounted = rest;
   const counted = readNumber(word(rest, 0)) === undefined ? rest : skip(rest.slice(1), 'new|more|other|small|quick|short');
   if (SEVERAL.has(word(counted, 0))) rest = counted;
   const noun = rest.findIndex(
@@ -44,7 +53,19 @@ function readHead(tokens: readonly Token[]): { rest: readonly Token[]; isMany: b
   if (before.length > 0 && !findPriority(wordsOf(before))) return undefined;
   const isMany = SEVERAL.has(word(rest, noun));
   const priority = before.length > 0 ? { priority: [...before] } : {};
-  return { rest: rest.slice(noun + 1), isMany, ...priority };
+  return { rest: rest.slice(noun + 1), isMany, isCounted: counted.length < uncounted.length, ...priority };
+}
+
+/** Asks for the titles of tasks of which only the topic is said: `three tasks for the launch`. */
+const whichTitles = (project: Target | undefined): string => {
+  const place = project?.kind === 'named' && project.items.length === 1 ? ` in ${project.items[0]?.title}` : '';
+  return `Which tasks? Write their titles: “create tasks 'A', 'B' and 'C'${place}”.`;
+};
+
+/** A project behind the last title is that of all. */
+function withPlaceOfLast(tasks: readonly NewTask[]): NewTask[] {
+  const project = tasks.at(-1)?.project;
+  return tasks.map((task) => (project ? { project, ...task } : task));
 }
 
 /** `create a [PRIORITY] task [for PERSON] [called] TITLE [due DATE] [for PERSON] [in PROJECT]` */
@@ -57,8 +78,10 @@ function readCreation(reading: Reading, tokens: readonly Token[]): BareClause | 
   if (head.isMany) {
     const { parent, ...given } = { ...(priority && { priority }), ...owned.given };
     const read = readSeveral(reading, skip(owned.rest, 'called|named|for|to'));
-    const several = read && { ...read, tasks: read.tasks.map((task) => ({ ...given, ...task })) };
+    const several = read && { ...read, tasks: withPlaceOfLast(read.tasks.map((task) => ({ ...given, ...task }))) };
     if (read && isOpenWhose(reading, owned.rest, read.tasks)) return { does: 'doubt', text: FOR_WHICH };
+    if (read?.tasks.length === 1 && (head.isCounted || word(owned.rest, 0) === 'for'))
+      return { does: 'doubt', text: whichTitles(read.tasks[0]?.project) };
     if (parent) return subtasks(parent, several);
     const one = several?.tasks.length === 1 ? several.tasks[0] : undefined;
     return one ? { does: 'create', task: one } : subtasks({ kind: 'list', targets: [] }, several);

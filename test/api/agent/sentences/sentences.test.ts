@@ -6,7 +6,21 @@ import { isSame, meaning } from './world.js';
 type Row = [world: string, said: string | string[], means: string];
 const read = (name: string): Row[] => JSON.parse(readFileSync(new URL(`${name}.json`, import.meta.url), 'utf8')) as Row[];
 
-const ROWS = ['seen', 'unseen', 'third', 'fourth', 'fifth', 'sixth', 'seventh', 'eighth', 'ninth', 'tenth', 'eleventh', 'rules']
+const ROWS = [
+  'seen',
+  'unseen',
+  'third',
+  'fourth',
+  'fifth',
+  'sixth',
+  'seventh',
+  'eighth',
+  'ninth',
+  'tenth',
+  'eleventh',
+  'twelfth',
+  'rules',
+]
   .flatMap(read)
   .map(([world, said, means]) => [world, said, means] as const);
 

@@ -267,6 +267,7 @@ function shownActivity({ asked, of }: Extract<Asked, { does: 'activity' }>): str
     onlyAssignees({ people, userId: 'ada' }, asked.who).map((id) => MEMBERS.find((each) => each.user_id === id)?.names.at(-1));
   const { from = '', to = TODAY } = asked.days ?? {};
   const parts = [
+    asked.by && `by ${asked.by}`,
     who && `of ${who.join()}`,
     of && `${of.type === 'project' ? 'in' : 'of'} ${of.id}`,
     asked.days && `${from}..${to}`,
