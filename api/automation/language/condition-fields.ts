@@ -20,9 +20,11 @@ export interface ConditionField {
 }
 
 /** Path of the key of the custom field that an event is about. */
-const FIELD_KEY = 'event.field.key';
-/** Paths of its value in words, before and after. */
-const FIELD_TEXTS = ['event.changes.text.from', 'event.changes.text.to'];
+export const FIELD_KEY = 'event.field.key';
+/** Paths of its value, before and after. */
+export const FIELD_VALUES: readonly string[] = ['event.changes.value.from', 'event.changes.value.to'];
+/** The same in words. */
+export const FIELD_TEXTS: readonly string[] = ['event.changes.text.from', 'event.changes.text.to'];
 
 /** What a team names itself: its stages, and the fields of its tasks by the paths of their values. */
 export interface OwnWords {
@@ -72,26 +74,43 @@ function* listLeaves(value: unknown, path: string, left: number): Generator<Cond
   else for (const [name, each] of Object.entries(value)) yield* listLeaves(each, `${path}.${name}`, left - 1);
 }
 
-/** Returns the path of the field that changed, or of its value in words, with what the team has; undefined for another path. */
-function describeChangedField(at: ConditionField, fields: readonly ConditionField[]): ConditionField | undefined {
+const keyOf = ({ path }: ConditionField): string => path.slice(CUSTOM_FIELDS.length + 1);
+const endOf = (path: string): string => (path.endsWith('to') ? 'new value' : 'old value');
+
+/** Returns the path of the field that changed, or of its value, with what the team has; undefined for another path. `key`: of the only field that is meant. */
+function describeChangedField(
+  at: ConditionField,
+  fields: readonly ConditionField[],
+  key: string | undefined,
+): ConditionField | undefined {
   if (at.path === FIELD_KEY && fields.length > 0) {
-    const keys = fields.map(
-      ({ path, name = path }) => [path.slice(CUSTOM_FIELDS.length + 1), name.replace('task › ', '')] as const,
-    );
-    return { ...at, name: 'field', values: keys.map(([key]) => key), texts: Object.fromEntries(keys) };
+    const keys = fields.map((field) => [keyOf(field), (field.name ?? field.path).replace('task › ', '')] as const);
+    return { ...at, name: 'field', values: keys.map(([each]) => each), texts: Object.fromEntries(keys) };
+  }
+  const meant = key === undefined ? fields : fields.filter((field) => keyOf(field) === key);
+  if (FIELD_VALUES.includes(at.path)) {
+    const [only] = key === undefined ? [] : meant;
+    return { ...(only ?? at), path: at.path, name: endOf(at.path) };
   }
   if (!FIELD_TEXTS.includes(at.path)) return undefined;
-  const values = [...new Set(fields.flatMap(({ values = [], texts = {} }) => values.map((value) => texts[value] ?? value)))];
-  return { ...at, kind: 'text', name: at.path.endsWith('to') ? 'new value' : 'old value', values, isOpen: true };
+  const values = [...new Set(meant.flatMap(({ values = [], texts = {} }) => values.map((value) => texts[value] ?? value)))];
+  return { ...at, kind: 'text', name: `${endOf(at.path)} in words`, values, isOpen: true };
 }
 
-/** Lists the fields of a trigger's events, as their declaration shows them, those of the team included, and of what is beside the event. */
-export function listConditionFields(triggerType: string, { stages, fields }: OwnWords = NO_WORDS): ConditionField[] {
+/**
+ * Lists the fields of a trigger's events, as their declaration shows them, those of the team included, and of what is beside the event.
+ * @param key of the custom field that a condition names: a value that changed is one of its values
+ */
+export function listConditionFields(
+  triggerType: string,
+  { stages, fields }: OwnWords = NO_WORDS,
+  key?: string,
+): ConditionField[] {
   const sample = TRIGGERS.find(({ key }) => key === triggerType)?.sample_payload ?? {};
   const own = 'task' in sample ? fields : [];
   return [...listLeaves(sample, 'event', MAX_STEPS), ...own, ...BESIDE].map((field) => {
     if (triggerType === 'task.field_changed') {
-      const named = describeChangedField(field, fields);
+      const named = describeChangedField(field, fields, key);
       if (named) return named;
     }
     if (STAGE_PATHS.includes(field.path))

@@ -1,6 +1,6 @@
 import type { ASTNode } from '@marcbachmann/cel-js';
 import { parseCondition } from './condition.js';
-import type { ConditionField, FieldKind } from './condition-fields.js';
+import { type ConditionField, FIELD_KEY, type FieldKind } from './condition-fields.js';
 
 /** Comparisons of a row, in words. */
 export const COMPARISONS = {
@@ -200,6 +200,20 @@ export function listParts(node: ASTNode, operator: string): ASTNode[] {
   if (node.op !== operator) return [node];
   const [left, right] = node.args as [ASTNode, ASTNode];
   return [...listParts(left, operator), ...listParts(right, operator)];
+}
+
+const findKey = (rows: readonly (ConditionRow | undefined)[]): string | undefined => {
+  const keys = rows.filter((row) => row?.field === FIELD_KEY && row.comparison === 'is');
+  return keys.length === 1 ? keys[0]?.value : undefined;
+};
+
+/** Returns the key of the custom field whose change rows ask for; undefined if they ask for several, or for none. */
+export const keyOfRows = ({ join, rows }: ConditionRows): string | undefined => (join === 'all' ? findKey(rows) : undefined);
+
+/** Returns the same of the text of a condition. */
+export function keyOfCondition(condition: string): string | undefined {
+  const ast = parseCondition(condition);
+  return ast && findKey(listParts(ast, '&&').map(readRow));
 }
 
 /** A condition without its spaces, quotes and names of the same field. */

@@ -4,6 +4,8 @@ import {
   type Comparison,
   type ConditionRow,
   type ConditionRows,
+  keyOfCondition,
+  keyOfRows,
   readConditionRows,
   takesWhole,
   writeConditionRows,
@@ -20,9 +22,14 @@ export interface ConditionForm {
 const MAX_ROWS = 30;
 const EMPTY_ROW: ConditionRow = { field: '', comparison: 'is', value: '' };
 
+const fieldsOfText = (text: string, triggerType: string, own: OwnWords | undefined): ConditionField[] =>
+  listConditionFields(triggerType, own, keyOfCondition(text));
+const fieldsOfRows = (rows: ConditionRows, triggerType: string, own: OwnWords | undefined): ConditionField[] =>
+  listConditionFields(triggerType, own, keyOfRows(rows));
+
 export const conditionForm = (text: string, triggerType: string, own?: OwnWords): ConditionForm => ({
   text,
-  rows: readConditionRows(text, listConditionFields(triggerType, own)),
+  rows: readConditionRows(text, fieldsOfText(text, triggerType, own)),
 });
 
 const isFilled = ({ field }: ConditionRow): boolean => field !== '';
@@ -61,10 +68,10 @@ export function readConditionForm(given: Fields, text: string, triggerType: stri
   const sent = readRows(given);
   const shown = typeof given['c.shown'] === 'string' ? given['c.shown'].replaceAll('\r\n', '\n') : undefined;
   if (!sent || text !== shown) return conditionForm(text, triggerType, own);
-  const fields = listConditionFields(triggerType, own);
+  const fields = fieldsOfRows(sent, triggerType, own);
   const rows = sent.rows.map((row) => withChoice(row, fields, text));
   const filled = { ...sent, rows: rows.filter(isFilled) };
-  const before = readConditionRows(text, fields);
+  const before = readConditionRows(text, fieldsOfText(text, triggerType, own));
   const isSame = isDeepStrictEqual(before?.rows, filled.rows) && (filled.rows.length < 2 || before?.join === filled.join);
   const written = writeConditionRows(filled, fields);
   return { text: isSame || written.errors.size > 0 ? text : written.text, rows: { ...sent, rows } };
@@ -73,7 +80,7 @@ export function readConditionForm(given: Fields, text: string, triggerType: stri
 /** Returns what is wrong with the rows of a condition, by the names of their fields in the form. */
 export function conditionErrors({ rows }: ConditionForm, triggerType: string, own?: OwnWords): Record<string, string> {
   if (!rows) return {};
-  const { errors } = writeConditionRows(rows, listConditionFields(triggerType, own));
+  const { errors } = writeConditionRows(rows, fieldsOfRows(rows, triggerType, own));
   return Object.fromEntries([...errors].map(([index, message]) => [`c${index}.value`, message]));
 }
 
@@ -93,7 +100,7 @@ const listValues = ({ values = [], texts = {} }: Partial<ConditionField> = {}) =
 
 /** Returns a condition in words, such as `task › status is Done and task › title contains "crane"`; null where rows cannot say it. */
 export function sayCondition(text: string, triggerType: string, own?: OwnWords): string | null {
-  const known = listConditionFields(triggerType, own);
+  const known = fieldsOfText(text, triggerType, own);
   const { join, rows } = readConditionRows(text, known) ?? { rows: [] };
   if (rows.length === 0) return null;
   const said = rows.map((row) => {
@@ -109,7 +116,7 @@ export function sayCondition(text: string, triggerType: string, own?: OwnWords):
 export function showConditionRows(form: ConditionForm, triggerType: string, own?: OwnWords) {
   if (!form.rows) return null;
   const { join, rows } = form.rows;
-  const known = listConditionFields(triggerType, own);
+  const known = fieldsOfRows(form.rows, triggerType, own);
   const errors = conditionErrors(form, triggerType, own);
   const missing = rows.filter((row) => isFilled(row) && !known.some(({ path }) => path === row.field));
   return {

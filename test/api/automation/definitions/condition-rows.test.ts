@@ -4,6 +4,8 @@ import { listConditionFields } from '../../../../api/automation/language/conditi
 import {
   type Comparison,
   COMPARISONS,
+  type ConditionRow,
+  keyOfCondition,
   readConditionRows,
   writeConditionRows,
 } from '../../../../api/automation/language/condition-rows.js';
@@ -67,6 +69,17 @@ it('names the custom field that changed, and offers the words of its values besi
   expect(writeConditionRows({ join: 'all', rows: [row('event.field.key', 'is', 'gone')] }, known).errors.get(0)).toBe(
     'Enter one of: Severity, Points',
   );
+  // The value that changed is one of the field that a row names.
+  const value = [row('event.field.key', 'is', 'severity'), row('event.changes.value.to', 'is', 'very high')];
+  const write = (rows: ConditionRow[], key?: string) =>
+    writeConditionRows({ join: 'all', rows }, listConditionFields('task.field_changed', { stages: [], fields: own }, key));
+  const written = write(value, 'severity');
+  expect(written.text).toBe('event.field.key == "severity" && event.changes.value.to == "p1"');
+  expect(keyOfCondition(written.text)).toBe('severity');
+  expect(write(value).text).toBe('event.field.key == "severity" && event.changes.value.to == "very high"');
+  expect(write([row('event.changes.value.to', 'over', 'much')], 'points').errors.get(0)).toBe('Enter a number');
+  expect(keyOfCondition(written.text.replace('&&', '||'))).toBeUndefined();
+  expect(keyOfCondition(`${written.text} && event.field.key == "points"`)).toBeUndefined();
 });
 
 it('reads the values of a status and a priority as pages show them, and refuses others', () => {

@@ -476,6 +476,30 @@ describe('a condition as rows', () => {
     expect(again.html).toContain('Enter one of: Ready');
   });
 
+  it('offers the choices of the custom field whose change is asked for, one or many', async () => {
+    const options = [{ value: 'p1', label: 'Very high' }, { value: 'p2' }];
+    await createField(app, team, 'select', { name: 'Severity', options });
+    await createField(app, team, 'multi_select', { name: 'Areas', options });
+    const empty = { ...readFields((await browser.get(page())).html), trigger_type: 'task.field_changed', 'c.join': 'all' };
+    const key = { 'c0.field': 'event.field.key', 'c0.comparison': 'is', 'c0.value': 'severity' };
+    const to = { 'c1.field': 'event.changes.value.to', 'c1.comparison': 'is', 'c1.value': '' };
+    const one = await press({ ...empty, ...key, ...to, op: 'show' });
+    expect(one.fields['condition']).toBe('event.field.key == "severity" && event.changes.value.to == "p1"');
+    expect(one.html).toMatch(
+      /<select id="f-c1.value"[^>]*><option value="p1" selected>Very high<\/option><option value="p2">p2</,
+    );
+    const areas = { 'c0.value': 'areas', 'c1.comparison': 'contains', 'c1.value': 'p2' };
+    const many = await press({ ...one.fields, ...areas, op: 'show' });
+    expect(many.fields['condition']).toBe('event.field.key == "areas" && "p2" in event.changes.value.to');
+    expect(many.fields).toMatchObject({ 'c1.comparison': 'contains', 'c1.value': 'p2' });
+    // Where any of the rows may hold, the value may be one of another field.
+    const any = await press({ ...one.fields, 'c.join': 'any', op: 'show' });
+    expect(any.fields['condition']).toBe('event.field.key == "severity" || event.changes.value.to == "p1"');
+    const typed = await press({ ...empty, condition: many.fields['condition'] as string, op: 'show' });
+    expect(typed.fields).toMatchObject({ 'c1.comparison': 'contains', 'c1.value': 'p2' });
+    expect(typed.html).toContain('>new value</option>');
+  });
+
   it('writes the text from what was chosen, adds rows, and checks the sample', async () => {
     const empty = readFields((await browser.get(page())).html);
     expect(empty).toMatchObject({ 'c0.field': '', 'c.join': 'all', condition: '' });
