@@ -2,6 +2,7 @@ import type { Automation, StoredAction } from '../../../db/models/automation/aut
 import { isAllowed } from '../../platform/access/access.js';
 import type { Context } from '../../platform/context.js';
 import { findSeat } from '../../platform/access/seats.js';
+import { quoteName } from '../../platform/validation/given-name.js';
 import { findConnections } from '../../integrations/connections/connections.js';
 import { missingSecrets } from '../secrets/vault.js';
 import { outboundTypes } from '../actions/registry.js';
@@ -10,7 +11,9 @@ import { warnOfStages } from './check-stages.js';
 import { CUSTOM_FIELDS } from '../../gate/staging/custom-values.js';
 import { shortGates } from './short-gates.js';
 import { warnOfPaths } from './template-paths.js';
+import { listComparedTexts } from '../language/compared-choices.js';
 import { findSecretHandles } from '../language/template.js';
+import { findTaskFields, type TaskField } from '../../work/custom-fields/find-task-fields.js';
 
 type SavedDefinition = Pick<Automation, 'team_id' | 'created_by' | 'updated_by' | 'trigger_type' | 'condition' | 'actions'>;
 
@@ -108,9 +111,48 @@ export function hintAtOwnChanges({
   );
 }
 
+/** Choices of a field that a warning lists. */
+const MAX_LISTED = 8;
+const MAX_CHOICE_WARNINGS = 20;
+
+/** Says what is wrong with texts that a condition compares the fields of these keys with. Fields without choices may have any text. */
+function sayMisfits(
+  fields: ReadonlyMap<string, TaskField>,
+  { keys, texts, as }: ReturnType<typeof listComparedTexts>[number],
+): string[] {
+  const missing = keys.filter((key) => !fields.has(key));
+  if (missing.length > 0) return missing.map((key) => `the tasks of the team have no field ${quoteName(key)}`);
+  const meant = keys.map((key) => fields.get(key) as TaskField);
+  const types = as === 'label' ? ['select'] : ['select', 'multi_select'];
+  if (!meant.every(({ field_type }) => types.includes(field_type))) return [];
+  const choices = meant.flatMap(({ options }) => options.map(({ value, label }) => (as === 'label' ? (label ?? value) : value)));
+  const listed = `${choices.slice(0, MAX_LISTED).join(', ')}${choices.length > MAX_LISTED ? ', …' : ''}`;
+  const name = meant.map((field) => field.name).join(', ');
+  return texts
+    .filter((text) => !choices.includes(text))
+    .map((text) => `${name} has no choice ${quoteName(text)}${choices.length > 0 ? ` (it has ${listed})` : ''}`);
+}
+
+/** Warns of what conditions compare custom fields with and no task can have, so that they never, or always, hold. */
+async function warnOfChoices(ctx: Context, { team_id, condition, actions }: SavedDefinition): Promise<string[]> {
+  const sources = [
+    { place: 'condition', source: condition },
+    ...actions.map((action, index) => ({ place: `actions[${index}].if`, source: action.if })),
+  ];
+  const compared = sources.flatMap(({ place, source }) =>
+    listComparedTexts(source ?? '').map((each) => ({ place, compared: each })),
+  );
+  const keys = [...new Set(compared.flatMap((each) => each.compared.keys))];
+  if (team_id === null || keys.length === 0 || !isAllowed('custom_field.list', await findSeat(ctx, team_id))) return [];
+  const found = await findTaskFields(ctx, [team_id], undefined, keys);
+  const fields = new Map(found.map((field) => [field.key, field]));
+  const said = compared.flatMap((each) => sayMisfits(fields, each.compared).map((text) => `${each.place}: ${text}`));
+  return [...new Set(said)].slice(0, MAX_CHOICE_WARNINGS);
+}
+
 /**
- * Returns warnings about actions that will fail unless something changes first. They do not prevent saving: the secret or the
- * connection may be added later. Only team admins see the names of missing secrets.
+ * Returns warnings about actions that will fail, and conditions that compare what is not there, unless something changes first. They do not prevent
+ * saving: the secret, the connection or the field may be added later. Only team admins see the names of missing secrets.
  */
 export const findWarnings = async (ctx: Context, saved: SavedDefinition): Promise<string[]> => [
   ...(await ofSecrets(ctx, saved)),
@@ -118,5 +160,6 @@ export const findWarnings = async (ctx: Context, saved: SavedDefinition): Promis
   ...(await shortGates(ctx, saved)),
   ...warnOfPaths(saved.trigger_type, saved.actions),
   ...(await warnOfStages(ctx, saved.team_id, saved.actions)),
+  ...(await warnOfChoices(ctx, saved)),
   ...warnOfLoops(saved),
 ];

@@ -1,4 +1,5 @@
 import { availableActions } from '../../../../api/automation/actions/registry.js';
+import { createField } from '../../../factories/custom-fields.js';
 import { buildPerson, buildProject, buildTeam, type Person, type TestTeam } from '../../../factories/people.js';
 import { startApp, type TestApp } from '../../../support/app.js';
 
@@ -120,6 +121,37 @@ describe('POST /api/automations', () => {
       'Secret OTHER does not exist yet',
       'Secret WEBHOOK_SIGNING_KEY does not exist yet',
     ]);
+  });
+
+  it('warns of a field, and of a choice of a field, that a condition names and the team does not have', async () => {
+    const options = [{ value: 'critical', label: 'Critical!' }, { value: 'minor' }];
+    await createField(app, team, 'select', { name: 'Severity', options });
+    await createField(app, team, 'multi_select', { name: 'Areas', options });
+    await createField(app, team, 'text', { name: 'Origin' });
+    const stranger = await buildTeam(app);
+    await createField(app, stranger, 'select', { name: 'Secret', options });
+    const warn = async (condition: string, fields: object = {}) =>
+      (await create(team.member, { trigger_type: 'task.field_changed', condition, ...fields })).body.warnings;
+    const custom = 'event.task.custom_fields';
+    for (const [condition, ...expected] of [
+      ['event.field.key == "severity" && event.changes.value.to == "s1"', 'Severity has no choice “s1” (it has critical, minor)'],
+      ['event.field.key == "severity" && "critical" != event.changes.value.to'],
+      [
+        'event.field.key == "severity" && event.changes.text.to in ["Critical!", "critical"]',
+        'Severity has no choice “critical” (it has Critical!, minor)',
+      ],
+      ['event.field.key in ["severity", "origin"] && event.changes.value.to == "s1"'],
+      ['event.changes.value.to == "s1"'],
+      ['event.field.key == "secret" && event.changes.value.to == "s1"', 'the tasks of the team have no field “secret”'],
+      [`"s1" in ${custom}.areas || ${custom}.severity == null`, 'Areas has no choice “s1” (it has critical, minor)'],
+      [`${custom}.gone == "x" && task.custom_fields.origin == "y"`, 'the tasks of the team have no field “gone”'],
+    ])
+      expect([condition, await warn(condition as string)]).toEqual([condition, expected.map((text) => `condition: ${text}`)]);
+    const of = { ...comment, if: `${custom}.severity == "major"` };
+    expect(await warn('', { actions: [gate, of] })).toEqual([
+      'actions[1].if: Severity has no choice “major” (it has critical, minor)',
+    ]);
+    expect(await warn('event.field.key == "severity"', { team_id: null })).toEqual([]);
   });
 
   it.each([
