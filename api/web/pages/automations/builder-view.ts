@@ -124,7 +124,7 @@ function toStepView(step: FormStep, index: number, { fields: typedFields, own, e
     fields: [...fields.filter(isFirst), ...rest.slice(0, few)],
     more: rest.slice(few),
     error: errors[`s${index}`],
-    check: checkStepOnSample(typedFields.trigger_type, step.if),
+    check: checkStepOnSample(typedFields.trigger_type, step.if, own),
     errors,
   };
 }
@@ -162,7 +162,7 @@ export async function showBuilder(ctx: Context, me: User, target: Target, shown:
     changeNote,
     template,
     condition: showConditionRows({ text: form.fields.condition, rows: form.rows }, form.fields.trigger_type, form.own),
-    check: checkOnSample(form.fields.trigger_type, form.fields.condition),
+    check: checkOnSample(form.fields.trigger_type, form.fields.condition, form.own),
     schedule: checkTyped(form.fields.schedule_cron, form.fields.schedule_timezone),
     triggers: TRIGGERS.filter(({ available }) => available),
     actions: availableActions().map(({ type, label }) => ({ type, label })),

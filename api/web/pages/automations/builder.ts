@@ -11,7 +11,8 @@ import { isAllowed, type Seat } from '../../../platform/access/access.js';
 import type { Context } from '../../../platform/context.js';
 import { forbidden, invalid } from '../../../platform/errors.js';
 import { Id, Text } from '../../../platform/fields.js';
-import { type FormError, page, type Page, type PageResult, type Redirect, requireUser } from '../../page.js';
+import { type FormError, page, type Page, type PageResult, type Redirect, requireUser, type View } from '../../page.js';
+import { fieldsPath } from '../teams/fields.js';
 import type { Fields } from '../../server/read-form.js';
 import { createFormatter } from '../../wording/formatter.js';
 import { editForm } from './builder-edits.js';
@@ -19,12 +20,13 @@ import { type BuilderForm, readBuilderForm, toDraft, toForm } from './builder-fo
 import { findMissing } from './missing-fields.js';
 import { withNamedIds } from './named-ids.js';
 import { describeClashes, looserGates, rebaseDraft } from './rebase.js';
-import { readOwnWords } from './own-words.js';
+import { readOwnWords, type TeamWords } from './own-words.js';
+import { withSevereField } from './severe-field.js';
 import { type Shown, showBuilder, type Target } from './builder-view.js';
 import { blankDraft, type Draft, DRAFT_FIELDS, draftOf, parseDraft, readDraft, versionDraft, writeDraft } from './draft.js';
 import { withFirstStages } from './stage-choice.js';
 import { automationPath, VersionField } from './switches.js';
-import { TEMPLATES } from './templates.js';
+import { type AutomationTemplate, TEMPLATES } from './templates.js';
 
 /** Bytes of a form: a definition as it is stored, as forms encode it. */
 const FORM_BYTES = 256 * 1024;
@@ -132,6 +134,21 @@ async function showRebased(ctx: Context, me: User, target: Target, given: z.outp
 const readVersion = async (ctx: Context, { automation }: Target, version: number) =>
   versionDraft(await getVersion(ctx, automation?.automation_id ?? '', version));
 
+/** Lists the templates. `lacking`: one that was chosen, and needs a field that the team does not have. */
+function showTemplates(me: User, { teamId }: Target, lacking?: AutomationTemplate): View {
+  const team = me.teams.find(({ team_id }) => team_id === teamId);
+  const mayCreate = team !== undefined && isAllowed('custom_field.manage', team.role as Seat);
+  const needed = lacking && { name: lacking.draft.name, team, fields: team && fieldsPath(team.team_id), mayCreate };
+  const data = { templates: TEMPLATES, team: teamId ?? 'personal', needed };
+  return { view: 'automations/templates', title: 'New automation', data, scripts: ['drafts.js'] };
+}
+
+/** Returns the definition of a template in the words of the team; undefined where it lacks a field that the template needs. */
+function fillTemplate({ draft, usesStages, usesField }: AutomationTemplate, own: TeamWords | undefined): Draft | undefined {
+  if (usesField) return withSevereField(draft, own);
+  return usesStages ? withFirstStages(draft, own) : draft;
+}
+
 const newPages: Page[] = [
   page({
     method: 'get',
@@ -145,14 +162,11 @@ const newPages: Page[] = [
       const person = requireUser({ me });
       const chosen = TEMPLATES.find(({ key }) => key === query.template);
       const target = newTarget(person, query.team, chosen?.key ?? null);
-      if (query.template === undefined) {
-        const data = { templates: TEMPLATES, team: target.teamId ?? 'personal' };
-        return { view: 'automations/templates', title: 'New automation', data, scripts: ['drafts.js'] };
-      }
-      const draft = chosen?.draft ?? blankDraft();
-      const schedule_timezone = draft.schedule_timezone ?? createFormatter(person).timeZone;
+      if (query.template === undefined) return showTemplates(person, target);
       const own = await readOwnWords(ctx, person, target.teamId);
-      const filled = chosen?.usesStages ? withFirstStages(draft, own) : draft;
+      const filled = chosen ? fillTemplate(chosen, own) : blankDraft();
+      if (!filled) return showTemplates(person, target, chosen);
+      const schedule_timezone = filled.schedule_timezone ?? createFormatter(person).timeZone;
       return showBuilder(ctx, person, target, { form: toForm({ ...filled, schedule_timezone }, own) });
     },
   }),

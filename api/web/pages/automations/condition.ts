@@ -5,8 +5,9 @@ import { listPaths as listRead } from '../../../automation/language/explain-cond
 import { listAnswerReads } from '../../../automation/language/answer-paths.js';
 import { checkOnlyIf } from '../../../automation/language/only-if.js';
 import { conditionScope } from '../../../automation/language/condition-scope.js';
-import { TRIGGERS } from '../../../automation/language/triggers.js';
-import { page, type Page } from '../../page.js';
+import { page, type Page, requireUser } from '../../page.js';
+import { readOwnWords, type TeamWords } from './own-words.js';
+import { sampleFor } from './severe-field.js';
 
 /** What a condition comes to on the sample of a trigger. `marked`: the source before, at and after the position of a fault. */
 interface ConditionCheck {
@@ -58,8 +59,13 @@ function withFields(sample: Record<string, unknown>, condition: string): Record<
 }
 
 /** Checks a condition, and evaluates it on the sample of a trigger; an unknown trigger has an empty one. */
-export function checkOnSample(triggerType: string, condition: string, check = checkCondition): ConditionCheck {
-  const event = TRIGGERS.find(({ key }) => key === triggerType)?.sample_payload ?? {};
+export function checkOnSample(
+  triggerType: string,
+  condition: string,
+  own: TeamWords | undefined,
+  check = checkCondition,
+): ConditionCheck {
+  const event = sampleFor(triggerType, condition, own);
   const about = {
     sample: JSON.stringify(event, null, 2),
     paths: [...listPaths(event, 'event', MAX_PATH_STEPS)].slice(0, MAX_PATHS),
@@ -84,14 +90,16 @@ export function checkOnSample(triggerType: string, condition: string, check = ch
 }
 
 /** The same for the condition of one step. */
-export function checkStepOnSample(triggerType: string, condition: string): ConditionCheck {
-  const checked = checkOnSample(triggerType, condition, checkOnlyIf);
+export function checkStepOnSample(triggerType: string, condition: string, own: TeamWords | undefined): ConditionCheck {
+  const checked = checkOnSample(triggerType, condition, own, checkOnlyIf);
   const isLater = checked.state !== 'wrong' && listAnswerReads({ if: condition }).length > 0;
   return isLater ? { ...checked, state: 'later', message: null } : checked;
 }
 
 /** Characters of a condition in an address; the check refuses longer ones anyway. */
 const MAX_CONDITION = 4_000;
+/** The team of the automation, whose fields the sample is about. */
+const TeamQuery = z.uuid().nullable().catch(null);
 
 export const conditionPages: Page[] = [
   page({
@@ -99,27 +107,28 @@ export const conditionPages: Page[] = [
     path: '/app/automations/condition',
     access: 'automation.catalogue',
     query: z.object({
+      team: TeamQuery,
       trigger_type: z.string().max(100).catch(''),
       condition: z.string().max(MAX_CONDITION).catch(''),
     }),
-    handle: ({ query: { trigger_type, condition } }) =>
-      Promise.resolve({
-        view: 'automations/condition-page',
-        title: 'Condition',
-        data: { check: checkOnSample(trigger_type, condition) },
-      }),
+    async handle({ ctx, me, query: { team, trigger_type, condition } }) {
+      const own = await readOwnWords(ctx, requireUser({ me }), team);
+      const data = { check: checkOnSample(trigger_type, condition, own) };
+      return { view: 'automations/condition-page', title: 'Condition', data };
+    },
   }),
   page({
     method: 'get',
     path: '/app/automations/condition/:step',
     access: 'automation.catalogue',
     params: z.object({ step: z.coerce.number().int().min(0).max(99).catch(0) }),
-    query: z.looseObject({ trigger_type: z.string().max(100).catch('') }),
-    handle({ params: { step }, query: { trigger_type, ...typed } }) {
+    query: z.looseObject({ team: TeamQuery, trigger_type: z.string().max(100).catch('') }),
+    async handle({ ctx, me, params: { step }, query: { team, trigger_type, ...typed } }) {
       const source = typed[`s${step}.if`];
       const condition = typeof source === 'string' ? source.slice(0, MAX_CONDITION) : '';
-      const data = { index: step, check: checkStepOnSample(trigger_type, condition) };
-      return Promise.resolve({ view: 'automations/only-if-page', title: 'Condition of a step', data });
+      const own = await readOwnWords(ctx, requireUser({ me }), team);
+      const data = { index: step, check: checkStepOnSample(trigger_type, condition, own) };
+      return { view: 'automations/only-if-page', title: 'Condition of a step', data };
     },
   }),
 ];

@@ -2,7 +2,6 @@ import { z } from 'zod';
 import { findRights } from '../../../automation/definitions/find-rights.js';
 import { getAutomation } from '../../../automation/definitions/get-automation.js';
 import { AutomationParams, type AutomationRecord } from '../../../automation/definitions/schema.js';
-import { TRIGGERS } from '../../../automation/language/triggers.js';
 import { GATE } from '../../../automation/actions/rules.js';
 import { describeRuns } from '../../../automation/runs/describe-runs.js';
 import { executeAutomation, findMatching } from '../../../automation/runs/dispatch/execute-automation.js';
@@ -24,9 +23,11 @@ import { DomainError, invalidFields } from '../../../platform/errors.js';
 import { Id } from '../../../platform/fields.js';
 import { readGate } from '../../wording/automation-text.js';
 import { wordDiff } from '../../wording/word-diff.js';
-import { type FormError, page, type Page, type View, type Redirect } from '../../page.js';
+import { type FormError, page, type Page, type PageRequest, type View, type Redirect, requireUser } from '../../page.js';
 import type { Fields } from '../../server/read-form.js';
 import { showLines } from '../agent/plan-lines.js';
+import { readOwnWords } from './own-words.js';
+import { sampleFor } from './severe-field.js';
 import { automationPath, VersionField } from './switches.js';
 
 /** Recorded events to choose from. */
@@ -46,7 +47,13 @@ const EventForm = z.object({
 });
 type EventForm = z.output<typeof EventForm>;
 
-const sampleOf = (trigger: string): Record<string, unknown> => TRIGGERS.find(({ key }) => key === trigger)?.sample_payload ?? {};
+type Visitor = Pick<PageRequest, 'ctx' | 'me'>;
+
+/** Returns the sample of the trigger; that of a custom field is about one of the team. */
+const readSample = async (
+  { ctx, me }: Visitor,
+  { trigger_type, condition, team_id }: AutomationRecord,
+): Promise<Record<string, unknown>> => sampleFor(trigger_type, condition, await readOwnWords(ctx, requireUser({ me }), team_id));
 
 /** @throws VALIDATION_ERROR no JSON object */
 function parseEvent(text: string): Record<string, unknown> {
@@ -62,10 +69,15 @@ function parseEvent(text: string): Record<string, unknown> {
 }
 
 /** Returns the event that a form names. @throws RESOURCE_NOT_FOUND | PERMISSION_DENIED a run that the caller may not read */
-async function readEvent(ctx: Context, automationId: string, { event, event_json }: EventForm): Promise<Record<string, unknown>> {
+async function readEvent(
+  visitor: Visitor,
+  automationId: string,
+  { event, event_json }: EventForm,
+): Promise<Record<string, unknown>> {
   if (event === 'own') return parseEvent(event_json);
+  const { ctx } = visitor;
   const automation = await getAutomation(ctx, automationId);
-  if (event === 'sample') return sampleOf(automation.trigger_type);
+  if (event === 'sample') return readSample(visitor, automation);
   const [, taskId] = TASK_EVENT.exec(event) ?? [];
   return taskId === undefined ? (await getRun(ctx, event)).event : buildTaskEvent(ctx, automation, taskId);
 }
@@ -119,10 +131,11 @@ interface Shown {
 }
 
 async function showDryRun(
-  ctx: Context,
+  visitor: Visitor,
   automationId: string,
   { runId, chosen, problem, given = {}, find = '' }: Shown = {},
 ): Promise<View> {
+  const { ctx } = visitor;
   const automation = await getAutomation(ctx, automationId);
   const [rights, events, tasks] = await Promise.all([
     findRights(ctx, automation),
@@ -149,7 +162,7 @@ async function showDryRun(
     find,
     // What one changes begins as the event that was tried, or is chosen.
     text: JSON.stringify(
-      result?.run.event ?? events.find(({ run_id }) => run_id === first)?.event ?? sampleOf(automation.trigger_type),
+      result?.run.event ?? events.find(({ run_id }) => run_id === first)?.event ?? (await readSample(visitor, automation)),
       null,
       2,
     ),
@@ -170,8 +183,8 @@ const Chosen = z.object({
 });
 const chosenIn = ({ event }: Fields): string => Chosen.parse({ event }).event ?? 'sample';
 
-const onError: NonNullable<Page['onError']> = ({ ctx, params, form }, problem) =>
-  showDryRun(ctx, (params as { automation_id: string }).automation_id, { chosen: chosenIn(form), problem, given: form });
+const onError: NonNullable<Page['onError']> = ({ ctx, me, params, form }, problem) =>
+  showDryRun({ ctx, me }, (params as { automation_id: string }).automation_id, { chosen: chosenIn(form), problem, given: form });
 
 /** A form that executes an automation for the event that was chosen. `next`: where it leads, by ids of automation and run and by the choice. */
 const runPage = (
@@ -187,8 +200,8 @@ const runPage = (
     params: AutomationParams,
     form: EventForm,
     formBytes: FORM_BYTES,
-    async handle({ ctx, params: { automation_id }, form }) {
-      const event = await readEvent(ctx, automation_id, form);
+    async handle({ ctx, me, params: { automation_id }, form }) {
+      const event = await readEvent({ ctx, me }, automation_id, form);
       const { run_id } = await executeAutomation(ctx, automation_id, { event, version: form.version }, isTest);
       return next(automation_id, run_id, form.event);
     },
@@ -202,7 +215,7 @@ export const dryRunPages: Page[] = [
     access: 'automation.read',
     params: AutomationParams,
     query: z.object({ find: z.string().max(200).catch('') }),
-    handle: ({ ctx, params, query }) => showDryRun(ctx, params.automation_id, query),
+    handle: ({ ctx, me, params, query }) => showDryRun({ ctx, me }, params.automation_id, query),
   }),
   runPage('/app/automations/:automation_id/dry-run', true, (automationId, runId, event) => ({
     to: `${automationPath(automationId)}/dry-run/${runId}?event=${encodeURIComponent(event)}`,
@@ -215,8 +228,8 @@ export const dryRunPages: Page[] = [
     limit: 'automation_dispatch',
     params: AutomationParams.extend({ dry_run_id: Id }),
     query: Chosen,
-    handle: ({ ctx, params, query: { event } }) =>
-      showDryRun(ctx, params.automation_id, { runId: params.dry_run_id, ...(event && { chosen: event }) }),
+    handle: ({ ctx, me, params, query: { event } }) =>
+      showDryRun({ ctx, me }, params.automation_id, { runId: params.dry_run_id, ...(event && { chosen: event }) }),
   }),
   runPage('/app/automations/:automation_id/run', false, (_automationId, runId) => ({
     to: `/app/runs/${runId}`,

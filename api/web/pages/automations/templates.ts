@@ -9,6 +9,8 @@ export interface AutomationTemplate {
   draft: Draft;
   /** The status that it sets is a stage where the team has one within it. */
   usesStages?: true;
+  /** It waits for a choice of a field that the team must have. */
+  usesField?: true;
 }
 
 const gate = (message: string, params: Record<string, unknown> = {}): DraftAction => ({
@@ -20,7 +22,7 @@ const template = (
   key: string,
   text: string,
   draft: Pick<Draft, 'name' | 'trigger_type' | 'actions'> & Partial<Draft>,
-  more: Pick<AutomationTemplate, 'usesStages'> = {},
+  more: Pick<AutomationTemplate, 'usesStages' | 'usesField'> = {},
 ): AutomationTemplate => ({
   key,
   text,
@@ -158,11 +160,10 @@ export const TEMPLATES: readonly AutomationTemplate[] = [
   }),
   template(
     'severe-tasks',
-    'Tell managers at once of a task whose severity becomes s1, and raise it to urgent after one approves.',
+    'Tell managers at once of a task whose severity becomes the highest, and raise it to urgent after one approves.',
     {
       name: 'Raise severe tasks',
       trigger_type: 'task.field_changed',
-      condition: 'event.field.key == "severity" && event.changes.value.to == "s1"',
       actions: [
         {
           type: 'notify',
@@ -175,6 +176,7 @@ export const TEMPLATES: readonly AutomationTemplate[] = [
         { type: 'update_task', params: { task_id: TASK_ID, priority: 'urgent' } },
       ],
     },
+    { usesField: true },
   ),
   template('overdue-tasks', 'Raise an overdue task to urgent and say so on it, after a manager approves.', {
     name: 'Raise overdue tasks',

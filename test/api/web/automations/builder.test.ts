@@ -602,6 +602,38 @@ describe('templates', () => {
     expect([personal.status, personal.html.includes('A stage that the team does not have')]).toEqual([400, true]);
   });
 
+  const SEVERITY = { name: 'Severity', options: [{ value: 'minor' }, { value: 'c1', label: 'Critical' }] };
+  const WORST = 'event.field.key == "severity" && event.changes.value.to == "c1"';
+
+  it('one waits for the most severe choice of a field of the team, and says where the team has none', async () => {
+    const none = await browser.get(start('severe-tasks'));
+    expect(none.html).toContain('“Raise severe tasks” needs a field of tasks');
+    expect(none.html).toContain(
+      `<a href="/app/teams/${team.team_id}/fields">See the fields of the team</a>; a manager can create one`,
+    );
+    const manager = await signIn(app, team.manager);
+    expect((await manager.get(start('severe-tasks'))).html).toContain('>Create the field</a>, then');
+    expect((await browser.get(`${NEW}?team=personal&template=severe-tasks`)).html).toContain('needs a field of a team');
+    // Of several fields the one that is called so; of none, the first with choices.
+    await createField(app, team, 'select', { name: 'Component', options: [{ value: 'api' }] });
+    const component = readFields((await browser.get(start('severe-tasks'))).html);
+    expect(component['condition']).toBe('event.field.key == "component" && event.changes.value.to == "api"');
+    await createField(app, team, 'select', SEVERITY);
+    const { html } = await browser.get(start('severe-tasks'));
+    expect(readFields(html)).toMatchObject({ condition: WORST, 'c0.value': 'severity', 'c1.value': 'c1' });
+    expect(html).toContain('True for the sample of the trigger.');
+    const check = (condition: string, of = `team=${team.team_id}&`) =>
+      browser.get(`/app/automations/condition?${of}trigger_type=task.field_changed&condition=${encodeURIComponent(condition)}`);
+    expect((await check(WORST)).html).toContain('True for the sample');
+    expect((await check(WORST.replace('c1', 's1'))).html).toContain('False for the sample');
+    expect((await check('event.field.key == "component" && event.changes.text.to == "api"')).html).toContain(
+      'True for the sample',
+    );
+    const stranger = await buildTeam(app);
+    await createField(app, stranger, 'select', { name: 'Severity', options: [{ value: 'their-choice' }] });
+    expect((await check(WORST, `team=${stranger.team_id}&`)).html).not.toContain('their-choice');
+  });
+
   it('keeps open what was unfolded of a step, wherever the step goes', async () => {
     const fields = readFields((await browser.get(start('urgent-tasks'))).html);
     const opened = { ...fields, 's1.open': 'yes', op: 'up:1' };
@@ -612,6 +644,7 @@ describe('templates', () => {
   it.each(TEMPLATES.map(({ key, draft }) => [key, draft] as const))(
     '%s fills the builder, is created, and holds for its sample',
     async (key, draft) => {
+      if (key === 'severe-tasks') await createField(app, team, 'select', SEVERITY);
       const fields = readFields((await browser.get(start(key))).html);
       // A call names no project, in which the task could be.
       if (key === 'outside-call') fields['project_id'] = (await buildProject(app, team)).project_id;
@@ -622,7 +655,7 @@ describe('templates', () => {
       expect(stored).toMatchObject({
         name: draft.name,
         trigger_type: draft.trigger_type,
-        condition: draft.condition,
+        condition: key === 'severe-tasks' ? WORST : draft.condition,
         is_active: false,
       });
       expect(stored.actions.map(({ type, params }: { type: string; params: object }) => ({ type, params }))).toEqual(
