@@ -1,4 +1,4 @@
-// Made by npm run client from the document with SHA-256 12ccc5ff9ee692caee5184e920f7627dcc915bc15aa4f69149e02347b3e313d1.
+// Made by npm run client from the document with SHA-256 9d72760bc2998e1303c76821ec60c38bd04a649ce5ef0fa77f810c527a9d53b2.
 /** Operations that send a form with a file, those that send its bytes alone, and those that return bytes. */
 export const UPLOADS: readonly string[] = ['uploadFile'];
 export const STREAMS: readonly string[] = ['uploadBulkInput'];

@@ -9,7 +9,7 @@ import type { Target } from '../../gate/staging/read-target.js';
 import { MAX_DESCENDANTS } from '../../gate/staging/read-target.sql.js';
 import { refuseAction } from './refuse-action.js';
 import { listNeeds, parseReference, replaceReferences } from '../../gate/staging/references.js';
-import { type Tried, tryAction } from '../../gate/staging/try-action.js';
+import { isNoChange, type Tried, tryAction } from '../../gate/staging/try-action.js';
 import { MAX_ACTIONS, type PlanAction } from './schema.js';
 import { repeatedWords, unchangedWords } from './unchanged-words.js';
 
@@ -82,7 +82,7 @@ export class Trial implements Trials {
     const acting = agentContext(ctx, this.plan, this.actions.length);
     const tried = await tryAction(ctx, action, acting, this.made, (from) => this.checkSize(from));
     this.checkTeam(tried.to.team_id);
-    if (tried.performed.unchanged || isNoChange(action, tried)) {
+    if (tried.performed.unchanged || isNoChange(action.tool, tried)) {
       const title = this.getTitle(action.entityId, tried.from ?? tried.to, null) ?? tried.to.title;
       this.omitted.push({ index, reason: unchangedWords(action.tool, title, action.params) });
       return;
@@ -159,9 +159,3 @@ export class Trial implements Trials {
     return expectedVersions?.get(entityId) ?? this.versions.get(entityId) ?? null;
   }
 }
-
-/** Whether an update found every field as wanted. */
-const isNoChange = (
-  { spec }: PreparedAction,
-  { before, after }: { before: Readonly<Record<string, unknown>> | null; after: Readonly<Record<string, unknown>> | null },
-): boolean => spec.kind === 'update' && Object.keys({ ...before, ...after }).length === 0;

@@ -19,7 +19,7 @@ export interface Presented extends StagedAction {
   /** Words for an action without a tool. */
   label?: string;
   refused?: { message: string } | null;
-  /** Why its condition skips it. */
+  /** Why it is not performed. */
   skipped?: string;
   /** It was performed: its target may have changed after it was staged, so what it would have left as it was is not known. */
   isDone?: boolean;

@@ -29,7 +29,10 @@ export const ActionLine = z
     is_deletion: z.boolean().meta({ description: 'The fields show what goes' }),
     fields: z.array(FieldLine),
     refused: z.string().nullable().meta({ description: 'Why it would be refused now' }),
-    skipped: z.string().nullable().meta({ description: 'Why the condition of the action skips it: it is not performed' }),
+    skipped: z
+      .string()
+      .nullable()
+      .meta({ description: 'Why it is not performed: its condition skips it, or it would change nothing' }),
     changed: z
       .object({ by: z.string().nullable(), at: Timestamp.nullable() })
       .nullable()

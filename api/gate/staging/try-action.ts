@@ -1,6 +1,6 @@
 import type { Effect, Fields, Performed, WorkAction } from '../work-actions/action.js';
 import type { Risk } from '../contract/action-type.js';
-import { isReversible, getRisk, type Tool } from '../work-actions/catalogue.js';
+import { getAction, isReversible, getRisk, type Tool } from '../work-actions/catalogue.js';
 import { startsNext } from '../work-actions/risk.js';
 import { type Context, requireUser } from '../../platform/context.js';
 import { CUSTOM_FIELDS, customFieldsIn, readCustomValues } from './custom-values.js';
@@ -79,6 +79,10 @@ async function withCustomValues(ctx: Context, id: string | null, params: Fields,
   if (id === null || Object.keys(set).length === 0) return target;
   return { ...target, record: { ...target.record, [CUSTOM_FIELDS]: await readCustomValues(ctx, id, set) } };
 }
+
+/** Whether an action that was tried found everything as wanted. */
+export const isNoChange = (tool: Tool, { before, after }: ShownChange): boolean =>
+  getAction(tool).kind === 'update' && Object.keys({ ...before, ...after }).length === 0;
 
 /**
  * Performs an action in the open transaction, which the caller rolls back, and reads what it changes before and after.

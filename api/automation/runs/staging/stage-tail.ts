@@ -5,6 +5,7 @@ import { defineStatement, run } from '../../../../db/statement.js';
 import type { ActionFailure } from '../../../gate/contract/action-refused.js';
 import type { ActionDescription } from '../../../gate/contract/action-type.js';
 import { actionTypes, availableActions, isSent } from '../../actions/registry.js';
+import { GATE } from '../../actions/rules.js';
 import { findPlaces } from '../../../work/graph/item-place.js';
 import { resolveTarget, getWorkAction } from '../../actions/work-actions.js';
 import type { Context, Services } from '../../../platform/context.js';
@@ -17,6 +18,7 @@ import { outsideTeam } from '../execution/effect.sql.js';
 import { withAnswers } from '../execution/answers.js';
 import { creatorContext, type Creator, type RunRow } from '../execution/load-run.js';
 import { type FilledRun, parseParams, renderFromEvent } from '../execution/read-params.js';
+import { leaveUnchanged } from './leave-unchanged.js';
 import { type JudgedRun, readOnlyIf } from './only-if.js';
 import { composeTail, listTail, type StagedStep, type StoredTail } from './tail.js';
 
@@ -227,15 +229,22 @@ async function withVersions(ctx: Pick<Context, 'db'>, steps: readonly StagedStep
  * Stages what a gate releases: fills in each action from the run's event, and tries those that run in our own database, as the automation's
  * creator, in a transaction that is rolled back. An action that would be refused is kept and says so. `tried` is false if a row was locked: the
  * text then holds the parameters only. So it does where a trial takes too long; the risk is then high. Joins the open transaction.
+ * @param opening `isOpening`: nobody has been asked yet: actions that would change nothing are skipped
  */
-export async function stageTail(services: Services, row: RunRow, gateIndex: number): Promise<StoredTail & { tried: boolean }> {
+export async function stageTail(
+  services: Services,
+  row: RunRow,
+  gateIndex: number,
+  { isOpening }: { isOpening: boolean } = { isOpening: false },
+): Promise<StoredTail & { tried: boolean; actions: StagedStep[] }> {
   const run = await withAnswers(services.db, row);
   const { done, ...creator } = await readCreator(services.db, run);
   const steps = await fillInAll(run, listTail(run.actions, gateIndex, done));
   const { run_id, automation_id, automation_version, creator_id } = run;
-  const { actions, tried } = await tryOrKeep(services, run, steps, creator);
+  const { actions: shown, tried } = await tryOrKeep(services, run, steps, creator);
+  const actions = isOpening ? leaveUnchanged(shown, steps) : shown;
   const tail = composeTail({ v: 1, run_id, gate_index: gateIndex, automation_id, automation_version, creator_id, actions });
-  return { ...tail, tried };
+  return { ...tail, tried, actions };
 }
 
 /** Tries the actions; where that is not possible, returns them as they were filled in. */
@@ -266,7 +275,10 @@ async function tryOrKeep(
 export async function tryRun(services: Services, run: RunRow): Promise<{ actions: StagedStep[]; tried: boolean }> {
   const creator = await readCreator(services.db, run);
   const steps = await fillInAll(run, [...run.actions.keys()]);
-  return tryOrKeep(services, run, steps, creator);
+  const { actions, tried } = await tryOrKeep(services, run, steps, creator);
+  const gate = steps.findIndex(({ type }) => type === GATE);
+  const behind = gate === -1 ? steps.length : gate + 1;
+  return { actions: [...actions.slice(0, behind), ...leaveUnchanged(actions.slice(behind), steps.slice(behind))], tried };
 }
 
 async function readCreator(db: Knex, { run_id, creator_id, team_id }: RunRow): Promise<Creator & { done: number[] }> {

@@ -29,12 +29,20 @@ const freeStatement = defineStatement({
   text: `select run_id from automation_runs where run_id = $1 for update skip locked`,
 });
 
-/** Stages what a gate releases and stores it with the gate. The caller has locked the run. Returns what was stored. */
-export async function storeTail(services: Services, row: RunRow, gateIndex: number): Promise<StoredTail> {
-  const { tried, ...tail } = await stageTail(services, row, gateIndex);
-  await run(services.db, storeStatement, [row.run_id, gateIndex, tail.staged, tail.staged_hash, tried]);
-  return tail;
+/** Stores what a gate releases with the gate. The caller has locked the run. Returns what was stored. */
+export async function keepTail(
+  { db }: Services,
+  { run_id }: RunRow,
+  gateIndex: number,
+  { staged, staged_hash, tried }: Awaited<ReturnType<typeof stageTail>>,
+): Promise<StoredTail> {
+  await run(db, storeStatement, [run_id, gateIndex, staged, staged_hash, tried]);
+  return { staged, staged_hash };
 }
+
+/** Stages what a gate releases and stores it. */
+export const storeTail = async (services: Services, row: RunRow, gateIndex: number): Promise<StoredTail> =>
+  keepTail(services, row, gateIndex, await stageTail(services, row, gateIndex));
 
 /** $1 = run id, $2 = gate index. */
 const readStatement = defineStatement({

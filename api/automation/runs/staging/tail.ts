@@ -15,7 +15,7 @@ export interface StagedStep extends StagedAction {
   expected_version: number | null;
   /** Why it would be refused now; null if it would not. */
   refused: ActionFailure | null;
-  /** Why its condition skips it; absent if it is performed. */
+  /** Why its condition skips it, or that it would change nothing; absent if it is performed. */
   skipped?: string;
 }
 

@@ -5,6 +5,7 @@ import { performOutbound } from '../../../../api/automation/runs/execution/perfo
 import { runDelay } from '../../../../api/automation/runs/execution/run-delay.js';
 import { describeGates } from '../../../../api/automation/runs/staging/describe-gates.js';
 import type { Context } from '../../../../api/platform/context.js';
+import { createField, setFields } from '../../../factories/custom-fields.js';
 import { buildProject, buildTask, buildTeam, type TestTeam } from '../../../factories/people.js';
 import { buildRun, GATE, type TestRun } from '../../../factories/runs.js';
 import { startApp, type TestApp } from '../../../support/app.js';
@@ -182,6 +183,73 @@ describe('a gate whose actions are all skipped', () => {
     const run = await begunRun([retitle('High', URGENT), GATE], low);
     await perform(run, 0);
     expect(await openGate(app.services, carrier(run), 1)).toMatchObject({ state: 'pending' });
+  });
+});
+
+describe('an action that would change nothing', () => {
+  const update = (params: object) => ({ type: 'update_task', params: { task_id: task.task_id, ...params } });
+  const same = () => update({ priority: 'medium', title: 'Rotate the keys', assigned_to: null });
+  const NOTHING = 'changes nothing: title Rotate the keys, priority medium, assigned to as it is';
+  const raise = async (priority: string) =>
+    expect((await app.as(team.member).patch(`/api/tasks/${task.task_id}`, { priority })).status).toBe(200);
+
+  it('asks nobody where a gate releases nothing else, and stays undone', async () => {
+    const run = await begunRun(
+      [
+        GATE,
+        same(),
+        retitle('Never', URGENT),
+        { ...same(), type: 'set_task_status', params: { task_id: task.task_id, status: 'todo' } },
+      ],
+      event({ priority: 'low' }),
+    );
+    for (const _time of [1, 2])
+      expect(await openGate(app.services, carrier(run), 0)).toMatchObject({ state: 'approved', skipped: true });
+    expect(await db()('gates').where({ run_id: run.run_id })).toEqual([]);
+    expect((await app.as(team.manager).get('/api/approvals')).body).toEqual([]);
+    // What the run says is what happens, whatever the task is by then.
+    await raise('low');
+    for (const index of [1, 2, 3]) expect(await perform(run, index)).toMatchObject({ outcome: 'skipped' });
+    expect(await finishRun(app.services, carrier(run), false)).toBe('succeeded');
+    expect(await getStep(run, 1)).toMatchObject({ status: 'skipped', output: { skipped: NOTHING } });
+    expect(await getStep(run, 3)).toMatchObject({ output: { skipped: 'changes nothing: status todo as it is' } });
+    expect((await app.as(team.member).get(`/api/tasks/${task.task_id}`)).body).toMatchObject({ priority: 'low', version: 2 });
+  });
+
+  it('is shown as skipped beside what changes something, and is not performed', async () => {
+    const run = await openedRun([same(), retitle('New'), retitle('New')]);
+    expect((await described(run))?.lines).toMatchObject([
+      { skipped: NOTHING, title: 'Rotate the keys', fields: [] },
+      { skipped: null },
+      { skipped: 'changes nothing: title New as it is' },
+    ]);
+    await raise('low');
+    expect((await approve(run)).status).toBe(200);
+    expect(await perform(run, 1)).toMatchObject({ outcome: 'skipped' });
+    expect(await perform(run, 2)).toMatchObject({ outcome: 'succeeded' });
+    expect(await perform(run, 3)).toMatchObject({ outcome: 'skipped', ended: 'succeeded' });
+    expect((await app.as(team.member).get(`/api/tasks/${task.task_id}`)).body).toMatchObject({ priority: 'low', title: 'New' });
+  });
+
+  it('asks where it comes to that while the gate waits, and behind a delay', async () => {
+    const run = await openedRun([update({ priority: 'urgent' })]);
+    await raise('urgent');
+    expect((await described(run))?.lines).toMatchObject([{ skipped: null }]);
+    await approve(run);
+    expect(await perform(run, 1)).toMatchObject({ outcome: 'succeeded' });
+    const late = await openedRun([{ type: 'delay', params: { seconds: 60 } }, update({ priority: 'urgent' })]);
+    expect((await described(late))?.lines).toMatchObject([{ skipped: null }, { skipped: null }]);
+  });
+
+  it('asks where it is refused, and where its fields hold another value', async () => {
+    const field = await createField(app, team, 'select', { name: 'Severity' });
+    await setFields(app, team, [{ field, task_id: task.task_id, value: 'low' }]);
+    const asks = async (params: object) => (await openedRun([update(params)])).run_id;
+    for (const params of [{ custom_fields: { severity: 'high' } }, { parent_task_id: task.task_id }])
+      expect(await db()('gates').where({ run_id: await asks(params) })).toHaveLength(1);
+    const run = await begunRun([GATE, update({ custom_fields: { severity: 'low' } })]);
+    expect(await openGate(app.services, carrier(run), 0)).toMatchObject({ skipped: true });
+    expect(await getStep(run, 1)).toMatchObject({ output: { skipped: 'changes nothing: severity low as it is' } });
   });
 });
 

@@ -208,10 +208,10 @@ async function check(run: TestRun, step: StagedStep): Promise<boolean> {
   const row = await db()('run_actions').where({ run_id: run.run_id, index: step.index }).first();
   expect([step.type, outcome, row.error?.code ?? null]).toEqual([
     step.type,
-    step.refused ? 'failed' : 'succeeded',
+    step.refused ? 'failed' : step.skipped === undefined ? 'succeeded' : 'skipped',
     step.refused?.code ?? null,
   ]);
-  if (step.refused) return false;
+  if (step.refused || step.skipped !== undefined) return false;
   const effect = await db()('effects').where({ run_id: run.run_id, action_index: step.index }).first();
   if (step.type === 'notify') {
     const told = await db()('notifications').where({ run_id: run.run_id, message: step.params?.['message'] }).pluck('user_id');
@@ -226,9 +226,10 @@ it(`shows all of random actions, and does what it shows (seed ${SEED})`, async (
   for (const plan of fc.sample(buildActions(ids), { seed: SEED, numRuns: RUNS })) {
     const run = await openedRun(plan);
     const lines = await splitLines(run);
-    const { actions } = JSON.parse((await db()('gates').where({ run_id: run.run_id }).first()).staged) as {
-      actions: StagedStep[];
-    };
+    const gate = await db()('gates').where({ run_id: run.run_id }).first();
+    // A gate that would release nothing that changes something asks nobody.
+    if (!gate) continue;
+    const { actions } = JSON.parse(gate.staged) as { actions: StagedStep[] };
     expect(lines.map(({ index, type }) => [index, type])).toEqual(plan.actions.map(({ type }, at) => [at + 1, type]));
     for (const [at, step] of actions.entries())
       expect([step.type, await hiddenIn(step, lines[at] as ActionLine)]).toEqual([step.type, []]);

@@ -16,8 +16,9 @@ import { type Answered, type RunRow, systemContext } from '../../execution/load-
 import { publish } from '../../execution/publish.js';
 import { NEVER_OPENED, readGate } from '../read-gate.js';
 import { restartRun } from '../../execution/restart-run.js';
-import { storeTail } from '../../staging/store-tail.js';
-import { skipGate } from './skip-gate.js';
+import { stageTail } from '../../staging/stage-tail.js';
+import { keepTail } from '../../staging/store-tail.js';
+import { skipGate, skipStaged } from './skip-gate.js';
 import { openGateStatement, pauseRunStatement, stageStepsStatement } from './open-gate.sql.js';
 
 /** Parameters of `require_approval`, validated when the automation was saved. */
@@ -68,14 +69,16 @@ async function insertGate(db: Knex, run: RunRow & Answered, index: number, param
   return opened;
 }
 
-/** Pauses the run, stages what the gate releases and notifies the approvers. */
-async function stage(services: Services, run: RunRow, index: number, gate: OpenedGate): Promise<void> {
+type Staged = Awaited<ReturnType<typeof stageTail>>;
+
+/** Pauses the run, stores what the gate releases and notifies the approvers. */
+async function ask(services: Services, run: RunRow, index: number, gate: OpenedGate, staged: Staged): Promise<void> {
   const { db } = services;
   const { run_id } = run;
   await sql(db, pauseRunStatement, [run_id, index]);
   await RunAction.query(db).findById([run_id, index]).patch({ status: 'running', started_at: fn.now(), attempts: 1 });
   await sql(db, stageStepsStatement, [run_id, index]);
-  const tail = await storeTail(services, run, index);
+  const tail = await keepTail(services, run, index, staged);
   const ctx = systemContext(services, run);
   const summary = `asked for the approval of a ${gate.required_role}`;
   await announceGate(ctx, run, index, { ...gate, ...tail }, { summary });
@@ -88,9 +91,11 @@ async function hasStepsLeft(db: Knex, { run_id }: RunRow, index: number): Promis
   return (await left.whereNotIn('status', ['succeeded', 'failed', 'skipped']).resultSize()) > 0;
 }
 
+const SKIPPED: GateView = { ...NEVER_OPENED, state: 'approved', skipped: true };
+
 /**
  * Opens a gate: pauses the run and stages what follows, in one transaction. A repeated call only reads the gate. Skips a gate that has nothing to
- * release. Returns the gate's state; `closed` if the run has ended or belongs to another execution.
+ * release, or whose actions would change nothing. Returns the gate's state; `closed` if the run has ended or belongs to another execution.
  */
 export async function openGate(services: Services, owner: RunExecution, index: number): Promise<GateView> {
   const { runId } = owner;
@@ -105,10 +110,15 @@ export async function openGate(services: Services, owner: RunExecution, index: n
     }
     const action = run.actions[index] as { params?: GateParams } & GateParams;
     const params = action.params ?? action;
-    if (await skipGate(db, run, index)) return { ...NEVER_OPENED, state: 'approved', skipped: true };
+    const found = await skipGate(db, run, index);
+    if (found === 'skipped') return SKIPPED;
     if (run.is_test) return passInTest(db, run, index, params);
+    const inner = { ...services, db };
+    const isOpening = found === 'asks';
+    const staged = isOpening ? await stageTail(inner, run, index, { isOpening }) : undefined;
+    if (staged && (await skipStaged(db, run, index, staged.actions))) return SKIPPED;
     const opened = await insertGate(db, run, index, params);
-    if (opened) await stage({ ...services, db }, run, index, opened);
+    if (opened) await ask(inner, run, index, opened, staged ?? (await stageTail(inner, run, index)));
     return null;
   });
   if (unopened) return unopened;

@@ -6,7 +6,7 @@ import { ActionRefused } from '../../../../gate/contract/action-refused.js';
 import { listAnswerReads } from '../../../language/answer-paths.js';
 import type { RunRow } from '../../execution/load-run.js';
 import { readOnlyIf } from '../../staging/only-if.js';
-import { listTail } from '../../staging/tail.js';
+import { listTail, type StagedStep } from '../../staging/tail.js';
 
 /** $1 = run id, $2 = indexes, $3 = why each is skipped. */
 const skipStepsStatement = defineStatement({
@@ -36,20 +36,36 @@ async function whyAllSkipped(run: RunRow, indexes: readonly number[]): Promise<s
   return reasons;
 }
 
+const NOTHING_LEFT = 'nothing to approve: every step behind it is skipped';
+
 /**
  * Skips a gate together with all that it would release, if the condition of each of these actions is false: a yes would change nothing. The actions
- * are closed in the same transaction, so none of them can run later without a yes. A gate without actions behind it asks. Returns true if the gate
- * is skipped, also by an earlier call. The caller has locked the run.
+ * are closed in the same transaction, so none of them can run later without a yes. A gate without actions behind it asks. Returns whether the gate
+ * is skipped, also by an earlier call, was opened by one, or is to ask. The caller has locked the run.
  */
-export async function skipGate(db: Knex, run: RunRow, gateIndex: number): Promise<boolean> {
+export async function skipGate(db: Knex, run: RunRow, gateIndex: number): Promise<'skipped' | 'opened' | 'asks'> {
   const { run_id } = run;
   const gate = await RunAction.query(db).findById([run_id, gateIndex]).select('status');
-  if (gate?.status !== 'pending' && gate?.status !== 'staged') return gate?.status === 'skipped';
+  if (gate?.status === 'skipped') return 'skipped';
+  if (gate?.status !== 'pending' && gate?.status !== 'staged') return 'opened';
   const behind = listTail(run.actions, gateIndex, []);
-  if (behind.length === 0) return false;
+  if (behind.length === 0) return 'asks';
   const reasons = await whyAllSkipped(run, behind);
-  if (reasons === null) return false;
-  const indexes = [gateIndex, ...behind];
-  await sql(db, skipStepsStatement, [run_id, indexes, ['nothing to approve: every step behind it is skipped', ...reasons]]);
+  if (reasons === null) return 'asks';
+  await sql(db, skipStepsStatement, [run_id, [gateIndex, ...behind], [NOTHING_LEFT, ...reasons]]);
+  return 'skipped';
+}
+
+/** The same of actions that were tried: each is skipped by its condition, or because it would change nothing. Returns true if the gate is skipped. */
+export async function skipStaged(
+  db: Knex,
+  { run_id }: RunRow,
+  gateIndex: number,
+  steps: readonly StagedStep[],
+): Promise<boolean> {
+  const reasons = steps.flatMap(({ skipped }) => skipped ?? []);
+  if (steps.length === 0 || reasons.length < steps.length) return false;
+  const indexes = [gateIndex, ...steps.map(({ index }) => index)];
+  await sql(db, skipStepsStatement, [run_id, indexes, [NOTHING_LEFT, ...reasons]]);
   return true;
 }
