@@ -1,4 +1,4 @@
-// Made by npm run client from the document with SHA-256 9d72760bc2998e1303c76821ec60c38bd04a649ce5ef0fa77f810c527a9d53b2.
+// Made by npm run client from the document with SHA-256 ab0b47737388b7a2f37449db42ea45e1a28b6de69c19f134e4a50757ebc5aa5f.
 /** Operations that send a form with a file, those that send its bytes alone, and those that return bytes. */
 export const UPLOADS: readonly string[] = ['uploadFile'];
 export const STREAMS: readonly string[] = ['uploadBulkInput'];

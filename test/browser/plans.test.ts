@@ -103,7 +103,7 @@ it('a plan stands among the gates: risks first, stale and high unticked, a butto
   expect(await page.locator(`${card} li:has-text("high risk") input`).isChecked()).toBe(false);
   expect(await page.locator(`${card} li.stale input`).isDisabled()).toBe(true);
   const { name } = await db()('users').where({ user_id: team.member.user_id }).first();
-  expect(await page.textContent(`${card} li.stale .chip.late`)).toMatch(new RegExp(`^changed by ${name} .+`));
+  expect(await page.textContent(`${card} li.stale .chip.late`)).toMatch(new RegExp(`^${name} changed .+`));
   const button = page.locator(`${card} button:has-text("Confirm")`);
   expect((await button.textContent())?.trim()).toBe('Confirm 7 of 9');
   expect(await page.isVisible(`${card} .said`)).toBe(false);

@@ -100,7 +100,7 @@ export const agentPlanRoutes: Endpoint[] = [
     tag,
     summary: 'Edit a staged plan',
     description:
-      'Stages a copy with other parameters and closes the plan as superseded. The copy waits for a confirmation of its own; the editor may not confirm a team’s plan of high risk. Signed-in people only, no token.',
+      'Stages a copy with other parameters and closes the plan as superseded. Without changes it proposes the same again, on the values of now: what no longer applies is `omitted`. The copy waits for a confirmation of its own; the editor may not confirm a team’s plan of high risk. Signed-in people only, no token.',
     ability: 'plan.edit',
     scope: 'ai:confirm',
     limit: 'ai_edit',

@@ -34,7 +34,11 @@ export const ActionLine = z
       .nullable()
       .meta({ description: 'Why it is not performed: its condition skips it, or it would change nothing' }),
     changed: z
-      .object({ by: z.string().nullable(), at: Timestamp.nullable() })
+      .object({
+        by: z.string().nullable(),
+        at: Timestamp.nullable(),
+        summary: z.string().nullish().meta({ description: 'Such as `changed status, tags`' }),
+      })
       .nullable()
       .meta({ description: 'A change of the target since it was staged; null if there is none' }),
   })

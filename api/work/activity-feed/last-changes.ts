@@ -1,11 +1,12 @@
 import { defineStatement, run } from '../../../db/statement.js';
 import { type Context, requireUser } from '../../platform/context.js';
 
-/** Who changed an item last, and when. */
+/** Who changed an item last, when, and what: `changed status, tags`. */
 export interface LastChange {
   user_id: string | null;
   user_name: string | null;
   timestamp: string;
+  summary: string;
 }
 
 /** An item, and the time after which its changes count. */
@@ -22,7 +23,7 @@ const MAX_ITEMS = 200;
 const statement = defineStatement({
   name: 'last_changes',
   text: /* sql */ `
-    select l.entity_id, l.user_id, u.name as user_name, uuid_extract_timestamp(l.activity_id) as timestamp
+    select l.entity_id, l.user_id, u.name as user_name, l.summary, uuid_extract_timestamp(l.activity_id) as timestamp
     from unnest($2::text[], $3::text[], $4::timestamptz[]) as wanted(entity_type, entity_id, since) cross join lateral (
       select a.* from activity a join memberships m on m.team_id = a.team_id and m.user_id = $1
       where a.entity_id = wanted.entity_id and a.entity_type = wanted.entity_type and a.action <> 'reject' and uuid_extract_timestamp(a.activity_id) > wanted.since
@@ -38,9 +39,6 @@ export async function lastChanges(ctx: Context, items: readonly ChangedSince[]):
   type Row = Omit<LastChange, 'timestamp'> & { entity_id: string; timestamp: Date };
   const rows = await run<Row>(ctx.db, statement, [...values, wanted.map(({ since }) => since)]);
   return new Map(
-    rows.map(({ entity_id, user_id, user_name, timestamp }) => [
-      entity_id,
-      { user_id, user_name, timestamp: timestamp.toISOString() },
-    ]),
+    rows.map(({ entity_id, timestamp, ...change }) => [entity_id, { ...change, timestamp: timestamp.toISOString() }]),
   );
 }

@@ -38,7 +38,8 @@ function merged(actions: readonly PlanAction[], changes: EditPlan['changes']): P
 
 /**
  * Stages an edited copy of a plan and closes the plan as superseded. The copy is tried again, as the person who edits it, and waits for a yes of its own
- * until the same time; a copy of an undo still refuses what has changed since. The editor joins the people behind it, and may not confirm a team's plan of high risk.
+ * until the same time; a copy of an undo still refuses what has changed since. Without changes the same is proposed again on the values of now, and
+ * what is refused now is left out. The editor joins the people behind it, and may not confirm a team's plan of high risk.
  * @throws RESOURCE_NOT_FOUND unknown or foreign | PERMISSION_DENIED role, or a token | RESOURCE_CONFLICT decided, another hash, or nothing is left to change |
  * PLAN_EXPIRED | INVALID_REQUEST, VALIDATION_ERROR an action is refused, with `action_index`
  */
@@ -53,7 +54,8 @@ export function editPlan(ctx: Context, actionId: string, { plan_hash, changes }:
     const { session_id, owner_id, team_id, source, token_id, depth, expires_at, undo_of } = plan;
     const { actions } = readPlan(plan.canonical);
     const wanted = merged(actions, changes);
-    if (isDeepStrictEqual(wanted.map(buildParams), actions.map(buildParams)))
+    const isAgain = changes.length === 0;
+    if (!isAgain && isDeepStrictEqual(wanted.map(buildParams), actions.map(buildParams)))
       throw invalid('The changes are what the plan says already');
     // First, because it frees the room that the copy takes.
     await supersedePlans(ctx, [actionId], null);
@@ -64,7 +66,7 @@ export function editPlan(ctx: Context, actionId: string, { plan_hash, changes }:
       lifeHours: 1,
       expiresAt: expires_at,
       ...(undo_of !== null && { undoneActionId: undo_of, expectedVersions: collectVersions(actions) }),
-      onRefusal: 'refuse',
+      onRefusal: isAgain ? 'leave_out' : 'refuse',
       tokenId: token_id,
       depth,
       behind: peopleOfPlan(plan),

@@ -63,8 +63,8 @@ export const EditPlan = z
             .meta({ description: 'Merged by key; null clears a field where the action allows it' }),
         }),
       )
-      .min(1)
-      .max(50),
+      .max(50)
+      .meta({ description: 'None: proposes the same again, on the values of now' }),
   })
   .meta({ id: 'EditPlan' });
 export type EditPlan = z.output<typeof EditPlan>;

@@ -69,6 +69,7 @@ export function presentSteps(
 const presentChange = (found: LastChange | undefined, userId: string): NonNullable<ActionLine['changed']> => ({
   by: found ? (found.user_id === userId ? 'you' : found.user_name && withVisibleNames(found.user_name)) : null,
   at: found?.timestamp ?? null,
+  summary: found?.summary ?? null,
 });
 
 /** Returns the steps of a text; undefined of a damaged one, which must not keep the other gates from being shown. */

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { confirmPlan } from '../../../agent/plans/decisions/confirm-plan.js';
 import { discardPlan } from '../../../agent/plans/decisions/discard-plan.js';
 import { undoPlan } from '../../../agent/plans/decisions/undo-plan.js';
+import { proposeAgain } from './propose-again.js';
 import { deleteAgentSession, renameAgentSession } from '../../../agent/sessions/change-session.js';
 import { linkItem, linkItems, unlinkItem } from '../../../agent/sessions/link-item.js';
 import { LINK_TYPES, LinkItem, MAX_LINKS, SessionParams, UpdateSession } from '../../../agent/sessions/schema.js';
@@ -198,6 +199,19 @@ const plans: Page[] = [
     async handle({ ctx, params: { session_id }, form: { action_id } }) {
       const { message } = await discardPlan(ctx, { session_id, action_id });
       return atPlan(session_id, action_id, 'good', message);
+    },
+    onError: refused,
+  }),
+  page({
+    method: 'post',
+    path: '/app/agent/:session_id/propose-again',
+    access: 'plan.edit',
+    limit: 'ai_edit',
+    params: SessionParams,
+    form: Decided,
+    async handle({ ctx, params: { session_id }, form }) {
+      const { action_id, text } = await proposeAgain(ctx, form);
+      return atPlan(session_id, action_id, 'good', text);
     },
     onError: refused,
   }),

@@ -96,9 +96,9 @@ export function findStaleTargets({ actions, stale, created_at: since }: Pick<Pla
 
 function describeChange(entityId: string | null, { changes, userId }: LineContext): NonNullable<ActionLine['changed']> {
   const change = changes?.get(entityId ?? '');
-  if (!change) return { by: null, at: null };
-  const { user_id, user_name, timestamp: at } = change;
-  return { by: user_id === userId ? 'you' : user_name && withVisibleNames(user_name), at };
+  if (!change) return { by: null, at: null, summary: null };
+  const { user_id, user_name, timestamp: at, summary } = change;
+  return { by: user_id === userId ? 'you' : user_name && withVisibleNames(user_name), at, summary };
 }
 
 /** Returns the changes of a plan, the riskiest first. */

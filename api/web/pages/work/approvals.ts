@@ -22,6 +22,7 @@ import { namesIn, mapTeamNames } from '../../wording/names.js';
 import { type Redirect, page, type Page, requireUser, type FormError, type View } from '../../page.js';
 import type { Fields } from '../../server/read-form.js';
 import { safePath } from '../../server/safe-path.js';
+import { proposeAgain } from '../agent/propose-again.js';
 import { Hash, numbersIn, showGates, TickedIndexes } from '../agent/plan-lines.js';
 import { QueueFilter, queueView } from './approval-queue.js';
 import { buildCards } from './plan-queue.js';
@@ -144,6 +145,18 @@ const planPages: Page[] = [
     async handle({ ctx, form: { back: to, reason, ...plan } }) {
       const { message } = await discardPlan(ctx, { ...plan, comment: reason || null });
       return { to, notice: { kind: 'good', text: message } };
+    },
+    onError: refusedPlan,
+  }),
+  page({
+    method: 'post',
+    path: '/app/approvals/plans/propose-again',
+    access: 'plan.edit',
+    limit: 'ai_edit',
+    form: OnePlan.extend({ plan_hash: Hash }),
+    async handle({ ctx, form }) {
+      const { action_id, text } = await proposeAgain(ctx, form);
+      return { to: `/app/approvals/plan/${action_id}`, notice: { kind: 'good', text } };
     },
     onError: refusedPlan,
   }),

@@ -1,5 +1,6 @@
 import { buildSession, staged } from '../../../factories/agent.js';
 import { buildProject, buildTask, buildTeam, type Person, type TestTeam } from '../../../factories/people.js';
+import { givePasswords, signIn } from '../../web/browser.js';
 import { startApp, type TestApp } from '../../../support/app.js';
 
 let app: TestApp;
@@ -126,4 +127,52 @@ it('a copy of an undo still refuses what has changed since, and takes its place'
   const copy = (await edit(team.member, undo, { priority: 'urgent' })).body;
   expect((await app.as(team.member).post(`${plans}/plans/${plan.action_id}/undo`)).status).toBe(409);
   expect((await confirm(team.member, session_id, copy)).body).toMatchObject({ plan_status: 'stale' });
+});
+
+describe('a plan without changes of its own', () => {
+  const again = (person: Person, { action_id, plan_hash }: Plan) =>
+    app.as(person).post(`${plans}/plans/${action_id}/edit`, { plan_hash, changes: [] });
+  const close = { tool: 'task.set_status' as const, params: { status: 'done' } };
+  let other: { task_id: string };
+  beforeEach(async () => {
+    other = await buildTask(app, team, await buildProject(app, team), { title: 'Bolt' });
+  });
+
+  it('is proposed again on the values of now, and what has nothing left to do is left out', async () => {
+    const plan = await staged(app, team.member, [due('2027-01-01'), { ...close, entity_id: other.task_id }]);
+    await app.as(team.manager).patch(`/api/tasks/${task.task_id}`, { tags: ['red'], priority: 'low' });
+    await app.as(team.manager).patch(`/api/tasks/${other.task_id}`, { status: 'done' });
+    const { status, body } = await again(team.member, plan);
+    expect([status, body.edited_from, body.omitted]).toEqual([200, plan.action_id, [{ index: 1, reason: expect.any(String) }]]);
+    expect(body.actions).toMatchObject([{ before: { priority: 'low' }, after: { priority: 'high', due_date: '2027-01-01' } }]);
+    expect((await confirm(team.member, body.session_id, plan)).status).toBe(409);
+    expect((await confirm(team.member, body.session_id, body)).status).toBe(200);
+    expect((await app.as(team.member).get(`/api/tasks/${task.task_id}`)).body).toMatchObject({ priority: 'high', tags: ['red'] });
+  });
+
+  it('stays where nothing is left to do, and is the business of who may confirm it alone', async () => {
+    const plan = await staged(app, team.member, [{ ...close, entity_id: other.task_id }]);
+    expect((await again(team.admin, plan)).status).toBe(404);
+    await app.as(team.manager).patch(`/api/tasks/${other.task_id}`, { status: 'done' });
+    expect((await again(team.member, plan)).status).toBe(409);
+    expect((await app.as(team.member).get(`${plans}/plans/${plan.action_id}`)).body.status).toBe('staged');
+  });
+
+  it('has a button on its card where a target has changed', async () => {
+    await givePasswords(app);
+    const browser = await signIn(app, team.member);
+    const plan = await staged(app, team.member, [due('2027-01-01')]);
+    const path = `/app/approvals/plan/${plan.action_id}`;
+    expect((await browser.get(path)).html).not.toContain('Propose again');
+    await app.as(team.manager).patch(`/api/tasks/${task.task_id}`, { tags: ['red'] });
+    const { html } = await browser.get(path);
+    expect(html).toMatch(/formaction="\/app\/approvals\/plans\/propose-again"/);
+    expect(html).toMatch(/class="chip late"><bdi>[^<]+<\/bdi> changed tags/);
+    const form = { session_id: plan.session_id, action_id: plan.action_id, plan_hash: plan.plan_hash };
+    const sent = await browser.post('/app/approvals/plans/propose-again', form, { from: path });
+    const next = sent.headers.get('location') ?? '';
+    expect(next).toMatch(/^\/app\/approvals\/plan\/[0-9a-f-]{36}$/);
+    const shown = (await browser.get(next)).html;
+    expect([shown.includes('Proposed again on the values of now.'), shown.includes('propose-again')]).toEqual([true, false]);
+  });
 });
