@@ -551,6 +551,19 @@ it('saves the filters of a list as a view with the same tasks', async () => {
 });
 
 describe('boards', () => {
+  it('a card has its priority as rows have it, and a date that does not break', async () => {
+    const facts = { due_date: '2031-12-10', estimate: 2 };
+    await buildTask(app, team, project, { title: 'Weld', priority: 'urgent', ...facts });
+    await buildTask(app, team, project, { title: 'Plain' });
+    const { html } = await browser.get(`${path}/board`);
+    expect(html).toMatch(
+      /<p class="fine"><span class="chip urgent">Urgent<\/span> [A-Z]+-\d+ · 2 points · <span class="due">due 10 Dec(?: 2031)?</,
+    );
+    expect(html.match(/class="chip (?:urgent|medium)"/g)).toHaveLength(1);
+    await db()('tasks').where({ title: 'Plain', project_id: project.project_id }).update({ due_date: '2020-01-01' });
+    expect((await browser.get(`${path}/board`)).html).toContain('<span class="due late">overdue 1 Jan');
+  });
+
   it('say what blocks a task, what it is part of, and how many comments it has, on cards and rows', async () => {
     const make = async (title: string, more = {}) => (await buildTask(app, team, project, { title, ...more })).task_id;
     const [parent, wheels, done] = [await make('Crane'), await make('Wheels'), await make('Paint', { status: 'done' })];
