@@ -29,7 +29,8 @@ import { exampleNames, namesFor } from './example-names.js';
 import { findBlocks, mayReadTasks } from './find-tasks.js';
 import { findLeftOut } from './left-out.js';
 import { undoLast } from './undo-last.js';
-import { findNumbered } from './reading/numbered-tasks.js';
+import { findNamedProject } from './reading/named-project.js';
+import { findNumbered, isNumberedIn } from './reading/numbered-tasks.js';
 import { type Earlier, readEarlier } from './reading/earlier.js';
 import { type ReadByRules, readByRules } from './reading/read-world.js';
 import { discardWaiting, replacePlan } from './replace-plan.js';
@@ -79,11 +80,11 @@ function idsOf(outcome: ReadByRules['outcome']): Set<unknown> {
 }
 
 /**
- * What a message would change, or relate, of items that are neither linked nor tasks of a linked project: the agent may find these, and proposes
- * nothing about them.
+ * What a message would change, or relate, of items that are neither linked nor tasks of a linked project, nor named by their number in the session: the
+ * agent may find these, and proposes nothing about them.
  */
-function unlinkedIn({ outcome, world: { beyond } }: ReadByRules): LinkedItem[] {
-  return beyond?.among(idsOf(outcome)).filter((item) => !beyond.isCovered(item)) ?? [];
+function unlinkedIn({ outcome, world: { beyond } }: ReadByRules, messages: readonly string[]): LinkedItem[] {
+  return beyond?.among(idsOf(outcome)).filter((item) => !beyond.isCovered(item) && !isNumberedIn(messages, item)) ?? [];
 }
 
 /** Tasks that the page offers to link, before it sends the message again. */
@@ -96,11 +97,34 @@ const offerLinks = (items: readonly LinkedItem[]): Answer => ({
   mentions: items.map(({ id: item_id, title, type }) => ({ item_id, title, to_link: type === 'project' ? type : 'task' })),
 });
 
-/** Without a link nothing is proposed: names the tasks that the message names by their numbers, or says what to do. */
-async function offerNumbered(ctx: Context, turn: ClaimedTurn, outcome: ReadByRules['outcome']): Promise<Answer> {
+/** Whether a message may mean a project that is not linked: nothing linked fits, or the name of the project went into a title. */
+function mayMean({ id, title }: LinkedItem, outcome: ReadByRules['outcome']): boolean {
+  if (outcome.kind === 'question') return outcome.sets.length > 0 || outcome.items.some((each) => each.id === id);
+  if (outcome.kind !== 'plan') return outcome.kind === 'answer';
+  const titles = outcome.actions.map(({ params }) => String(params['title'] ?? '').toLowerCase());
+  return titles.some((each) => each.endsWith(` ${title.toLowerCase()}`));
+}
+
+/** Names the project that a message names as a whole, if it is not linked and the message may mean it. */
+async function offerProject(
+  ctx: Context,
+  turn: ClaimedTurn,
+  links: readonly ReadableLink[],
+  outcome: ReadByRules['outcome'],
+): Promise<Answer | undefined> {
+  if (!(await mayReadTasks(ctx, turn.token_id))) return undefined;
+  const project = await findNamedProject(ctx, turn.user_id, turn.content);
+  const isLinked = links.some(({ item_id }) => item_id === project?.id);
+  return project && !isLinked && (links.length === 0 || mayMean(project, outcome)) ? offerLinks([project]) : undefined;
+}
+
+/** Without a link nothing is proposed: names the tasks that the message names by their numbers, or its project, or says what to do. */
+async function offerNamed(ctx: Context, turn: ClaimedTurn, outcome: ReadByRules['outcome']): Promise<Answer> {
   const mayName = await mayReadTasks(ctx, turn.token_id);
   const numbered = mayName && outcome.kind !== 'answer' ? await findNumbered(ctx, turn.user_id, turn.content) : [];
   if (numbered.length > 0) return offerLinks(numbered);
+  const project = await offerProject(ctx, turn, [], outcome);
+  if (project) return project;
   const named = mayName ? await exampleNames(ctx, turn.user_id, null) : {};
   const none = nothingLinked(named);
   return { content: outcome.kind === 'answer' ? unclearWords(outcome.unclear ?? turn.content, named, none) : none };
@@ -112,15 +136,17 @@ async function respond(
   turn: ClaimedTurn,
   links: readonly ReadableLink[],
   read: ReadByRules,
-  { waiting }: Earlier,
+  { waiting, messages }: Earlier,
 ): Promise<Answer> {
   const { outcome } = read;
   if (outcome.kind === 'ask') return answerQuestion(ctx, turn, links, read, outcome.asked);
   if (outcome.kind === 'undo') return undoLast(ctx, turn);
   if (outcome.kind === 'discard') return discardWaiting(ctx, turn, waiting);
-  if (links.length === 0) return offerNumbered(ctx, turn, outcome);
-  const unlinked = unlinkedIn(read);
+  if (links.length === 0) return offerNamed(ctx, turn, outcome);
+  const unlinked = unlinkedIn(read, [...messages, turn.content]);
   if (unlinked.length > 0) return offerLinks(unlinked);
+  const project = await offerProject(ctx, turn, links, outcome);
+  if (project) return project;
   if (outcome.kind === 'plan') {
     const left = await findLeftOut(ctx, turn, links, read, outcome.sets);
     const stage = () => propose(ctx, turn, outcome.actions, [...outcome.notes, ...(left ? [left.text] : [])]);

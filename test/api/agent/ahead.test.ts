@@ -92,6 +92,16 @@ describe('what comes next', () => {
     expect(titlesIn((await say('plan my week')).content)).toEqual(['Late', 'Today', 'Begun', 'Urgent', 'Someday']);
   });
 
+  it('is a task of high priority for tomorrow before an urgent one for the week after next, as the answer says', async () => {
+    await addMine('Later', { priority: 'urgent', due_date: day(14) });
+    await addMine('Tomorrow', { priority: 'high', due_date: day(1) });
+    await addMine('In three days', { due_date: day(3) });
+    await addMine('In four days', { due_date: day(4) });
+    const { content } = await (await begin())('what should I do next?');
+    expect(titlesIn(content)).toEqual(['Tomorrow', 'In three days', 'Later', 'In four days']);
+    expect(content).toContain('those due within 3 days, and then the most urgent; blocked ones come last.');
+  });
+
   it('is told of another member as of the asker', async () => {
     await addMine('Late', { due_date: day(-3) });
     await addMine('Someday');

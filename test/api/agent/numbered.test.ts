@@ -65,10 +65,36 @@ it('links none of several, and offers them', async () => {
   expect(await linksOf(say.session_id)).toEqual([]);
 });
 
-it('links nothing where something is linked, or was', async () => {
-  const [second, other] = await addTask('Paint the arm', { team, project: await buildProject(app, team, { name: 'Office' }) });
+it('changes a task by its number beside others that are linked, without a link; the words of its title still need one', async () => {
+  const office = { team, project: await buildProject(app, team, { name: 'Office' }) };
+  const [second, other] = await addTask('Paint the arm', office);
+  const [third, another] = await addTask('Call the port', office);
   const say = await talk(app, team.member, id);
-  expect(offered(await say(`close ${other}`))).toEqual([second]);
+  expect(offered(await say('close the port'))).toEqual([third]);
+  const { actions, content } = await say(`mark ${other} as done`);
+  expect(actions).toMatchObject([{ tool: 'task.set_status', entity_id: second, params: { status: 'done' } }]);
+  expect(content).toContain(`“${other}” is the task “Paint the arm” in “Office” (${other}), which is not linked.`);
+  expect((await say('assign it to me')).actions).toMatchObject([
+    { entity_id: second },
+    { tool: 'task.assign', entity_id: second },
+  ]);
+  expect((await say(`close ${another} and ${name}`)).actions.map(({ entity_id }) => entity_id).toSorted()).toEqual(
+    [third, id].toSorted(),
+  );
+  expect(await linksOf(say.session_id)).toEqual([id]);
+});
+
+it('changes no task by its number that the person may not write', async () => {
+  const stranger = await buildTeam(app);
+  const [, theirs] = await addTask('Secret', { team: stranger, project: await buildProject(app, stranger) });
+  await db()('teams').where({ team_id: stranger.team_id }).update({ key: 'ZZY' });
+  const say = await talk(app, team.member, id);
+  expect(await say(`close ${theirs.replace(/^\w+/, 'ZZY')}`)).toMatchObject({ actions: [], mentions: [] });
+});
+
+it('links nothing where something was linked', async () => {
+  const [, other] = await addTask('Paint the arm', { team, project: await buildProject(app, team, { name: 'Office' }) });
+  const say = await talk(app, team.member, id);
   await app.as(team.member).delete(`/api/tasks/${id}`);
   expect(await say(`close ${other}`)).toMatchObject({ actions: [], content: expect.stringContaining('no longer available') });
   expect(await linksOf(say.session_id)).toEqual([id]);

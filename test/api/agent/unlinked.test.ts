@@ -64,6 +64,39 @@ it('asks to link a task of another project, and says which one it is', async () 
   expect(actions).toMatchObject([{ tool: 'task.set_status', entity_id: id, title: 'Publish the new website' }]);
 });
 
+it.each([
+  ["create tasks 'A', 'B' and 'C' in Harbour", 3],
+  ['create a task fix the roof in Harbour', 1],
+  ['move all urgent tasks of Harbour to Friday', 1],
+  ['move all urgent tasks of the project harbour to friday', 1],
+])('the project that a message names comes before what is linked, linked or not: %s', async (message, count) => {
+  const harbour = await buildProject(app, team, { name: 'Harbour' });
+  const urgent = await addTask('Mend the net', { priority: 'urgent' }, { team, project: harbour });
+  await addTask('Sweep the office', { priority: 'urgent' });
+  for (const say of [await talk(app, team.member, linked), await talk(app, team.member)]) {
+    const answer = await say(message);
+    expect(offered(answer)).toEqual([harbour.project_id]);
+    expect(answer.content).toContain('“Harbour”, which is not linked');
+    await linkOffered(app, team.member, say.session_id, answer);
+    const { actions } = await say(message);
+    expect(actions).toHaveLength(count);
+    for (const { entity_id, params } of actions)
+      expect(entity_id === urgent || params['project_id'] === harbour.project_id).toBe(true);
+  }
+});
+
+it('names no project of another team, of the trash, or of which there are two', async () => {
+  const stranger = await buildTeam(app);
+  await buildProject(app, stranger, { name: 'Harbour' });
+  const say = await talk(app, team.member, linked);
+  expect(offered(await say('move all urgent tasks of Harbour to Friday'))).toEqual([]);
+  const gone = await buildProject(app, team, { name: 'Harbour' });
+  await app.as(team.admin).delete(`/api/projects/${gone.project_id}`);
+  expect(offered(await say('move all urgent tasks of Harbour to Friday'))).toEqual([]);
+  for (const _time of [1, 2]) await buildProject(app, team, { name: 'Harbour' });
+  expect(offered(await say('move all urgent tasks of Harbour to Friday'))).toEqual([]);
+});
+
 it('looks beyond the linked project only if nothing in it fits, and asks which of several', async () => {
   const other = { team, project: await buildProject(app, team, { name: 'Office' }) };
   const near = await addTask('Order the wheels');
@@ -97,7 +130,7 @@ it('finds tasks of a linked project by their tag, and one by its number', async 
   expect(planned(answer)).toEqual([checkout, pages].toSorted());
   expect(answer.actions.map(({ params }) => params['priority'])).toEqual(['urgent', 'urgent']);
   const { key, number } = await db()('tasks').join('teams', 'teams.team_id', 'tasks.team_id').where({ task_id: desk }).first();
-  expect(offered(await say(`close ${key.toLowerCase()}-${number}`))).toEqual([desk]);
+  expect((await say(`close ${key.toLowerCase()}-${number}`)).actions).toMatchObject([{ entity_id: desk }]);
   expect((await say('which web tasks are open?')).mentions.map(({ item_id }) => item_id).toSorted()).toEqual(
     [checkout, pages].toSorted(),
   );

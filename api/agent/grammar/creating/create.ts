@@ -1,6 +1,6 @@
 import { readDate, readNumber } from '../../../platform/written-days.js';
 import { NO_REMINDER } from '../doubts/cannot.js';
-import type { BareClause, NewTask, Target } from '../clauses.js';
+import type { BareClause, NewTask } from '../clauses.js';
 import { type Reading, wordsOf } from '../reading.js';
 import { readPerson } from '../referents.js';
 import { readTarget } from '../target.js';
@@ -57,8 +57,9 @@ function readHead(tokens: readonly Token[]): Head | undefined {
 }
 
 /** Asks for the titles of tasks of which only the topic is said: `three tasks for the launch`. */
-const whichTitles = (project: Target | undefined): string => {
-  const place = project?.kind === 'named' && project.items.length === 1 ? ` in ${project.items[0]?.title}` : '';
+const whichTitles = ({ project, title }: NewTask): string => {
+  const said = project?.kind === 'named' ? project.items[0]?.title : / in (\S.*)$/.exec(title)?.[1];
+  const place = said === undefined ? '' : ` in ${said}`;
   return `Which tasks? Write their titles: “create tasks 'A', 'B' and 'C'${place}”.`;
 };
 
@@ -81,7 +82,7 @@ function readCreation(reading: Reading, tokens: readonly Token[]): BareClause | 
     const several = read && { ...read, tasks: withPlaceOfLast(read.tasks.map((task) => ({ ...given, ...task }))) };
     if (read && isOpenWhose(reading, owned.rest, read.tasks)) return { does: 'doubt', text: FOR_WHICH };
     if (read?.tasks.length === 1 && (head.isCounted || word(owned.rest, 0) === 'for'))
-      return { does: 'doubt', text: whichTitles(read.tasks[0]?.project) };
+      return { does: 'doubt', text: whichTitles(read.tasks[0] as NewTask) };
     if (parent) return subtasks(parent, several);
     const one = several?.tasks.length === 1 ? several.tasks[0] : undefined;
     return one ? { does: 'create', task: one } : subtasks({ kind: 'list', targets: [] }, several);

@@ -12,11 +12,15 @@ export const isAhead = (show: TaskQuestion['show']): show is Ahead => show === '
 /** Tasks that a plan names at least, if that many are open. */
 const FEW: Readonly<Record<Ahead, number>> = { next: 5, day: 3, week: 5 };
 
-/** How soon a task comes: late, due today, begun, the others. */
+/** Days within which a due date comes before a priority. */
+const SOON_DAYS = 3;
+
+/** How soon a task comes: late, due today, begun, due soon, the others. `ORDER` says so. */
 function soonness({ due, status }: FoundTask, today: string): number {
   if (due !== null && due < today) return 0;
   if (due === today) return 1;
-  return status === 'todo' ? 3 : 2;
+  if (status !== 'todo') return 2;
+  return due !== null && due <= addTo(today, { days: SOON_DAYS, months: 0 }) ? 3 : 4;
 }
 
 const byOrder =
@@ -47,7 +51,7 @@ const HEADS_OF: Readonly<Record<Ahead, (whose: string) => string>> = {
   day: (whose) => `For ${whose} today`,
   week: (whose) => `For ${whose} this week`,
 };
-const ORDER = 'Late tasks come first, then those that are due, begun and urgent; blocked ones come last.';
+const ORDER = `Late tasks come first, then those due today, those begun, those due within ${SOON_DAYS} days, and then the most urgent; blocked ones come last.`;
 
 /** Names what comes next. `open`: the open tasks of the person. `whose`: their name; null for the asker. */
 export function aheadWords(tasks: readonly FoundTask[], open: number, show: Ahead, whose: string | null): string {

@@ -29,6 +29,11 @@ type Numbered = LinkedItem & { key: string };
 const namesIn = (message: string): TaskName[] =>
   [...new Set([...message.matchAll(NAME)].map(([name]) => name.toUpperCase()))].flatMap((name) => parseTaskName(name) ?? []);
 
+/** Whether one of the messages names the task by its number. */
+export function isNumberedIn(messages: readonly string[], { key }: Pick<LinkedItem, 'key'>): boolean {
+  return key != null && messages.some((message) => [...message.matchAll(NAME)].some(([name]) => name.toUpperCase() === key));
+}
+
 /**
  * The tasks that a message names by their numbers, as far as the user may let the agent read them. Empty where teams share a number, so that it is
  * not certain which one is meant.
