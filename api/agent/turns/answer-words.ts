@@ -11,7 +11,7 @@ import { DESCRIBED, type LinkedFacts } from './reading/linked-facts.js';
 
 /** Says that nothing is linked, with a task that the person could name. */
 export const nothingLinked = ({ T = 'HAR-12' }: Named): string =>
-  `No item is linked to this session, so there is nothing that I may read or change. Link a project, a task or a note, then write again, or name one task by its number: “close ${T}”. Without a link I only answer questions about the tasks of your teams: “what is overdue?”`;
+  `No item is linked to this session, so there is nothing that I may read or change. Link a project, a task or a note, then write again, or name one task by its number, “close ${T}”, or a project, “… in the project X”. Without a link I only answer questions about the tasks of your teams: “what is overdue?”`;
 
 /** Without the scope, nothing of tasks that are not linked. */
 export const MAY_NOT_READ = 'The token that wrote this may not read tasks: it needs the scope tasks:read.';
@@ -103,9 +103,9 @@ export function planWords({ plan, omitted }: Staged): string {
 
 export const NOT_STAGED = 'Nothing was staged.';
 
-/** Says that a task is linked with the message that names it. */
-export const linkedWords = ({ key, title }: LinkedItem): string =>
-  `Linked ${key ?? 'the task'} ${quote(title)}, which you named.`;
+/** Says that a task or project is linked with the message that names it. */
+export const linkedWords = ({ type, key, title }: LinkedItem): string =>
+  `Linked ${key ?? `the ${type}`} ${quote(title)}, which you named.`;
 
 /** Items that the answer names one by one. */
 const NAMED = 10;

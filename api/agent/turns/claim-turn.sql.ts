@@ -13,9 +13,9 @@ export const lockSessionOfTurnStatement = defineStatement({
     where s.session_id = (select t.session_id from agent_turns t where t.message_id = $1) for no key update`,
 });
 
-/** SQL: the id of the item that was linked in the transaction that stored a message of a person; null for none. */
-export const linkedWith = (message: string): string => /* sql */ `(
-  select l.item_id from agent_links l where l.session_id = ${message}.session_id and l.linked_at = ${message}.created_at limit 1)`;
+/** SQL: the id or the type of the item that was linked in the transaction that stored a message of a person; null for none. */
+export const linkedWith = (message: string, column: 'item_id' | 'item_type' = 'item_id'): string => /* sql */ `(
+  select l.${column} from agent_links l where l.session_id = ${message}.session_id and l.linked_at = ${message}.created_at limit 1)`;
 
 /**
  * $1 = message id, $2 = incarnation, $3 = execution id. The first execution of the turn's incarnation claims it and may ask again after a

@@ -96,7 +96,7 @@ with turn as (
   update agent_usage u set messages = greatest(u.messages - 1, 0) from turn
   where u.team_id = turn.team_id and u.month = date_trunc('month', turn.created_at at time zone 'utc')::date
 )
-select message_id, ${linkedWith('message')} as linked_item_id from message`,
+select message_id, ${linkedWith('message')} as item_id, ${linkedWith('message', 'item_type')} as item_type from message`,
 });
 
 /** $1 = message ids. Those whose turn has ended, or whose turn is gone with its session. */

@@ -13,7 +13,7 @@ import { titleFrom } from '../sessions/title-from.js';
 import { DEFAULT_TITLE, MAX_MESSAGES } from '../sessions/schema.js';
 import { chooseProvider } from './choose-provider.js';
 import { countMessage, returnMessage } from './quota.js';
-import { findOnlyNumbered } from './reading/numbered-tasks.js';
+import { findOnlyNamed } from './reading/only-named.js';
 import { type Chat, MAX_OPEN_TURNS, MAX_OPEN_TURNS_OF_USER } from './schema.js';
 import { countTurnsStatement, storeMessageStatement } from './submit-message.sql.js';
 
@@ -48,7 +48,7 @@ async function checkRoom(ctx: Context, sessionId: string): Promise<void> {
 }
 
 /**
- * Stores a message of the caller and enqueues its turn; links the task that a first message names by its number. The quota is counted first, in its own statement; a message that is then refused
+ * Stores a message of the caller and enqueues its turn; links the task that a first message names by its number, or its project. The quota is counted first, in its own statement; a message that is then refused
  * gives it back. `messageId`: the caller chooses it in order to wait for its answer from the beginning.
  * @throws RESOURCE_NOT_FOUND no such session | QUOTA_EXCEEDED | RESOURCE_CONFLICT too many messages | INTERNAL_ERROR 503 no worker
  */
@@ -60,7 +60,7 @@ export async function submitMessage(ctx: Context, { session_id, message }: Chat,
   // Nobody could answer: no worker is alive, or none reaches Temporal.
   if (!(await checkWorkers(ctx.db)).temporal.ok) throw notAvailable();
   const { readable, lost } = await readLinks(ctx, session_id, userId);
-  const named = readable.length + lost.length === 0 ? await findOnlyNumbered(ctx, message, tokenId) : undefined;
+  const named = readable.length + lost.length === 0 ? await findOnlyNamed(ctx, message, tokenId) : undefined;
   const teamId = (readable[0] ?? named)?.team_id ?? null;
   const { provider, model } = await chooseProvider(
     ctx,
@@ -71,7 +71,7 @@ export async function submitMessage(ctx: Context, { session_id, message }: Chat,
     await inTransaction(ctx, async (ctx) => {
       await lockAgentSession(ctx, session_id);
       await checkRoom(ctx, session_id);
-      if (named) await linkFirst(ctx, session_id, { item_type: 'task', item_id: named.id });
+      if (named) await linkFirst(ctx, session_id, { item_type: named.type, item_id: named.id });
       const caller = JSON.stringify(callerJson(ctx));
       const values = [messageId, session_id, userId, message, teamId, provider, model, ctx.correlationId, tokenId, caller];
       await run(ctx.db, storeMessageStatement, [...values, DEFAULT_TITLE, titleFrom(message)]);

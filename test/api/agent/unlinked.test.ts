@@ -69,21 +69,41 @@ it.each([
   ['create a task fix the roof in Harbour', 1],
   ['move all urgent tasks of Harbour to Friday', 1],
   ['move all urgent tasks of the project harbour to friday', 1],
-])('the project that a message names comes before what is linked, linked or not: %s', async (message, count) => {
+])('the project that a message names comes before the one that is linked: %s', async (message, count) => {
   const harbour = await buildProject(app, team, { name: 'Harbour' });
   const urgent = await addTask('Mend the net', { priority: 'urgent' }, { team, project: harbour });
   await addTask('Sweep the office', { priority: 'urgent' });
-  for (const say of [await talk(app, team.member, linked), await talk(app, team.member)]) {
-    const answer = await say(message);
-    expect(offered(answer)).toEqual([harbour.project_id]);
-    expect(answer.content).toContain('“Harbour”, which is not linked');
-    await linkOffered(app, team.member, say.session_id, answer);
-    const { actions } = await say(message);
+  const say = await talk(app, team.member, linked);
+  const answer = await say(message);
+  expect(offered(answer)).toEqual([harbour.project_id]);
+  expect(answer.content).toContain('“Harbour”, which is not linked');
+  await linkOffered(app, team.member, say.session_id, answer);
+  // Without any link the message links it: nobody could say more exactly what it is about.
+  const alone = await (await talk(app, team.member))(message);
+  expect(alone.content).toMatch(/^Linked the project “Harbour”, which you named\.\n\nI propose /);
+  for (const { actions } of [await say(message), alone]) {
     expect(actions).toHaveLength(count);
     for (const { entity_id, params } of actions)
       expect(entity_id === urgent || params['project_id'] === harbour.project_id).toBe(true);
   }
 });
+
+it('a message asks for the titles of several tasks, in the project that it names', async () => {
+  await buildProject(app, team, { name: 'Harbour' });
+  const { content, actions } = await (await talk(app, team.member))('create three tasks for a launch checklist in Harbour');
+  expect(actions).toEqual([]);
+  expect(content).toContain("Which tasks? Write their titles: “create tasks 'A', 'B' and 'C' in Harbour”.");
+});
+
+it.each(['what is overdue in Friday?', 'show what is due in Harbour', 'move everything to Friday', 'put it into review'])(
+  'links no project by “%s”',
+  async (message) => {
+    for (const name of ['Friday', 'Review', 'Harbour']) await buildProject(app, team, { name });
+    const say = await talk(app, team.member);
+    await say(message);
+    expect(await db()('agent_links').where({ session_id: say.session_id })).toEqual([]);
+  },
+);
 
 it('names no project of another team, of the trash, or of which there are two', async () => {
   const stranger = await buildTeam(app);

@@ -1,7 +1,9 @@
 import { defineStatement, run } from '../../../../db/statement.js';
 import { rolesFor } from '../../../platform/access/access.js';
 import type { Context } from '../../../platform/context.js';
+import { readDate } from '../../../platform/written-days.js';
 import type { LinkedItem } from '../../grammar/tokens.js';
+import { findPriority, findState } from '../../grammar/words.js';
 
 /** Words of a message behind which the name of a project may stand, and longest name in words. */
 const BEFORE = /(?<![\p{L}\p{N}])(?:in|into|to|of|from|for|on|under|project)\s+(?=\S)/giu;
@@ -9,6 +11,7 @@ const MAX_WORDS = 6;
 /** Names that one message may mean, and the beginning of a message in which they are looked for. */
 const MAX_NAMES = 120;
 const MAX_READ = 2_000;
+const ANY_DAY = '2026-01-01';
 
 /** $1 = user id, $2 = roles that may let the agent read, $3 = names in lower case. Two at most: then it is not certain which one is meant. */
 const statement = defineStatement({
@@ -19,6 +22,10 @@ const statement = defineStatement({
     where m.user_id = $1 and m.role = any($2::text[]) and p.deleted_at is null and p.status = 'active' and lower(p.name) = any($3::text[])
     order by length(p.name) desc, p.project_id limit 2`,
 });
+
+/** Whether words mean something in a sentence already: a day, a state or a priority. */
+const hasMeaning = (words: readonly string[]): boolean =>
+  readDate(words, ANY_DAY) !== undefined || findState(words) !== undefined || findPriority(words) !== undefined;
 
 /** What may be the name of a project: up to six words behind “in”, “of” and the like, in lower case. */
 function candidatesIn(message: string): string[] {
@@ -34,7 +41,7 @@ function candidatesIn(message: string): string[] {
       .flatMap((name) => [name, name.replace(/\s+project$/i, '')]);
     return names.map((name) => name.replaceAll(/^["'“”„‘]+|["'“”’.,:;!?]+$/g, '').toLowerCase());
   });
-  return [...new Set(found.filter((name) => name !== ''))].slice(0, MAX_NAMES);
+  return [...new Set(found)].filter((name) => name !== '' && !hasMeaning(name.split(' '))).slice(0, MAX_NAMES);
 }
 
 /** The one active project of the user's teams that a message names as a whole, and in which the user may let the agent read; undefined for none, or several. */

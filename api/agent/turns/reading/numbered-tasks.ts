@@ -1,9 +1,8 @@
 import { defineStatement, run } from '../../../../db/statement.js';
-import { isAdmitted, rolesFor } from '../../../platform/access/access.js';
-import { type Context, requireUser } from '../../../platform/context.js';
+import { rolesFor } from '../../../platform/access/access.js';
+import type { Context } from '../../../platform/context.js';
 import { parseTaskName, type TaskName } from '../../../work/search/named-tasks.js';
 import type { LinkedItem } from '../../grammar/tokens.js';
-import { mayReadTasks } from '../find-tasks.js';
 
 /** Tasks that one message may name by their numbers; one that names more names none. */
 const MAX_NAMES = 12;
@@ -48,12 +47,5 @@ export async function findNumbered({ db }: Pick<Context, 'db'>, userId: string, 
   return isShared ? [] : found.map((row) => ({ ...row, type: 'task', isLinked: false }));
 }
 
-/**
- * The one task that a first message is about, because it names it by its number and has no other such name; it may be linked with the message
- * (docs/decisions/agent.md#tasks-named-by-their-numbers). Only where rules answer: what a model may read is linked by a person.
- */
-export async function findOnlyNumbered(ctx: Context, message: string, tokenId: string | null): Promise<Numbered | undefined> {
-  if (ctx.config.AI_PROVIDER !== 'rules' || !isAdmitted('agent.link', ctx.actor)) return undefined;
-  if (namesIn(message).length !== 1 || !(await mayReadTasks(ctx, tokenId))) return undefined;
-  return (await findNumbered(ctx, requireUser(ctx), message))[0];
-}
+/** How many tasks a message names by their numbers. */
+export const countNumbers = (message: string): number => namesIn(message).length;
