@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { defineStatement, run } from '../../../../db/statement.js';
 import { type Context, requireUser } from '../../../platform/context.js';
 import { notFound } from '../../../platform/errors.js';
@@ -10,6 +11,7 @@ import { getTask } from '../../../work/tasks/read/get-task.js';
 import { TASK_STATUSES } from '../../../work/tasks/rules.js';
 import type { Task } from '../../../work/tasks/schema.js';
 import type { AutomationRecord } from '../../definitions/schema.js';
+import { keyOfCondition } from '../../language/condition-rows.js';
 import { nameTask } from '../../language/name-task.js';
 import { TRIGGERS } from '../../language/triggers.js';
 
@@ -122,6 +124,15 @@ export async function eventOfChange(ctx: Context, change: Change, task: Task): P
   return withTaskNames(ctx, event, task.team_id);
 }
 
+/** Returns the event of a task whose custom field has just got a value. */
+async function eventAsIf(ctx: Context, task: Task, key: string, to: unknown): Promise<Record<string, unknown>> {
+  const { custom_fields = {} } = JSON.parse((await getTask(ctx, task.task_id, true)).json) as {
+    custom_fields?: Record<string, unknown>;
+  };
+  const was = custom_fields[key] ?? null;
+  return eventOfField(ctx, task, key, { from: isDeepStrictEqual(was, to) ? null : was, to });
+}
+
 const before = (status: Task['status']): Task['status'] =>
   TASK_STATUSES[Math.max(0, TASK_STATUSES.indexOf(status) - 1)] ?? 'todo';
 
@@ -141,9 +152,10 @@ const AS_IF: Readonly<Record<string, (task: Task, userId: string) => Change['cha
 /** The stored event behind a derived one. */
 const EVENT_OF: Readonly<Record<string, string>> = Object.fromEntries(Object.keys(AS_IF).map((name) => [name, 'task.updated']));
 
-async function findChange(ctx: Context, trigger: string, taskId: string): Promise<ActivityEntry | undefined> {
+/** `key`: of the custom field that is meant; undefined if any is. */
+async function findChange(ctx: Context, trigger: string, taskId: string, key?: string): Promise<ActivityEntry | undefined> {
   const lines = await listActivity(ctx, { entity_id: taskId, entity_type: 'task', limit: MAX_LINES_OF_TASK });
-  return lines.find((line) => fits(trigger, line, {}));
+  return lines.find((line) => fits(trigger, line, {}) && (key === undefined || keyOf(line) === key));
 }
 
 /** Returns the sample of a trigger with a task in the place of the made-up one, in the records beside it too. */
@@ -175,20 +187,32 @@ export async function readTaskFor(ctx: Context, { team_id }: Pick<Place, 'team_i
   return task;
 }
 
+/** Returns the key of the custom field whose change an automation waits for; undefined where it waits for any, or for another event. */
+export const keyOfTrigger = ({
+  trigger_type,
+  condition,
+}: Pick<AutomationRecord, 'trigger_type' | 'condition'>): string | undefined =>
+  trigger_type === FIELD_CHANGED ? keyOfCondition(condition ?? '') : undefined;
+
 /**
- * Builds the event with which an automation is tried for a task: its newest change that starts such an automation, else as if it were changed now.
+ * Builds the event with which an automation is tried for a task: its newest change that starts such an automation, of the custom field that the condition
+ * names, else as if it were changed now.
+ * @param becomes the value that this field has just got, instead of what it has had
  * @throws the errors of `readTaskFor`
  */
 export async function buildTaskEvent(
   ctx: Context,
   { team_id, trigger_type, condition }: Pick<AutomationRecord, 'team_id' | 'trigger_type' | 'condition'>,
   taskId: string,
+  becomes?: unknown,
 ): Promise<Record<string, unknown>> {
   const task = await readTaskFor(ctx, { team_id }, taskId);
+  const key = keyOfTrigger({ trigger_type, condition });
+  if (key !== undefined && becomes !== undefined) return eventAsIf(ctx, task, key, becomes);
   if (!isInActivity(trigger_type)) return withTaskNames(ctx, aboutTask(trigger_type, task), task.team_id);
-  const change = await findChange(ctx, trigger_type, taskId);
+  const change = await findChange(ctx, trigger_type, taskId, key);
   if (change) return eventOfChange(ctx, change, task);
-  if (trigger_type === FIELD_CHANGED) return eventOfField(ctx, task, condition ?? '');
+  if (trigger_type === FIELD_CHANGED) return eventOfField(ctx, task, key ?? condition ?? '');
   const changes = AS_IF[trigger_type]?.(task, requireUser(ctx)) ?? {};
   const event = await eventOfChange(ctx, { action: 'update', changes }, task);
   return { ...event, type: EVENT_OF[trigger_type] ?? trigger_type };

@@ -26,7 +26,8 @@ import { wordDiff } from '../../wording/word-diff.js';
 import { type FormError, page, type Page, type PageRequest, type View, type Redirect, requireUser } from '../../page.js';
 import type { Fields } from '../../server/read-form.js';
 import { showLines } from '../agent/plan-lines.js';
-import { readOwnWords } from './own-words.js';
+import { findAsIf, readAsIf } from './as-if.js';
+import { readOwnWords, type TeamWords } from './own-words.js';
 import { sampleFor } from './severe-field.js';
 import { automationPath, VersionField } from './switches.js';
 
@@ -39,21 +40,26 @@ const TASK_EVENT = /^task:([\w.:@-]{1,128})$/;
 /** Bytes of a form: an event as it is stored, as forms encode it. */
 const FORM_BYTES = 256 * 1024;
 
+/** The value that the custom field of the condition gets of a task; empty: what the task has. */
+const Becomes = z.string().max(80);
+
 /** Where the event comes from: the trigger's sample, a recorded run, a task, or the text field. `version`: the one that the page showed. */
 const EventForm = z.object({
   event: z.union([z.enum(['sample', 'own']), z.string().regex(TASK_EVENT), Id]).default('sample'),
   event_json: z.string().max(FORM_BYTES).default(''),
+  becomes: Becomes.optional(),
   version: VersionField,
 });
 type EventForm = z.output<typeof EventForm>;
 
 type Visitor = Pick<PageRequest, 'ctx' | 'me'>;
 
+const readWords = ({ ctx, me }: Visitor, { team_id }: AutomationRecord): Promise<TeamWords | undefined> =>
+  readOwnWords(ctx, requireUser({ me }), team_id);
+
 /** Returns the sample of the trigger; that of a custom field is about one of the team. */
-const readSample = async (
-  { ctx, me }: Visitor,
-  { trigger_type, condition, team_id }: AutomationRecord,
-): Promise<Record<string, unknown>> => sampleFor(trigger_type, condition, await readOwnWords(ctx, requireUser({ me }), team_id));
+const sampleOf = ({ trigger_type, condition }: AutomationRecord, own: TeamWords | undefined): Record<string, unknown> =>
+  sampleFor(trigger_type, condition, own);
 
 /** @throws VALIDATION_ERROR no JSON object */
 function parseEvent(text: string): Record<string, unknown> {
@@ -72,14 +78,16 @@ function parseEvent(text: string): Record<string, unknown> {
 async function readEvent(
   visitor: Visitor,
   automationId: string,
-  { event, event_json }: EventForm,
+  { event, event_json, becomes }: EventForm,
 ): Promise<Record<string, unknown>> {
   if (event === 'own') return parseEvent(event_json);
   const { ctx } = visitor;
   const automation = await getAutomation(ctx, automationId);
-  if (event === 'sample') return readSample(visitor, automation);
   const [, taskId] = TASK_EVENT.exec(event) ?? [];
-  return taskId === undefined ? (await getRun(ctx, event)).event : buildTaskEvent(ctx, automation, taskId);
+  if (event !== 'sample' && taskId === undefined) return (await getRun(ctx, event)).event;
+  const own = await readWords(visitor, automation);
+  if (taskId === undefined) return sampleOf(automation, own);
+  return buildTaskEvent(ctx, automation, taskId, readAsIf(findAsIf(automation, own), becomes));
 }
 
 /** Returns what the actions would do, a gate by what it requires. */
@@ -124,6 +132,7 @@ async function listTasks(ctx: Context, automation: AutomationRecord, query: stri
 interface Shown {
   runId?: string;
   chosen?: string;
+  becomes?: string;
   problem?: FormError;
   given?: Fields;
   /** Words of the title of a task. */
@@ -133,11 +142,12 @@ interface Shown {
 async function showDryRun(
   visitor: Visitor,
   automationId: string,
-  { runId, chosen, problem, given = {}, find = '' }: Shown = {},
+  { runId, chosen, becomes, problem, given = {}, find = '' }: Shown = {},
 ): Promise<View> {
   const { ctx } = visitor;
   const automation = await getAutomation(ctx, automationId);
-  const [rights, events, tasks] = await Promise.all([
+  const [own, rights, events, tasks] = await Promise.all([
+    readWords(visitor, automation),
     findRights(ctx, automation),
     listRecordedEvents(ctx, automation, MAX_EVENTS),
     startsByTask(automation.trigger_type) ? listTasks(ctx, automation, find.trim(), chosen ?? '') : null,
@@ -149,6 +159,7 @@ async function showDryRun(
     runId === undefined ? null : readResult(ctx, automation, runId),
   ]);
   const first = isOpen ? (matching ?? events[0])?.run_id : undefined;
+  const asIf = findAsIf(automation, own);
   const sent = VersionField.safeParse(given['version']).data;
   const data = {
     automation,
@@ -162,10 +173,12 @@ async function showDryRun(
     find,
     // What one changes begins as the event that was tried, or is chosen.
     text: JSON.stringify(
-      result?.run.event ?? events.find(({ run_id }) => run_id === first)?.event ?? (await readSample(visitor, automation)),
+      result?.run.event ?? events.find(({ run_id }) => run_id === first)?.event ?? sampleOf(automation, own),
       null,
       2,
     ),
+    asIf,
+    becomes: becomes ?? asIf?.compared,
     chosen: chosen ?? first ?? (tasks?.[0] ? `task:${tasks[0].task_id}` : 'sample'),
     result,
     problem,
@@ -180,17 +193,27 @@ const Chosen = z.object({
     .union([z.enum(['sample', 'own']), z.string().regex(TASK_EVENT), z.uuid()])
     .optional()
     .catch(undefined),
+  becomes: Becomes.optional().catch(undefined),
 });
-const chosenIn = ({ event }: Fields): string => Chosen.parse({ event }).event ?? 'sample';
+/** What a form or an address chose, to be shown again. */
+const shownAgain = ({ event: chosen, becomes }: z.output<typeof Chosen>): Pick<Shown, 'chosen' | 'becomes'> => ({
+  ...(chosen !== undefined && { chosen }),
+  ...(becomes !== undefined && { becomes }),
+});
 
 const onError: NonNullable<Page['onError']> = ({ ctx, me, params, form }, problem) =>
-  showDryRun({ ctx, me }, (params as { automation_id: string }).automation_id, { chosen: chosenIn(form), problem, given: form });
+  showDryRun({ ctx, me }, (params as { automation_id: string }).automation_id, {
+    chosen: 'sample',
+    ...shownAgain(Chosen.parse(form)),
+    problem,
+    given: form,
+  });
 
-/** A form that executes an automation for the event that was chosen. `next`: where it leads, by ids of automation and run and by the choice. */
+/** A form that executes an automation for the event that was chosen. `next`: where it leads, by ids of automation and run and by what was chosen. */
 const runPage = (
   path: Page['path'],
   isTest: boolean,
-  next: (automationId: string, runId: string, event: string) => Redirect,
+  next: (automationId: string, runId: string, form: EventForm) => Redirect,
 ): Page =>
   page({
     method: 'post',
@@ -203,7 +226,7 @@ const runPage = (
     async handle({ ctx, me, params: { automation_id }, form }) {
       const event = await readEvent({ ctx, me }, automation_id, form);
       const { run_id } = await executeAutomation(ctx, automation_id, { event, version: form.version }, isTest);
-      return next(automation_id, run_id, form.event);
+      return next(automation_id, run_id, form);
     },
     onError,
   });
@@ -217,8 +240,8 @@ export const dryRunPages: Page[] = [
     query: z.object({ find: z.string().max(200).catch('') }),
     handle: ({ ctx, me, params, query }) => showDryRun({ ctx, me }, params.automation_id, query),
   }),
-  runPage('/app/automations/:automation_id/dry-run', true, (automationId, runId, event) => ({
-    to: `${automationPath(automationId)}/dry-run/${runId}?event=${encodeURIComponent(event)}`,
+  runPage('/app/automations/:automation_id/dry-run', true, (automationId, runId, { event, becomes }) => ({
+    to: `${automationPath(automationId)}/dry-run/${runId}?${new URLSearchParams({ event, ...(becomes !== undefined && { becomes }) }).toString()}`,
   })),
   page({
     method: 'get',
@@ -228,8 +251,8 @@ export const dryRunPages: Page[] = [
     limit: 'automation_dispatch',
     params: AutomationParams.extend({ dry_run_id: Id }),
     query: Chosen,
-    handle: ({ ctx, me, params, query: { event } }) =>
-      showDryRun({ ctx, me }, params.automation_id, { runId: params.dry_run_id, ...(event && { chosen: event }) }),
+    handle: ({ ctx, me, params, query }) =>
+      showDryRun({ ctx, me }, params.automation_id, { runId: params.dry_run_id, ...shownAgain(query) }),
   }),
   runPage('/app/automations/:automation_id/run', false, (_automationId, runId) => ({
     to: `/app/runs/${runId}`,

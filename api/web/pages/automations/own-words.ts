@@ -47,8 +47,8 @@ const listTaskFields = async (ctx: Context, teamId: string): Promise<CustomField
 export interface TeamWords extends OwnWords {
   /** Its stages, of which `stages` has the names. */
   places: readonly Stage[];
-  /** Its fields of which a task has one choice. */
-  selects: readonly CustomFieldRecord[];
+  /** Its fields with choices. */
+  withChoices: readonly CustomFieldRecord[];
   /** Parameters of an action that sets custom fields, each with a field of the form. */
   params: readonly ParamField[];
 }
@@ -87,7 +87,7 @@ export async function readOwnWords(ctx: Context, me: User, teamId: string | null
   return {
     stages: stages.map(({ name }) => name),
     places: stages,
-    selects: fields.filter(({ field_type }) => field_type === 'select'),
+    withChoices: fields.filter(({ options }) => options.length > 0),
     fields: described.map(({ field, what }) => ({
       path: `${CUSTOM_FIELDS}.${field.key}`,
       name: `task › ${fieldTitle(field.name)}`,

@@ -17,7 +17,7 @@ const SEVERE_CHOICE = /\bcritical|\bblocker|\bhighest|\burgent|\bs1\b|\bsev-?1\b
 
 /** Finds the field of a key, else the one of the team that says how severe a task is, else its first one with choices. */
 function findSevere(own: TeamWords | undefined, key?: string): Severe | undefined {
-  const selects = (own?.selects ?? []).filter(({ options }) => options.length > 0);
+  const selects = (own?.withChoices ?? []).filter(({ field_type }) => field_type === 'select');
   const field = selects.find((one) => one.key === key) ?? selects.find(({ name }) => SEVERE_FIELD.test(name)) ?? selects[0];
   const choice = field?.options.find(({ value, label }) => SEVERE_CHOICE.test(`${value} ${label ?? ''}`)) ?? field?.options[0];
   return field && choice && { field, choice };

@@ -193,28 +193,48 @@ it('finds a task by its number', async () => {
   expect((await browser.get(`${pathOf(id)}?find=${key}-${number}`)).html).toContain(`value="task:${task.task_id}" checked`);
 });
 
-it('tries a change of a custom field with what was set last, else as if its value had just been set', async () => {
-  const severity = await createField(app, team, 'select', { name: 'Severity', options: [{ value: 's1', label: 'S1 – down' }] });
+it('tries a change of the custom field that the condition names: what was set last, what it has, or a value that is chosen', async () => {
+  const options = [{ value: 's1', label: 'S1 – down' }, { value: 's2' }];
+  const severity = await createField(app, team, 'select', { name: 'Severity', options });
   const effort = await createField(app, team, 'number', { name: 'Effort' });
-  const id = await create({
-    trigger_type: 'task.field_changed',
-    condition: 'event.field.key == "severity" && event.changes.text.to == "S1 – down"',
-  });
-  const asIf = await read(await send(id, { event: `task:${task.task_id}` }));
-  expect(asIf).toContain('The condition is false');
+  const condition = 'event.field.key == "severity" && event.changes.text.to == "S1 – down"';
+  const id = await create({ trigger_type: 'task.field_changed', condition });
+  const event = `task:${task.task_id}`;
+  expect(await read(await send(id, { event }))).toContain('The condition is false');
   await setFields(app, team, [{ field: severity, task_id: task.task_id, value: 's1' }]);
-  expect((await browser.get(pathOf(id))).html).toContain(`value="task:${task.task_id}" checked`);
-  expect(await read(await send(id, { event: `task:${task.task_id}` }))).toContain('The condition is true for this event.');
-  // The newest change is of another field, and is the one that is tried.
+  // The newest change is of another field: that of the condition is tried.
   await setFields(app, team, [{ field: effort, task_id: task.task_id, value: 2 }]);
-  expect(await read(await send(id, { event: `task:${task.task_id}` }))).toContain('The condition is false');
+  const page = (await browser.get(pathOf(id))).html;
+  expect(page).toContain(`value="${event}" checked`);
+  expect(page).toContain('Try a task as if Severity became');
+  expect(page).toContain('<option value="s1" selected>S1 – down</option><option value="s2">s2</option>');
+  expect(await read(await send(id, { event, becomes: '' }))).toContain('The condition is true for this event.');
+  expect(await read(await send(id, { event, becomes: 's1' }))).toContain('The condition is true for this event.');
+  const other = await read(await send(id, { event, becomes: 's2' }));
+  expect(other).toContain('The condition is false');
+  expect(other).toContain('<option value="s2" selected>');
   const runs = await runsOf(id);
-  expect(runs.map(({ event }: { event: { field: unknown } }) => event.field)).toMatchObject([
-    { key: 'severity' },
-    { key: 'severity', name: 'Severity', type: 'select', field_id: severity.field_id },
-    { key: 'effort' },
+  expect(runs.map(({ event: { field } }: { event: { field: { key: string } } }) => field.key)).toEqual(Array(4).fill('severity'));
+  expect(runs.map(({ event: { changes } }: { event: { changes: object } }) => changes)).toEqual([
+    { value: { from: null, to: null }, text: { from: null, to: null } },
+    { value: { from: null, to: 's1' }, text: { from: null, to: 'S1 – down' } },
+    { value: { from: null, to: 's1' }, text: { from: null, to: 'S1 – down' } },
+    { value: { from: 's1', to: 's2' }, text: { from: 'S1 – down', to: 's2' } },
   ]);
-  expect(runs.at(-1)?.event.changes).toEqual({ value: { from: null, to: 2 }, text: { from: null, to: '2' } });
+  expect(runs.at(-1)?.event.task.custom_fields).toMatchObject({ severity: 's2', effort: 2 });
+  const { field_id } = severity;
+  expect(await app.services.db('custom_field_values').where({ field_id }).pluck('value_text')).toEqual(['s1']);
+  expect((await send(id, { event, becomes: 'gone' })).status).toBe(422);
+});
+
+it('supposes one of several choices, and nothing where the condition names no field with choices', async () => {
+  await createField(app, team, 'multi_select', { name: 'Areas', options: [{ value: 'web' }] });
+  const make = (condition: string | null) => create({ trigger_type: 'task.field_changed', condition });
+  const many = await make('event.field.key == "areas" && "web" in event.changes.value.to');
+  await read(await send(many, { event: `task:${task.task_id}`, becomes: 'web' }));
+  expect((await runsOf(many))[0]?.event.changes.value).toEqual({ from: null, to: ['web'] });
+  for (const condition of [null, 'event.field.key == "gone"', 'event.changes.value.to == "web"'])
+    expect((await browser.get(pathOf(await make(condition)))).html).not.toContain('as if');
 });
 
 it('offers tasks whose changes would have started it, before anything was recorded, and any task by its title', async () => {
