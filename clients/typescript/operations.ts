@@ -1,4 +1,4 @@
-// Made by npm run client from the document with SHA-256 ab0b47737388b7a2f37449db42ea45e1a28b6de69c19f134e4a50757ebc5aa5f.
+// Made by npm run client from the document with SHA-256 6faf0de6d2b257d820d2fadd5aade0d69deb2b9afc7b28c32bd017f56ac4a0cc.
 /** Operations that send a form with a file, those that send its bytes alone, and those that return bytes. */
 export const UPLOADS: readonly string[] = ['uploadFile'];
 export const STREAMS: readonly string[] = ['uploadBulkInput'];

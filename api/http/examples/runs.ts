@@ -69,6 +69,8 @@ const approval = {
   run_id: RUN_ID,
   automation_id: AUTOMATION_ID,
   automation_name: 'Deploy on merge',
+  automation_version: 3,
+  current_version: 3,
   team_id: TEAM_ID,
   project_id: PROJECT_ID,
   message: MESSAGE,

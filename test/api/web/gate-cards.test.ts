@@ -47,6 +47,25 @@ async function cards(run: { run_id: string }): Promise<{ queue: string; page: st
   };
 }
 
+it('says that the automation was edited since its run began, and links what changed', async () => {
+  const run = await buildRun(app, team, {
+    actions: gated({ type: 'set_task_status', params: { task_id: task.task_id, status: 'done' } }),
+  });
+  const path = `/api/automations/${run.automation_id}`;
+  for (const card of Object.values(await cards(run)).slice(0, 2)) expect(card).not.toContain('This approval belongs to version');
+  expect((await app.as(team.manager).patch(path, { name: 'Another name' })).status).toBe(200);
+  for (const card of Object.values(await cards(run)).slice(0, 2))
+    expect(card).toContain(
+      'This approval belongs to version 1 of the automation. Version 2 is current and is not what happens here: see what changed .',
+    );
+  const { html } = await browser.get('/app/approvals');
+  const link = `/app/automations/${run.automation_id}/versions?from=1&to=2`;
+  expect(html).toContain(`href="${link.replace('&', '&amp;')}"`);
+  expect((await browser.get(link)).status).toBe(200);
+  const { approvals } = (await app.as(team.manager).get('/api/automations/approvals')).body;
+  expect(approvals).toMatchObject([{ automation_version: 1, current_version: 2 }]);
+});
+
 it('a manual start that names a task by another title shows the title of the database', async () => {
   const event = { type: 'manual', title: 'Typo in footer', task: { task_id: task.task_id, title: 'Typo in footer' } };
   const close = { type: 'set_task_status', params: { task_id: '{{event.task.task_id}}', status: 'done' } };

@@ -13,7 +13,7 @@ const PERSONAL = /* sql */ `r.status = 'paused' and r.team_id is null and r.crea
  * only signed-in people decide.
  */
 const ROWS = /* sql */ `
-    select r.run_id, r.automation_id, r.automation_name, r.team_id, r.project_id, r.trigger_type, r.creator_id,
+    select r.run_id, r.automation_id, r.automation_name, r.automation_version, a.version as current_version, r.team_id, r.project_id, r.trigger_type, r.creator_id,
       g.gate_index, g.reopened, g.message, g.required_role, g.required_approvals, ${EXCLUDED} as excluded, g.signed_in or coalesce(r.team_id in (select team_id from signed), false) as signed_in, g.requested_at, g.expires_at,
       g.expires_at <= now() as expired, not (c.status = 'active' and (r.team_id is null or coalesce(cm.role = any($3::text[]), false))) as creator_left,
       w.seat, t.total::int as total, ${STAGED_HASH} as staged_hash,
@@ -22,7 +22,7 @@ const ROWS = /* sql */ `
       array(select a.type from run_actions a where a.run_id = r.run_id and a.status = 'staged' order by a.index) as staged_action_types,
       (select count(*)::int from run_actions a
         where a.run_id = r.run_id and a.status = 'failed' and a.index < g.gate_index) as failed_before_gate
-    from waiting w join automation_runs r using (run_id) join users c on c.user_id = r.creator_id
+    from waiting w join automation_runs r using (run_id) join automations a using (automation_id) join users c on c.user_id = r.creator_id
     left join memberships cm on cm.team_id = r.team_id and cm.user_id = r.creator_id
     cross join lateral (select * from gates g where g.run_id = r.run_id and g.decision is null order by g.gate_index limit 1) g, total t
     order by w.gate_expires_at, w.run_id`;

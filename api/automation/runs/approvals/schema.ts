@@ -62,6 +62,8 @@ export const ApprovalList = z
         run_id: z.string(),
         automation_id: z.string(),
         automation_name: z.string(),
+        automation_version: z.int().meta({ description: 'The version that the run keeps: what happens comes from it' }),
+        current_version: z.int().meta({ description: 'The version of the automation now' }),
         team_id: z.string().nullable(),
         project_id: z.string().nullable(),
         gate_index: z.int(),
