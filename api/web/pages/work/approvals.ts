@@ -153,7 +153,7 @@ const planPages: Page[] = [
     path: '/app/approvals/plans/propose-again',
     access: 'plan.edit',
     limit: 'ai_edit',
-    form: OnePlan.extend({ plan_hash: Hash }),
+    form: OnePlan.pick({ action_id: true }).extend({ plan_hash: Hash }),
     async handle({ ctx, form }) {
       const { action_id, text } = await proposeAgain(ctx, form);
       return { to: `/app/approvals/plan/${action_id}`, notice: { kind: 'good', text } };

@@ -168,7 +168,7 @@ describe('a plan without changes of its own', () => {
     const { html } = await browser.get(path);
     expect(html).toMatch(/formaction="\/app\/approvals\/plans\/propose-again"/);
     expect(html).toMatch(/class="chip late"><bdi>[^<]+<\/bdi> changed tags/);
-    const form = { session_id: plan.session_id, action_id: plan.action_id, plan_hash: plan.plan_hash };
+    const form = { action_id: plan.action_id, plan_hash: plan.plan_hash };
     const sent = await browser.post('/app/approvals/plans/propose-again', form, { from: path });
     const next = sent.headers.get('location') ?? '';
     expect(next).toMatch(/^\/app\/approvals\/plan\/[0-9a-f-]{36}$/);
