@@ -16,11 +16,14 @@ import type { Step } from './server/sign-in-step.js';
  */
 type Who = 'anyone' | 'visitor' | Ability;
 
+/** Who reads a page. `current_team_id`: of the team whose page this browser showed last, which may be none of theirs. */
+export type Reader = User & { current_team_id?: string | undefined };
+
 export interface PageRequest<Params = unknown, Query = unknown, Form = unknown> {
   /** Context for operations; the actor is the user, or the system for a visitor. */
   ctx: Context;
   /** The signed-in user; null for a visitor. */
-  me: User | null;
+  me: Reader | null;
   /** The first gates that wait in the user's teams, which the navigation counts; empty for a visitor. */
   pending: ApprovalPage;
   /** State of a pending sign-in or sign-up. */
@@ -59,6 +62,8 @@ export interface View {
   isFragment?: true;
   /** Scripts of our own that this page needs beside those of every page. */
   scripts?: readonly string[];
+  /** The team that the page is about: pages about one team begin with it from then on. */
+  teamId?: string | undefined;
   /** Ids of elements that show a notice about them. */
   noticePlaces?: readonly string[];
 }
@@ -137,7 +142,7 @@ export function page<P extends z.ZodType = z.ZodUnknown, Q extends z.ZodType = z
 }
 
 /** Returns the user of a page that requires sign-in. */
-export function requireUser({ me }: Pick<PageRequest, 'me'>): User {
+export function requireUser({ me }: Pick<PageRequest, 'me'>): Reader {
   if (!me) throw new Error('This page has no person: it must be declared for one');
   return me;
 }

@@ -15,6 +15,8 @@ const COOKIES = {
   step: 600,
   /** Makes this browser a trusted device, for the device's lifetime. */
   device: 30 * 86_400,
+  /** Id of the team whose page was shown last. */
+  team: 90 * 86_400,
   /** An administrator's own session while impersonating. */
   own: null,
 } as const;

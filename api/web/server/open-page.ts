@@ -170,7 +170,7 @@ function visitOf(page: Page, arrival: PageInput, form: Fields): PageRequest<unkn
   const { ctx, me, pending, request, session } = arrival;
   return {
     ctx,
-    me,
+    me: me && { ...me, current_team_id: readCookie(ctx.config, request, 'team') },
     pending,
     step: unpackStep(ctx.config, session.binding, readCookie(ctx.config, request, 'step')),
     deviceToken: readCookie(ctx.config, request, 'device'),

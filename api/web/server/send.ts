@@ -41,6 +41,8 @@ export function sendView(config: Config, render: Render, koa: KoaContext, view: 
   const undo = take('undo');
   if (notice) koa.append('Set-Cookie', cookieLine(config, 'notice', null));
   if (undo !== undefined) koa.append('Set-Cookie', cookieLine(config, 'undo', null));
+  if (view.teamId !== undefined && view.teamId !== readCookie(config, koa.req, 'team'))
+    koa.append('Set-Cookie', cookieLine(config, 'team', view.teamId));
   koa.status = view.status ?? 200;
   koa.body = render(view, { ...around, notice, undo: notice && undo, path: koa.path, address: koa.url });
   koa.type = 'text/html; charset=utf-8';

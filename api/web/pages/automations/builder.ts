@@ -11,7 +11,17 @@ import { isAllowed, type Seat } from '../../../platform/access/access.js';
 import type { Context } from '../../../platform/context.js';
 import { forbidden, invalid } from '../../../platform/errors.js';
 import { Id, Text } from '../../../platform/fields.js';
-import { type FormError, page, type Page, type PageResult, type Redirect, requireUser, type View } from '../../page.js';
+import { chooseTeam } from '../../current-team.js';
+import {
+  type FormError,
+  page,
+  type Page,
+  type PageResult,
+  type Redirect,
+  requireUser,
+  type View,
+  type Reader,
+} from '../../page.js';
 import { fieldsPath } from '../teams/fields.js';
 import type { Fields } from '../../server/read-form.js';
 import { createFormatter } from '../../wording/formatter.js';
@@ -73,11 +83,9 @@ async function showRefused(ctx: Context, me: User, target: Target, given: Fields
 }
 
 /** Returns where a new automation is created: the team that was asked for if the user may write there, else their own; null: personal. */
-function newTarget(me: User, wanted: string | undefined, template: string | null): Target {
+function newTarget(me: Reader, wanted: string | undefined, template: string | null): Target {
   const writable = me.teams.filter(({ role }) => isAllowed('automation.write', role as Seat));
-  const find = (id: string | null | undefined) => writable.find(({ team_id }) => team_id === id)?.team_id;
-  const teamId =
-    wanted === 'personal' ? null : (find(wanted) ?? find(me.preferences.default_team_id) ?? writable[0]?.team_id ?? null);
+  const teamId = wanted === 'personal' ? null : (chooseTeam(me, wanted, writable)?.team_id ?? null);
   return { teamId, automation: null, version: null, template };
 }
 

@@ -55,7 +55,7 @@ export const automationListPages: Page[] = [
           next: found.length > shown.length && last ? buildAddress(team?.team_id, last.automation_id) : undefined,
         },
       };
-      return { view: 'automations/list', title: 'Automations', data };
+      return { view: 'automations/list', title: 'Automations', data, teamId: team?.team_id };
     },
   }),
 ];

@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import type { User } from '../../../identity/auth/schema.js';
 import { requestExport } from '../../../bulk/export/request-export.js';
 import { listBulkJobs } from '../../../bulk/jobs/read-jobs.js';
 import { ENTITIES, EXPORT_FORMATS } from '../../../bulk/rules.js';
@@ -7,7 +6,8 @@ import { isAllowed, type Seat } from '../../../platform/access/access.js';
 import type { Context } from '../../../platform/context.js';
 import { Id } from '../../../platform/fields.js';
 import { listProjects } from '../../../work/projects/list-projects.js';
-import { type FormError, page, type Page, requireUser, type View } from '../../page.js';
+import { chooseTeam } from '../../current-team.js';
+import { type FormError, page, type Page, requireUser, type View, type Reader } from '../../page.js';
 import type { Fields } from '../../server/read-form.js';
 import { jobPath } from './bulk-path.js';
 import { IMPORT_CHOICES } from './import-choices.js';
@@ -52,13 +52,12 @@ export async function loadProjects(ctx: Context, team_id: string): Promise<{ pro
 /** Shows the jobs of a team that the user manages. */
 export async function showJobs(
   ctx: Context,
-  me: User,
+  me: Reader,
   wanted?: string,
   refused: { problem?: FormError; given?: Fields; of?: 'import' } = {},
 ): Promise<View> {
   const teams = me.teams.filter(({ role }) => isAllowed('bulk.read', role as Seat));
-  const chosen = [wanted, me.preferences.default_team_id].map((id) => teams.find(({ team_id }) => team_id === id));
-  const team = chosen.find((each) => each !== undefined) ?? teams[0];
+  const team = chooseTeam(me, wanted, teams);
   const [jobs, projects] = team
     ? await Promise.all([
         listBulkJobs(ctx, { team_id: team.team_id, limit: MAX_JOBS, offset: 0 }),

@@ -72,7 +72,14 @@ async function showCycle(
     problem,
     given: given ?? {},
   };
-  return { view: 'cycles/cycle', title: cycle.name, data, scripts: ['work.js'], ...(problem && { status: problem.status }) };
+  return {
+    view: 'cycles/cycle',
+    title: cycle.name,
+    data,
+    teamId: cycle.team_id,
+    scripts: ['work.js'],
+    ...(problem && { status: problem.status }),
+  };
 }
 
 /** Cycles that may get the open tasks of an active one. */

@@ -4,9 +4,9 @@ import type { Context } from '../../../platform/context.js';
 import { createCycle } from '../../../work/cycles/create-cycle.js';
 import { listCycles } from '../../../work/cycles/list-cycles.js';
 import { Id } from '../../../platform/fields.js';
-import type { User } from '../../../identity/auth/schema.js';
 import { listProjects } from '../../../work/projects/list-projects.js';
-import { type FormError, page, type Page, requireUser, type View } from '../../page.js';
+import { chooseTeam } from '../../current-team.js';
+import { type FormError, page, type Page, requireUser, type View, type Reader } from '../../page.js';
 import type { Fields } from '../../server/read-form.js';
 import { CycleForm, cyclePath, orNull, withSchedule } from './form.js';
 
@@ -23,12 +23,11 @@ async function loadProjects(ctx: Context, team_id: string): Promise<{ project_id
 
 async function showCycles(
   ctx: Context,
-  me: User,
+  me: Reader,
   wanted?: string,
   refused: { problem?: FormError; given?: Fields } = {},
 ): Promise<View> {
-  const chosen = [wanted, me.preferences.default_team_id].map((id) => me.teams.find(({ team_id }) => team_id === id));
-  const team = chosen.find((each) => each !== undefined) ?? me.teams[0];
+  const team = chooseTeam(me, wanted);
   const [cycles, projects] = team
     ? await Promise.all([
         listCycles(ctx, { team_id: team.team_id, limit: MAX_SHOWN, offset: 0 }),
@@ -52,7 +51,7 @@ async function showCycles(
     problem,
     given: given ?? {},
   };
-  return { view: 'cycles/list', title: 'Cycles', data, ...(problem && { status: problem.status }) };
+  return { view: 'cycles/list', title: 'Cycles', data, teamId: team?.team_id, ...(problem && { status: problem.status }) };
 }
 
 export const cycleListPages: Page[] = [

@@ -86,6 +86,7 @@ export async function itemView(ctx: Context, me: User, itemId: string, rejected?
   return {
     view: VIEWS[data.item.type] ?? 'items/item',
     title: data.item.title,
+    teamId: data.item.team_id,
     noticePlaces: data.canWrite && data.task ? ['attach'] : [],
     scripts: data.task
       ? ['work.js', 'saves.js', 'unsent.js', 'in-place.js', 'follow.js', 'mention.js', 'suggest.js', 'paste.js']

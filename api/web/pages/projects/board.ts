@@ -127,7 +127,13 @@ async function showProjectBoard(
     problem,
     given,
   };
-  return { view: 'projects/board', title: `Board of ${around.project.name}`, data, scripts: ['work.js', 'mention.js'] };
+  return {
+    view: 'projects/board',
+    title: `Board of ${around.project.name}`,
+    data,
+    teamId: around.project.team_id,
+    scripts: ['work.js', 'mention.js'],
+  };
 }
 
 interface Nested extends Task {
@@ -155,7 +161,7 @@ async function showCycleBoard(ctx: Context, me: User, cycleId: string): Promise<
     names,
     stages,
   };
-  return { view: 'cycles/board', title: `Board of ${cycle.name}`, data, scripts: ['work.js'] };
+  return { view: 'cycles/board', title: `Board of ${cycle.name}`, data, teamId: cycle.team_id, scripts: ['work.js'] };
 }
 
 export const boardPages: Page[] = [

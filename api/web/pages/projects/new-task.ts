@@ -5,7 +5,8 @@ import { Id, Text } from '../../../platform/fields.js';
 import { getProject } from '../../../work/projects/get-project.js';
 import { listProjects } from '../../../work/projects/list-projects.js';
 import type { ProjectRecord } from '../../../work/projects/schema.js';
-import { type FormError, page, type Page, requireUser, type View } from '../../page.js';
+import { chooseTeam } from '../../current-team.js';
+import { type FormError, page, type Page, requireUser, type View, type Reader } from '../../page.js';
 import type { Fields } from '../../server/read-form.js';
 import { CreateTask } from '../../../work/tasks/schema.js';
 import { Typed } from './form-fields.js';
@@ -28,12 +29,14 @@ const Description = Typed.transform((text) => (text.trim() === '' ? null : text)
   .pipe(CreateTask.shape.description.unwrap())
   .optional();
 
-/** Returns the active projects of which the user may create tasks, by the names of their teams. */
-async function listPlaces(ctx: Context, me: User): Promise<[team: string, projects: ProjectRecord[]][]> {
+/** Returns the active projects of which the user may create tasks, by the names of their teams, those of the current one first. */
+async function listPlaces(ctx: Context, me: Reader): Promise<[team: string, projects: ProjectRecord[]][]> {
   const writes = writableTeams(me);
   const rows = await listProjects(ctx, { limit: MAX_PROJECTS, offset: 0 });
   const open = rows.map((json) => JSON.parse(json) as ProjectRecord).filter(({ status }) => status === 'active');
+  const current = chooseTeam(me)?.team_id;
   return me.teams
+    .toSorted((a, b) => Number(b.team_id === current) - Number(a.team_id === current))
     .filter(({ team_id }) => writes.has(team_id))
     .map(({ team_id, name }): [string, ProjectRecord[]] => [name, open.filter((project) => project.team_id === team_id)])
     .filter(([, projects]) => projects.length > 0);

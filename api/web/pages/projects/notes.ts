@@ -10,7 +10,8 @@ import { MAX_CONTENT_BYTES } from '../../../work/items/rules.js';
 import { getProject } from '../../../work/projects/get-project.js';
 import { listProjects } from '../../../work/projects/list-projects.js';
 import type { ProjectRecord } from '../../../work/projects/schema.js';
-import { type FormError, page, type Page, requireUser, type View } from '../../page.js';
+import { chooseTeam } from '../../current-team.js';
+import { type FormError, page, type Page, requireUser, type View, type Reader } from '../../page.js';
 import type { Fields } from '../../server/read-form.js';
 import { mapTeamNames } from '../../wording/names.js';
 import { Typed } from './form-fields.js';
@@ -39,12 +40,9 @@ const NoteForm = z.object({
 
 type Project = Pick<ProjectRecord, 'project_id' | 'name' | 'team_id'>;
 
-async function loadPlace(ctx: Context, me: User, { team, project }: NoteFilter) {
+async function loadPlace(ctx: Context, me: Reader, { team, project }: NoteFilter) {
   const here = project === undefined ? undefined : (JSON.parse(await getProject(ctx, project)) as Project);
-  const chosen = [here?.team_id, team, me.preferences.default_team_id].map((id) =>
-    me.teams.find(({ team_id }) => team_id === id),
-  );
-  const current = chosen.find((one) => one !== undefined) ?? me.teams[0];
+  const current = chooseTeam(me, here?.team_id ?? team);
   const projects = current ? await listProjects(ctx, { team_id: current.team_id, limit: MAX_PROJECTS, offset: 0 }) : [];
   return { here, current, projects: projects.map((json) => JSON.parse(json) as Project) };
 }

@@ -106,7 +106,13 @@ async function showProject(
     viewProblem,
     viewGiven,
   };
-  return { view: 'projects/project', title: around.project.name, data, scripts: ['work.js', 'mention.js'] };
+  return {
+    view: 'projects/project',
+    title: around.project.name,
+    data,
+    teamId: around.project.team_id,
+    scripts: ['work.js', 'mention.js'],
+  };
 }
 
 export const projectPages: Page[] = [

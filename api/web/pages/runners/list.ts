@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import type { User } from '../../../identity/auth/schema.js';
 import { isAllowed, type Seat } from '../../../platform/access/access.js';
 import type { Context } from '../../../platform/context.js';
 import { Id } from '../../../platform/fields.js';
@@ -10,7 +9,8 @@ import { createRegistrationToken } from '../../../automation/runners/registratio
 import { deleteRunner } from '../../../automation/runners/registration/delete-runner.js';
 import { listRunners } from '../../../automation/runners/registration/list-runners.js';
 import { ListJobs, RunnerParams } from '../../../automation/runners/schema.js';
-import { type FormError, page, type Page, requireUser, type View } from '../../page.js';
+import { chooseTeam } from '../../current-team.js';
+import { type FormError, page, type Page, requireUser, type View, type Reader } from '../../page.js';
 import type { Fields } from '../../server/read-form.js';
 import { namesIn } from '../../wording/names.js';
 import { JobForm, jobPath, RUNNERS, runnersPath } from './form.js';
@@ -57,15 +57,9 @@ async function loadJobs(ctx: Context, team_id: string, { status, before }: Filte
   };
 }
 
-/** The team that was asked for, the user's usual one, or the first in which they are more than a guest. */
-function chooseTeam(me: User, wanted?: string) {
+async function showRunners(ctx: Context, me: Reader, filter: Filter = {}, { problem, given }: RejectedForm = {}): Promise<View> {
   const teams = me.teams.filter(({ role }) => isAllowed('runner.read', role as Seat));
-  const chosen = [wanted, me.preferences.default_team_id].map((id) => teams.find(({ team_id }) => team_id === id));
-  return { teams, team: chosen.find((each) => each !== undefined) ?? teams[0] };
-}
-
-async function showRunners(ctx: Context, me: User, filter: Filter = {}, { problem, given }: RejectedForm = {}): Promise<View> {
-  const { teams, team } = chooseTeam(me, filter.team);
+  const team = chooseTeam(me, filter.team, teams);
   const [runners, list] = team
     ? await Promise.all([
         listRunners(ctx, { team_id: team.team_id, limit: MAX_RUNNERS, offset: 0 }),

@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import type { User } from '../../../../identity/auth/schema.js';
 import { isAllowed, type Seat } from '../../../../platform/access/access.js';
 import type { Context } from '../../../../platform/context.js';
 import { ClampedInt } from '../../../../platform/fields.js';
@@ -8,7 +7,8 @@ import { createProject } from '../../../../work/projects/create-project.js';
 import { countProjects, listProjects } from '../../../../work/projects/list-projects.js';
 import { PROJECT_STATUSES } from '../../../../work/projects/rules.js';
 import { CreateProject, type ProjectRecord } from '../../../../work/projects/schema.js';
-import { type FormError, page, type Page, requireUser, type View } from '../../../page.js';
+import { chooseTeam } from '../../../current-team.js';
+import { type FormError, page, type Page, requireUser, type View, type Reader } from '../../../page.js';
 import type { Fields } from '../../../server/read-form.js';
 import { createFormatter } from '../../../wording/formatter.js';
 import { namesIn } from '../../../wording/names.js';
@@ -32,12 +32,11 @@ interface Refused {
 
 async function showProjects(
   ctx: Context,
-  me: User,
+  me: Reader,
   { team: wanted, offset, show }: z.output<typeof Filter>,
   { problem, given = {} }: Refused = {},
 ): Promise<View> {
-  const chosen = [wanted, me.preferences.default_team_id].map((id) => me.teams.find(({ team_id }) => team_id === id));
-  const team = chosen.find((each) => each !== undefined) ?? me.teams[0];
+  const team = chooseTeam(me, wanted);
   const [texts, total] = team
     ? await Promise.all([listProjects(ctx, { team_id: team.team_id, limit: MAX_SHOWN, offset }), countProjects(ctx, team)])
     : [[], 0];
@@ -70,7 +69,7 @@ async function showProjects(
     problem,
     given,
   };
-  return { view: 'projects/list', title: 'Projects', data };
+  return { view: 'projects/list', title: 'Projects', data, teamId: team?.team_id };
 }
 
 export const projectListPages: Page[] = [
