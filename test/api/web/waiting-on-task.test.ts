@@ -147,6 +147,22 @@ it('shows three cards and some lines, and says that more waits', async () => {
   expect(part).toContain('More waits on the Approvals page');
 });
 
+it('a plan of many changes has one line and a page of its own, so that it does not bury the task', async () => {
+  const session = await buildSession(app, team, { kind: 'overnight_triage' });
+  const comment = (nth: number) => ({ tool: 'task.comment', entity_id: task.task_id, params: { content: `Hi ${nth}` } });
+  const stage = (count: number) =>
+    staged(app, team.admin, Array.from({ length: count }, (_, nth) => comment(nth)) as never, {
+      session,
+      source: 'overnight_triage',
+      lifeHours: 2,
+    });
+  const [short, long] = [await stage(5), await stage(6)];
+  const { part } = await open(team.member);
+  expect(part).toContain(`id="plan-${short.action_id}"`);
+  expect(part.match(/<article/g)).toHaveLength(1);
+  expect(part).toContain(`href="/app/approvals/plan/${long.action_id}"`);
+});
+
 it('rows and cards of such a task have a mark, for those who may read what waits', async () => {
   const other = await buildTask(app, team, project, { title: 'Quiet' });
   const asked = await buildRequest(app, team, team.member, { context: { task: task.task_id } });
