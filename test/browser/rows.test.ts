@@ -398,6 +398,12 @@ describe('rows and cards by keys', () => {
       storageState: await page.context().storageState(),
     });
     await phone.page.goto(`${path}?sort=manual_order`);
+    const boxOf = (one: string) => phone.page.locator(`#tasks li:first-child ${one}`).boundingBox();
+    const [tick, circle, title] = await Promise.all(['input[type=checkbox]', '.finish', 'strong'].map(boxOf));
+    if (!tick || !circle || !title) throw new Error('A row lacks something');
+    // What finishes the task takes no line of its own.
+    expect([tick.x + tick.width <= circle.x, circle.x + circle.width <= title.x]).toEqual([true, true]);
+    expect([circle.y < title.y + title.height, circle.y + circle.height > title.y]).toEqual([true, true]);
     const first = () => phone.page.locator('#tasks strong').allTextContents();
     const [one, two] = await first();
     await phone.page.tap('#tasks li:first-child [data-shift="1"]');

@@ -33,7 +33,7 @@ async function gated(options: Record<string, unknown> = {}): Promise<TestRun> {
 }
 const getStatus = async ({ run_id }: TestRun) => (await db()('automation_runs').where({ run_id }).first()).status;
 const hidden = (html: string, name: string): string => new RegExp(`name="${name}" value="([^"]*)"`).exec(html)?.[1] ?? '';
-const partOf = (html: string): string => /<div id="part-waiting"[\s\S]*?<section class="facts"/.exec(html)?.[0] ?? '';
+const partOf = (html: string): string => /<div id="part-waiting"[\s\S]*?<div id="part-text"/.exec(html)?.[0] ?? '';
 /** The part of the page as it is loaded, and as it asks for it later. */
 async function open(person: Person): Promise<{ browser: Browser; part: string; later: string }> {
   const browser = await signIn(app, person);
@@ -62,6 +62,13 @@ it('a manager decides on the page of the task, and comes back to it', async () =
   expect(html).toContain('Approved. The run continues.');
   expect(partOf(html)).not.toContain('Waits for approval');
   expect(await getStatus(run)).toBe('running');
+});
+
+it('stands behind the fields of the task, which a phone shows first', async () => {
+  await gated();
+  const { html } = await open(team.manager).then(({ browser }) => browser.get(path));
+  expect(html.indexOf('id="part-chips"')).toBeGreaterThan(0);
+  expect(html.indexOf('id="part-waiting"')).toBeGreaterThan(html.indexOf('id="part-chips"'));
 });
 
 it('a yes is for what was shown: a change of the task meanwhile refuses it', async () => {
