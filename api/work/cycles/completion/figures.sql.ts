@@ -59,19 +59,22 @@ export const storeFiguresStatement = defineStatement({
 });
 
 /**
- * $1 = cycle id, $2 = whether its stays are closed. Figures and burn-down of a started cycle. Until then a task counts as it is now, so a
- * task that is reopened changes earlier days. A task in and out on one day never counts as open. `limit 1` keeps the planner from reading the
+ * $1 = cycle id, $2 = whether its stays are closed. Figures and burn-down of a started cycle, from its first day, or from its start if that was
+ * before. Until then a task counts as it is now, so a task that is reopened changes earlier days. A task in and out on one day never counts as open. `limit 1` keeps the planner from reading the
  * tasks of all teams for a cycle of thousands.
  */
 export const figuresStatement = defineStatement({
   name: 'cycle_figures',
   text: /* sql */ `
     with period as materialized (
-      select c.cycle_id, greatest((c.started_at at time zone 'utc')::date, ended.day - ${MAX_DAYS - 1}) as first, ended.day as last
+      select c.cycle_id, c.started_at, ended.day as last,
+        greatest(least((c.started_at at time zone 'utc')::date, c.start_date), ended.day - ${MAX_DAYS - 1}) as first
       from cycles c cross join lateral (select (coalesce(c.completed_at, now()) at time zone 'utc')::date as day) ended
       where c.cycle_id = $1
     ), stays as materialized (
-      select ct.committed, ct.points, t.estimated_hours, t.estimate, (ct.added_at at time zone 'utc')::date as entered,
+      select ct.committed, ct.points, t.estimated_hours, t.estimate,
+        -- What was in the cycle at a late start was there from its first day.
+        case when ct.added_at > p.started_at then (ct.added_at at time zone 'utc')::date end as entered,
         case when ct.outcome is null then (ct.removed_at at time zone 'utc')::date end as gone,
         case when t.status = 'done' then (t.completed_at at time zone 'utc')::date end as done_on,
         case when $2::boolean then ct.outcome = 'completed' else t.status = 'done' end as done,
@@ -83,7 +86,7 @@ export const figuresStatement = defineStatement({
         -- Each estimate counts, also that of a task with subtasks, which has no outcome.
         t.resolution is null and (ct.outcome is not null or ct.removed_at is null and t.deleted_at is null) as sized,
         case when ct.outcome is null then t.status = 'done' else ct.outcome = 'completed' end as finished
-      from cycle_tasks ct cross join lateral (
+      from cycle_tasks ct cross join period p cross join lateral (
         select f.task_id, f.status, f.resolution, f.estimated_hours, f.estimate, f.completed_at, f.deleted_at from tasks f where f.task_id = ct.task_id limit 1
       ) t
       where ct.cycle_id = $1

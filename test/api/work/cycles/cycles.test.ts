@@ -423,6 +423,32 @@ describe('start, completion and report', () => {
     await member.patch(`/api/tasks/${ids[0]}/status`, { status: 'todo' });
     expect(await remaining()).toEqual([3, 4, 3, 3, 3]);
   });
+
+  it('burns down from its first day where it was started later, and from its start where that was before', async () => {
+    const dayIn = (days: number) => new Date(Date.now() + days * 86_400_000).toISOString().slice(0, 10);
+    const late = await createCycle(member, { ...project, start_date: dayIn(-4), end_date: dayIn(4) });
+    const ids = await insertTasks(app, team, project, [{}, {}, {}]);
+    await add(late.cycle_id, ids.slice(0, 2));
+    await start(late.cycle_id);
+    await add(late.cycle_id, ids.slice(2));
+    await app.services
+      .db('tasks')
+      .where({ task_id: ids[0] as string })
+      .update({ status: 'done', completed_at: `${dayIn(-2)}T12:00:00Z` });
+    const daysOf = async (id: string) =>
+      (await report(id)).days.map(({ date, remaining }: { date: string; remaining: number }) => [date, remaining]);
+    expect(await daysOf(late.cycle_id)).toEqual([
+      [dayIn(-4), 2],
+      [dayIn(-3), 2],
+      [dayIn(-2), 1],
+      [dayIn(-1), 1],
+      [dayIn(0), 2],
+    ]);
+    const other = await buildProject(app, team);
+    const early = await createCycle(member, { ...other, start_date: dayIn(3), end_date: dayIn(9) });
+    await start(early.cycle_id);
+    expect(await daysOf(early.cycle_id)).toEqual([[dayIn(0), 0]]);
+  });
 });
 
 it('moves thousands of tasks, and counts those of a cycle, without reading those of other teams', async () => {
