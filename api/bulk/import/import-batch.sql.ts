@@ -4,7 +4,7 @@ import { defineStatement } from '../../../db/statement.js';
 export const importToWriteStatement = defineStatement({
   name: 'import_to_write',
   text: /* sql */ `
-    select j.job_id, j.team_id, j.format, j.options, j.status, j.correlation_id, j.requested_by, u.email, u.role, u.status = 'active' as is_active, j.attempt, j.object_key,
+    select j.job_id, j.team_id, j.format, j.options, j.status, j.correlation_id, j.requested_by, u.email, u.role, u.status = 'active' as is_active, j.attempt, j.object_key, j.created_at,
       (j.cursor->>'chunk')::integer as chunk, (j.cursor->>'chunks')::integer as chunks, j.cursor->>'prepared_key' as prepared_key
     from bulk_jobs j join users u on u.user_id = j.requested_by where j.job_id = $1 and j.kind = 'import'`,
 });

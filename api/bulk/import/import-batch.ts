@@ -5,6 +5,7 @@ import type { InstanceRole } from '../../platform/access/actor.js';
 import { inTransaction, type Services } from '../../platform/context.js';
 import { newId } from '../../platform/ids.js';
 import { fileStore } from '../../work/items/files/store/file-store.js';
+import { placeInOrder } from '../../work/tasks/order/manual-key.js';
 import { assignJoined } from '../../work/tasks/write/expect-assignee.js';
 import { contextOfJob } from '../jobs/claim-job.js';
 import { endBulkJob } from '../jobs/end-job.js';
@@ -29,7 +30,7 @@ const MAX_REST_MS = 1_000;
 export interface ImportJob
   extends Pick<
       BulkJob,
-      'job_id' | 'team_id' | 'format' | 'status' | 'correlation_id' | 'requested_by' | 'attempt' | 'object_key'
+      'job_id' | 'team_id' | 'format' | 'status' | 'correlation_id' | 'requested_by' | 'attempt' | 'object_key' | 'created_at'
     >,
     Record<string, unknown> {
   options: ImportOptions;
@@ -88,7 +89,8 @@ function write(services: Services, job: ImportJob, chunk: Chunk, rows: PreparedR
     const result = new ChunkResult(chunk.kind);
     const { project_id, on_conflict } = options;
     const refs = new Refs(ctx, job_id);
-    const batch = { ctx, job_id, team_id, project_id, on_conflict, seat, result, refs, isForeign: isForeign(job.format) };
+    const place = placeInOrder({ position: null, created_at: job.created_at.toISOString() });
+    const batch = { ctx, job_id, team_id, project_id, on_conflict, seat, result, refs, place, isForeign: isForeign(job.format) };
     await writeChunk(batch, chunk, rows);
     const counts = { ...result.counts, processed: result.processed, noted: result.notes.count };
     const values = [job_id, chunk.chunk, JSON.stringify(counts), JSON.stringify(result.notes.first)];

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { buildTeam, type Person, type TestTeam } from '../../factories/people.js';
+import { buildProject, buildTask, buildTeam, type Person, type TestTeam } from '../../factories/people.js';
 import { type Client, startApp, type TestApp } from '../../support/app.js';
 import { finishUndo, importText } from './import-support.js';
 
@@ -101,6 +101,27 @@ it('takes the CSV of Jira', async () => {
       '5 A related issue is neither in the file nor in the team, or it is in the trash',
     ]),
   );
+});
+
+it('puts the tasks of a foreign file into its order, behind those of the team, and moves none when it is imported again', async () => {
+  const { project_id } = await buildProject(app, team);
+  const build = (title: string) => buildTask(app, team, { project_id }, { title });
+  await build('Before');
+  const lines = ['Nine', 'Three', 'Seven', 'One', 'Five'].map((title, at) =>
+    title === 'Three' ? `Three,S-${at},,12/Mar/26 3:45 PM,13` : `${title},S-${at},1${at},12/Mar/26 3:45 PM,`,
+  );
+  const data = ['Summary,Issue key,Issue id,Created,Parent id', ...lines].join('\n');
+  const options = { format: 'jira_csv', project_id, on_conflict: 'update' };
+  expect(await importText(app, manager, team, data, options)).toMatchObject({ created: 5, failed: 0 });
+  await build('After');
+  const view = { name: 'V', entity_type: 'task', team_id: team.team_id, sort: [{ field: 'manual_order', direction: 'asc' }] };
+  const { view_id } = (await manager.post('/api/saved-views', view)).body;
+  const titles = async () => (await manager.get(`/api/saved-views/${view_id}/results`)).body.map(({ title }: Task) => title);
+  const inOrder = ['Before', 'Nine', 'Three', 'Seven', 'One', 'Five', 'After'];
+  expect(await titles()).toEqual(inOrder);
+  await app.services.db('tasks').where({ project_id, title: 'Nine' }).update({ position: -1 });
+  await importText(app, manager, team, data, options);
+  expect(await titles()).toEqual(['Nine', ...inOrder.filter((title) => title !== 'Nine')]);
 });
 
 it('imports a foreign file a second time by its rule for conflicts, with nothing doubled', async () => {

@@ -19,6 +19,8 @@ export interface Batch {
   on_conflict: OnConflict;
   /** The file is of another product: what it names and the team lacks is a note, no error. */
   isForeign: boolean;
+  /** Place in the manual order of a task that was created when the import was asked for. */
+  place: number;
   /** Role of the importer, locked until the commit. */
   seat: Seat;
   result: ChunkResult;

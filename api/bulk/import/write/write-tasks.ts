@@ -75,8 +75,16 @@ function remaining({ recurrence, occurrence_index }: Row<'task'>['record']): New
   return { ...recurrence, count: Math.max(1, recurrence.count - occurrence_index + 1) };
 }
 
+/** Places in the manual order between two lines of a file. */
+const PLACE_STEP = 0.001;
+
+/** Places the tasks of a foreign file in its order, behind those that are there: the times of their creation say nothing of it. */
+const inOrder = ({ isForeign, place }: Batch, row: Row<'task'>): Row<'task'> =>
+  isForeign ? { ...row, record: { ...row.record, position: place + row.line * PLACE_STEP } } : row;
+
 /** Creates tasks in one statement, as POST /api/tasks/bulk does; one that is refused leaves the others. Returns those that were created. */
-async function createTasks({ ctx, team_id, refs, result }: Batch, fresh: readonly NewRow[]): Promise<NewRow[]> {
+async function createTasks(batch: Batch, fresh: readonly NewRow[]): Promise<NewRow[]> {
+  const { ctx, team_id, refs, result } = batch;
   if (fresh.length === 0) return [];
   // The statement writes in any order.
   const open = fresh.filter(({ row }) => row.number === undefined);
@@ -86,7 +94,9 @@ async function createTasks({ ctx, team_id, refs, result }: Batch, fresh: readonl
     open.map(({ id }) => id),
   );
   const byRow = new Map(open.map(({ row }, at) => [row, numbers[at] ?? undefined]));
-  const drafts = fresh.map((one, index) => buildDraft(one, index, one.row.number ?? byRow.get(one.row)));
+  const drafts = fresh.map((one, index) =>
+    buildDraft({ ...one, row: inOrder(batch, one.row) }, index, one.row.number ?? byRow.get(one.row)),
+  );
   const outcomes = await writeNewTasks(ctx, drafts.sort(byTaskId));
   return fresh.filter((one, index) => {
     const { row, ref, id } = one;
