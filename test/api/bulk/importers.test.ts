@@ -119,6 +119,9 @@ it('puts the tasks of a foreign file into its order, behind those of the team, a
   const titles = async () => (await manager.get(`/api/saved-views/${view_id}/results`)).body.map(({ title }: Task) => title);
   const inOrder = ['Before', 'Nine', 'Three', 'Seven', 'One', 'Five', 'After'];
   expect(await titles()).toEqual(inOrder);
+  await manager.patch(`/api/saved-views/${view_id}`, { sort: [{ field: 'created_at', direction: 'desc' }] });
+  expect(await titles()).toEqual(['After', 'Before', ...inOrder.slice(1, -1)]);
+  await manager.patch(`/api/saved-views/${view_id}`, { sort: view.sort });
   await app.services.db('tasks').where({ project_id, title: 'Nine' }).update({ position: -1 });
   await importText(app, manager, team, data, options);
   expect(await titles()).toEqual(['Nine', ...inOrder.filter((title) => title !== 'Nine')]);

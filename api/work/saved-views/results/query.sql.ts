@@ -4,6 +4,7 @@ import { idsWithAll, withoutFields } from '../../custom-fields/filter.sql.js';
 import type { FieldFilter } from '../../custom-fields/filter.js';
 import type { ValueColumn } from '../../custom-fields/rules.js';
 import { NONE } from '../../tasks/filters.js';
+import { manualKey } from '../../tasks/order/manual-key.js';
 import { valueConditions } from '../../tasks/read/value-filters.sql.js';
 import type { ViewEntity } from '../rules.js';
 import type { ViewFilters } from '../schema.js';
@@ -152,16 +153,27 @@ export function resultsCall(view: ResolvedView, { limit, offset, maxBytes }: Res
   const source = SOURCES[view.entity];
   const ordered: OrderBy[] = [...(view.group ? [{ field: view.group, direction: 'asc' as const }] : []), ...view.sort];
   const { join, expressions } = buildKeys(view.entity, ordered, $);
+  // Tasks of one moment come from one file, whose order is their manual one.
+  const ties = view.entity === 'task' ? [manualKey('w')] : [];
   const columns = [
     `${source.id} as id`,
     ...(view.entity === 'work_item' ? ['w.type'] : []),
     ...expressions.map(({ sql }, at) => `${sql} as s${at}`),
     'w.created_at as made',
+    ...ties.map((sql, at) => `${sql} as t${at}`),
   ];
-  const order = [...expressions.map(({ direction }, at) => `s${at} ${direction} nulls last`), 'made', 'id'].join(', ');
-  const inner = [...expressions.map(({ sql, direction }) => `${sql} ${direction} nulls last`), 'w.created_at', source.id].join(
-    ', ',
-  );
+  const order = [
+    ...expressions.map(({ direction }, at) => `s${at} ${direction} nulls last`),
+    'made',
+    ...ties.map((_sql, at) => `t${at}`),
+    'id',
+  ].join(', ');
+  const inner = [
+    ...expressions.map(({ sql, direction }) => `${sql} ${direction} nulls last`),
+    'w.created_at',
+    ...ties,
+    source.id,
+  ].join(', ');
   const hits = buildHitsSql(view, columns.join(', '), join, inner, offset + limit, $);
   const shown = `r.n <= ${$.add(offset + limit - 1, 'bigint')} and (r.bytes <= ${$.add(maxBytes, 'bigint')} or r.n = ${$.add(offset + 1, 'bigint')})`;
   const text = `with ${hits}, page as materialized (
