@@ -101,7 +101,9 @@ const offerLinks = (items: readonly LinkedItem[]): Answer => ({
 function mayMean({ id, title }: LinkedItem, outcome: ReadByRules['outcome']): boolean {
   if (outcome.kind === 'question') return outcome.sets.length > 0 || outcome.items.some((each) => each.id === id);
   if (outcome.kind !== 'plan') return outcome.kind === 'answer';
-  const titles = outcome.actions.map(({ params }) => String(params['title'] ?? '').toLowerCase());
+  const titles = outcome.actions.flatMap(({ params }) =>
+    typeof params['title'] === 'string' ? params['title'].toLowerCase() : [],
+  );
   return titles.some((each) => each.endsWith(` ${title.toLowerCase()}`));
 }
 

@@ -78,7 +78,7 @@ it('changes a task by its number beside others that are linked, without a link; 
     { entity_id: second },
     { tool: 'task.assign', entity_id: second },
   ]);
-  expect((await say(`close ${another} and ${name}`)).actions.map(({ entity_id }) => entity_id).toSorted()).toEqual(
+  expect((await say(`close ${another} and ${name}`)).actions.map(({ entity_id }) => String(entity_id)).toSorted()).toEqual(
     [third, id].toSorted(),
   );
   expect(await linksOf(say.session_id)).toEqual([id]);

@@ -51,7 +51,7 @@ const KINDS: Readonly<Record<string, readonly (readonly [words: string, sentence
   Create: [
     [
       'create add new task ticket make todo remember remind need',
-      'create a task “Call the supplier” due Friday and assign it to me',
+      'create a task “Call the supplier” in J due Friday and assign it to me',
     ],
     ['break split divide subtask subtasks steps parts plan', 'break T down into draft, review and release'],
   ],
