@@ -1,4 +1,5 @@
 import { listMails } from '../../../api/platform/mail/list-mails.js';
+import { openGate } from '../../../api/automation/runs/approvals/asking/open-gate.js';
 import { notifyApprovers } from '../../../api/automation/runs/approvals/asking/notify-approvers.js';
 import { buildProject, buildTask, buildTeam, type TestTeam } from '../../factories/people.js';
 import { buildRun, GATE } from '../../factories/runs.js';
@@ -64,6 +65,22 @@ it('says that the automation was edited since its run began, and links what chan
   expect((await browser.get(link)).status).toBe(200);
   const { approvals } = (await app.as(team.manager).get('/api/automations/approvals')).body;
   expect(approvals).toMatchObject([{ automation_version: 1, current_version: 2 }]);
+});
+
+it('says what is skipped beside the one action that the question is about', async () => {
+  const same = { type: 'update_task', params: { task_id: task.task_id, priority: 'medium' } };
+  const comment = { type: 'add_comment', params: { task_id: task.task_id, content: 'Seen.' } };
+  const run = await buildRun(app, team, {
+    actions: gated(same, comment),
+    status: 'running',
+    statuses: ['pending', 'pending', 'pending'],
+    gateIndex: 99,
+  });
+  await openGate(app.services, { runId: run.run_id, incarnation: 1, execution: 'an-execution' }, 0);
+  const { html } = await browser.get(`/app/approvals/gate/${run.run_id}`);
+  expect(html).toContain('<span class="step">Change task');
+  expect(html).toContain('<span class="step unseen">Comment on');
+  expect(toText(html)).toContain('Skipped: changes nothing: priority medium as it is');
 });
 
 it('a manual start that names a task by another title shows the title of the database', async () => {
