@@ -108,7 +108,9 @@ export function listConditionFields(
 ): ConditionField[] {
   const sample = TRIGGERS.find(({ key }) => key === triggerType)?.sample_payload ?? {};
   const own = 'task' in sample ? fields : [];
-  return [...listLeaves(sample, 'event', MAX_STEPS), ...own, ...BESIDE].map((field) => {
+  // The custom fields of the sample are none of the team.
+  const leaves = [...listLeaves(sample, 'event', MAX_STEPS)].filter(({ path }) => !path.startsWith(`${CUSTOM_FIELDS}.`));
+  return [...leaves, ...own, ...BESIDE].map((field) => {
     if (triggerType === 'task.field_changed') {
       const named = describeChangedField(field, fields, key);
       if (named) return named;

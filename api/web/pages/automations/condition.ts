@@ -46,16 +46,16 @@ function mark(source: string, position: number): NonNullable<ConditionCheck['mar
   return { before: join(0, position), at: join(position, position + 1), after: join(position + 1) };
 }
 
-/** Returns the sample with the custom fields that a condition reads, without values: a team has its own, and the sample has none. */
+/** Returns the sample with the custom fields that a condition reads; those that it does not have are without values. */
 function withFields(sample: Record<string, unknown>, condition: string): Record<string, unknown> {
-  const { task } = sample;
-  const ast = typeof task === 'object' && task !== null ? parseCondition(condition) : undefined;
+  const task = sample['task'] as { custom_fields?: object } | null | undefined;
+  const ast = task ? parseCondition(condition) : undefined;
   const keys = (ast ? listRead(ast) : []).flatMap((path) =>
     path.startsWith(`${CUSTOM_FIELDS}.`) ? [[path.slice(CUSTOM_FIELDS.length + 1), null]] : [],
   );
   return keys.length === 0
     ? sample
-    : { ...sample, task: { ...(task as object), custom_fields: Object.fromEntries(keys) as object } };
+    : { ...sample, task: { ...task, custom_fields: { ...Object.fromEntries(keys), ...task?.custom_fields } } };
 }
 
 /** Checks a condition, and evaluates it on the sample of a trigger; an unknown trigger has an empty one. */

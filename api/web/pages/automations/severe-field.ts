@@ -39,6 +39,7 @@ export function sampleFor(triggerType: string, condition: string | null, own: Te
   const { field, choice } = found;
   return {
     ...sample,
+    task: { ...(sample['task'] as object), custom_fields: { [field.key]: choice.value } },
     field: { field_id: field.field_id, key: field.key, name: field.name, type: field.field_type },
     changes: { value: { from: null, to: choice.value }, text: { from: null, to: choice.label ?? choice.value } },
   };

@@ -492,6 +492,13 @@ describe('a condition as rows', () => {
     const many = await press({ ...one.fields, ...areas, op: 'show' });
     expect(many.fields['condition']).toBe('event.field.key == "areas" && "p2" in event.changes.value.to');
     expect(many.fields).toMatchObject({ 'c1.comparison': 'contains', 'c1.value': 'p2' });
+    // The field of the task itself is the team's too, not that of the sample.
+    const of = { 'c0.field': 'event.task.custom_fields.severity', 'c0.comparison': 'is', 'c0.value': '', 'c1.field': '' };
+    const own = await press({ ...one.fields, ...of, op: 'show' });
+    expect(own.fields['condition']).toBe('event.task.custom_fields.severity == "p1"');
+    expect(own.html).toMatch(/<select id="f-c0.value"[^>]*><option value="p1" selected>Very high</);
+    expect(own.html.match(/<option value="event\.task\.custom_fields\.severity"/g)).toHaveLength(2);
+    expect(own.html).toContain('True for the sample of the trigger.');
     // Where any of the rows may hold, the value may be one of another field.
     const any = await press({ ...one.fields, 'c.join': 'any', op: 'show' });
     expect(any.fields['condition']).toBe('event.field.key == "severity" || event.changes.value.to == "p1"');
