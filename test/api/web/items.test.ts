@@ -123,8 +123,7 @@ describe('reading', () => {
     expect([page.status, page.html.includes('Call back')]).toEqual([200, true]);
     const said = await member.post(`${path(task_id)}/comments`, { content: 'Done' }, { from: path(task_id) });
     expect([said.status, location(said)]).toEqual([303, expect.stringContaining(`${path(task_id)}#comment-`)]);
-    for (const odd of ['%ff', '%00', 'a%2Fb'])
-      expect([odd, (await member.get(`/app/items/${odd}`)).status]).toEqual([odd, 404]);
+    for (const odd of ['%ff', '%00', 'a%2Fb']) expect([odd, (await member.get(`/app/items/${odd}`)).status]).toEqual([odd, 404]);
   });
 
   it('a note and a project show what they hold', async () => {
