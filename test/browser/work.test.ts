@@ -83,6 +83,45 @@ it('a line shows what it means while it is typed, in place of how one is written
   await page.waitForSelector('.notice:has-text("undone")');
 });
 
+it('keeps what is typed behind a line that is sent while the page still reads it', async () => {
+  const { page } = window;
+  await page.goto(path);
+  let release = () => {};
+  const held = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  const adds = (url: URL) => url.pathname.endsWith('/tasks');
+  const reads = (url: URL) => url.pathname === '/app/tasks/line';
+  await page.route(adds, async (route) => {
+    await held;
+    await route.continue();
+  });
+  // The page asks what the line means, and has no answer when the line is sent.
+  await page.route(reads, () => undefined);
+  const field = page.locator('main form.quick[data-focus] input[name=text]').first();
+  await field.focus();
+  const asked = page.waitForRequest((request) => reads(new URL(request.url())));
+  await page.keyboard.type('Golf thing');
+  await asked;
+  await page.keyboard.press('Enter');
+  await page.keyboard.type('Hotel');
+  expect(await field.inputValue()).toBe('Hotel');
+  release();
+  await page.waitForSelector('.notice:has-text("Added “Golf thing”")');
+  await page.keyboard.type(' thing');
+  expect(await field.inputValue()).toBe('Hotel thing');
+  await page.unroute(adds);
+  await page.keyboard.press('Enter');
+  await page.waitForSelector('.notice:has-text("Added “Hotel thing”")');
+  await page.unroute(reads);
+  expect(await db()('tasks').where('title', 'like', '% thing').orderBy('task_id').pluck('title')).toEqual([
+    'Golf thing',
+    'Hotel thing',
+  ]);
+  await db()('tasks').where('title', 'like', '% thing').update({ deleted_at: new Date() });
+  window.complaints.splice(0);
+});
+
 it('takes the next lines while one is on its way, and what is typed after them', async () => {
   const { page } = window;
   await page.goto(path);

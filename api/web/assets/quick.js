@@ -2,7 +2,7 @@
    draws. Without this file the next line is typed after the answer. */
 (() => {
   const FORM = 'main form.quick[data-focus]';
-  /* The field and the text that are on their way, the lines that wait for them, and what is typed after these. */
+  /* The form, its field and the text that are on their way, the lines that wait for them, and what is typed after these. */
   let sent = null;
   let waiting = [];
   let rest = '';
@@ -16,7 +16,7 @@
   document.addEventListener('htmx:before:request', ({ target }) => {
     if (!target.matches?.(FORM)) return;
     const field = document.getElementById(target.dataset.focus);
-    sent = { field, text: field.value };
+    sent = { form: target, field, text: field.value };
     field.value = rest;
     rest = '';
   });
@@ -40,7 +40,9 @@
     if (field) write(field, join(field.value, ...waiting, typed));
     waiting = [];
   });
-  document.addEventListener('htmx:finally:request', () => {
+  document.addEventListener('htmx:finally:request', ({ detail }) => {
+    /* What was asked about the line meanwhile ends too: a form that is sent aborts that. */
+    if (sent && detail.ctx.sourceElement !== sent.form) return;
     const field = document.querySelector(`${FORM} input[name=text]:focus`);
     if (sent?.field.isConnected) {
       /* Nothing was answered, so the line is not sent. */
