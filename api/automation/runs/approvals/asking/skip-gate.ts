@@ -3,6 +3,7 @@ import type { Knex } from 'knex';
 import { defineStatement, run as sql } from '../../../../../db/statement.js';
 import { RunAction } from '../../../../../db/models/automation/run-action.js';
 import { ActionRefused } from '../../../../gate/contract/action-refused.js';
+import { GATE } from '../../../actions/rules.js';
 import { listAnswerReads } from '../../../language/answer-paths.js';
 import type { RunRow } from '../../execution/load-run.js';
 import { readOnlyIf } from '../../staging/only-if.js';
@@ -56,15 +57,19 @@ export async function skipGate(db: Knex, run: RunRow, gateIndex: number): Promis
   return 'skipped';
 }
 
-/** The same of actions that were tried: each is skipped by its condition, or because it would change nothing. Returns true if the gate is skipped. */
+/**
+ * The same of actions that were tried: each is skipped by its condition, or because it would change nothing. A gate before another one asks, because
+ * its yes leads to what the other one guards. Returns true if the gate is skipped.
+ */
 export async function skipStaged(
   db: Knex,
-  { run_id }: RunRow,
+  { run_id, actions }: RunRow,
   gateIndex: number,
   steps: readonly StagedStep[],
 ): Promise<boolean> {
   const reasons = steps.flatMap(({ skipped }) => skipped ?? []);
-  if (steps.length === 0 || reasons.length < steps.length) return false;
+  if (steps.length === 0 || reasons.length < steps.length || actions.slice(gateIndex + 1).some(({ type }) => type === GATE))
+    return false;
   const indexes = [gateIndex, ...steps.map(({ index }) => index)];
   await sql(db, skipStepsStatement, [run_id, indexes, [NOTHING_LEFT, ...reasons]]);
   return true;
