@@ -24,16 +24,20 @@ function wordWanted(step: StagedStep): string {
   return said.length === 0 ? 'changes nothing' : `changes nothing: ${said.join(', ')} as it is`;
 }
 
+/** Whether a trial does not tell what an action leaves behind: it waits, is refused, or does what only its performance shows. */
+const isOpen = ({ type, tool, refused, skipped }: StagedStep): boolean =>
+  skipped === undefined && (type === DELAY || tool === null || refused !== null);
+
 /**
- * Skips the actions that would change nothing: nobody is asked about them, and none of them is performed, whatever their targets are by then. Behind a
- * delay they stay, because time is to pass before they count.
+ * Skips the actions that would change nothing: nobody is asked about them, and none of them is performed, whatever their targets are by then. Behind an
+ * action that may end in another way than its trial they stay. A skipped one keeps its target, so that its change is seen.
  * @param given the actions before they were tried, as the definition words them
  */
 export function leaveUnchanged(tried: readonly StagedStep[], given: readonly StagedStep[]): StagedStep[] {
-  const delay = tried.findIndex(({ type }) => type === DELAY);
+  const open = tried.findIndex(isOpen);
   return tried.map((step, at): StagedStep => {
-    if (!changesNothing(step) || (delay !== -1 && at > delay)) return step;
+    if (!changesNothing(step) || (open !== -1 && at > open)) return step;
     const skipped = wordWanted({ ...step, params: given[at]?.params ?? null });
-    return { ...step, params: null, entity_id: null, before: null, after: null, expected_version: null, risk: 'low', skipped };
+    return { ...step, params: null, before: null, after: null, risk: 'low', skipped };
   });
 }

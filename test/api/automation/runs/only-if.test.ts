@@ -241,6 +241,32 @@ describe('an action that would change nothing', () => {
     expect((await described(late))?.lines).toMatchObject([{ skipped: null }, { skipped: null }]);
   });
 
+  it('asks before a further gate, whose approvers a yes would lead to', async () => {
+    const run = await begunRun([GATE, same(), GATE, retitle('High')]);
+    expect(await openGate(app.services, carrier(run), 0)).toMatchObject({ state: 'pending' });
+    expect((await described(run))?.lines).toMatchObject([{ skipped: NOTHING }]);
+  });
+
+  it.each([
+    ['is refused now, and may do by then', update.bind(null, { stage_id: 'No such stage' })],
+    [
+      'is sent, and whose answer may change it',
+      () => ({ type: 'notify', params: { user_ids: [team.admin.user_id], message: 'x' } }),
+    ],
+  ])('is performed behind an action that %s', async (_what, before) => {
+    const run = await openedRun([before(), same()]);
+    expect((await described(run))?.lines).toMatchObject([{ skipped: null }, { skipped: null }]);
+  });
+
+  it('shows that its target has changed, and asks again where the gate does so', async () => {
+    const run = await openedRun([same(), retitle('New')]);
+    await raise('low');
+    expect((await described(run))?.lines).toMatchObject([
+      { skipped: NOTHING, changed: { summary: 'changed priority' } },
+      { changed: { summary: 'changed priority' } },
+    ]);
+  });
+
   it('asks where it is refused, and where its fields hold another value', async () => {
     const field = await createField(app, team, 'select', { name: 'Severity' });
     await setFields(app, team, [{ field, task_id: task.task_id, value: 'low' }]);
