@@ -21,7 +21,24 @@ it.each([
   expect(wikiToMarkdown(wiki)).toBe(markdown);
 });
 
-it('takes time in proportion to a hostile text', () => {
-  for (const unit of ['[a|', '!a', '*a', '-a', '{{a', '[~', '{code}'])
-    expect(wikiToMarkdown(unit.repeat(20_000)).length).toBeGreaterThan(0);
-});
+it.each([
+  '[a|',
+  '[a|http://x|',
+  '[a|http://x',
+  '[http://x',
+  '!a',
+  '!a|',
+  '*a',
+  ' *a ',
+  '-a',
+  ' -a',
+  '{{a',
+  '[~',
+  '{code}',
+  '{code:',
+  '{code:{',
+  'h1. ',
+  'bq. ',
+])('takes time in proportion to a cell of a megabyte of %j', (unit) =>
+  expect(wikiToMarkdown(unit.repeat(Math.floor(1_000_000 / unit.length))).length).toBeGreaterThan(0),
+);
