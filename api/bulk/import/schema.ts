@@ -1,8 +1,9 @@
 import { z } from 'zod';
-import { Id } from '../../platform/fields.js';
+import { Id, Text } from '../../platform/fields.js';
 import { STATUS_CHOICES } from '../../work/tasks/rules.js';
 import { FORMATS } from '../rules.js';
 import { isForeign } from './records/read-input.js';
+import { foldName } from '../../platform/validation/given-name.js';
 import { ON_CONFLICT } from './write/batch.js';
 
 /** Longest body of a request that holds the data itself, bytes. */
@@ -10,7 +11,7 @@ export const MAX_INLINE_BYTES = 32 * 1024 * 1024;
 
 /** States of a file that a request gives a place, and the longest name of one. */
 export const MAX_STATES = 100;
-const MAX_STATE = 200;
+export const MAX_STATE = 200;
 
 export const RequestImport = z
   .object({
@@ -27,8 +28,9 @@ export const RequestImport = z
       .meta({ description: 'What happens to a record whose id the team has: it fails, it is skipped, or it is updated' }),
     project_id: Id.nullish().meta({ description: 'Project of records that name none; with a format of another product, of all' }),
     states: z
-      .record(z.string().min(1).max(MAX_STATE), z.union([z.enum(STATUS_CHOICES), Id]))
+      .record(Text.min(1).max(MAX_STATE), z.union([z.enum(STATUS_CHOICES), Id]))
       .refine((states) => Object.keys(states).length <= MAX_STATES, `must name at most ${MAX_STATES} states`)
+      .refine((states) => new Set(Object.keys(states).map(foldName)).size === Object.keys(states).length, 'names a state twice')
       .optional()
       .meta({
         description:

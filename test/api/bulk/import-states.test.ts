@@ -45,6 +45,7 @@ it('refuses a stage of another team, an unknown status, and states of a file of 
     [{ states: { Backlog: 'someday' } }, 'body.states.Backlog'],
     [{ states: Object.fromEntries(Array.from({ length: 101 }, (_, at) => [`s${at}`, 'todo'])) }, 'body.states'],
     [{ states: { Backlog: 'todo' }, format: 'ndjson' }, 'body.states'],
+    [{ states: { a: 'todo', 'A ': 'done' } }, 'body.states'],
   ] as const) {
     const { status, body } = await ask(fields);
     expect([status, body.detail.errors[0].field]).toEqual([422, field]);

@@ -183,6 +183,8 @@ it('shows what a file holds, writes nothing before a yes, and makes the stages t
   expect(fields['state']).toEqual(['Backlog', 'Done', 'Odd &lt;b&gt;']);
   const db = app.services.db;
   expect(await db('tasks').where({ team_id: team.team_id }).whereLike('title', 'Crane%')).toEqual([]);
+  for (const state of ['x'.repeat(50), '', 'a\0b', '__proto__ '.repeat(20)])
+    expect((await manager.post(path, { ...fields, state, place: 'new:todo' })).status).toBe(422);
   const refused = await manager.post(path, {
     ...fields,
     state: ['Backlog', 'Done', 'Odd'],
@@ -270,4 +272,14 @@ it('says on the page of the form that a file is too large, in the words of the p
   const withNotice = [cookie, ...attached.cookies.map((each) => each.split(';')[0])].join('; ');
   const page = await (await fetch(`${app.url}/app/items/${task.task_id}`, { headers: { cookie: withNotice } })).text();
   expect([page.includes('The file exceeds 25 MB'), page.includes('With a file')]).toEqual([true, true]);
+});
+
+it('shows the beginning of a large file, whose last row is cut, and no more new stages than the team may have', async () => {
+  const row = (at: number) => `A-${at},Crane ${at},S${at % 30},"${'Lift it, "" please\n'.repeat(400)}"\n`;
+  const text = `Issue key,Summary,Status,Description\n${Array.from({ length: 400 }, (_, at) => row(at)).join('')}`;
+  const { html } = await manager.get((await upload(text, { format: '' })).headers.get('location') ?? '');
+  expect(html).toMatch(/at least \d+ tasks/);
+  expect(html).toContain('Only the beginning of the file was read here.');
+  const stages = await app.services.db('stages').where({ team_id: team.team_id });
+  expect(html.match(/value="new:todo" selected/g)).toHaveLength(20 - stages.length);
 });

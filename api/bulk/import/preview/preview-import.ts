@@ -1,4 +1,5 @@
 import { Readable } from 'node:stream';
+import { setImmediate } from 'node:timers/promises';
 import { authorize } from '../../../platform/access/access.js';
 import { seatInTeam } from '../../../platform/access/seats.js';
 import type { Context } from '../../../platform/context.js';
@@ -18,8 +19,8 @@ import { type ImportFormat, type InputLine, isForeign, readInput } from '../reco
 import { MAX_STATES } from '../schema.js';
 import { RECOGNIZED_BYTES, recognizeFormat } from './recognize-format.js';
 
-/** What a preview reads of a file at most. The import reads all of it. */
-const MAX_BYTES = 8 * 1024 * 1024;
+/** What a preview reads of a file at most, in the process that answers requests. The import reads all of it. */
+const MAX_BYTES = 2 * 1024 * 1024;
 const MAX_LINES = 5_000;
 const MAX_SAMPLES = 5;
 const MAX_ENTITY = 40;
@@ -128,6 +129,8 @@ async function readLines(lines: AsyncIterable<InputLine[]>, reader: PreviewReade
       for (const line of group) reader.add(line);
       count += group.length;
       if (count >= MAX_LINES) return false;
+      // A line may hold a long text: others have their turn before the next one.
+      await setImmediate();
     }
     return !isCut;
   } catch (error) {
@@ -166,7 +169,9 @@ export async function previewImport(
     yield* await readStart(ctx, input, MAX_BYTES);
   };
   try {
-    const isWhole = await readLines(readInput(format, open, place), reader, input.size > MAX_BYTES);
+    const isCut = input.size > MAX_BYTES;
+    const lines = readInput(format, open, place, { rows: MAX_LINES, isCut });
+    const isWhole = await readLines(lines, reader, isCut);
     if (isForeign(format)) for (const { line, message } of strangers.notes()) reader.notes.add(line, 'task', message);
     const { counts, samples, errors, notes } = reader;
     return { format, isWhole, counts, states: states.list, samples, errors, notes };

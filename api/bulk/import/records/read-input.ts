@@ -1,7 +1,7 @@
 import type { FORMATS } from '../../rules.js';
 import { readArray } from '../../formats/array-reader.js';
 import { type CsvRow, readCsv } from '../../formats/csv-reader.js';
-import { type BadRecord, isBad, type RawRecord } from '../../formats/input.js';
+import { type BadRecord, InputError, isBad, type RawRecord } from '../../formats/input.js';
 import { readLines } from '../../formats/line-reader.js';
 import { parseRecord } from '../../formats/parse-json.js';
 import { GithubImporter } from '../importers/github.js';
@@ -18,6 +18,13 @@ export interface InputLine extends Mapped {
   /** The header line holds no record and cannot fail; its notes are about columns. */
   isHeader?: true;
 }
+
+/** How much of an input is read: its first rows, and whether `open` ends before the file does. */
+export interface Beginning {
+  rows: number;
+  isCut: boolean;
+}
+const WHOLE: Beginning = { rows: Number.POSITIVE_INFINITY, isCut: false };
 
 /** Opens the input from its start. */
 export type OpenInput = () => AsyncIterable<Uint8Array>;
@@ -76,17 +83,36 @@ async function* foreignRows(
   }
 }
 
-async function* jiraRows(open: OpenInput, place: ImportPlace): AsyncGenerator<InputLine[]> {
+/** Looks at the first rows of a file, or of its beginning, which ends in the middle of a row. */
+async function scan(importer: JiraImporter, open: OpenInput, { rows, isCut }: Beginning): Promise<void> {
+  let count = 0;
+  try {
+    for await (const row of readCsv(open(), JiraImporter.checkColumns)) {
+      importer.scan(row);
+      count += 1;
+      if (count >= rows) return;
+    }
+  } catch (error) {
+    if (!(isCut && error instanceof InputError)) throw error;
+  }
+}
+
+async function* jiraRows(open: OpenInput, place: ImportPlace, beginning: Beginning): AsyncGenerator<InputLine[]> {
   const importer = new JiraImporter(place);
-  for await (const row of readCsv(open(), JiraImporter.checkColumns)) importer.scan(row);
+  await scan(importer, open, beginning);
   yield* foreignRows(open, JiraImporter.checkColumns, unreadJiraColumns, (row) => importer.map(row));
 }
 
 /**
- * Reads the records of an input, in groups, in the order of the file.
+ * Reads the records of an input, in groups, in the order of the file. `beginning`: of an input that is not read to its end.
  * @throws InputError the input cannot be read on, and what `open` throws
  */
-export function readInput(format: ImportFormat, open: OpenInput, place: ImportPlace): AsyncGenerator<InputLine[]> {
+export function readInput(
+  format: ImportFormat,
+  open: OpenInput,
+  place: ImportPlace,
+  beginning: Beginning = WHOLE,
+): AsyncGenerator<InputLine[]> {
   switch (format) {
     case 'ndjson':
       return ownLines(open);
@@ -95,7 +121,7 @@ export function readInput(format: ImportFormat, open: OpenInput, place: ImportPl
     case 'csv':
       return ownRows(open);
     case 'jira_csv':
-      return jiraRows(open, place);
+      return jiraRows(open, place, beginning);
     case 'linear_csv': {
       const importer = new LinearImporter(place);
       return foreignRows(open, LinearImporter.checkColumns, unreadLinearColumns, (row) => importer.map(row));

@@ -50,13 +50,13 @@ interface StateChoice {
 
 /** Whether a team could have a stage of this name. */
 const canBeStage = (name: string, stages: readonly Stage[]): boolean =>
-  stages.length < MAX_STAGES &&
   !isStatusName(name) &&
   !stages.some((stage) => stage.name.toLowerCase() === name.toLowerCase()) &&
   CreateStage.shape.name.safeParse(name).success;
 
-function toChoices({ name, tasks, place }: PreviewedState, stages: readonly Stage[], given: unknown): StateChoice {
-  const isNew = canBeStage(name, stages);
+/** @param room new stages that the team may still have */
+function toChoices({ name, tasks, place }: PreviewedState, stages: readonly Stage[], room: number, given: unknown): StateChoice {
+  const isNew = room > 0 && canBeStage(name, stages);
   const status = 'choice' in place && TASK_STATUSES.find((one) => one === place.choice);
   const suggested =
     'stage_id' in place ? place.stage_id : isNew && status && !isPlain(name, status) ? `${NEW_STAGE}${status}` : place.choice;
@@ -74,6 +74,16 @@ function toChoices({ name, tasks, place }: PreviewedState, stages: readonly Stag
     },
   ].filter(({ choices }) => choices.length > 0);
   return { name, tasks, groups, chosen: typeof given === 'string' ? given : suggested };
+}
+
+/** Suggests new stages while the team has room for them. */
+function chooseStates(states: readonly PreviewedState[], stages: readonly Stage[], given: readonly unknown[]): StateChoice[] {
+  let room = MAX_STAGES - stages.length;
+  return states.map((state, at) => {
+    const choice = toChoices(state, stages, room, given[at]);
+    if (choice.chosen.startsWith(NEW_STAGE)) room -= 1;
+    return choice;
+  });
 }
 
 /** Shows what an import of an upload would do, and asks where its states go. What cannot be read is a problem of the format. */
@@ -109,7 +119,7 @@ export async function showCheck(
     project_id,
     on_conflict,
     projects,
-    states: preview?.states.map((state, at) => toChoices(state, stages, places[at])) ?? [],
+    states: chooseStates(preview?.states ?? [], stages, places),
     problem: refused.problem,
   };
   return { view: 'bulk/check', title: 'Check the import', data, ...(refused.problem && { status: refused.problem.status }) };

@@ -7,10 +7,12 @@ import { requestUndo } from '../../../bulk/undo/request-undo.js';
 import { MAX_UPLOAD_BYTES, uploadInput } from '../../../bulk/uploads/upload-input.js';
 import { type Context, inTransaction } from '../../../platform/context.js';
 import { invalidFields } from '../../../platform/errors.js';
-import { Id } from '../../../platform/fields.js';
+import { Id, Text } from '../../../platform/fields.js';
+import { MAX_STATE, MAX_STATES } from '../../../bulk/import/schema.js';
 import { TASK_STATUSES } from '../../../work/tasks/rules.js';
 import { createStage } from '../../../work/tasks/stages/create-stage.js';
 import { CreateStage } from '../../../work/tasks/stages/schema.js';
+import { FORM_MESSAGES } from '../../wording/form-messages.js';
 import { page, type Page, requireUser } from '../../page.js';
 import { jobPath } from './bulk-path.js';
 import { CheckQuery, checkPath, NEW_STAGE, showCheck } from './check.js';
@@ -18,7 +20,7 @@ import { showJobs, TeamFilter } from './jobs.js';
 
 const optional = <T extends z.ZodType>(schema: T) =>
   z.preprocess((value) => (value === '' ? undefined : value), schema.optional());
-const list = z.preprocess((value) => (value === undefined ? [] : [value].flat()), z.array(z.string()));
+const list = z.preprocess((value) => (value === undefined ? [] : [value].flat()), z.array(Text.max(MAX_STATE)).max(MAX_STATES));
 
 const UploadForm = z.object({
   team_id: Id,
@@ -30,15 +32,22 @@ const ImportForm = UploadForm.extend({ format: z.enum(FORMATS), state: list, pla
 type ImportForm = z.output<typeof ImportForm>;
 const FileParams = z.object({ file_id: Id });
 
+/** @throws VALIDATION_ERROR no stage can be called so | the errors of `createStage` */
+async function addStage(ctx: Context, fields: CreateStage): Promise<string> {
+  const { data, error } = CreateStage.safeParse(fields, FORM_MESSAGES);
+  if (error) throw invalidFields([{ field: 'state', message: `${fields.name}: ${error.issues[0]?.message}`, type: 'custom' }]);
+  return (await createStage(ctx, data)).stage_id;
+}
+
 /** Returns where the tasks of each state go, with the stages that are new. @throws the errors of `createStage`, and VALIDATION_ERROR */
 async function placeStates(ctx: Context, { team_id, state, place }: ImportForm): Promise<Record<string, string>> {
-  const placed: Record<string, string> = {};
+  const placed = new Map<string, string>();
   for (const [at, name] of state.entries()) {
     const chosen = place[at] ?? '';
     const status = TASK_STATUSES.find((one) => chosen === `${NEW_STAGE}${one}`);
-    placed[name] = status ? (await createStage(ctx, CreateStage.parse({ team_id, name, status }))).stage_id : chosen;
+    placed.set(name, status ? await addStage(ctx, { team_id, name, status }) : chosen);
   }
-  return placed;
+  return Object.fromEntries(placed);
 }
 
 export const importPages: Page[] = [
@@ -87,7 +96,10 @@ export const importPages: Page[] = [
       return { to: jobPath(job_id) };
     },
     onError: ({ ctx, me, params, query, form }, problem) =>
-      showCheck(ctx, requireUser({ me }), params.file_id, query, { problem, given: form }),
+      // What is asked too often is not read once more.
+      problem.status === 429
+        ? Promise.resolve({ to: checkPath(params.file_id, query), notice: { kind: 'bad', text: problem.message } })
+        : showCheck(ctx, requireUser({ me }), params.file_id, query, { problem, given: form }),
   }),
   page({
     method: 'post',
