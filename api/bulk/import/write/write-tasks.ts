@@ -76,7 +76,7 @@ function remaining({ recurrence, occurrence_index }: Row<'task'>['record']): New
 }
 
 /** Places in the manual order between two lines of a file. */
-const PLACE_STEP = 0.001;
+const PLACE_STEP = 0.000_001;
 
 /** Places the tasks of a foreign file in its order, behind those that are there: the times of their creation say nothing of it. */
 const inOrder = ({ isForeign, place }: Batch, row: Row<'task'>): Row<'task'> =>
