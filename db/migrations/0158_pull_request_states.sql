@@ -1,2 +1,3 @@
 -- State and author of a pull request, as its newest delivery had them. Null: of a link that a process of the version before made.
-alter table forge_links add column state text check (state in ('open', 'merged', 'closed')), add column author text;
+alter table forge_links add column state text, add column author text;
+alter table forge_links add constraint forge_links_state check (state in ('open', 'merged', 'closed')) not valid;
