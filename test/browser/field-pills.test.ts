@@ -210,7 +210,7 @@ it('what is chosen shows on the row before the answer, and goes again where the 
   await rowOf('Row 1').locator('.pending').waitFor({ state: 'detached' });
   await page.unroute('**/app/tasks/change');
   window.complaints.length = 0;
-  expect(await rowOf('Row 1').locator('.priority').textContent()).toBe('');
+  expect(await rowOf('Row 1').locator('.priority').textContent()).toBe('Medium');
   await press('p');
   await chosen('Set priority to');
   await page.keyboard.type('1');

@@ -56,7 +56,7 @@ it('a row in hand offers each empty field: a click opens its chooser, and the ch
   await rowOf('Row 02').getByRole('button', { name: 'Nobody is assigned' }).click();
   await page.click('#palette-results [role=option]:has-text("Assign to me")');
   await notice('Assigned to you');
-  await rowOf('Row 02').getByRole('button', { name: 'Medium priority' }).click();
+  await rowOf('Row 02').getByRole('button', { name: 'Medium', exact: true }).click();
   await page.click('#palette-results [role=option]:has-text("urgent")');
   await notice('Priority is now urgent');
   expect(await taskOf('Row 02')).toMatchObject({ priority: 'urgent', assigned_to: team.member.user_id });

@@ -554,7 +554,7 @@ describe('boards', () => {
   it('a card has its priority as rows have it, and a date that does not break', async () => {
     const facts = { due_date: '2031-12-10', estimate: 2 };
     await buildTask(app, team, project, { title: 'Weld', priority: 'urgent', ...facts });
-    await buildTask(app, team, project, { title: 'Plain' });
+    await buildTask(app, team, project, { title: 'Plain', priority: 'none' });
     const { html } = await browser.get(`${path}/board`);
     expect(html).toMatch(
       /<p class="fine"><span class="chip urgent">Urgent<\/span> [A-Z]+-\d+ · 2 points · <span class="due">due 10 Dec(?: 2031)?</,
