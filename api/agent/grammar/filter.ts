@@ -121,13 +121,14 @@ const readPriority = (part: readonly string[]): TaskFilter | undefined => {
   return priority && { priorities: [priority] };
 };
 
+const ASSIGNED = new Set(['assigned', 'belong', 'belongs', 'belonging']);
 function readAssigned(words: readonly string[], at: number, reader: FilterReader): Found | undefined {
   const [first = '', second] = [words[at], words[at + 1]];
   if (first === 'my' || first === 'mine') return { filter: { assignee: { kind: 'me' } }, length: 1 };
   const isTheirs = first === 'their' && reader.persons.length > 0 && words.slice(at + 1).some((word) => PLURALS.has(word));
   if (isTheirs || first === 'his' || first === 'her' || first === 'hers')
     return { filter: { assignee: readPronounOfPerson(first, reader.persons) }, length: 1 };
-  const lead = first === 'assigned' && second === 'to' ? 2 : ['of', 'for', 'from', 'by', 'with'].includes(first) ? 1 : 0;
+  const lead = ASSIGNED.has(first) && second === 'to' ? 2 : ['of', 'for', 'from', 'by', 'with'].includes(first) ? 1 : 0;
   const person = longest(words, at + lead, 3, (part) => {
     const read = readPerson(reader, part);
     const isNamed = read?.to.kind === 'name' || isPersonal(part[0] ?? '') || part[0] === 'i';

@@ -33,7 +33,7 @@ export const fromChoice = (choice: StatusChoice) => ({
   stage_id: null,
 });
 
-/** From the lowest. `none`: nobody has given the task one yet. */
+/** From the lowest. `none`: nobody has given the task one yet (docs/decisions/work.md#no-priority). */
 export const TASK_PRIORITIES = ['none', 'low', 'medium', 'high', 'urgent'] as const;
 export type TaskPriority = (typeof TASK_PRIORITIES)[number];
 export const formatPriority = (priority: TaskPriority): string => (priority === 'none' ? 'No priority' : formatStatus(priority));

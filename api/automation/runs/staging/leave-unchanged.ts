@@ -30,7 +30,8 @@ const isOpen = ({ type, tool, refused, skipped }: StagedStep): boolean =>
 
 /**
  * Skips the actions that would change nothing: nobody is asked about them, and none of them is performed, whatever their targets are by then. Behind an
- * action that may end in another way than its trial they stay. A skipped one keeps its target, so that its change is seen.
+ * action that may end in another way than its trial they stay. A skipped one keeps its target, so that its change is seen
+ * (docs/decisions/automation.md#actions-that-change-nothing).
  * @param given the actions before they were tried, as the definition words them
  */
 export function leaveUnchanged(tried: readonly StagedStep[], given: readonly StagedStep[]): StagedStep[] {
