@@ -48,7 +48,7 @@ it('gives models and MCP the same parameters, by their types', () => {
   for (const [at, tool] of PROPOSABLE.entries()) expect(told[at]?.params).toMatchObject(paramsSchema(tool));
   const update = paramsSchema('task.update').properties;
   expect(update).toMatchObject({
-    priority: { enum: ['low', 'medium', 'high', 'urgent'] },
+    priority: { enum: ['none', 'low', 'medium', 'high', 'urgent'] },
     due_date: { type: ['string', 'null'] },
   });
   expect(update).not.toHaveProperty('version');
