@@ -1,4 +1,4 @@
-// Made by npm run client from the document with SHA-256 6faf0de6d2b257d820d2fadd5aade0d69deb2b9afc7b28c32bd017f56ac4a0cc.
+// Made by npm run client from the document with SHA-256 12163f14b0eb435577ba88eb7062a6e51ea505c499bbb6c21abf19627506a396.
 /** Operations that send a form with a file, those that send its bytes alone, and those that return bytes. */
 export const UPLOADS: readonly string[] = ['uploadFile'];
 export const STREAMS: readonly string[] = ['uploadBulkInput'];

@@ -20,6 +20,10 @@ const Params = z.object({
   allow_self_approval: z.boolean().optional().meta({ description: 'false: the users behind the run may not approve it' }),
   remind_after_seconds: Seconds.optional(),
   signed_in: z.boolean().optional().meta({ description: 'true: only a signed-in person decides, no token' }),
+  if_unchanged: z.enum(['ask', 'skip']).optional().meta({
+    description:
+      '`skip`: actions that would change nothing when the gate opens are skipped, and nobody is asked where nothing else is left to do; `ask` when absent',
+  }),
   if_changed: z.enum(['proceed', 'ask_again']).optional().meta({
     description:
       '`ask_again`: a change of a target after the approval opens the gate again, at most three times; `proceed` when absent',

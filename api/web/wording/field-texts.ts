@@ -29,6 +29,11 @@ export const FIELD_TEXTS: Readonly<Record<string, Readonly<Record<string, FieldT
       label: 'Only people in the web app may approve',
       hint: 'Programs with an access token may not. Left empty: they may',
     },
+    if_unchanged: {
+      label: 'If its steps would change nothing',
+      hint: 'Left empty: it asks',
+      options: { ask: 'ask', skip: 'ask nobody, and skip them' },
+    },
     if_changed: {
       label: 'If a record changes after the approval',
       hint: 'Left empty: the run goes on with the record as it is then',

@@ -229,20 +229,20 @@ async function withVersions(ctx: Pick<Context, 'db'>, steps: readonly StagedStep
  * Stages what a gate releases: fills in each action from the run's event, and tries those that run in our own database, as the automation's
  * creator, in a transaction that is rolled back. An action that would be refused is kept and says so. `tried` is false if a row was locked: the
  * text then holds the parameters only. So it does where a trial takes too long; the risk is then high. Joins the open transaction.
- * @param opening `isOpening`: nobody has been asked yet: actions that would change nothing are skipped
+ * @param options `skipsUnchanged`: nobody has been asked yet, and actions that would change nothing are skipped
  */
 export async function stageTail(
   services: Services,
   row: RunRow,
   gateIndex: number,
-  { isOpening }: { isOpening: boolean } = { isOpening: false },
+  { skipsUnchanged }: { skipsUnchanged: boolean } = { skipsUnchanged: false },
 ): Promise<StoredTail & { tried: boolean; actions: StagedStep[] }> {
   const run = await withAnswers(services.db, row);
   const { done, ...creator } = await readCreator(services.db, run);
   const steps = await fillInAll(run, listTail(run.actions, gateIndex, done));
   const { run_id, automation_id, automation_version, creator_id } = run;
   const { actions: shown, tried } = await tryOrKeep(services, run, steps, creator);
-  const actions = isOpening ? leaveUnchanged(shown, steps) : shown;
+  const actions = skipsUnchanged ? leaveUnchanged(shown, steps) : shown;
   const tail = composeTail({ v: 1, run_id, gate_index: gateIndex, automation_id, automation_version, creator_id, actions });
   return { ...tail, tried, actions };
 }
@@ -276,7 +276,7 @@ export async function tryRun(services: Services, run: RunRow): Promise<{ actions
   const creator = await readCreator(services.db, run);
   const steps = await fillInAll(run, [...run.actions.keys()]);
   const { actions, tried } = await tryOrKeep(services, run, steps, creator);
-  const gate = steps.findIndex(({ type }) => type === GATE);
+  const gate = steps.findIndex(({ type, params }) => type === GATE && params?.['if_unchanged'] === 'skip');
   const behind = gate === -1 ? steps.length : gate + 1;
   return { actions: [...actions.slice(0, behind), ...leaveUnchanged(actions.slice(behind), steps.slice(behind))], tried };
 }

@@ -40,7 +40,10 @@ export const TEXT_FIELDS = [
 export const DRAFT_FIELDS = [...TEXT_FIELDS, 'actions'] as const satisfies (keyof Draft)[];
 
 /** A gate to begin with. */
-export const SUGGESTED_GATE: DraftAction = { type: GATE, params: { role: 'manager', if_changed: 'ask_again' } };
+export const SUGGESTED_GATE: DraftAction = {
+  type: GATE,
+  params: { role: 'manager', if_unchanged: 'skip', if_changed: 'ask_again' },
+};
 
 /** A new automation: a gate comes first. */
 export const blankDraft = (): Draft => ({

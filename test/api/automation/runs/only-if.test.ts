@@ -49,8 +49,8 @@ const begunRun = (actions: object[], fields: Record<string, unknown> = {}): Prom
     gateIndex: 99,
     fields,
   });
-async function openedRun(actions: object[], fields: Record<string, unknown> = {}): Promise<TestRun> {
-  const run = await begunRun([GATE, ...actions], fields);
+async function openedRun(actions: object[], fields: Record<string, unknown> = {}, gate: object = GATE): Promise<TestRun> {
+  const run = await begunRun([gate, ...actions], fields);
   await openGate(app.services, carrier(run), 0);
   return { ...run, gate_index: 0 };
 }
@@ -186,7 +186,9 @@ describe('a gate whose actions are all skipped', () => {
   });
 });
 
-describe('an action that would change nothing', () => {
+describe('an action that would change nothing, behind a gate that skips such', () => {
+  const SKIPS = { ...GATE, params: { ...GATE.params, if_unchanged: 'skip' } };
+  const opened = (actions: object[]) => openedRun(actions, undefined, SKIPS);
   const update = (params: object) => ({ type: 'update_task', params: { task_id: task.task_id, ...params } });
   const same = () => update({ priority: 'medium', title: 'Rotate the keys', assigned_to: null });
   const NOTHING = 'changes nothing: title Rotate the keys, priority medium, assigned to as it is';
@@ -196,7 +198,7 @@ describe('an action that would change nothing', () => {
   it('asks nobody where a gate releases nothing else, and stays undone', async () => {
     const run = await begunRun(
       [
-        GATE,
+        SKIPS,
         same(),
         retitle('Never', URGENT),
         { ...same(), type: 'set_task_status', params: { task_id: task.task_id, status: 'todo' } },
@@ -217,7 +219,7 @@ describe('an action that would change nothing', () => {
   });
 
   it('is shown as skipped beside what changes something, and is not performed', async () => {
-    const run = await openedRun([same(), retitle('New'), retitle('New')]);
+    const run = await opened([same(), retitle('New'), retitle('New')]);
     expect((await described(run))?.lines).toMatchObject([
       { skipped: NOTHING, title: 'Rotate the keys', fields: [] },
       { skipped: null },
@@ -232,17 +234,26 @@ describe('an action that would change nothing', () => {
   });
 
   it('asks where it comes to that while the gate waits, and behind a delay', async () => {
-    const run = await openedRun([update({ priority: 'urgent' })]);
+    const run = await opened([update({ priority: 'urgent' })]);
     await raise('urgent');
     expect((await described(run))?.lines).toMatchObject([{ skipped: null }]);
     await approve(run);
     expect(await perform(run, 1)).toMatchObject({ outcome: 'succeeded' });
-    const late = await openedRun([{ type: 'delay', params: { seconds: 60 } }, update({ priority: 'urgent' })]);
+    const late = await opened([{ type: 'delay', params: { seconds: 60 } }, update({ priority: 'urgent' })]);
     expect((await described(late))?.lines).toMatchObject([{ skipped: null }, { skipped: null }]);
   });
 
+  it('is asked about, and performed, where the gate does not say so', async () => {
+    const run = await openedRun([same()]);
+    expect((await described(run))?.lines).toMatchObject([{ skipped: null }]);
+    await raise('low');
+    await approve(run);
+    expect(await perform(run, 1)).toMatchObject({ outcome: 'succeeded' });
+    expect((await app.as(team.member).get(`/api/tasks/${task.task_id}`)).body).toMatchObject({ priority: 'medium' });
+  });
+
   it('asks before a further gate, whose approvers a yes would lead to', async () => {
-    const run = await begunRun([GATE, same(), GATE, retitle('High')]);
+    const run = await begunRun([SKIPS, same(), GATE, retitle('High')]);
     expect(await openGate(app.services, carrier(run), 0)).toMatchObject({ state: 'pending' });
     expect((await described(run))?.lines).toMatchObject([{ skipped: NOTHING }]);
   });
@@ -254,12 +265,12 @@ describe('an action that would change nothing', () => {
       () => ({ type: 'notify', params: { user_ids: [team.admin.user_id], message: 'x' } }),
     ],
   ])('is performed behind an action that %s', async (_what, before) => {
-    const run = await openedRun([before(), same()]);
+    const run = await opened([before(), same()]);
     expect((await described(run))?.lines).toMatchObject([{ skipped: null }, { skipped: null }]);
   });
 
   it('shows that its target has changed, and asks again where the gate does so', async () => {
-    const run = await openedRun([same(), retitle('New')]);
+    const run = await opened([same(), retitle('New')]);
     await raise('low');
     expect((await described(run))?.lines).toMatchObject([
       { skipped: NOTHING, changed: { summary: 'changed priority' } },
@@ -270,10 +281,10 @@ describe('an action that would change nothing', () => {
   it('asks where it is refused, and where its fields hold another value', async () => {
     const field = await createField(app, team, 'select', { name: 'Severity' });
     await setFields(app, team, [{ field, task_id: task.task_id, value: 'low' }]);
-    const asks = async (params: object) => (await openedRun([update(params)])).run_id;
+    const asks = async (params: object) => (await opened([update(params)])).run_id;
     for (const params of [{ custom_fields: { severity: 'high' } }, { parent_task_id: task.task_id }])
       expect(await db()('gates').where({ run_id: await asks(params) })).toHaveLength(1);
-    const run = await begunRun([GATE, update({ custom_fields: { severity: 'low' } })]);
+    const run = await begunRun([SKIPS, update({ custom_fields: { severity: 'low' } })]);
     expect(await openGate(app.services, carrier(run), 0)).toMatchObject({ skipped: true });
     expect(await getStep(run, 1)).toMatchObject({ output: { skipped: 'changes nothing: severity low as it is' } });
   });

@@ -30,6 +30,7 @@ interface GateParams {
   allow_self_approval?: boolean;
   remind_after_seconds?: number;
   signed_in?: boolean;
+  if_unchanged?: 'ask' | 'skip';
   if_changed?: 'proceed' | 'ask_again';
 }
 
@@ -95,7 +96,7 @@ const SKIPPED: GateView = { ...NEVER_OPENED, state: 'approved', skipped: true };
 
 /**
  * Opens a gate: pauses the run and stages what follows, in one transaction. A repeated call only reads the gate. Skips a gate that has nothing to
- * release, or whose actions would change nothing. Returns the gate's state; `closed` if the run has ended or belongs to another execution.
+ * release, or whose actions would change nothing where it says so. Returns the gate's state; `closed` if the run has ended or belongs to another execution.
  */
 export async function openGate(services: Services, owner: RunExecution, index: number): Promise<GateView> {
   const { runId } = owner;
@@ -114,8 +115,8 @@ export async function openGate(services: Services, owner: RunExecution, index: n
     if (found === 'skipped') return SKIPPED;
     if (run.is_test) return passInTest(db, run, index, params);
     const inner = { ...services, db };
-    const isOpening = found === 'asks';
-    const staged = isOpening ? await stageTail(inner, run, index, { isOpening }) : undefined;
+    const skipsUnchanged = found === 'asks' && params.if_unchanged === 'skip';
+    const staged = skipsUnchanged ? await stageTail(inner, run, index, { skipsUnchanged }) : undefined;
     if (staged && (await skipStaged(db, run, index, staged.actions))) return SKIPPED;
     const opened = await insertGate(db, run, index, params);
     if (opened) await ask(inner, run, index, opened, staged ?? (await stageTail(inner, run, index)));
