@@ -71,7 +71,7 @@ it('says what is skipped beside the one action that the question is about', asyn
   const same = { type: 'update_task', params: { task_id: task.task_id, priority: 'medium' } };
   const comment = { type: 'add_comment', params: { task_id: task.task_id, content: 'Seen.' } };
   const run = await buildRun(app, team, {
-    actions: gated(same, comment),
+    actions: [{ ...GATE, params: { ...GATE.params, if_unchanged: 'skip' } }, same, comment],
     status: 'running',
     statuses: ['pending', 'pending', 'pending'],
     gateIndex: 99,
