@@ -83,19 +83,26 @@ it('a line shows what it means while it is typed, in place of how one is written
   await page.waitForSelector('.notice:has-text("undone")');
 });
 
-it('keeps what is typed behind a line that is sent while the page still reads it', async () => {
-  const { page } = window;
-  await page.goto(path);
+/** Whether an address is that to which the line of a new task is sent. */
+const adds = (url: URL): boolean => url.pathname.endsWith('/tasks');
+/** Holds lines that are sent until the function that it returns is called. */
+async function holdAdding(): Promise<() => void> {
   let release = () => {};
   const held = new Promise<void>((resolve) => {
     release = resolve;
   });
-  const adds = (url: URL) => url.pathname.endsWith('/tasks');
-  const reads = (url: URL) => url.pathname === '/app/tasks/line';
-  await page.route(adds, async (route) => {
+  await window.page.route(adds, async (route) => {
     await held;
     await route.continue();
   });
+  return release;
+}
+
+it('keeps what is typed behind a line that is sent while the page still reads it', async () => {
+  const { page } = window;
+  await page.goto(path);
+  const release = await holdAdding();
+  const reads = (url: URL) => url.pathname === '/app/tasks/line';
   // The page asks what the line means, and has no answer when the line is sent.
   await page.route(reads, () => undefined);
   const field = page.locator('main form.quick[data-focus] input[name=text]').first();
@@ -125,15 +132,7 @@ it('keeps what is typed behind a line that is sent while the page still reads it
 it('takes the next lines while one is on its way, and what is typed after them', async () => {
   const { page } = window;
   await page.goto(path);
-  let release = () => {};
-  const held = new Promise<void>((resolve) => {
-    release = resolve;
-  });
-  const adds = (url: URL) => url.pathname.endsWith('/tasks');
-  await page.route(adds, async (route) => {
-    await held;
-    await route.continue();
-  });
+  const release = await holdAdding();
   const field = page.locator('main form.quick[data-focus] input[name=text]').first();
   await field.focus();
   for (const line of ['Alfa line', 'Bravo line', 'Charlie line']) {
