@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { requestImport } from '../../../bulk/import/request-import.js';
+import { MAX_STATE, MAX_STATES } from '../../../bulk/import/schema.js';
 import { ON_CONFLICT } from '../../../bulk/import/write/batch.js';
 import { FORMATS } from '../../../bulk/rules.js';
 import { JobParams } from '../../../bulk/schema.js';
@@ -8,7 +9,6 @@ import { MAX_UPLOAD_BYTES, uploadInput } from '../../../bulk/uploads/upload-inpu
 import { type Context, inTransaction } from '../../../platform/context.js';
 import { invalidFields } from '../../../platform/errors.js';
 import { Id, Text } from '../../../platform/fields.js';
-import { MAX_STATE, MAX_STATES } from '../../../bulk/import/schema.js';
 import { TASK_STATUSES } from '../../../work/tasks/rules.js';
 import { createStage } from '../../../work/tasks/stages/create-stage.js';
 import { CreateStage } from '../../../work/tasks/stages/schema.js';
