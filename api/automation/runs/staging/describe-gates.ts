@@ -66,7 +66,8 @@ export function presentSteps(
   return presentActions(shown, names);
 }
 
-const presentChange = (found: LastChange | undefined, userId: string): NonNullable<ActionLine['changed']> => ({
+/** Returns who changed a target last, when and what, as a line of a plan or a gate shows it. */
+export const presentChange = (found: LastChange | undefined, userId: string): NonNullable<ActionLine['changed']> => ({
   by: found ? (found.user_id === userId ? 'you' : found.user_name && withVisibleNames(found.user_name)) : null,
   at: found?.timestamp ?? null,
   summary: found?.summary ?? null,

@@ -1,8 +1,7 @@
 import { z } from 'zod';
 import type { ChangedSince, LastChange } from '../../../work/activity-feed/last-changes.js';
 import type { PlanRecord } from '../../../agent/plans/decisions/schema.js';
-import { withVisibleNames } from '../../../platform/validation/invisible.js';
-import type { DescribedGate } from '../../../automation/runs/staging/describe-gates.js';
+import { type DescribedGate, presentChange } from '../../../automation/runs/staging/describe-gates.js';
 import { idsIn, isLongText, presentActions } from '../../../gate/staging/present.js';
 import { itemIn } from '../../wording/question.js';
 import type { Context } from '../../../platform/context.js';
@@ -94,20 +93,13 @@ export function findStaleTargets({ actions, stale, created_at: since }: Pick<Pla
   );
 }
 
-function describeChange(entityId: string | null, { changes, userId }: LineContext): NonNullable<ActionLine['changed']> {
-  const change = changes?.get(entityId ?? '');
-  if (!change) return { by: null, at: null, summary: null };
-  const { user_id, user_name, timestamp: at, summary } = change;
-  return { by: user_id === userId ? 'you' : user_name && withVisibleNames(user_name), at, summary };
-}
-
 /** Returns the changes of a plan, the riskiest first. */
 export function splitLines(plan: Pick<PlanRecord, 'actions' | 'stale' | 'results'>, context: LineContext): ShownLine[] {
   const stale = new Set(plan.stale.map(({ index }) => index));
   const results = new Map(plan.results?.map(({ index, status }) => [index, status]));
   const actions = plan.actions.map((action) => ({
     ...action,
-    changed: stale.has(action.index) ? describeChange(action.entity_id, context) : null,
+    changed: stale.has(action.index) ? presentChange(context.changes?.get(action.entity_id ?? ''), context.userId) : null,
   }));
   return showLines(presentActions(actions, context.names), context.compare)
     .map((line) => ({ ...line, isStale: stale.has(line.index), result: results.get(line.index) ?? null }))
